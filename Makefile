@@ -1,0 +1,38 @@
+# Two commands matter: `make run` (the demo world, serving) and `make test` (everything, on both engines).
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run setup test lint types tests clean
+
+run: .venv/runtime ## the demo world on http://127.0.0.1:5400
+	$(BIN)/gamekeeper demo
+
+setup: .venv/dev ## the virtual environment with everything for development
+
+test: .venv/dev lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL
+	$(BIN)/pytest -n 2 --dist worksteal
+
+lint: .venv/dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-logo
+
+types: .venv/dev
+	$(BIN)/basedpyright
+
+clean:
+	rm -rf .venv demo-data
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gamekeeper needs Python 3.11 or newer; say which with: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/runtime: .venv/bin/python requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+.venv/dev: .venv/bin/python requirements-dev.lock pyproject.toml
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@ .venv/runtime

@@ -1,0 +1,96 @@
+"""Accounts: names, emails, powers, and what it takes to change them."""
+
+import re
+
+from email_validator import EmailNotValidError, validate_email
+
+from gamekeeper.game import lookup
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import EmailChanged, PasswordChanged, PowersChanged, UserMuted, UserRegistered
+from gamekeeper.game.lookup import fold
+from gamekeeper.game.refusals import BadField, EmailTaken, ReservedName, UsernameTaken, WrongPassword
+from gamekeeper.settings import Settings
+from gamekeeper.store import users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import Powers, User
+
+RESERVED = frozenset({"rank", "online", "bag", "register"})
+ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
+SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
+POWERS = ("editor", "ban", "kick", "mute")
+
+
+def require_name(name: str, field: str, settings: Settings) -> str:
+    """A name that may be given to a new account or character."""
+    if fold(name) in RESERVED:
+        raise ReservedName(name=name)
+    if not re.fullmatch(settings.name_pattern, name) or not lookup.nameable(name) or lookup.guid(name):
+        raise BadField(field=field, problem=f"must match {settings.name_pattern}")
+    return name
+
+
+def require_email(email: str, field: str) -> str:
+    try:
+        return validate_email(email, check_deliverability=False, globally_deliverable=False).normalized
+    except EmailNotValidError as error:
+        raise BadField(field=field, problem=f"is not an email address: {error}".rstrip(".")) from None
+
+
+def role(name: str) -> str | None:
+    """A role's name as we write it; None when there is no such role."""
+    found = SYNONYMS.get(name.lower(), name.lower())
+    return found if found in ROLES else None
+
+
+def granted(powers: Powers, role: str) -> Powers:
+    """Managing users includes reading them."""
+    wider = powers._replace(**{ROLES[role]: True})
+    return wider._replace(users_query=wider.users_query or wider.users_manage)
+
+
+def revoked(powers: Powers, role: str) -> Powers:
+    narrower = powers._replace(**{ROLES[role]: False})
+    return narrower._replace(users_manage=narrower.users_manage and narrower.users_query)
+
+
+async def register(tx: Reading, name: str, email: str, password: str, powers: Powers) -> Decision[User]:
+    if await users.by_fold(tx, fold(name)):
+        raise UsernameTaken(name=name)
+    if await users.id_by_email_fold(tx, fold(email)):
+        raise EmailTaken(email=email)
+    user = User(lookup.new_guid(), name, email, password, powers, 0, None, None)
+    return Decision([UserRegistered(user)], user)
+
+
+async def change_email(tx: Reading, key: str, email: str, proven: str | None) -> Decision[User]:
+    """`proven` is the stored hash that the caller's password matched; None for those who need no password."""
+    user = await _locked(tx, key, proven)
+    owner = await users.id_by_email_fold(tx, fold(email))
+    if owner not in (None, user.id):
+        raise EmailTaken(email=email)
+    if user.email == email:
+        return Decision([], user)
+    return Decision([EmailChanged(user, email)], user._replace(email=email, reset_code=None))
+
+
+async def change_password(tx: Reading, key: str, password: str, proven: str | None) -> Decision[User]:
+    user = await _locked(tx, key, proven)
+    return Decision([PasswordChanged(user, password)], user)
+
+
+async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]:
+    user = await lookup.locked_user(tx, key)
+    changes = [PowersChanged(user, powers)] if user.powers != powers else []
+    return Decision(changes, user._replace(powers=powers))
+
+
+async def mute(tx: Reading, key: str, reason: str, ends_at: int | None) -> Decision[User]:
+    user = await lookup.locked_user(tx, key)
+    return Decision([UserMuted(user, reason, ends_at)], user._replace(mute_reason=reason))
+
+
+async def _locked(tx: Reading, key: str, proven: str | None) -> User:
+    user = await lookup.locked_user(tx, key)
+    if proven is not None and user.password != proven:
+        raise WrongPassword  # it changed since the caller's password was checked
+    return user

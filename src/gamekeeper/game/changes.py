@@ -1,0 +1,129 @@
+"""The write path: one transaction = effect + ledger row + idempotency answer + outbox.
+
+A change is a value (`effects.py`); carrying it out writes its effect and its ledger row from that one value, so
+neither can be had without the other.
+"""
+
+import hashlib
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from gamekeeper.game.effects import Change, Untraced
+from gamekeeper.game.refusals import IdempotencyInProgress, IdempotencyKeyReused
+from gamekeeper.game.spelling import Spelling
+from gamekeeper.store import keys, ledger
+from gamekeeper.store.engine import ClaimTaken, Reading, Store, Writing
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Who asks for a change, why, and under which key."""
+
+    request_id: str
+    actor_id: str | None = None  # None: the command line
+    token_id: str | None = None
+    over_link: bool = False
+    reason: str | None = None
+    key: str | None = None
+    fingerprint: str = ""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[R]):
+    """What a rule decided: the changes to carry out, and what to tell the caller once they are."""
+
+    changes: Sequence[Change | Untraced]
+    result: R
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    answer: bytes
+    replayed: bool = False
+
+
+class _DryRun(Exception):
+    """Rolls the transaction back with the answer in hand."""
+
+    def __init__(self, answer: bytes) -> None:
+        self.answer = answer
+
+
+Decide = Callable[[Reading], Coroutine[Any, Any, Decision[R]]]
+
+
+class Changes:
+    def __init__(self, store: Store, spelling: Spelling) -> None:
+        self._store = store
+        self.spelling = spelling
+
+    async def apply(self, intent: Intent, decide: Decide[R], answer: Callable[[R], bytes]) -> Done:
+        async def attempt(tx: Writing) -> Done:
+            kept = await self._kept(tx, intent)
+            if kept is not None:
+                return Done(kept, replayed=True)
+            decision = await decide(tx)
+            await self._carry_out(tx, intent, decision.changes)
+            body = answer(decision.result)
+            if intent.dry_run:
+                await tx.flush()
+                raise _DryRun(body)
+            if intent.key and intent.actor_id:
+                keys.insert(tx, intent.actor_id, intent.key, keys.Kept(intent.fingerprint, body))
+            return Done(body)
+
+        try:
+            return await self._store.write(attempt, _claim(intent))
+        except _DryRun as tried:
+            return Done(tried.answer)
+        except ClaimTaken:
+            raise IdempotencyInProgress from None
+
+    async def replay(self, intent: Intent) -> Done | None:
+        """The kept answer, for those who must prove something before they come to `apply`."""
+        kept = await self._kept(self._store, intent)
+        return None if kept is None else Done(kept, replayed=True)
+
+    async def _kept(self, tx: Reading, intent: Intent) -> bytes | None:
+        if not intent.key or not intent.actor_id or intent.dry_run:
+            return None
+        kept = await keys.find(tx, intent.actor_id, intent.key)
+        if kept and kept.fingerprint != intent.fingerprint:
+            raise IdempotencyKeyReused
+        return kept.answer if kept else None
+
+    async def _carry_out(self, tx: Writing, intent: Intent, changes: Sequence[Change | Untraced]) -> None:
+        entries: list[ledger.Entry] = []
+        for change in changes:
+            if isinstance(change, Untraced):
+                await change.effect(tx)
+            else:
+                change.carry_out(tx, self.spelling)
+                entries.append(self._entry(intent, change))
+        await ledger.append(tx, entries)
+
+    def _entry(self, intent: Intent, change: Change) -> ledger.Entry:
+        before, after = change.sides()
+        return ledger.Entry(
+            kind=change.kind,
+            actor_id=intent.actor_id,
+            token_id=intent.token_id,
+            over_link=intent.over_link,
+            player_id=change.player_id,
+            user_id=getattr(change, "user_id", None),
+            before=self.spelling.trace(before) if before else None,
+            after=self.spelling.trace(after) if after else None,
+            request_id=intent.request_id,
+            reason=intent.reason,
+        )
+
+
+def _claim(intent: Intent) -> int | None:
+    if not intent.key or intent.dry_run:
+        return None
+    digest = hashlib.blake2b(f"{intent.actor_id}\n{intent.key}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)

@@ -1,0 +1,124 @@
+"""Slots, stacks and bags: what fits, what can be taken, and what is there afterwards. No database here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gamekeeper.game.refusals import BagNotEmpty, InventoryFull, NotEnoughItems
+from gamekeeper.settings import Settings
+from gamekeeper.store.catalogue import Item
+
+INVENTORY = "inventory"
+BANK = "bank"
+NO_BUFFS = (0, 0, 0, 0, 0)
+
+
+class Stack(NamedTuple):
+    """What an occupied slot holds."""
+
+    item_id: str
+    quantity: int
+    bag_id: str | None = None
+    buffs: tuple[int, ...] = NO_BUFFS
+
+
+Spot = tuple[str, int]  # place and slot; a place is INVENTORY, BANK or a bag's id
+Slots = Mapping[Spot, Stack]  # the occupied ones
+Touched = dict[Spot, Stack | None]  # what slots hold afterwards; None: nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    inventory: int
+    bank: int
+    stack: int
+
+    def of(self, place: str) -> int:
+        return self.bank if place == BANK else self.inventory
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    touched: Touched
+    new_bags: dict[str, int] = field(default_factory=dict[str, int])
+    lost_bags: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class Counts(NamedTuple):
+    inventory: int
+    bank: int
+
+
+def sizes(settings: Settings) -> Sizes:
+    return Sizes(settings.inventory_slots, settings.bank_slots, settings.stack_cap)
+
+
+def give(slots: Slots, item: Item, quantity: int, room: Sizes, *, overflow: bool, new_id: Callable[[], str]) -> Outcome:
+    """Existing stacks in slot order, then free slots; the bank after the inventory if it may overflow."""
+    touched: Touched = {}
+    left = quantity
+    for place in (INVENTORY, BANK) if overflow else (INVENTORY,):
+        left = _fill(touched, slots, item, left, place, room)
+    if left:
+        raise InventoryFull
+    if not item.bag_slots:
+        return Outcome(touched)
+    bags = {spot: new_id() for spot in touched}
+    filled: Touched = {spot: Stack(item.id, 1, bag_id) for spot, bag_id in bags.items()}
+    return Outcome(filled, new_bags=dict.fromkeys(bags.values(), item.bag_slots))
+
+
+def take(slots: Slots, item_id: str, quantity: int) -> Outcome:
+    """From the inventory only, ascending; a bag that holds something is passed over."""
+    mine = sorted((spot, stack) for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item_id)
+    held = sum(stack.quantity for _, stack in mine)
+    if held < quantity:
+        raise NotEnoughItems(held=held, wanted=quantity)
+    full_bags = {place for place, _ in slots}
+    touched: Touched = {}
+    left = quantity
+    for spot, stack in mine:
+        if left and stack.bag_id not in full_bags:
+            taken = min(left, stack.quantity)
+            left -= taken
+            touched[spot] = stack._replace(quantity=stack.quantity - taken) if taken < stack.quantity else None
+    if left:
+        raise BagNotEmpty
+    lost = [stack.bag_id for spot, stack in mine if spot in touched and stack.bag_id]
+    return Outcome(touched, lost_bags=dict.fromkeys(lost, 0))
+
+
+def after(slots: Slots, touched: Touched) -> dict[Spot, Stack]:
+    merged = {**slots, **touched}
+    return {spot: stack for spot, stack in merged.items() if stack is not None}
+
+
+def counts(slots: Slots, item_id: str) -> Counts:
+    def held(where: str) -> int:
+        mine = [stack for (place, _), stack in slots.items() if place == where and stack.item_id == item_id]
+        return sum(stack.quantity for stack in mine)
+
+    return Counts(held(INVENTORY), held(BANK))
+
+
+def cap(item: Item, room: Sizes) -> int:
+    """The most of an item that one slot holds."""
+    return (item.max_stack or room.stack) if item.stackable else 1
+
+
+def _fill(touched: Touched, slots: Slots, item: Item, left: int, place: str, room: Sizes) -> int:
+    most = cap(item, room)
+    if item.stackable:
+        for spot, stack in sorted(slots.items()):
+            if left and spot[0] == place and stack.item_id == item.id and stack.quantity < most:
+                added = min(left, most - stack.quantity)
+                touched[spot] = stack._replace(quantity=stack.quantity + added)
+                left -= added
+    for slot in range(room.of(place)):
+        if not left:
+            break
+        if (place, slot) not in slots:
+            added = min(left, most)
+            touched[place, slot] = Stack(item.id, added)
+            left -= added
+    return left

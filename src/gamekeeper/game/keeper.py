@@ -1,0 +1,16 @@
+"""What the rules need to work with, in one hand: app.py fills it, http and the command line hold it."""
+
+from dataclasses import dataclass
+
+from gamekeeper.game.changes import Changes
+from gamekeeper.game.passwords import Passwords
+from gamekeeper.settings import Settings
+from gamekeeper.store.engine import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    settings: Settings
+    store: Store
+    changes: Changes
+    passwords: Passwords

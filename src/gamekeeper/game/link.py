@@ -1,0 +1,235 @@
+"""What a game server says of a character: created whole, or just what changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from gamekeeper.game import accounts, items, lookup, spells, variables
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import (
+    Change,
+    ItemsChanged,
+    PlayerChanged,
+    PlayerCreated,
+    PlayerDeleted,
+    SpellsChanged,
+    VariablesSet,
+    World,
+)
+from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Sizes, Slots, Spot, Stack, Touched, after, cap, sizes
+from gamekeeper.game.players import Player, unequipped
+from gamekeeper.game.refusals import (
+    BadField,
+    MissingField,
+    NameTaken,
+    NoSuchBag,
+    NoSuchItem,
+    NoSuchPlayer,
+    PlayerOnline,
+    SlotOutOfRange,
+    SpellAlreadyKnown,
+    StackTooLarge,
+    WrongVariableType,
+)
+from gamekeeper.game.spelling import Spelling
+from gamekeeper.settings import Settings
+from gamekeeper.store import catalogue, clock, players, presence
+from gamekeeper.store import items as item_rows
+from gamekeeper.store import spells as spell_rows
+from gamekeeper.store import variables as variable_rows
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.players import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Only what the game gave: fields of the record, slots, bags, spells, variables."""
+
+    fields: Mapping[str, object] = field(default_factory=dict[str, object])  # attributes of Player
+    slots: Touched = field(default_factory=dict[Spot, Stack | None])
+    bags: Mapping[str, int] = field(default_factory=dict[str, int])
+    spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
+    variables: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
+
+
+async def put_player(
+    tx: Reading, player_id: str, report: Report, settings: Settings, spelling: Spelling
+) -> Decision[Record]:
+    locked = await players.lock_by_id(tx, player_id)
+    old = spelling.read_player(locked.document, locked.last_online) if locked else None
+    new = await _player(tx, player_id, old, report, settings)
+    world = await _world(tx, player_id) if old else World()
+    outcome = await _outcome(tx, world, report, sizes(settings))
+    await _check_spells(tx, world.spells, report, settings.spell_slots)
+    await _check_variables(tx, world, report)
+    if old is None:
+        known = {slot: spell for slot, spell in report.spells.items() if spell}
+        whole = World(after({}, outcome.touched), outcome.new_bags, known, report.variables)
+        return Decision([PlayerCreated(new, whole)], await _record(tx, new, spelling))
+    if "equipment" not in report.fields:
+        emptied = {slot for (place, slot), stack in outcome.touched.items() if place == INVENTORY and not stack}
+        new = replace(new, equipment=unequipped(new, emptied))
+    return Decision(_changes(old, new, world, outcome, report), await _record(tx, new, spelling))
+
+
+async def delete_player(tx: Reading, player_id: str, spelling: Spelling) -> Decision[Record]:
+    locked = await players.lock_by_id(tx, player_id)
+    record = await players.record_by_id(tx, player_id)
+    if locked is None or record is None:
+        raise NoSuchPlayer(by="id", key=player_id)
+    if record.online:
+        raise PlayerOnline
+    player = spelling.read_player(locked.document, locked.last_online)
+    return Decision([PlayerDeleted(player, await _world(tx, player_id))], record)
+
+
+def _changes(old: Player, new: Player, world: World, outcome: Outcome, report: Report) -> list[Change]:
+    changes: list[Change] = []
+    if new != old:
+        changes.append(PlayerChanged(old, new))
+    if outcome.touched or outcome.new_bags or outcome.lost_bags:
+        changes.append(ItemsChanged("items_set", old.id, world.slots, outcome))
+    learnt = {slot: spell for slot, spell in report.spells.items() if world.spells.get(slot) != spell}
+    if learnt:
+        before = {slot: world.spells.get(slot) for slot in learnt}
+        changes.append(SpellsChanged("spells_set", old.id, before, learnt))
+    assigned = {each: value for each, value in report.variables.items() if world.variables.get(each) != value}
+    if assigned:
+        changes.append(VariablesSet(old.id, {each: world.variables.get(each) for each in assigned}, assigned))
+    return changes
+
+
+async def _player(tx: Reading, player_id: str, old: Player | None, report: Report, settings: Settings) -> Player:
+    name, user_id = cast("str | None", report.fields.get("name")), cast("str | None", report.fields.get("user_id"))
+    if old is None and name is None:
+        raise MissingField(field="Name")
+    if old is None and user_id is None:
+        raise MissingField(field="UserId")
+    if name is not None and (old is None or name != old.name):
+        accounts.require_name(name, "Name", settings)
+        if await players.id_by_fold(tx, lookup.fold(name)) not in (None, player_id):
+            raise NameTaken(name=name)
+    if user_id is not None and (old is None or user_id != old.user_id):
+        await lookup.user(tx, user_id)
+    given = dict(report.fields)
+    if old is None:
+        given.setdefault("created_at", await clock.now(tx))
+    blank = old or Player(player_id, "", "")
+    return replace(blank, **given)  # pyright: ignore[reportArgumentType] - the wire's types are those of Player
+
+
+async def _world(tx: Reading, player_id: str) -> World:
+    return World(
+        slots=items.stacks(await item_rows.slots_of_player(tx, player_id)),
+        bags=await item_rows.bags_of_player(tx, player_id),
+        spells=await spell_rows.known(tx, player_id),
+        variables={row.variable_id: variables.typed(row) for row in await variable_rows.of_player(tx, player_id)},
+    )
+
+
+async def _record(tx: Reading, player: Player, spelling: Spelling) -> Record:
+    class_names = await catalogue.by_id(tx, "classes", [player.class_id])
+    map_names = await catalogue.by_id(tx, "maps", [player.map_id])
+    return Record(
+        id=player.id,
+        user_id=player.user_id,
+        document=spelling.player_document(player),
+        class_name=class_names[player.class_id].name if class_names else "",
+        map_name=map_names[player.map_id].name if map_names else "",
+        online=await presence.is_online(tx, player.id),
+        last_online=player.last_online,
+    )
+
+
+async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Outcome:
+    """What the reported slots come to: bags made for bag items, and bags that nothing holds any more gone."""
+    for bag_id in report.bags.keys() - world.bags.keys():
+        if await item_rows.bag(tx, bag_id):
+            raise BadField(field="Bags", problem=f"has bag '{bag_id}', which is another player's")
+    kinds = await _known_items(tx, {stack.item_id for stack in report.slots.values() if stack})
+    new_bags = {bag_id: size for bag_id, size in report.bags.items() if world.bags.get(bag_id) != size}
+    touched: Touched = {}
+    for spot, stack in report.slots.items():
+        settled = stack and _with_bag(stack, kinds[stack.item_id], world.slots.get(spot), new_bags)
+        if settled != world.slots.get(spot):
+            touched[spot] = settled
+    bags = {**world.bags, **new_bags}
+    _check_slots(report.slots, kinds, bags, room)
+    held = _reachable(after(world.slots, touched), bags)
+    for bag_id in report.bags:
+        if bag_id not in held:
+            raise BadField(field="Bags", problem=f"has bag '{bag_id}', which no slot holds")
+    lost = {bag_id: size for bag_id, size in world.bags.items() if bag_id not in held}
+    touched |= {spot: None for spot in world.slots if spot[0] in lost}
+    return Outcome(touched, new_bags, lost)
+
+
+async def _known_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Item]:
+    found = {each: entry for each, entry in (await catalogue.by_id(tx, "items", ids)).items() if ids}
+    if len(found) < len(ids) and await catalogue.any_item(tx):
+        raise NoSuchItem
+    anything = {each: catalogue.Item(each, "", stackable=True, max_stack=None, bag_slots=0, icon=None) for each in ids}
+    return cast("dict[str, catalogue.Item]", {**anything, **found})
+
+
+def _with_bag(stack: Stack, item: catalogue.Item, was: Stack | None, new_bags: dict[str, int]) -> Stack:
+    """A bag item has its container: the one it is said to have, the one it had, or a new one."""
+    if not item.bag_slots or stack.bag_id:
+        return stack
+    if was and was.item_id == stack.item_id and was.bag_id:
+        return stack._replace(bag_id=was.bag_id)
+    bag_id = lookup.new_guid()
+    new_bags[bag_id] = item.bag_slots
+    return stack._replace(bag_id=bag_id)
+
+
+def _check_slots(slots: Touched, kinds: Mapping[str, catalogue.Item], bags: Mapping[str, int], room: Sizes) -> None:
+    for (place, slot), stack in slots.items():
+        size = room.of(place) if place in (INVENTORY, BANK) else bags.get(place)
+        if size is None:
+            raise NoSuchBag(id=place)
+        if slot >= size:
+            raise SlotOutOfRange(slot=slot, place=place, size=size)
+        if stack is None:
+            continue
+        most = cap(kinds[stack.item_id], room)
+        if stack.quantity > most:
+            raise StackTooLarge(slot=slot, most=most, item=stack.item_id)
+        if stack.bag_id and stack.bag_id not in bags:
+            raise NoSuchBag(id=stack.bag_id)
+
+
+def _reachable(slots: Slots, bags: Mapping[str, int]) -> set[str]:
+    """The bags one gets to from the inventory and the bank, each through one slot only."""
+    inside: dict[str, list[str]] = {}
+    for (place, _), stack in slots.items():
+        if stack.bag_id and stack.bag_id in bags:
+            inside.setdefault(place, []).append(stack.bag_id)
+    held: set[str] = set()
+    waiting = inside.get(INVENTORY, []) + inside.get(BANK, [])
+    while waiting:
+        bag_id = waiting.pop()
+        if bag_id in held:
+            raise BadField(field="BagId", problem=f"names bag '{bag_id}' in more than one slot")
+        held.add(bag_id)
+        waiting += inside.get(bag_id, [])
+    return held
+
+
+async def _check_spells(tx: Reading, known: Mapping[int, str], report: Report, size: int) -> None:
+    for slot, spell_id in report.spells.items():
+        if slot >= size:
+            raise SlotOutOfRange(slot=slot, place="spells", size=size)
+        if spell_id:
+            await spells.require(tx, spell_id)
+    merged = [spell for spell in {**known, **report.spells}.values() if spell]
+    if len(set(merged)) < len(merged):
+        raise SpellAlreadyKnown
+
+
+async def _check_variables(tx: Reading, world: World, report: Report) -> None:
+    for variable_id, value in report.variables.items():
+        was = world.variables.get(variable_id)
+        wanted = await variables.declared_type(tx, variable_id) or (was is not None and variables.type_of(was))
+        if wanted and wanted != variables.type_of(value):
+            raise WrongVariableType(variable=variable_id, type=wanted)

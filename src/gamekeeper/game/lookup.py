@@ -1,0 +1,98 @@
+"""Keys: a guid is an id, anything else is a name, matched without regard to case."""
+
+import re
+import uuid
+from typing import NamedTuple
+
+from gamekeeper.game.refusals import NoSuchPlayer, NoSuchUser
+from gamekeeper.store import players, users
+from gamekeeper.store.engine import Reading
+
+ZERO = "00000000-0000-0000-0000-000000000000"
+LONGEST_NAME = 255
+_HYPHENED = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_GUID = re.compile(rf"{_HYPHENED}|[0-9a-f]{{32}}|\{{{_HYPHENED}\}}|\{{[0-9a-f]{{32}}\}}", re.IGNORECASE | re.ASCII)
+_UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
+
+
+class Key(NamedTuple):
+    by: str  # "id" or "name"
+    text: str
+
+
+def guid(text: str) -> str | None:
+    """The guid in its one spelling, lower case with hyphens; None when the text is no guid."""
+    return str(uuid.UUID(text)) if _GUID.fullmatch(text) else None
+
+
+def new_guid() -> str:
+    return str(uuid.uuid4())
+
+
+def fold(name: str) -> str:
+    return name.casefold()
+
+
+def key_of(text: str) -> Key:
+    found = guid(text)
+    return Key("name", text) if found is None else Key("id", found)
+
+
+def nameable(name: str) -> bool:
+    """Nothing in the database has a name that is not: no need to ask it."""
+    return 0 < len(name) <= LONGEST_NAME and not _UNNAMEABLE.search(name)
+
+
+async def player_record(tx: Reading, text: str) -> players.Record:
+    by, key = key_of(text)
+    record = None
+    if by == "id":
+        record = await players.record_by_id(tx, key)
+    elif nameable(key):
+        record = await players.record_by_fold(tx, fold(key))
+    if record is None:
+        raise NoSuchPlayer(by=by, key=key)
+    return record
+
+
+async def player_id(tx: Reading, text: str) -> str:
+    by, key = key_of(text)
+    found = None
+    if by == "id":
+        found = await players.id_by_id(tx, key)
+    elif nameable(key):
+        found = await players.id_by_fold(tx, fold(key))
+    if found is None:
+        raise NoSuchPlayer(by=by, key=key)
+    return found
+
+
+async def locked_player(tx: Reading, text: str) -> players.Locked:
+    """The player, with everybody else who would change it waiting until this transaction ends."""
+    by, key = key_of(text)
+    locked = None
+    if by == "id":
+        locked = await players.lock_by_id(tx, key)
+    elif nameable(key):
+        locked = await players.lock_by_fold(tx, fold(key))
+    if locked is None:
+        raise NoSuchPlayer(by=by, key=key)
+    return locked
+
+
+async def user(tx: Reading, text: str) -> users.User:
+    by, key = key_of(text)
+    found = None
+    if by == "id":
+        found = await users.by_id(tx, key)
+    elif nameable(key):
+        found = await users.by_fold(tx, fold(key))
+    if found is None:
+        raise NoSuchUser(by=by, key=key)
+    return found
+
+
+async def locked_user(tx: Reading, text: str) -> users.User:
+    found = await user(tx, text)
+    await users.lock(tx, found.id)
+    return await user(tx, found.id)

@@ -1,0 +1,67 @@
+"""Who is online: a character is while a game server whose lease lives says so."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import Untraced
+from gamekeeper.game.refusals import NoSuchPlayer, NoSuchServer
+from gamekeeper.store import clock, presence
+from gamekeeper.store.engine import Reading, Store, Writing
+
+REAP_SECONDS = 0.5
+
+
+async def heartbeat(tx: Reading, server: str, lease_ms: int) -> Decision[tuple[int, int]]:
+    """Results in when the lease ends and how many are on the server."""
+    online = await presence.count_of_server(tx, server)
+
+    async def renew(tx: Writing) -> None:
+        presence.save_server(tx, server, lease_ms)
+
+    return Decision([Untraced(renew)], (await clock.now(tx) + lease_ms, online))
+
+
+async def join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
+    await _require(tx, server, ids)
+    here = await presence.count_of_server(tx, server)
+    already = await presence.on_server(tx, server, ids)
+    return Decision(
+        [Untraced(partial(presence.join, name=server, ids=sorted(set(ids))))], here + len(set(ids) - already)
+    )
+
+
+async def leave(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
+    """One who is not on the server stays where they are: a late `left` undoes no newer `joined` elsewhere."""
+    await _require(tx, server, ids)
+    here = await presence.count_of_server(tx, server)
+    leaving = await presence.on_server(tx, server, ids)
+    return Decision([Untraced(partial(presence.leave, name=server, ids=sorted(leaving)))], here - len(leaving))
+
+
+async def shut(tx: Reading, server: str) -> Decision[int]:
+    await _require(tx, server, [])
+    return Decision([Untraced(partial(presence.drop_server, name=server))], 0)
+
+
+async def reap(store: Store) -> int:
+    """Takes the players of lapsed leases offline; the only one that looks at the clock."""
+    if not await presence.any_lapsed(store):
+        return 0
+
+    async def drop(tx: Writing) -> int:
+        lapsed = await presence.lapsed(tx)
+        for server in lapsed:
+            await presence.drop_server(tx, server)
+        return len(lapsed)
+
+    return await store.write(drop)
+
+
+async def _require(tx: Reading, server: str, ids: Sequence[str]) -> None:
+    if not await presence.lock_server(tx, server):
+        raise NoSuchServer(name=server)
+    known = await presence.known_players(tx, ids) if ids else set[str]()
+    for each in ids:
+        if each not in known:
+            raise NoSuchPlayer(by="id", key=each)

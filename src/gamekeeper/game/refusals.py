@@ -1,0 +1,237 @@
+"""Every way a rule can say no. The docstring is the message; the code for programs is the class's name.
+
+Refusal
+├── Malformed                the request itself is wrong
+│   ├── BadField             a field has a value it cannot have
+│   ├── MissingField
+│   ├── RepeatedField
+│   ├── BadPassword          not a SHA-256 in hex
+│   ├── ReservedName
+│   ├── WrongPassword
+│   ├── WrongCode            a reset code that is wrong, used or run out
+│   └── WrongVariableType
+├── Denied                   no token, or not a good one
+├── Forbidden
+│   ├── RoleMissing
+│   └── ReadOnlyToken
+├── NotFound
+│   ├── NoSuchPlayer  NoSuchUser  NoSuchItem  NoSuchSpell  NoSuchVariable
+│   └── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind
+├── Conflict                 a rule says no to a well-formed request
+│   ├── UsernameTaken  EmailTaken  NameTaken
+│   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
+│   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
+│   ├── PlayerOnline
+│   └── IdempotencyInProgress
+├── IdempotencyKeyReused
+├── TooManyGuesses
+├── Overloaded               come back in a moment
+└── LogInRefusal             what RFC 6749 has its own words for
+    ├── InvalidRequest  InvalidGrant
+    └── UnsupportedGrantType  UnauthorizedClient
+"""
+
+import inspect
+import re
+
+
+class Refusal(Exception):
+    """No."""
+
+    retry_after: int | None = None
+
+    def __init__(self, **details: object) -> None:
+        self.message = inspect.cleandoc(self.__doc__ or "").format(**details)
+        super().__init__(self.message)
+
+    @property
+    def code(self) -> str:
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+
+
+class Malformed(Refusal):
+    """The request is malformed."""
+
+
+class BadField(Malformed):
+    """The field '{field}' {problem}."""
+
+
+class MissingField(Malformed):
+    """The field '{field}' is missing."""
+
+
+class RepeatedField(Malformed):
+    """The field '{field}' is there more than once."""
+
+
+class BadPassword(Malformed):
+    """Did not receive a valid password."""
+
+
+class ReservedName(Malformed):
+    """The name '{name}' is reserved; choose another."""
+
+
+class WrongPassword(Malformed):
+    """Invalid credentials."""
+
+
+class WrongCode(Malformed):
+    """The reset code is wrong, was used, or has run out; ask for a new one."""
+
+
+class WrongVariableType(Malformed):
+    """The variable '{variable}' is of type {type}; the value is not."""
+
+
+class Denied(Refusal):
+    """Authorization has been denied for this request."""
+
+
+class Forbidden(Refusal):
+    """You may not do this."""
+
+
+class RoleMissing(Forbidden):
+    """This needs the role {role}."""
+
+
+class ReadOnlyToken(Forbidden):
+    """This token can only read."""
+
+
+class NotFound(Refusal):
+    """There is no such thing."""
+
+
+class NoSuchPlayer(NotFound):
+    """No player with {by} '{key}'."""
+
+
+class NoSuchUser(NotFound):
+    """No user with {by} '{key}'."""
+
+
+class NoSuchItem(NotFound):
+    """Invalid item id."""
+
+
+class NoSuchSpell(NotFound):
+    """Invalid spell id."""
+
+
+class NoSuchVariable(NotFound):
+    """Invalid variable id."""
+
+
+class NoSuchBag(NotFound):
+    """No bag with id '{id}'."""
+
+
+class NoSuchToken(NotFound):
+    """User '{name}' has no token '{id}'."""
+
+
+class NoSuchServer(NotFound):
+    """No game server '{name}' has a lease; PUT /api/link/v1/servers/{name} first."""
+
+
+class NoSuchKind(NotFound):
+    """The catalogue has no kind '{kind}'; it has items, spells, variables, classes and maps."""
+
+
+class Conflict(Refusal):
+    """A rule says no."""
+
+
+class UsernameTaken(Conflict):
+    """Account already exists with username '{name}'."""
+
+
+class EmailTaken(Conflict):
+    """Account already with email '{email}'."""
+
+
+class NameTaken(Conflict):
+    """A player with name '{name}' exists already."""
+
+
+class InventoryFull(Conflict):
+    """The items do not fit; nothing was given."""
+
+
+class NotEnoughItems(Conflict):
+    """The player has {held} of them in the inventory, fewer than {wanted}; nothing was taken."""
+
+
+class BagNotEmpty(Conflict):
+    """The bag holds items; empty it first. Nothing was taken."""
+
+
+class StackTooLarge(Conflict):
+    """Slot {slot} can hold at most {most} of item '{item}'."""
+
+
+class SlotOutOfRange(Conflict):
+    """There is no slot {slot} in {place}; it has {size} slots, counted from 0."""
+
+
+class SpellAlreadyKnown(Conflict):
+    """The player knows this spell already."""
+
+
+class NoFreeSpellSlot(Conflict):
+    """The player can learn no more spells: all {size} slots are taken."""
+
+
+class SpellNotKnown(Conflict):
+    """The player does not know this spell."""
+
+
+class PlayerOnline(Conflict):
+    """The player is online; try again when they have left."""
+
+
+class IdempotencyInProgress(Conflict):
+    """The first request with this Idempotency-Key is still under way; ask again in a moment."""
+
+    retry_after = 1
+
+
+class IdempotencyKeyReused(Refusal):
+    """This Idempotency-Key was used for another request; use a new one."""
+
+
+class TooManyGuesses(Refusal):
+    """Too many wrong passwords; wait {seconds} seconds."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds=seconds)
+        self.retry_after = seconds
+
+
+class Overloaded(Refusal):
+    """The server has more to do than it can take on now; ask again in a moment."""
+
+    retry_after = 1
+
+
+class LogInRefusal(Refusal):
+    """The log-in is refused."""
+
+
+class InvalidRequest(LogInRefusal):
+    """{problem}"""
+
+
+class InvalidGrant(LogInRefusal):
+    """The user name or password is wrong, or the refresh token is not good any more."""
+
+
+class UnsupportedGrantType(LogInRefusal):
+    """The grant type must be password or refresh_token."""
+
+
+class UnauthorizedClient(LogInRefusal):
+    """This account has no API access; grant it with: gamekeeper users api {name} on"""

@@ -1,0 +1,36 @@
+"""What is spelt by the wire but stored by the rules: a player's document and the two sides of a ledger row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gamekeeper.game.inventory import Spot, Stack
+from gamekeeper.game.players import Player
+
+
+def _nothing() -> dict[str, object]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One side of a change, before or after: only what differs."""
+
+    player: Mapping[str, object] = field(default_factory=_nothing)  # attributes of Player
+    slots: Mapping[Spot, Stack | None] = field(default_factory=dict[Spot, Stack | None])
+    bags: Mapping[str, int] = field(default_factory=dict[str, int])  # id → slot count
+    spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
+    variables: Mapping[str, int | bool | None] = field(default_factory=dict[str, int | bool | None])
+    user: Mapping[str, object] = field(default_factory=_nothing)  # what the account's record says of it
+    catalogue: Mapping[str, object] = field(default_factory=_nothing)
+    sums: Mapping[str, int] = field(default_factory=dict[str, int])  # item id → how many: a bulk load's
+
+
+class Spelling(Protocol):
+    """http/wire.py has the one spelling there is; app.py hands it in."""
+
+    def player_document(self, player: Player, /) -> bytes: ...
+
+    def read_player(self, document: bytes, last_online: int | None, /) -> Player: ...
+
+    def trace(self, trace: Trace, /) -> str: ...

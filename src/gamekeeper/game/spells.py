@@ -1,0 +1,46 @@
+"""The spells a character knows."""
+
+from collections.abc import Mapping
+
+from gamekeeper.game import lookup
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import SpellsChanged
+from gamekeeper.game.refusals import NoFreeSpellSlot, NoSuchSpell, SpellAlreadyKnown, SpellNotKnown
+from gamekeeper.store import catalogue, spells
+from gamekeeper.store.engine import Reading
+
+
+def free_slot(known: Mapping[int, str], spell_id: str, size: int) -> int:
+    if spell_id in known.values():
+        raise SpellAlreadyKnown
+    for slot in range(size):
+        if slot not in known:
+            return slot
+    raise NoFreeSpellSlot(size=size)
+
+
+def slot_of(known: Mapping[int, str], spell_id: str) -> int:
+    for slot, each in known.items():
+        if each == spell_id:
+            return slot
+    raise SpellNotKnown
+
+
+async def teach(tx: Reading, player: str, spell_id: str, size: int) -> Decision[str]:
+    locked = await lookup.locked_player(tx, player)
+    await require(tx, spell_id)
+    slot = free_slot(await spells.known(tx, locked.id), spell_id, size)
+    return Decision([SpellsChanged("spell_taught", locked.id, {slot: None}, {slot: spell_id})], spell_id)
+
+
+async def forget(tx: Reading, player: str, spell_id: str) -> Decision[str]:
+    locked = await lookup.locked_player(tx, player)
+    await require(tx, spell_id)
+    slot = slot_of(await spells.known(tx, locked.id), spell_id)
+    return Decision([SpellsChanged("spell_forgotten", locked.id, {slot: spell_id}, {slot: None})], spell_id)
+
+
+async def require(tx: Reading, spell_id: str) -> None:
+    """While the catalogue knows no spell at all, any id is one."""
+    if spell_id == lookup.ZERO or (await catalogue.spell(tx, spell_id) is None and await catalogue.any_spell(tx)):
+        raise NoSuchSpell

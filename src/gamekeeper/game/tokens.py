@@ -1,0 +1,137 @@
+"""Token pairs: issued, refreshed by rotation, revoked. Only their hashes are stored."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+from gamekeeper.game import guesses, lookup
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import Untraced
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.refusals import InvalidGrant, NoSuchToken, UnauthorizedClient
+from gamekeeper.store import clock, tokens, users
+from gamekeeper.store import guesses as guess_rows
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.users import User
+
+PREFIX = "gka_"
+MINUTE_MS = 60_000
+DAY_MS = 24 * 60 * MINUTE_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The only time a token's text is known."""
+
+    id: str
+    access: str
+    refresh: str | None
+    issued_at: int
+    expires_at: int
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_only: bool) -> Pair:
+    """An unknown account and a wrong password get the same answer in the same time."""
+    user = await users.by_fold(keeper.store, lookup.fold(name)) if lookup.nameable(name) else None
+    account = user.id if user else "name:" + digest(lookup.fold(name))
+    guess = await guesses.reserve(keeper.store, keeper.settings, account, address)
+    if not await keeper.passwords.right(sent, user.password if user else None) or user is None:
+        raise InvalidGrant
+
+    async def issue_and_give_back(tx: Writing) -> Pair | None:
+        guess_rows.delete(tx, guess)
+        return await _issue(tx, keeper, user, lookup.new_guid(), read_only=read_only) if user.powers.api else None
+
+    pair = await keeper.store.write(issue_and_give_back)
+    if pair is None:
+        raise UnauthorizedClient(name=user.name)
+    return pair
+
+
+async def refresh(keeper: Keeper, token: str) -> Pair:
+    """Rotates; an exchanged token still works for the grace period, and after that ends its whole family."""
+    presented = lookup.guid(token)
+
+    async def rotate(tx: Writing) -> Pair | None:
+        row = await tokens.lock_refresh(tx, digest(presented or ""))
+        if row is None or row.revoked or row.expired:
+            return None
+        if row.exchanged and row.exchanged_ms_ago > keeper.settings.refresh_grace_seconds * 1000:
+            tokens.revoke_family(tx, row.family_id)
+            return None
+        user = await users.by_id(tx, row.user_id)
+        if user is None or not user.powers.api:
+            return None
+        tokens.mark_exchanged(tx, row.id)
+        return await _issue(tx, keeper, user, row.family_id, read_only=row.read_only)
+
+    pair = await keeper.store.write(rotate)
+    if pair is None:
+        raise InvalidGrant
+    return pair
+
+
+async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only: bool) -> Pair:
+    """An access token with a life of its own and nothing to refresh it with."""
+
+    async def issue(tx: Writing) -> Pair:
+        now = await clock.now(tx)
+        pair = Pair(lookup.new_guid(), _access(), None, now, now + hours * 60 * MINUTE_MS)
+        _insert(tx, pair, user, pair.id, read_only=read_only, refresh_ms=0)
+        return pair
+
+    return await keeper.store.write(issue)
+
+
+async def revoke_all(tx: Reading, name: str) -> Decision[User]:
+    user = await lookup.user(tx, name)
+
+    async def revoke(tx: Writing) -> None:
+        tokens.revoke_of_user(tx, user.id)
+
+    return Decision([Untraced(revoke)], user)
+
+
+async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
+    """By its refresh token or its public id."""
+    user = await lookup.user(tx, name)
+    wanted = lookup.guid(token) or lookup.ZERO
+    found = await tokens.find_of_user(tx, user.id, wanted, digest(wanted))
+    if found is None:
+        raise NoSuchToken(name=user.name, id=token)
+
+    async def revoke(tx: Writing) -> None:
+        tokens.revoke_one(tx, found)
+
+    return Decision([Untraced(revoke)], user)
+
+
+async def _issue(tx: Writing, keeper: Keeper, user: User, family_id: str, *, read_only: bool) -> Pair:
+    now = await clock.now(tx)
+    life = keeper.settings.access_minutes * MINUTE_MS
+    pair = Pair(lookup.new_guid(), _access(), lookup.new_guid(), now, now + life)
+    refresh_ms = keeper.settings.refresh_days * DAY_MS
+    _insert(tx, pair, user, family_id, read_only=read_only, refresh_ms=refresh_ms)
+    return pair
+
+
+def _insert(tx: Writing, pair: Pair, user: User, family_id: str, *, read_only: bool, refresh_ms: int) -> None:
+    row = tokens.NewToken(
+        id=pair.id,
+        family_id=family_id,
+        user_id=user.id,
+        access_hash=digest(pair.access),
+        refresh_hash=digest(pair.refresh) if pair.refresh else None,
+        read_only=read_only,
+        access_ms=pair.expires_at - pair.issued_at,
+        refresh_ms=refresh_ms,
+    )
+    tokens.insert(tx, row)
+
+
+def _access() -> str:
+    return PREFIX + secrets.token_urlsafe(32)

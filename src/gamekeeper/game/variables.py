@@ -1,0 +1,49 @@
+"""A character's variables: integers and booleans, each of the type its declaration says."""
+
+from gamekeeper.game import lookup
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import BOOLEAN, INTEGER, VariablesSet
+from gamekeeper.game.refusals import NoSuchVariable, WrongVariableType
+from gamekeeper.store import catalogue, variables
+from gamekeeper.store.engine import Reading
+
+Value = int | bool
+
+
+def typed(row: variables.VariableRow) -> Value:
+    return bool(row.value) if row.type == BOOLEAN else row.value
+
+
+def type_of(value: Value) -> str:
+    return BOOLEAN if isinstance(value, bool) else INTEGER
+
+
+async def value(tx: Reading, player_id: str, variable_id: str) -> Value:
+    """One never set is 0 or false."""
+    declared = await declared_type(tx, variable_id)
+    row = await variables.of_player_one(tx, player_id, variable_id)
+    if row is not None:
+        return typed(row)
+    if declared is None:
+        raise NoSuchVariable
+    return False if declared == BOOLEAN else 0
+
+
+async def set_value(tx: Reading, player: str, variable_id: str, new: Value) -> Decision[Value]:
+    locked = await lookup.locked_player(tx, player)
+    row = await variables.of_player_one(tx, locked.id, variable_id)
+    wanted = await declared_type(tx, variable_id) or (row and row.type)
+    if wanted and wanted != type_of(new):
+        raise WrongVariableType(variable=variable_id, type=wanted)
+    before = {variable_id: typed(row) if row else None}
+    return Decision([VariablesSet(locked.id, before, {variable_id: new})], new)
+
+
+async def declared_type(tx: Reading, variable_id: str) -> str | None:
+    """None while the catalogue knows no variable at all: then any id is one, of the type of its first value."""
+    if variable_id == lookup.ZERO:
+        raise NoSuchVariable
+    declared = await catalogue.variable(tx, variable_id)
+    if declared is None and await catalogue.any_variable(tx):
+        raise NoSuchVariable
+    return declared.type if declared else None

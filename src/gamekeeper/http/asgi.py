@@ -1,0 +1,201 @@
+"""The app: one plain ASGI callable that dispatches on the table and runs the checks in the order decided."""
+
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
+
+from gamekeeper import log
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RoleMissing
+from gamekeeper.http import bodies, errors
+from gamekeeper.http.caller import Callers
+from gamekeeper.http.errors import (
+    BodyTooLarge,
+    DatabaseAway,
+    InternalError,
+    MalformedBody,
+    MethodNotAllowed,
+    NoSuchRoute,
+)
+from gamekeeper.http.request import Request, query_of
+from gamekeeper.http.routes import ROUTES, WRITE, Route
+from gamekeeper.store.engine import Away
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Hook = Callable[[], Awaitable[None]]
+
+LOG_IN = "/api/oauth/token"
+DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
+OK = 200
+
+
+class _Node:
+    """A step of a path: literal segments win over the parameter."""
+
+    def __init__(self) -> None:
+        self.literals: dict[str, _Node] = {}
+        self.parameter: _Node | None = None
+        self.methods: dict[str, Route] = {}
+
+
+class Asgi:
+    def __init__(self, keeper: Keeper, start: Hook, stop: Hook) -> None:
+        self._keeper = keeper
+        self._callers = Callers(keeper.store)
+        self._start, self._stop = start, stop
+        self._root = _tree(ROUTES)
+        self._log = log.access if keeper.settings.access_log else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+            return
+        started = time.perf_counter_ns()
+        headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        client = scope.get("client")
+        request = Request(
+            id=os.urandom(8).hex(),
+            keeper=self._keeper,
+            callers=self._callers,
+            method=scope["method"],
+            path="",
+            params=(),
+            headers=headers,
+            query={},
+            address=client[0] if client else "",
+        )
+        status, body = await self._answer(request, scope, receive)
+        await send({"type": "http.response.start", "status": status, "headers": _headers(request, body)})
+        await send({"type": "http.response.body", "body": body})
+        if self._log:
+            self._log(request.id, request.caller.name, request.method, request.path, status, started)
+
+    async def _answer(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
+        try:
+            return OK, await self._handle(request, scope, receive)
+        except Refusal as refusal:
+            return _refused(request, refusal)
+        except Away as away:
+            log.problem(request.id, f"the database is away: {away}")
+            return _refused(request, DatabaseAway())
+        except Exception:  # noqa: BLE001 - whatever it is, the caller learns only that it happened
+            log.failure(request.id)
+            return _refused(request, InternalError())
+
+    async def _handle(self, request: Request, scope: Scope, receive: Receive) -> bytes:
+        route = self._find(request, scope)
+        request.path, request.over_link = route.path, route.over_link
+        if route.needs is not None:
+            request.caller = await self._callers.caller(request.headers.get(b"authorization"))
+            _require(request, route)
+        if route.takes is not None:
+            settings = self._keeper.settings
+            limit = settings.link_body_limit if route.over_link else settings.body_limit
+            request.raw = await _body(request.headers, receive, limit)
+        request.query = query_of(scope["query_string"])
+        if route.successor:
+            link = f'<{route.successor}>; rel="successor-version"'.encode()
+            request.answer_headers += [(b"deprecation", DEPRECATED_SINCE), (b"link", link)]
+        if route.takes is None:
+            return await route.handler(request)
+        if not issubclass(route.takes, Struct):
+            return await route.handler(request, request.raw)
+        content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+        body = request.body = bodies.decode(request.raw, content_type, route.takes)
+        return await route.handler(request, body)
+
+    def _find(self, request: Request, scope: Scope) -> Route:
+        """On the raw path: in the decoded one a name's %2F has become a separator."""
+        raw: bytes = scope.get("raw_path") or scope["path"].encode()
+        node, params = self._root, list[str]()
+        for segment in raw.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
+            text = unquote_to_bytes(segment).decode("utf-8", "replace")
+            literal = node.literals.get(text)
+            if literal is None:
+                if node.parameter is None or not text:
+                    raise NoSuchRoute
+                params.append(text)
+            node = literal or node.parameter or node
+        if not node.methods:
+            raise NoSuchRoute
+        route = node.methods.get(request.method)
+        if route is None:
+            raise MethodNotAllowed(", ".join(sorted(node.methods)))
+        request.params = tuple(params)
+        return route
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await self._start()
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await self._stop()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+
+def _tree(routes: tuple[Route, ...]) -> _Node:
+    root = _Node()
+    for route in routes:
+        node = root
+        for segment in route.path.split("/")[1:]:
+            if segment.startswith("["):
+                node.parameter = node.parameter or _Node()
+                node = node.parameter
+            else:
+                node = node.literals.setdefault(segment, _Node())
+        node.methods[route.method] = route
+    return root
+
+
+def _require(request: Request, route: Route) -> None:
+    for role in sorted(route.needs or ()):
+        if role not in request.caller.roles:
+            raise RoleMissing(role=role)
+    if route.does is WRITE and request.caller.read_only:
+        raise ReadOnlyToken
+
+
+async def _body(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
+    announced = headers.get(b"content-length", b"0")
+    if announced.isdigit() and int(announced[:20]) > limit:
+        raise BodyTooLarge(limit=limit)
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise MalformedBody(problem="The body ended before it was complete.")
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > limit:
+            raise BodyTooLarge(limit=limit)
+        parts.append(part)
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+def _refused(request: Request, refusal: Refusal) -> tuple[int, bytes]:
+    request.answer_headers += errors.headers(refusal)
+    return errors.status(type(refusal)), errors.body(refusal, request.id, log_in=request.path == LOG_IN)
+
+
+def _headers(request: Request, body: bytes) -> errors.Headers:
+    found: errors.Headers = [
+        (b"content-type", b"application/json; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-request-id", request.id.encode()),
+        *request.answer_headers,
+    ]
+    if request.headers.get(b"connection", b"").lower() == b"close":
+        found.append((b"connection", b"close"))
+    return found

@@ -1,0 +1,273 @@
+"""Bodies in: JSON or form, names in any case, numbers and booleans also as strings, and nothing else forgiven."""
+
+import json
+import re
+import types
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from urllib.parse import parse_qsl
+
+import msgspec
+from msgspec import Meta, Struct, UnsetType
+
+from gamekeeper.game import lookup, passwords
+from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
+from gamekeeper.http.errors import MalformedBody, UnsupportedMediaType
+
+S = TypeVar("S", bound=Struct)
+Read = Callable[[object, str], object]
+JSON = frozenset({"application/json", "text/json"})
+FORM = "application/x-www-form-urlencoded"
+DEEPEST = 32
+LONGEST_INTEGER = 20
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})", re.ASCII)
+_UNSTORABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_INSTANT = re.compile(
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII | re.IGNORECASE
+)
+
+
+def decode(raw: bytes, content_type: str, shape: type[S]) -> S:
+    fields = _fields(raw, content_type)
+    return _struct(shape)(fields, "")  # pyright: ignore[reportReturnType] - _struct(shape) makes that shape
+
+
+def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
+    """A body that is an array of records, as the game link's catalogue takes it."""
+    if content_type.partition(";")[0].strip().lower() not in {"", *JSON}:
+        raise UnsupportedMediaType
+    value = _json(raw)
+    if not isinstance(value, list):
+        raise MalformedBody(problem="The body must be a JSON array.")
+    read = _struct(shape)
+    return [cast("S", read(each, f"[{number}]")) for number, each in enumerate(cast("list[object]", value))]
+
+
+def public_part(body: Struct) -> dict[str, object]:
+    """The body without its secrets: what a fingerprint may be made of."""
+    names = [each.name for each in msgspec.structs.fields(body) if not _is_secret(each.type)]
+    given = {name: getattr(body, name) for name in names}
+    return {name: msgspec.to_builtins(value) for name, value in given.items() if value is not msgspec.UNSET}
+
+
+def _fields(raw: bytes, content_type: str) -> object:
+    kind = content_type.partition(";")[0].strip().lower()
+    start = raw.lstrip()[:1]
+    if not start:
+        return {}
+    if kind in JSON or (start == b"{" and kind in {"", FORM}) or (start == b"[" and not kind):
+        return _json(raw)
+    if kind == FORM:
+        return _unique(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
+    raise UnsupportedMediaType
+
+
+def _json(raw: bytes) -> object:
+    try:
+        value: object = json.loads(
+            raw.decode("utf-8-sig"), object_pairs_hook=_unique, parse_int=_int, parse_constant=_constant
+        )
+    except RecursionError:
+        raise MalformedBody(problem=f"The body is nested deeper than {DEEPEST} levels.") from None
+    except ValueError:
+        raise MalformedBody(problem="The body is not valid JSON.") from None
+    if _depth(value) > DEEPEST:
+        raise MalformedBody(problem=f"The body is nested deeper than {DEEPEST} levels.")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    for name, value in pairs:
+        if name.lower() in fields:
+            raise RepeatedField(field=name)
+        fields[name.lower()] = value
+    return fields
+
+
+def _int(digits: str) -> object:
+    """A number with thousands of digits is out of every range; it need not be read."""
+    return int(digits) if len(digits) <= LONGEST_INTEGER else float("inf")
+
+
+def _constant(name: str) -> object:
+    raise ValueError(name)
+
+
+def _depth(value: object) -> int:
+    """How many arrays and objects stand inside one another."""
+    level, depth = [value], 0
+    while level := [child for each in level for child in _children(each)]:
+        depth += 1
+    return depth
+
+
+def _children(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(cast("dict[str, object]", value).values()) or [None]
+    return (cast("list[object]", value) or [None]) if isinstance(value, list) else []
+
+
+@cache
+def _struct(shape: type[Struct]) -> Read:
+    known = msgspec.structs.fields(shape)
+    fields = [(each.name, each.name.lower(), _reader(each.type), each.required) for each in known]
+
+    def read(value: object, path: str) -> object:
+        if value == []:  # PHP's empty array is an empty object
+            value = {}
+        if not isinstance(value, dict):
+            raise _not_an_object(path)
+        sent = cast("Mapping[str, object]", value)
+        given: dict[str, object] = {}
+        for name, key, reader, required in fields:
+            if key in sent:
+                given[name] = reader(sent[key], f"{path}.{name}" if path else name)
+            elif required:
+                raise MissingField(field=f"{path}.{name}" if path else name)
+        return shape(**given)
+
+    return read
+
+
+def _not_an_object(path: str) -> Exception:
+    if path:
+        return BadField(field=path, problem="must be a JSON object")
+    return MalformedBody(problem="The body must be a JSON object.")
+
+
+def _reader(kind: Any) -> Read:  # noqa: ANN401 - a type annotation of any form
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _annotated(arguments[0], next(each for each in arguments[1:] if isinstance(each, Meta)))
+    if origin in (Union, types.UnionType):
+        return _union([each for each in arguments if each is not UnsetType])
+    if origin is list:
+        return _list(_reader(arguments[0]), Meta())
+    if origin is Literal:
+        return _choice(arguments)
+    simple: dict[Any, Read] = {bool: _boolean, str: _text(Meta())}
+    return simple.get(kind) or _struct(kind)
+
+
+def _annotated(base: Any, meta: Meta) -> Read:  # noqa: ANN401 - as above
+    special = (meta.extra or {}).get("is")
+    if special is not None:
+        return _SPECIAL[special]
+    if base is int:
+        return _integer(cast("int", meta.ge), cast("int", meta.le))
+    if get_origin(base) is list:
+        return _list(_reader(get_args(base)[0]), meta)
+    return _text(meta)
+
+
+def _union(kinds: list[Any]) -> Read:
+    readers = [_reader(kind) for kind in kinds if kind is not types.NoneType]
+
+    def read(value: object, path: str) -> object:
+        return None if value is None and types.NoneType in kinds else readers[0](value, path)
+
+    return read
+
+
+def _list(element: Read, meta: Meta) -> Read:
+    least, most = meta.min_length or 0, meta.max_length
+
+    def read(value: object, path: str) -> object:
+        if not isinstance(value, list):
+            raise BadField(field=path, problem="must be an array")
+        elements = cast("list[object]", value)
+        if len(elements) < least or (most is not None and len(elements) > most):
+            wanted = f"{least}" if least == most else f"{least} to {most}"
+            raise BadField(field=path, problem=f"must have {wanted} elements")
+        return [element(each, f"{path}[{number}]") for number, each in enumerate(elements)]
+
+    return read
+
+
+def _choice(options: tuple[str, ...]) -> Read:
+    def read(value: object, path: str) -> object:
+        if value not in options:
+            raise BadField(field=path, problem=f"must be one of {', '.join(options)}")
+        return value
+
+    return read
+
+
+def _integer(least: int, most: int) -> Read:
+    def read(value: object, path: str) -> object:
+        if isinstance(value, str) and _INTEGER.fullmatch(value):
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise BadField(field=path, problem=f"must be a whole number from {least} to {most}")
+        return value
+
+    return read
+
+
+def _boolean(value: object, path: str) -> object:
+    if isinstance(value, str) and value.lower() in {"true", "false"}:
+        return value.lower() == "true"
+    if not isinstance(value, bool):
+        raise BadField(field=path, problem="must be true or false")
+    return value
+
+
+def _value(value: object, path: str) -> object:
+    if isinstance(value, bool) or (isinstance(value, str) and value.lower() in {"true", "false"}):
+        return _boolean(value, path)
+    return _integer(-(2**63), 2**63 - 1)(value, path)
+
+
+def _text(meta: Meta) -> Read:
+    def read(value: object, path: str) -> object:
+        if not isinstance(value, str):
+            raise BadField(field=path, problem="must be a string")
+        if meta.max_length is not None and len(value) > meta.max_length:
+            raise BadField(field=path, problem=f"must have at most {meta.max_length} characters")
+        if _UNSTORABLE.search(value):
+            raise BadField(field=path, problem="has characters that cannot be stored")
+        return value
+
+    return read
+
+
+def _guid(value: object, path: str) -> object:
+    found = lookup.guid(value) if isinstance(value, str) else None
+    if found is None:
+        raise BadField(field=path, problem="must be a guid")
+    return found
+
+
+def _password(value: object, path: str) -> object:
+    del path  # the one message that clients know names no field
+    return passwords.require(value if isinstance(value, str) else "")
+
+
+def _instant(value: object, path: str) -> object:
+    if isinstance(value, str) and _INSTANT.fullmatch(value):
+        try:
+            datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError):
+            pass
+        else:
+            return value
+    raise BadField(field=path, problem="must be a time such as 2026-01-31T12:00:00Z")
+
+
+_SPECIAL: Mapping[str, Read] = {
+    "guid": _guid,
+    "password": _password,
+    "secret": _text(Meta(max_length=255)),
+    "instant": _instant,
+    "value": _value,
+}
+
+
+def _is_secret(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any form
+    if get_origin(kind) is not Annotated:
+        return False
+    metas = [each for each in get_args(kind)[1:] if isinstance(each, Meta)]
+    return any((each.extra or {}).get("is") in {"password", "secret"} for each in metas)

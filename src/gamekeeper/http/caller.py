@@ -1,0 +1,59 @@
+"""Authorization header → caller. A token found good is believed for a few seconds without asking again."""
+
+import time
+from dataclasses import dataclass
+
+from gamekeeper.game.refusals import Denied
+from gamekeeper.game.tokens import PREFIX, digest
+from gamekeeper.store import tokens
+from gamekeeper.store.engine import Store
+
+BELIEVED_SECONDS = 4.0  # a revocation elsewhere is seen within five
+BELIEVED_MOST = 10_000
+LONGEST = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    account_id: str
+    name: str
+    token_id: str
+    read_only: bool
+    roles: frozenset[str]
+
+
+class Callers:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._believed: dict[bytes, tuple[Caller, float]] = {}
+
+    async def caller(self, authorization: bytes | None) -> Caller:
+        found = self._believed.get(authorization or b"")
+        if found is not None and found[1] > time.monotonic():
+            return found[0]
+        return await self._ask(authorization or b"")
+
+    def forget(self) -> None:
+        """After a revocation: in this process it holds at once."""
+        self._believed.clear()
+
+    async def _ask(self, authorization: bytes) -> Caller:
+        asked = time.monotonic()
+        row = await tokens.caller(self._store, digest(_token(authorization)))
+        if row is None:
+            raise Denied
+        held = {"users.query": row.users_query, "users.manage": row.users_manage, "game.link": row.game_link}
+        roles = frozenset(role for role, has in held.items() if has)
+        caller = Caller(row.user_id, row.name, row.token_id, row.read_only, roles)
+        if len(self._believed) >= BELIEVED_MOST:
+            self._believed.clear()
+        self._believed[authorization] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)
+        return caller
+
+
+def _token(authorization: bytes) -> str:
+    scheme, _, token = authorization.decode("latin-1").strip().partition(" ")
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token.startswith(PREFIX) or len(token) > LONGEST or not token.isascii():
+        raise Denied
+    return token

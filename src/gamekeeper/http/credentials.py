@@ -1,0 +1,105 @@
+"""Passwords and emails: proving, changing, resetting."""
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from gamekeeper.game import accounts, credentials, lookup
+from gamekeeper.game.refusals import WrongCode, WrongPassword
+from gamekeeper.http import wire
+from gamekeeper.http.request import Request
+from gamekeeper.http.users import sees_codes
+from gamekeeper.store.users import User
+
+UPDATED, CORRECT = "Password Updated", "Password Correct"
+NO_MAIL = "Mail is not set up on this server; the message waits in the outbox."
+
+
+async def validate_password(request: Request, body: wire.ValidatePassword) -> bytes:
+    user = await lookup.user(request.keeper.store, request.params[0])
+    await credentials.prove(request.keeper, user, body.password, request.caller.account_id)
+    return _message(CORRECT)
+
+
+async def change_email(request: Request, body: wire.ChangeEmail) -> bytes:
+    email = accounts.require_email(body.new, "new")
+
+    async def change() -> bytes:
+        proven = await _prove(request, body.authorization)
+        decide = partial(accounts.change_email, key=request.params[0], email=email, proven=proven)
+        return await request.change(decide, _changed_user(request))
+
+    return await _once(request, change)
+
+
+async def change_password(request: Request, body: wire.ChangePassword) -> bytes:
+    async def change() -> bytes:
+        proven = await _prove(request, body.authorization)
+        return await _set_password(request, body.new, proven, UPDATED)
+
+    return await _once(request, change)
+
+
+async def manage_email(request: Request, body: wire.ManageEmail) -> bytes:
+    email = accounts.require_email(body.new, "new")
+    decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
+    return await request.change(decide, _changed_user(request))
+
+
+async def manage_password(request: Request, body: wire.ManagePassword) -> bytes:
+    return await _set_password(request, body.new, None, CORRECT)
+
+
+async def request_reset(request: Request) -> bytes:
+    warning = None if request.keeper.settings.smtp_url else NO_MAIL
+    answer = wire.encode(wire.Message("Password reset email sent.", warning))
+    return await request.change(partial(credentials.request_reset, key=request.params[0]), lambda _: answer)
+
+
+async def redeem_code(request: Request, body: wire.RedeemCode) -> bytes:
+    async def change() -> bytes:
+        code = await credentials.prove_code(request.keeper, request.params[0], body.code)
+        password = await request.keeper.passwords.hashed(body.new)
+        decide = partial(credentials.redeem, key=request.params[0], code=code, password=password)
+        return await _and_forget_tokens(request, request.change(decide, lambda _: _message(UPDATED)))
+
+    return await _once(request, change)
+
+
+async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, bytes]]) -> bytes:
+    """The first success replays although the password it proved, or the code it used, is gone by now."""
+    done = await request.keeper.changes.replay(request.intent())
+    if done is not None:
+        return request.done(done)
+    try:
+        return await change()
+    except (WrongPassword, WrongCode):
+        done = await request.keeper.changes.replay(request.intent())
+        if done is None:
+            raise
+        return request.done(done)
+
+
+async def _prove(request: Request, sent: str) -> str:
+    user = await lookup.user(request.keeper.store, request.params[0])
+    return await credentials.prove(request.keeper, user, sent, request.caller.account_id)
+
+
+async def _set_password(request: Request, new: str, proven: str | None, message: str) -> bytes:
+    password = await request.keeper.passwords.hashed(new)
+    decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
+    return await _and_forget_tokens(request, request.change(decide, lambda _: _message(message)))
+
+
+async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, bytes]) -> bytes:
+    answer = await changing
+    request.callers.forget()
+    return answer
+
+
+def _changed_user(request: Request) -> Callable[[User], bytes]:
+    return partial(wire.changed_user_record, codes=sees_codes(request))
+
+
+def _message(text: str) -> bytes:
+    return wire.encode(wire.Message(text))

@@ -1,0 +1,86 @@
+"""Refusals as HTTP: the only file with 4xx and 5xx numbers."""
+
+from collections.abc import Mapping
+
+from gamekeeper.game import refusals
+from gamekeeper.game.refusals import Refusal
+from gamekeeper.http import wire
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class NoSuchRoute(refusals.NotFound):
+    """There is nothing at this address."""
+
+
+class MethodNotAllowed(Refusal):
+    """This address takes {allowed}."""
+
+    def __init__(self, allowed: str) -> None:
+        super().__init__(allowed=allowed)
+        self.allowed = allowed
+
+
+class BodyTooLarge(Refusal):
+    """The body is larger than {limit} bytes."""
+
+
+class UnsupportedMediaType(Refusal):
+    """Send the body as application/json or application/x-www-form-urlencoded."""
+
+
+class MalformedBody(refusals.Malformed):
+    """{problem}"""
+
+
+class DatabaseAway(Refusal):
+    """The database cannot be reached; nothing was changed. Ask again in a moment, with the same Idempotency-Key."""
+
+    retry_after = 1
+
+
+class InternalError(Refusal):
+    """Something went wrong on our side; the log has it under this RequestId."""
+
+
+STATUS: Mapping[type[Refusal], int] = {
+    refusals.Malformed: 400,
+    refusals.LogInRefusal: 400,
+    refusals.Denied: 401,
+    refusals.Forbidden: 403,
+    refusals.NotFound: 404,
+    MethodNotAllowed: 405,
+    refusals.Conflict: 409,
+    BodyTooLarge: 413,
+    UnsupportedMediaType: 415,
+    refusals.IdempotencyKeyReused: 422,
+    refusals.TooManyGuesses: 429,
+    InternalError: 500,
+    refusals.Overloaded: 503,
+    DatabaseAway: 503,
+}
+
+
+def status(kind: type[Refusal]) -> int:
+    """A refusal's own status, or that of the branch it is on."""
+    return next(STATUS[each] for each in kind.__mro__ if each in STATUS)
+
+
+def body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
+    error = wire.Error(Message=refusal.message, Code=refusal.code, RequestId=request_id)
+    if log_in and isinstance(refusal, refusals.Malformed):
+        return wire.log_in_error("invalid_request", error)
+    if isinstance(refusal, refusals.LogInRefusal):
+        return wire.log_in_error(refusal.code, error)
+    return wire.encode(error)
+
+
+def headers(refusal: Refusal) -> Headers:
+    found: Headers = []
+    if isinstance(refusal, refusals.Denied):
+        found.append((b"www-authenticate", b"Bearer"))
+    if isinstance(refusal, MethodNotAllowed):
+        found.append((b"allow", refusal.allowed.encode()))
+    if refusal.retry_after is not None:
+        found.append((b"retry-after", str(refusal.retry_after).encode()))
+    return found

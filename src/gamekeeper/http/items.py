@@ -1,0 +1,62 @@
+from functools import partial
+
+from gamekeeper.game import inventory, items, lookup
+from gamekeeper.game.inventory import BANK, INVENTORY, Slots
+from gamekeeper.http import wire
+from gamekeeper.http.request import Request
+from gamekeeper.http.segments import guid_param
+from gamekeeper.store import items as item_rows
+from gamekeeper.store.engine import Reading
+
+
+async def both(request: Request) -> bytes:
+    slots = await _slots(request)
+    room = inventory.sizes(request.keeper.settings)
+    carried = wire.item_slots(slots, INVENTORY, room.inventory)
+    return wire.encode(wire.Items(carried, wire.item_slots(slots, BANK, room.bank)))
+
+
+async def in_inventory(request: Request) -> bytes:
+    size = request.keeper.settings.inventory_slots
+    return wire.encode(wire.item_slots(await _slots(request), INVENTORY, size))
+
+
+async def in_bank(request: Request) -> bytes:
+    size = request.keeper.settings.bank_slots
+    return wire.encode(wire.item_slots(await _slots(request), BANK, size))
+
+
+async def in_bag(request: Request) -> bytes:
+    bag_id = guid_param("bagId", request.params[0])
+    size, slots = await request.keeper.store.read(partial(items.bag, bag_id=bag_id))
+    return wire.encode(wire.Bag(bag_id, size, wire.item_slots(slots, bag_id, size)))
+
+
+async def give(request: Request, body: wire.GiveItem) -> bytes:
+    decide = partial(
+        items.give,
+        key=request.params[0],
+        item_id=body.itemid,
+        quantity=body.quantity,
+        room=inventory.sizes(request.keeper.settings),
+        overflow=body.bankoverflow,
+    )
+    return await request.change(decide, partial(wire.given, body.itemid))
+
+
+async def take(request: Request, body: wire.TakeItem) -> bytes:
+    decide = partial(
+        items.take,
+        key=request.params[0],
+        item_id=body.itemid,
+        quantity=body.quantity,
+        spelling=request.keeper.changes.spelling,
+    )
+    return await request.change(decide, lambda taken: wire.encode(wire.Taken(body.itemid, taken)))
+
+
+async def _slots(request: Request) -> Slots:
+    async def look(tx: Reading) -> Slots:
+        return items.stacks(await item_rows.slots_of_player(tx, await lookup.player_id(tx, request.params[0])))
+
+    return await request.keeper.store.read(look)

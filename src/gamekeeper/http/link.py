@@ -1,0 +1,89 @@
+"""The game link: what game servers tell us."""
+
+import re
+from functools import partial
+
+from gamekeeper.game import catalogue, link, presence
+from gamekeeper.game.refusals import BadField
+from gamekeeper.http import bodies, paging, wire
+from gamekeeper.http.request import Request
+from gamekeeper.http.segments import guid_param
+from gamekeeper.store import catalogue as entries
+from gamekeeper.store.engine import Reading
+
+_SERVER = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
+
+
+async def put_catalogue(request: Request, body: bytes) -> bytes:
+    kind = request.params[0]
+    catalogue.require_kind(kind)
+    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    given = [wire.read_entry(each) for each in bodies.decode_list(body, content_type, wire.ENTRIES[kind])]
+    if len({entry.id for entry in given}) < len(given):
+        raise BadField(field="Id", problem="is there more than once")
+    for number, entry in enumerate(given):
+        if isinstance(entry, entries.Item) and entry.stackable and entry.bag_slots:
+            raise BadField(field=f"[{number}].BagSlots", problem="must be 0 when the item is stackable")
+    return await request.change(
+        partial(catalogue.put, kind=kind, entries=given), lambda count: wire.encode(wire.Count(count))
+    )
+
+
+async def catalogue_page(request: Request) -> bytes:
+    kind = request.params[0]
+    catalogue.require_kind(kind)
+    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
+
+    async def look(tx: Reading) -> tuple[int, list[entries.Entry]]:
+        return await entries.count(tx, kind), await entries.page(tx, kind, page.limit, page.offset)
+
+    total, found = await request.keeper.store.read(look)
+    return wire.paged(total, page.number, page.size, [wire.encode(wire.entry(each)) for each in found])
+
+
+async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
+    player_id = guid_param("id", request.params[0])
+    decide = partial(
+        link.put_player,
+        player_id=player_id,
+        report=wire.report(body),
+        settings=request.keeper.settings,
+        spelling=request.keeper.changes.spelling,
+    )
+    return await request.change(decide, wire.player_record)
+
+
+async def delete_player(request: Request) -> bytes:
+    player_id = guid_param("id", request.params[0])
+    decide = partial(link.delete_player, player_id=player_id, spelling=request.keeper.changes.spelling)
+    return await request.change(decide, wire.player_record)
+
+
+async def heartbeat(request: Request, body: wire.Lease) -> bytes:
+    server = _server(request)
+    decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
+    return await request.change(
+        decide, lambda state: wire.encode(wire.ServerState(server, wire.instant(state[0]), state[1]))
+    )
+
+
+async def joined(request: Request, body: wire.Players) -> bytes:
+    decide = partial(presence.join, server=_server(request), ids=body.Players)
+    return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
+
+
+async def left(request: Request, body: wire.Players) -> bytes:
+    decide = partial(presence.leave, server=_server(request), ids=body.Players)
+    return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
+
+
+async def shut(request: Request) -> bytes:
+    decide = partial(presence.shut, server=_server(request))
+    return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
+
+
+def _server(request: Request) -> str:
+    name = request.params[0]
+    if not _SERVER.fullmatch(name):
+        raise BadField(field="server", problem=f"must match {_SERVER.pattern}")
+    return name

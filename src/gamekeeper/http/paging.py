@@ -1,0 +1,51 @@
+"""Which page is asked for, from a query or from a legacy body."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gamekeeper.game.refusals import BadField
+from gamekeeper.http import wire
+
+DEFAULT_SIZE = 5
+MOST = 2**31 - 1
+_DIGITS = re.compile(r"[0-9]{1,10}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    number: int
+    size: int
+    limit: int  # how many of the page's records are wanted
+
+    @property
+    def offset(self) -> int:
+        return self.number * self.size
+
+
+def from_query(query: Mapping[str, str], largest: int) -> Page:
+    number = _integer(query, "page", 0, 0)
+    size = min(_integer(query, "pageSize", 1, DEFAULT_SIZE), largest)
+    limit = min(_integer(query, "limit", 1, size), size)
+    return Page(number, size, limit)
+
+
+def from_body(body: wire.LegacyPage, largest: int) -> Page:
+    size = min(body.count, largest)
+    return Page(body.page, size, size)
+
+
+def ascending(query: Mapping[str, str]) -> bool:
+    direction = query.get("sortdirection", "Descending").lower()
+    if direction not in {"ascending", "descending"}:
+        raise BadField(field="sortDirection", problem="must be Ascending or Descending")
+    return direction == "ascending"
+
+
+def _integer(query: Mapping[str, str], name: str, least: int, default: int) -> int:
+    text = query.get(name.lower())
+    if text is None:
+        return default
+    if not _DIGITS.fullmatch(text) or not least <= int(text) <= MOST:
+        raise BadField(field=name, problem=f"must be a whole number from {least} to {MOST}")
+    return int(text)

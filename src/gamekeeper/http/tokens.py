@@ -1,0 +1,51 @@
+from functools import partial
+
+from gamekeeper.game import accounts, lookup, tokens
+from gamekeeper.game.passwords import require
+from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
+from gamekeeper.http import wire
+from gamekeeper.http.request import Request
+
+
+async def log_in(request: Request, body: wire.LogIn) -> bytes:
+    if body.grant_type == "refresh_token":
+        if not body.refresh_token:
+            raise InvalidRequest(problem="The field 'refresh_token' is missing.")
+        return wire.token(await tokens.refresh(request.keeper, body.refresh_token))
+    if body.grant_type != "password":
+        raise UnsupportedGrantType if body.grant_type else InvalidRequest(problem="The field 'grant_type' is missing.")
+    for name, given in (("username", body.username), ("password", body.password)):
+        if not given:
+            raise InvalidRequest(problem=f"The field '{name}' is missing.")
+    if body.scope not in {"", "read"}:
+        raise InvalidRequest(problem="The field 'scope' must be read, or left out.")
+    sent = require(body.password)
+    pair = await tokens.log_in(request.keeper, body.username, sent, request.address, read_only=body.scope == "read")
+    return wire.token(pair)
+
+
+async def revoke_all(request: Request) -> bytes:
+    name = _own_or_managed(request)
+    answer = await request.change(
+        partial(tokens.revoke_all, name=name), lambda user: wire.encode(wire.Revoked(user.name))
+    )
+    request.callers.forget()
+    return answer
+
+
+async def revoke_one(request: Request) -> bytes:
+    name, token = _own_or_managed(request), request.params[1]
+    answer = await request.change(
+        partial(tokens.revoke_one, name=name, token=token), lambda user: wire.encode(wire.Revoked(user.name, token))
+    )
+    request.callers.forget()
+    return answer
+
+
+def _own_or_managed(request: Request) -> str:
+    """Before anything is looked up: who may not manage users learns nothing about them."""
+    name, caller = request.params[0], request.caller
+    own = lookup.fold(name) == lookup.fold(caller.name) or lookup.guid(name) == caller.account_id
+    if not own and "users.manage" not in caller.roles:
+        raise RoleMissing(role=accounts.role("users.manage"))
+    return name

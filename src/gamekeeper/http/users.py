@@ -1,0 +1,77 @@
+import re
+from collections.abc import Sequence
+from functools import partial
+
+from gamekeeper.game import accounts, lookup
+from gamekeeper.game.refusals import NoSuchPlayer
+from gamekeeper.http import paging, wire
+from gamekeeper.http.paging import Page
+from gamekeeper.http.request import Request
+from gamekeeper.store import players, users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.players import Record
+
+_INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+
+async def by_name(request: Request) -> bytes:
+    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
+    total, records = await _page(request, page)
+    return wire.paged(total, page.number, page.size, records)
+
+
+async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
+    page = paging.from_body(body, request.keeper.settings.max_page_size)
+    total, records = await _page(request, page)
+    return wire.legacy(total, page.number, records)
+
+
+async def show(request: Request) -> bytes:
+    return wire.user_record(await lookup.user(request.keeper.store, request.params[0]), codes=sees_codes(request))
+
+
+async def register(request: Request, body: wire.Register) -> bytes:
+    name = accounts.require_name(body.username, "username", request.keeper.settings)
+    email = accounts.require_email(body.email, "email")
+    password = await request.keeper.passwords.hashed(body.password)
+    decide = partial(accounts.register, name=name, email=email, password=password, powers=users.Powers())
+    return await request.change(decide, lambda user: wire.encode(wire.Registered(user.name, user.email)))
+
+
+async def players_of(request: Request) -> bytes:
+    return wire.array([wire.player_record(record) for record in await _players(request)])
+
+
+async def player_of(request: Request) -> bytes:
+    return wire.player_record(_pick(await _players(request), request.params[1]))
+
+
+def sees_codes(request: Request) -> bool:
+    """Who may set passwords may see the codes that do."""
+    return "users.manage" in request.caller.roles
+
+
+async def _page(request: Request, page: Page) -> tuple[int, Sequence[bytes]]:
+    async def look(tx: Reading) -> tuple[int, Sequence[users.User]]:
+        return await users.count(tx), await users.page(tx, page.limit, page.offset)
+
+    total, found = await request.keeper.store.read(look)
+    return total, [wire.user_record(user, codes=sees_codes(request)) for user in found]
+
+
+async def _players(request: Request) -> list[Record]:
+    async def look(tx: Reading) -> list[Record]:
+        return await players.records_of_user(tx, (await lookup.user(tx, request.params[0])).id)
+
+    return await request.keeper.store.read(look)
+
+
+def _pick(records: Sequence[Record], text: str) -> Record:
+    """By id, else by name, else by place in the list."""
+    by, key = lookup.key_of(text)
+    for record in records:
+        if key == record.id if by == "id" else lookup.fold(key) == lookup.fold(wire.name_of(record)):
+            return record
+    if _INDEX.fullmatch(text) and int(text) < len(records):
+        return records[int(text)]
+    raise NoSuchPlayer(by=by, key=key)

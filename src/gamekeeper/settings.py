@@ -1,0 +1,100 @@
+"""Everything an operator may change: one frozen table, read once at start, passed in, never global."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+PREFIX = "GAMEKEEPER_"
+
+
+class BadSetting(Exception):
+    """A setting has a value it cannot have."""
+
+
+def setting(default: object, meaning: str, *, secret: bool = False, least: int | None = None) -> Any:  # noqa: ANN401 - the field's own annotation is the type; dataclasses.field is typed the same way
+    return field(default=default, metadata={"help": meaning, "secret": secret, "least": least})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    database: str = setting(
+        "sqlite:///gamekeeper.db", "Where the data is: sqlite:///file or postgresql://…", secret=True
+    )
+    host: str = setting("127.0.0.1", "Address to listen on.")
+    port: int = setting(5400, "Port to listen on.", least=1)
+    workers: int = setting(1, "Processes that serve; more than one needs PostgreSQL.", least=1)
+    connections: int = setting(8, "PostgreSQL connections per process.", least=1)
+    access_log: bool = setting(True, "One JSON line per request on standard error.")
+    game_name: str = setting("Gamekeeper", "The game's name, as people know it.")
+    max_page_size: int = setting(100, "Largest page of a list; larger requests are cut to it.", least=1)
+    inventory_slots: int = setting(35, "Inventory slots of a character.", least=1)
+    bank_slots: int = setting(100, "Bank slots of a character.", least=1)
+    spell_slots: int = setting(35, "Spells a character can know.", least=1)
+    stack_cap: int = setting(1_000_000, "Most items in one slot, unless the item says otherwise.", least=1)
+    name_pattern: str = setting("[A-Za-z0-9]{2,20}", "What new names of accounts and characters must match.")
+    access_minutes: int = setting(60, "Life of an access token.", least=1)
+    refresh_days: int = setting(7, "Life of a refresh token.", least=1)
+    refresh_grace_seconds: int = setting(30, "How long a refresh token works on after it was exchanged.", least=0)
+    guesses_per_caller: int = setting(10, "Wrong passwords for one account by one caller in five minutes.", least=1)
+    guesses_per_account: int = setting(50, "Wrong passwords for one account by all callers in five minutes.", least=1)
+    hash_queue: int = setting(64, "Passwords waiting to be hashed before new ones are turned away.", least=1)
+    key_days: int = setting(30, "How long the answer to an Idempotency-Key is kept.", least=1)
+    body_limit: int = setting(65_536, "Largest request body in bytes.", least=1024)
+    link_body_limit: int = setting(8_388_608, "Largest request body on the game link in bytes.", least=1024)
+    smtp_url: str = setting(
+        "", "Where mail leaves: smtp://user:pass@host:port or smtps://…; empty: nowhere.", secret=True
+    )
+    mail_from: str = setting("", "Sender address of the mails.")
+
+
+def variable(name: str) -> str:
+    return PREFIX + name.upper()
+
+
+def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settings:
+    """The given values win over the environment, the environment over the defaults."""
+    values: dict[str, object] = {}
+    for each in fields(Settings):
+        text = environment.get(variable(each.name))
+        if given.get(each.name) is not None:
+            values[each.name] = given[each.name]
+        elif text is not None:
+            values[each.name] = _parsed(each.name, text, each.default)
+        _check(each.name, values.get(each.name, each.default), each.metadata["least"])
+    return Settings(**values)  # pyright: ignore[reportArgumentType] - each value was parsed to its field's type just above
+
+
+def source(name: str, environment: Mapping[str, str] = os.environ) -> str:
+    return variable(name) if variable(name) in environment else "default"
+
+
+def shown(settings: Settings, name: str) -> str:
+    """A setting's value for people: a secret is masked, but empty stays visibly empty."""
+    metadata = next(each.metadata for each in fields(Settings) if each.name == name)
+    value: object = getattr(settings, name)
+    return _masked(str(value)) if metadata["secret"] and value else str(value)
+
+
+def _masked(url: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    credentials, at, place = rest.rpartition("@")
+    user = credentials.partition(":")[0]
+    return f"{scheme}{separator}{user}:…@{place}" if at else url
+
+
+def _parsed(name: str, text: str, default: object) -> object:
+    if default is MISSING or isinstance(default, str):
+        return text
+    if isinstance(default, bool):
+        if text.lower() in {"true", "false"}:
+            return text.lower() == "true"
+        raise BadSetting(f"{variable(name)} is '{text}'; it must be true or false.")
+    if text.isascii() and text.isdigit():
+        return int(text)
+    raise BadSetting(f"{variable(name)} is '{text}'; it must be a whole number.")
+
+
+def _check(name: str, value: object, least: int | None) -> None:
+    if isinstance(value, int) and least is not None and value < least:
+        raise BadSetting(f"{variable(name)} is {value}; it must be at least {least}.")

@@ -1,0 +1,59 @@
+"""What the floors above know of a database: named statements, snapshots to read, transactions to write."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Protocol, TypeVar
+
+from gamekeeper.store.statements import Statement
+
+T = TypeVar("T")
+Row = Sequence[Any]
+Value = str | int | bool | bytes | None
+
+
+class Away(Exception):
+    """The database cannot be reached or cannot take the work now; nothing was answered, the caller may retry."""
+
+
+class ClaimTaken(Exception):
+    """Another transaction has held the same claim for too long."""
+
+
+class Reading(Protocol):
+    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]: ...
+
+    async def one(self, statement: Statement, *values: Value) -> Row | None: ...
+
+
+class Writing(Reading, Protocol):
+    def later(self, statement: Statement, *values: Value) -> None:
+        """Runs with the other late statements, in one round trip, before the next read or the commit."""
+        ...
+
+    async def flush(self) -> None:
+        """Runs what was kept for later now, so that a constraint speaks up now."""
+        ...
+
+    async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]: ...
+
+
+class Store(Reading, Protocol):
+    """Itself it reads single statements; `read` gives several of them one snapshot, `write` one transaction."""
+
+    engine: str
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T: ...
+
+    async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
+        """Runs the work in a transaction and commits; an exception from the work rolls all of it back.
+
+        The work may run more than once, each time from a clean start. Two works with one claim never overlap.
+        """
+        ...
+
+    async def integrity(self) -> list[str]:
+        """What the database itself finds wrong with its files."""
+        ...

@@ -1,0 +1,71 @@
+"""What characters hold: slots and bags."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("items")
+
+
+class SlotRow(NamedTuple):
+    place: str
+    slot: int
+    item_id: str
+    quantity: int
+    bag_id: str | None
+    buffs: str
+
+
+class BagRow(NamedTuple):
+    player_id: str
+    slot_count: int
+
+
+async def slots_of_player(tx: Reading, player_id: str) -> list[SlotRow]:
+    return [SlotRow(*row) for row in await tx.all(SQL.slots_of_player, player_id)]
+
+
+async def slots_of_place(tx: Reading, player_id: str, place: str) -> list[SlotRow]:
+    return [SlotRow(*row) for row in await tx.all(SQL.slots_of_place, player_id, place)]
+
+
+async def bag(tx: Reading, bag_id: str) -> BagRow | None:
+    row = await tx.one(SQL.bag, bag_id)
+    return BagRow(*row) if row else None
+
+
+async def bags_of_player(tx: Reading, player_id: str) -> dict[str, int]:
+    return {row[0]: row[1] for row in await tx.all(SQL.bags_of_player, player_id)}
+
+
+def save_slots(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
+    tx.later(SQL.save_slots, as_table(rows))
+
+
+def clear_slots(tx: Writing, player_id: str, spots: Iterable[tuple[str, int]]) -> None:
+    tx.later(SQL.clear_slots, player_id, as_table({"place": place, "slot": slot} for place, slot in spots))
+
+
+def save_bags(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
+    tx.later(SQL.save_bags, as_table(rows))
+
+
+def delete_bags(tx: Writing, bag_ids: Iterable[str]) -> None:
+    tx.later(SQL.delete_bags, as_table({"id": bag_id} for bag_id in bag_ids))
+
+
+async def sums(tx: Reading) -> dict[str, int]:
+    return {row[0]: int(row[1]) for row in await tx.all(SQL.sums)}
+
+
+async def stray_bags(tx: Reading) -> list[Row]:
+    """Bags that are not in exactly one slot."""
+    return list(await tx.all(SQL.stray_bags))
+
+
+async def homeless_slots(tx: Reading) -> list[Row]:
+    """Slots that lie in a bag which their player does not have."""
+    return list(await tx.all(SQL.homeless_slots))

@@ -1,0 +1,47 @@
+-- name: slots_of_player
+SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id = $1 ORDER BY place, slot;
+
+-- name: slots_of_place
+SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id = $1 AND place = $2 ORDER BY slot;
+
+-- name: bag
+SELECT player_id, slot_count FROM bags WHERE id = $1;
+
+-- name: bags_of_player
+SELECT id, slot_count FROM bags WHERE player_id = $1 ORDER BY id;
+
+-- name: save_slots
+INSERT INTO slots (player_id, place, slot, item_id, quantity, bag_id, buffs)
+SELECT CAST(value->>'player_id' AS {guid}), value->>'place', CAST(value->>'slot' AS INTEGER),
+       CAST(value->>'item_id' AS {guid}), CAST(value->>'quantity' AS INTEGER),
+       CAST(value->>'bag_id' AS {guid}), value->>'buffs'
+FROM json_each($1) WHERE true
+ON CONFLICT (player_id, place, slot) DO UPDATE
+SET item_id = excluded.item_id, quantity = excluded.quantity, bag_id = excluded.bag_id, buffs = excluded.buffs;
+
+-- name: clear_slots
+DELETE FROM slots
+WHERE player_id = $1
+  AND (place, slot) IN (SELECT value->>'place', CAST(value->>'slot' AS INTEGER) FROM json_each($2));
+
+-- name: save_bags
+INSERT INTO bags (id, player_id, slot_count)
+SELECT CAST(value->>'id' AS {guid}), CAST(value->>'player_id' AS {guid}), CAST(value->>'slot_count' AS INTEGER)
+FROM json_each($1) WHERE true
+ON CONFLICT (id) DO UPDATE SET slot_count = excluded.slot_count;
+
+-- name: delete_bags
+DELETE FROM bags WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: sums
+SELECT item_id, SUM(quantity) FROM slots GROUP BY item_id ORDER BY item_id;
+
+-- name: stray_bags
+SELECT b.id, b.player_id, COUNT(s.bag_id) FROM bags b LEFT JOIN slots s ON s.bag_id = b.id
+GROUP BY b.id, b.player_id HAVING COUNT(s.bag_id) <> 1 ORDER BY b.id;
+
+-- name: homeless_slots
+SELECT s.player_id, s.place, s.slot FROM slots s
+WHERE s.place NOT IN ('inventory', 'bank')
+  AND NOT EXISTS (SELECT 1 FROM bags b WHERE b.player_id = s.player_id AND CAST(b.id AS TEXT) = s.place)
+ORDER BY s.player_id, s.place, s.slot;

@@ -1,0 +1,52 @@
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("ledger")
+
+
+class Entry(NamedTuple):
+    kind: str
+    actor_id: str | None
+    token_id: str | None
+    over_link: bool
+    player_id: str | None
+    user_id: str | None
+    before: str | None
+    after: str | None
+    request_id: str
+    reason: str | None
+
+
+class Written(NamedTuple):
+    """An entry with its number and time; before and after are JSON."""
+
+    seq: int
+    at: int
+    kind: str
+    actor_id: str | None
+    token_id: str | None
+    over_link: bool
+    player_id: str | None
+    user_id: str | None
+    before: bytes | str | None
+    after: bytes | str | None
+    request_id: str
+    reason: str | None
+
+
+async def append(tx: Writing, entries: list[Entry]) -> None:
+    """The last entry goes with the effects; earlier ones go first, so that numbers follow the order."""
+    for entry in entries[:-1]:
+        await tx.returning(SQL.append, *entry)
+    for entry in entries[-1:]:
+        tx.later(SQL.append, *entry)
+
+
+async def after(tx: Reading, seq: int, limit: int) -> list[Written]:
+    return [_written(row) for row in await tx.all(SQL.after, seq, limit)]
+
+
+def _written(row: Row) -> Written:
+    return Written(*row)._replace(over_link=bool(row[5]))

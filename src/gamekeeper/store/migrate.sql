@@ -1,0 +1,13 @@
+-- name: create_migrations
+CREATE TABLE IF NOT EXISTS migrations (
+    number      INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    checksum    TEXT NOT NULL,
+    applied_at  {long} NOT NULL
+) {strict};
+
+-- name: applied_migrations
+SELECT number, name, checksum FROM migrations ORDER BY number;
+
+-- name: record_migration
+INSERT INTO migrations (number, name, checksum, applied_at) VALUES ($1, $2, $3, {now});

@@ -1,0 +1,118 @@
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("players")
+
+
+class Record(NamedTuple):
+    """A character as it is read: the stored document and the tail that is joined to it."""
+
+    id: str
+    user_id: str
+    document: bytes
+    class_name: str
+    map_name: str
+    online: bool
+    last_online: int | None
+
+
+class Locked(NamedTuple):
+    id: str
+    user_id: str
+    document: bytes
+    created_at: int
+    last_online: int | None
+
+
+class Columns(NamedTuple):
+    """What stands beside the document; `document` repeats it, and a test proves that they agree."""
+
+    id: str
+    user_id: str
+    name: str
+    fold: str
+    level: int
+    exp: int
+    class_id: str
+    map_id: str
+    created_at: int
+    last_online: int | None
+    document: bytes
+
+
+async def record_by_fold(tx: Reading, fold: str) -> Record | None:
+    return _record(await tx.one(SQL.record_by_fold, fold))
+
+
+async def record_by_id(tx: Reading, player_id: str) -> Record | None:
+    return _record(await tx.one(SQL.record_by_id, player_id))
+
+
+async def records_of_user(tx: Reading, user_id: str) -> list[Record]:
+    return _records(await tx.all(SQL.records_of_user, user_id))
+
+
+async def count(tx: Reading) -> int:
+    row = await tx.one(SQL.count)
+    return row[0] if row else 0
+
+
+async def records_by_name(tx: Reading, limit: int, offset: int) -> list[Record]:
+    return _records(await tx.all(SQL.records_by_name, limit, offset))
+
+
+async def records_by_rank(tx: Reading, limit: int, offset: int) -> list[Record]:
+    return _records(await tx.all(SQL.records_by_rank, limit, offset))
+
+
+async def records_by_rank_ascending(tx: Reading, limit: int, offset: int) -> list[Record]:
+    return _records(await tx.all(SQL.records_by_rank_ascending, limit, offset))
+
+
+async def id_by_fold(tx: Reading, fold: str) -> str | None:
+    row = await tx.one(SQL.id_by_fold, fold)
+    return row[0] if row else None
+
+
+async def id_by_id(tx: Reading, player_id: str) -> str | None:
+    row = await tx.one(SQL.id_by_id, player_id)
+    return row[0] if row else None
+
+
+async def lock_by_fold(tx: Reading, fold: str) -> Locked | None:
+    row = await tx.one(SQL.lock_by_fold, fold)
+    return Locked(*row) if row else None
+
+
+async def lock_by_id(tx: Reading, player_id: str) -> Locked | None:
+    row = await tx.one(SQL.lock_by_id, player_id)
+    return Locked(*row) if row else None
+
+
+def insert(tx: Writing, players: Iterable[Columns]) -> None:
+    tx.later(SQL.insert, as_table({**each._asdict(), "document": each.document.decode()} for each in players))
+
+
+def update(tx: Writing, columns: Columns) -> None:
+    tx.later(SQL.update, *columns)
+
+
+def delete(tx: Writing, player_id: str) -> None:
+    tx.later(SQL.delete, player_id)
+
+
+async def columns_after(tx: Reading, player_id: str, limit: int) -> Sequence[Row]:
+    """Every player in order of id, for checks over the whole table: id … created_at, document."""
+    return await tx.all(SQL.columns_after, player_id, limit)
+
+
+def _record(row: Row | None) -> Record | None:
+    return Record(*row) if row else None
+
+
+def _records(rows: Iterable[Row]) -> list[Record]:
+    return [Record(*row) for row in rows]

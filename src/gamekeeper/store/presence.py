@@ -1,0 +1,84 @@
+"""Game servers, their leases, and who is on them."""
+
+from collections.abc import Iterable
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.players import Record
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("presence")
+
+
+async def count(tx: Reading) -> int:
+    row = await tx.one(SQL.count)
+    return row[0] if row else 0
+
+
+async def count_of_server(tx: Reading, server: str) -> int:
+    row = await tx.one(SQL.count_of_server, server)
+    return row[0] if row else 0
+
+
+async def records(tx: Reading, limit: int, offset: int) -> list[Record]:
+    return [Record(*row) for row in await tx.all(SQL.records, limit, offset)]
+
+
+async def is_online(tx: Reading, player_id: str) -> bool:
+    return await tx.one(SQL.is_online, player_id) is not None
+
+
+async def lock_server(tx: Reading, server: str) -> bool:
+    """Whether the server's lease is live; until the commit nobody else moves its players."""
+    return await tx.one(SQL.lock_server, server) is not None
+
+
+async def server(tx: Reading, name: str) -> int | None:
+    """When the server's lease ends."""
+    row = await tx.one(SQL.server, name)
+    return row[1] if row else None
+
+
+def save_server(tx: Writing, name: str, lease_ms: int) -> None:
+    tx.later(SQL.save_server, name, lease_ms)
+
+
+async def known_players(tx: Reading, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_players, _ids(ids))}
+
+
+async def on_server(tx: Reading, name: str, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.on_server, name, _ids(ids))}
+
+
+async def join(tx: Writing, name: str, ids: Iterable[str]) -> None:
+    await tx.returning(SQL.join, name, _ids(ids))
+
+
+async def leave(tx: Writing, name: str, ids: Iterable[str]) -> None:
+    table = _ids(ids)
+    await tx.returning(SQL.seen_players, name, table)
+    await tx.returning(SQL.leave, name, table)
+
+
+async def any_lapsed(tx: Reading) -> bool:
+    return await tx.one(SQL.any_lapsed) is not None
+
+
+async def lapsed(tx: Reading) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.lapsed)]
+
+
+async def drop_server(tx: Writing, name: str) -> None:
+    """Takes the server's players offline, then the server itself."""
+    await tx.returning(SQL.seen_server, name)
+    await tx.returning(SQL.drop_presence, name)
+    await tx.returning(SQL.drop_server, name)
+
+
+def rename(tx: Writing, player_id: str, fold: str) -> None:
+    tx.later(SQL.rename, player_id, fold)
+
+
+def _ids(ids: Iterable[str]) -> str:
+    return as_table({"id": each} for each in ids)

@@ -1,0 +1,63 @@
+-- name: count
+SELECT COUNT(*) FROM presence;
+
+-- name: count_of_server
+SELECT COUNT(*) FROM presence WHERE server = $1;
+
+-- name: records
+SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+FROM presence o JOIN player_records r ON r.id = o.player_id
+ORDER BY o.fold, o.player_id LIMIT $1 OFFSET $2;
+
+-- name: is_online
+SELECT 1 FROM presence WHERE player_id = $1;
+
+-- name: lock_server
+SELECT name, expires_at FROM servers WHERE name = $1 AND expires_at > {now} {for_update};
+
+-- name: server
+SELECT name, expires_at FROM servers WHERE name = $1;
+
+-- name: save_server
+INSERT INTO servers (name, expires_at) VALUES ($1, {now} + $2)
+ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at;
+
+-- name: known_players
+SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: join
+INSERT INTO presence (player_id, server, fold)
+SELECT p.id, CAST($1 AS TEXT), p.fold FROM players p
+WHERE p.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2))
+ON CONFLICT (player_id) DO UPDATE SET server = excluded.server;
+
+-- name: seen_players
+UPDATE players SET last_online = {now}
+WHERE id IN (SELECT o.player_id FROM presence o
+             WHERE o.server = $1 AND o.player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2)));
+
+-- name: leave
+DELETE FROM presence
+WHERE server = $1 AND player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2));
+
+-- name: any_lapsed
+SELECT 1 FROM servers WHERE expires_at <= {now} LIMIT 1;
+
+-- name: lapsed
+SELECT name FROM servers WHERE expires_at <= {now} ORDER BY name {for_update};
+
+-- name: seen_server
+UPDATE players SET last_online = {now} WHERE id IN (SELECT player_id FROM presence WHERE server = $1);
+
+-- name: drop_presence
+DELETE FROM presence WHERE server = $1;
+
+-- name: drop_server
+DELETE FROM servers WHERE name = $1;
+
+-- name: rename
+UPDATE presence SET fold = $2 WHERE player_id = $1;
+
+-- name: on_server
+SELECT player_id FROM presence
+WHERE server = $1 AND player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2));

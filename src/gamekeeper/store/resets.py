@@ -1,0 +1,33 @@
+"""One-time codes for setting a password, and the mails that carry them."""
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("resets")
+
+
+def save(tx: Writing, user_id: str, code: str, tries: int, life_ms: int) -> None:
+    tx.later(SQL.save, user_id, code, tries, life_ms)
+
+
+async def live(tx: Reading, user_id: str) -> str | None:
+    row = await tx.one(SQL.live, user_id)
+    return row[0] if row else None
+
+
+async def current(tx: Reading, user_id: str) -> str | None:
+    """The account's code, whatever tries it has left."""
+    row = await tx.one(SQL.current, user_id)
+    return row[0] if row else None
+
+
+def spend_try(tx: Writing, user_id: str) -> None:
+    tx.later(SQL.spend_try, user_id)
+
+
+def forget(tx: Writing, user_id: str) -> None:
+    tx.later(SQL.forget, user_id)
+
+
+def queue_mail(tx: Writing, mail_id: str, user_id: str, life_ms: int) -> None:
+    tx.later(SQL.queue_mail, mail_id, user_id, life_ms)

@@ -1,0 +1,21 @@
+"""The spells characters know."""
+
+from collections.abc import Iterable, Mapping
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("spells")
+
+
+async def known(tx: Reading, player_id: str) -> dict[int, str]:
+    return {row[0]: row[1] for row in await tx.all(SQL.known, player_id)}
+
+
+def save(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
+    tx.later(SQL.save, as_table(rows))
+
+
+def clear(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
+    tx.later(SQL.clear, player_id, as_table({"slot": slot} for slot in slots))

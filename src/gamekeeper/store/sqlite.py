@@ -1,0 +1,231 @@
+"""SQLite: short reads where the request runs, one writer thread that commits concurrent requests together."""
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gamekeeper.store.engine import Away, Reading, Row, Value, Writing
+from gamekeeper.store.statements import Statement
+
+T = TypeVar("T")
+LEAST_VERSION = (3, 38, 0)
+BATCH = 256
+WORDS = {
+    "guid": "TEXT",
+    "json": "TEXT",
+    "document": "BLOB",
+    "boolean": "INTEGER",
+    "ordered": "TEXT",
+    "long": "INTEGER",
+    "ledger_number": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "strict": "STRICT",
+    "clustered": "WITHOUT ROWID, STRICT",
+    "now": "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+    "for_update": "",
+}
+
+
+class OldSqlite(Exception):
+    """This Python's SQLite is too old."""
+
+
+class _Connection:
+    """Runs statements on one sqlite3 connection, never suspending: coroutines over it can be driven by hand."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._texts: dict[Statement, str] = {}
+
+    def _execute(self, statement: Statement, values: Sequence[Value]) -> sqlite3.Cursor:
+        text = self._texts.get(statement)
+        if text is None:
+            # ?1 binds by number; sqlite3 would bind $1 by order of first appearance
+            text = self._texts[statement] = statement.text("sqlite", WORDS).replace("$", "?")
+        return self._db.execute(text, values)
+
+    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
+        return self._execute(statement, values).fetchall()
+
+    async def one(self, statement: Statement, *values: Value) -> Row | None:
+        return self._execute(statement, values).fetchone()
+
+    def later(self, statement: Statement, *values: Value) -> None:
+        self._execute(statement, values)
+
+    async def flush(self) -> None:
+        """Nothing waits: `later` is now."""
+
+    async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
+        return self._execute(statement, values).fetchall()
+
+
+@dataclass(slots=True)
+class _Job:
+    work: Callable[[Writing], Coroutine[Any, Any, Any]]
+    future: asyncio.Future[Any]
+
+
+@dataclass(slots=True)
+class _Outcome:
+    value: Any = None
+    error: BaseException | None = None
+
+
+class SqliteStore:
+    engine = "sqlite"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    async def open(self) -> None:
+        if sqlite3.sqlite_version_info < LEAST_VERSION:
+            raise OldSqlite(
+                f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
+                "Use a newer Python, or PostgreSQL with --database postgresql://…"
+            )
+        self._loop = asyncio.get_running_loop()
+        self._writer_db = _connect(self._path)
+        self._reader_db = _connect(self._path)
+        self._reader_db.execute("PRAGMA query_only = ON")
+        self._writer = _Connection(self._writer_db)
+        self._reader = _Connection(self._reader_db)
+        self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
+        self._thread.start()
+
+    async def close(self) -> None:
+        if self._thread:
+            self._jobs.put(None)
+            await asyncio.to_thread(self._thread.join)
+            self._thread = None
+            self._reader_db.close()
+            self._writer_db.close()
+
+    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
+        with _reachable():
+            return await self._reader.all(statement, *values)
+
+    async def one(self, statement: Statement, *values: Value) -> Row | None:
+        with _reachable():
+            return await self._reader.one(statement, *values)
+
+    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
+        with _reachable():
+            self._reader_db.execute("BEGIN")
+            try:
+                return drive(work(self._reader))
+            finally:
+                self._reader_db.execute("COMMIT")
+
+    async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
+        del claim  # one writer: no two works ever overlap
+        job = _Job(work, self._loop.create_future())
+        self._jobs.put(job)
+        return await job.future
+
+    async def integrity(self) -> list[str]:
+        found = [str(row[0]) for row in self._reader_db.execute("PRAGMA integrity_check")]
+        orphans = [f"foreign key broken: {row!r}" for row in self._reader_db.execute("PRAGMA foreign_key_check")]
+        return [line for line in found if line != "ok"] + orphans
+
+    def _serve_writes(self) -> None:
+        stopping = False
+        while not stopping:
+            job = self._jobs.get()
+            batch: list[_Job] = []
+            while job is not None:
+                batch.append(job)
+                if len(batch) == BATCH:
+                    break
+                try:
+                    job = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+            stopping = job is None
+            if batch:
+                self._commit(batch)
+
+    def _commit(self, batch: list[_Job]) -> None:
+        """One transaction for the batch; if it fails as a whole nobody was answered, and each is tried alone."""
+        try:
+            self._writer_db.execute("BEGIN IMMEDIATE")
+            outcomes = [self._attempt(job) for job in batch]
+            self._writer_db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._writer_db.in_transaction:
+                self._writer_db.execute("ROLLBACK")
+            if len(batch) > 1:
+                for job in batch:
+                    self._commit([job])
+                return
+            outcomes = [_Outcome(error=_translated(error))]
+        with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits for the answer any more
+            self._loop.call_soon_threadsafe(_settle, batch, outcomes)
+
+    def _attempt(self, job: _Job) -> _Outcome:
+        self._writer_db.execute("SAVEPOINT job")
+        try:
+            outcome = _Outcome(value=drive(job.work(self._writer)))
+        except BaseException as error:
+            if not self._writer_db.in_transaction:  # a full disk takes the whole transaction with it
+                raise sqlite3.OperationalError("the transaction was rolled back") from error
+            self._writer_db.execute("ROLLBACK TO job")
+            outcome = _Outcome(error=_translated(error))
+        self._writer_db.execute("RELEASE job")
+        return outcome
+
+
+def drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Runs to its end a coroutine that awaits nothing but this store."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    coroutine.close()
+    raise RuntimeError("work inside a store's read or write may await nothing but the store")
+
+
+def _settle(batch: list[_Job], outcomes: list[_Outcome]) -> None:
+    for job, outcome in zip(batch, outcomes, strict=True):
+        if job.future.cancelled():
+            continue
+        if outcome.error is not None:
+            job.future.set_exception(outcome.error)
+        else:
+            job.future.set_result(outcome.value)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+        db.execute("PRAGMA page_size = 8192")
+        db.execute("PRAGMA busy_timeout = 5000")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.Error as error:
+        raise Away(f"The database {path} cannot be opened: {error}.") from error
+    return db
+
+
+@contextlib.contextmanager
+def _reachable() -> Any:  # noqa: ANN401 - a generator for contextlib; its type says nothing more
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise Away(str(error)) from error
+
+
+def _translated(error: BaseException) -> BaseException:
+    if isinstance(error, sqlite3.OperationalError):
+        away = Away(str(error))
+        away.__cause__ = error
+        return away
+    return error

@@ -1,0 +1,51 @@
+"""Named statements out of .sql files: `-- name: x`, or `-- name: x (postgres)` where the engines must differ."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+_HEADER = re.compile(r"^-- name: (\w+)(?: \((sqlite|postgres)\))?$", re.MULTILINE)
+_WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    name: str
+    texts: Mapping[str, str] = field(hash=False)
+
+    def text(self, engine: str, words: Mapping[str, str]) -> str:
+        """The statement as this engine takes it: its variant, with the engine's own words filled in."""
+        return fill(self.texts.get(engine) or self.texts[""], words)
+
+    @property
+    def writes(self) -> bool:
+        return any(_WRITES.search(text) for text in self.texts.values())
+
+
+class Statements:
+    """The statements of one file, as attributes."""
+
+    def __init__(self, noun: str) -> None:
+        self.named = _parse((FOLDER / f"{noun}.sql").read_text(encoding="utf-8"))
+
+    def __getattr__(self, name: str) -> Statement:
+        try:
+            return self.named[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def fill(text: str, words: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda word: words[word[1]], text)
+
+
+def _parse(text: str) -> dict[str, Statement]:
+    texts: dict[str, dict[str, str]] = {}
+    headers = list(_HEADER.finditer(text))
+    ends = [header.start() for header in headers[1:]] + [len(text)]
+    for header, end in zip(headers, ends, strict=True):
+        name, engine = header[1], header[2] or ""
+        texts.setdefault(name, {})[engine] = text[header.end() : end].strip().rstrip(";")
+    return {name: Statement(name, variants) for name, variants in texts.items()}

@@ -1,0 +1,99 @@
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("tokens")
+
+
+class CallerRow(NamedTuple):
+    token_id: str
+    read_only: bool
+    life_ms: int
+    user_id: str
+    name: str
+    users_query: bool
+    users_manage: bool
+    game_link: bool
+
+
+class RefreshRow(NamedTuple):
+    id: str
+    family_id: str
+    user_id: str
+    read_only: bool
+    revoked: bool
+    expired: bool
+    exchanged: bool
+    exchanged_ms_ago: int
+
+
+class NewToken(NamedTuple):
+    id: str
+    family_id: str
+    user_id: str
+    access_hash: str
+    refresh_hash: str | None
+    read_only: bool
+    access_ms: int
+    refresh_ms: int
+
+
+class Listed(NamedTuple):
+    id: str
+    user: str
+    read_only: bool
+    issued_at: int
+    access_expires: int
+    refresh_expires: int
+    revoked_at: int | None
+    live: bool
+
+
+async def caller(tx: Reading, access_hash: str) -> CallerRow | None:
+    row = await tx.one(SQL.caller, access_hash)
+    if row is None:
+        return None
+    return CallerRow(row[0], bool(row[1]), row[2], row[3], row[4], *(bool(flag) for flag in row[5:8]))
+
+
+async def lock_refresh(tx: Reading, refresh_hash: str) -> RefreshRow | None:
+    row = await tx.one(SQL.lock_refresh, refresh_hash)
+    if row is None:
+        return None
+    read_only, revoked, expired, exchanged = (bool(flag) for flag in row[3:7])
+    return RefreshRow(row[0], row[1], row[2], read_only, revoked, expired, exchanged, row[7])
+
+
+def insert(tx: Writing, token: NewToken) -> None:
+    tx.later(SQL.insert, *token)
+
+
+def mark_exchanged(tx: Writing, token_id: str) -> None:
+    tx.later(SQL.mark_exchanged, token_id)
+
+
+def revoke_family(tx: Writing, family_id: str) -> None:
+    tx.later(SQL.revoke_family, family_id)
+
+
+def revoke_of_user(tx: Writing, user_id: str) -> None:
+    tx.later(SQL.revoke_of_user, user_id)
+
+
+async def find_of_user(tx: Reading, user_id: str, token_id: str, refresh_hash: str) -> str | None:
+    row = await tx.one(SQL.find_of_user, user_id, token_id, refresh_hash)
+    return row[0] if row else None
+
+
+def revoke_one(tx: Writing, token_id: str) -> None:
+    tx.later(SQL.revoke_one, token_id)
+
+
+async def list_(tx: Reading, user_id: str | None) -> list[Listed]:
+    rows = await tx.all(SQL.list, user_id)
+    return [Listed(*row)._replace(read_only=bool(row[2]), live=bool(row[7])) for row in rows]
+
+
+def delete_old(tx: Writing, older_than_ms: int) -> None:
+    tx.later(SQL.delete_old, older_than_ms)

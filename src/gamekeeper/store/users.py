@@ -1,0 +1,87 @@
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("users")
+
+
+class Powers(NamedTuple):
+    editor: bool = False
+    ban: bool = False
+    kick: bool = False
+    mute: bool = False
+    api: bool = False
+    users_query: bool = False
+    users_manage: bool = False
+    game_link: bool = False
+
+
+class User(NamedTuple):
+    id: str
+    name: str
+    email: str
+    password: str
+    powers: Powers
+    created_at: int
+    mute_reason: str | None
+    reset_code: str | None
+
+
+async def by_fold(tx: Reading, fold: str) -> User | None:
+    row = await tx.one(SQL.by_fold, fold)
+    return _user(row) if row else None
+
+
+async def by_id(tx: Reading, user_id: str) -> User | None:
+    row = await tx.one(SQL.by_id, user_id)
+    return _user(row) if row else None
+
+
+async def page(tx: Reading, limit: int, offset: int) -> list[User]:
+    return [_user(row) for row in await tx.all(SQL.page, limit, offset)]
+
+
+async def count(tx: Reading) -> int:
+    row = await tx.one(SQL.count)
+    return row[0] if row else 0
+
+
+async def lock(tx: Reading, user_id: str) -> bool:
+    return await tx.one(SQL.lock, user_id) is not None
+
+
+async def id_by_email_fold(tx: Reading, fold: str) -> str | None:
+    row = await tx.one(SQL.id_by_email_fold, fold)
+    return row[0] if row else None
+
+
+async def any_api(tx: Reading) -> bool:
+    return await tx.one(SQL.any_api) is not None
+
+
+def insert(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
+    tx.later(SQL.insert, as_table(rows))
+
+
+def set_email(tx: Writing, user_id: str, email: str, fold: str) -> None:
+    tx.later(SQL.set_email, user_id, email, fold)
+
+
+def set_password(tx: Writing, user_id: str, password: str) -> None:
+    tx.later(SQL.set_password, user_id, password)
+
+
+def set_powers(tx: Writing, user_id: str, powers: Powers) -> None:
+    tx.later(SQL.set_powers, user_id, *powers)
+
+
+def save_mute(tx: Writing, user_id: str, reason: str, ends_at: int | None) -> None:
+    tx.later(SQL.save_mute, user_id, reason, ends_at)
+
+
+def _user(row: Row) -> User:
+    powers = Powers(*(bool(flag) for flag in row[4:12]))
+    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14])

@@ -1,0 +1,54 @@
+-- name: by_fold
+SELECT id, name, email, password, editor, ban, kick, mute, api,
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code
+FROM user_records
+WHERE fold = $1;
+
+-- name: by_id
+SELECT id, name, email, password, editor, ban, kick, mute, api,
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code
+FROM user_records
+WHERE id = $1;
+
+-- name: page
+SELECT id, name, email, password, editor, ban, kick, mute, api,
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code
+FROM user_records
+ORDER BY fold, id LIMIT $1 OFFSET $2;
+
+-- name: count
+SELECT COUNT(*) FROM users;
+
+-- name: lock
+SELECT id FROM users WHERE id = $1 {for_update};
+
+-- name: id_by_email_fold
+SELECT id FROM users WHERE email_fold = $1;
+
+-- name: any_api
+SELECT 1 FROM users WHERE api LIMIT 1;
+
+-- name: insert
+INSERT INTO users (id, name, fold, email, email_fold, password, editor, ban, kick, mute, api,
+                   users_query, users_manage, game_link, created_at)
+SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'fold', value->>'email', value->>'email_fold',
+       value->>'password', CAST(value->>'editor' AS {boolean}), CAST(value->>'ban' AS {boolean}),
+       CAST(value->>'kick' AS {boolean}), CAST(value->>'mute' AS {boolean}), CAST(value->>'api' AS {boolean}),
+       CAST(value->>'users_query' AS {boolean}), CAST(value->>'users_manage' AS {boolean}),
+       CAST(value->>'game_link' AS {boolean}), {now}
+FROM json_each($1);
+
+-- name: set_email
+UPDATE users SET email = $2, email_fold = $3 WHERE id = $1;
+
+-- name: set_password
+UPDATE users SET password = $2 WHERE id = $1;
+
+-- name: set_powers
+UPDATE users
+SET editor = $2, ban = $3, kick = $4, mute = $5, api = $6, users_query = $7, users_manage = $8, game_link = $9
+WHERE id = $1;
+
+-- name: save_mute
+INSERT INTO mutes (user_id, reason, ends_at) VALUES ($1, $2, $3)
+ON CONFLICT (user_id) DO UPDATE SET reason = excluded.reason, ends_at = excluded.ends_at;

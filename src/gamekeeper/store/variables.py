@@ -1,0 +1,29 @@
+"""The variables set for characters."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("variables")
+
+
+class VariableRow(NamedTuple):
+    variable_id: str
+    type: str
+    value: int
+
+
+async def of_player(tx: Reading, player_id: str) -> list[VariableRow]:
+    return [VariableRow(*row) for row in await tx.all(SQL.of_player, player_id)]
+
+
+async def of_player_one(tx: Reading, player_id: str, variable_id: str) -> VariableRow | None:
+    row = await tx.one(SQL.of_player_one, player_id, variable_id)
+    return VariableRow(*row) if row else None
+
+
+def save(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
+    tx.later(SQL.save, as_table(rows))

@@ -1,0 +1,12 @@
+-- name: of_player
+SELECT variable_id, type, value FROM player_variables WHERE player_id = $1 ORDER BY variable_id;
+
+-- name: of_player_one
+SELECT variable_id, type, value FROM player_variables WHERE player_id = $1 AND variable_id = $2;
+
+-- name: save
+INSERT INTO player_variables (player_id, variable_id, type, value)
+SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'variable_id' AS {guid}),
+       value->>'type', CAST(value->>'value' AS {long})
+FROM json_each($1) WHERE true
+ON CONFLICT (player_id, variable_id) DO UPDATE SET type = excluded.type, value = excluded.value;

@@ -1,0 +1,92 @@
+"""The people of the tests: every test starts with all of them as they are described here."""
+
+from gamekeeper.game.effects import World as Belongings
+from gamekeeper.game.inventory import BANK, INVENTORY, Stack
+from gamekeeper.game.players import Player
+from gamekeeper.store.catalogue import Item, Named, Variable
+from gamekeeper.store.users import Powers
+
+PASSWORD = "correct horse"  # everybody's
+
+
+def guid(number: int) -> str:
+    return f"00000000-0000-4000-8000-{number:012x}"
+
+
+# The catalogue.
+COIN = Item(guid(1), "Gold Coin", stackable=True, max_stack=None, bag_slots=0, icon="coin.png")
+ARROW = Item(guid(2), "Arrow", stackable=True, max_stack=100, bag_slots=0, icon=None)
+SWORD = Item(guid(3), "Sword", stackable=False, max_stack=None, bag_slots=0, icon="sword.png")
+POUCH = Item(guid(4), "Pouch", stackable=False, max_stack=None, bag_slots=8, icon="pouch.png")
+FIREBALL = Named(guid(11), "Fireball")
+HEAL = Named(guid(12), "Heal")
+KILLS = Variable(guid(21), "Kills", "Integer")
+TUTORIAL = Variable(guid(22), "Tutorial done", "Boolean")
+UNSET = Variable(guid(23), "Never set", "Integer")
+UNSET_FLAG = Variable(guid(24), "Never raised", "Boolean")
+WARRIOR = Named(guid(31), "Warrior")
+MEADOW = Named(guid(41), "Meadow")
+CATALOGUE = {
+    "items": [COIN, ARROW, SWORD, POUCH],
+    "spells": [FIREBALL, HEAL],
+    "variables": [KILLS, TUTORIAL, UNSET, UNSET_FLAG],
+    "classes": [WARRIOR],
+    "maps": [MEADOW],
+}
+
+# Accounts: name → powers. All have PASSWORD and the address name@example.test.
+ACCOUNTS = {
+    "Root": Powers(editor=True, ban=True, kick=True, mute=True, api=True, users_query=True, users_manage=True, game_link=True),
+    "Clerk": Powers(api=True, users_query=True),  # reads users
+    "Shop": Powers(api=True),  # a token and no role
+    "Server": Powers(api=True, game_link=True),  # a game server
+    "Ann": Powers(),
+    "Bob": Powers(),
+    "Mona": Powers(),  # muted for spamming
+}
+MUTED = {"Mona": "spamming"}
+
+USER_IDS = {name: guid(0x100 + number) for number, name in enumerate(ACCOUNTS)}
+
+ANNS_POUCH = guid(51)
+NOBODY_ID = guid(0xDEAD)
+
+# Characters. Ann has something of everything; Bob has nothing; Zoe is Ann's second.
+ANN = Player(
+    id=guid(61),
+    user_id=USER_IDS["Ann"],
+    name="Ann",
+    level=12,
+    exp=345,
+    experience_to_next_level=655,
+    class_id=WARRIOR.id,
+    gender=1,
+    max_vitals=(120, 40),
+    vitals=(100, 40),
+    base_stats=(5, 6, 7, 8, 9),
+    stat_points=3,
+    equipment=(-1, -1, 2, -1, -1),
+    map_id=MEADOW.id,
+    x=3,
+    y=4,
+    sprite="ann.png",
+    face="ann-face.png",
+    created_at=1_700_000_000_000,
+    play_time_seconds=3600,
+)
+ANNS_BELONGINGS = Belongings(
+    slots={
+        (INVENTORY, 0): Stack(COIN.id, 250),
+        (INVENTORY, 1): Stack(ARROW.id, 60),
+        (INVENTORY, 2): Stack(SWORD.id, 1, None, (1, 2, 3, 4, 5)),
+        (INVENTORY, 3): Stack(POUCH.id, 1, ANNS_POUCH),
+        (BANK, 0): Stack(COIN.id, 1000),
+        (ANNS_POUCH, 1): Stack(ARROW.id, 7),
+    },
+    bags={ANNS_POUCH: POUCH.bag_slots},
+    spells={0: FIREBALL.id},
+    variables={KILLS.id: 7, TUTORIAL.id: True},
+)
+BOB = Player(id=guid(62), user_id=USER_IDS["Bob"], name="Bob", level=3, exp=10, created_at=1_700_000_001_000)
+ZOE = Player(id=guid(63), user_id=USER_IDS["Ann"], name="Zoe", level=12, exp=345, created_at=1_700_000_002_000)
+CHARACTERS = [(ANN, ANNS_BELONGINGS), (BOB, Belongings()), (ZOE, Belongings())]

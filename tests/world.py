@@ -1,0 +1,181 @@
+"""A keeper with the people of people.py in it, and a way to call it: the whole app, in process, on either engine."""
+
+import asyncio
+import json
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import people
+from gamekeeper import app, settings
+from gamekeeper.game import accounts, catalogue, tokens
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.effects import PlayerCreated, UserRegistered
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.store import ledger, users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.migrate import migrate
+from gamekeeper.store.statements import Statement
+
+T = TypeVar("T")
+CLI = Intent(request_id="test")
+SENT = wire_form(people.PASSWORD)
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    raw: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.raw)
+
+    @property
+    def code(self) -> str:
+        return self.json["Code"]
+
+    @property
+    def message(self) -> str:
+        return self.json["Message"]
+
+
+class World:
+    """Everything is synchronous for the tests: each call runs the loop until it is answered."""
+
+    def __init__(self, url: str, known_tokens: Mapping[str, str], **changed: object) -> None:
+        self.url = url
+        self.tokens = known_tokens
+        self.loop = asyncio.new_event_loop()
+        given: dict[str, Any] = {"access_log": False, **changed}
+        self.keeper: Keeper = app.build_keeper(settings.load({}, database=url, **given))
+        self.asgi = app.build(self.keeper)
+        self.run(self.keeper.store.open())
+
+    def close(self) -> None:
+        self.run(self.keeper.store.close())
+        self.keeper.passwords.close()
+        self.loop.close()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(work)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        by: str | None = "Root",
+        token: str | None = None,
+        body: object = None,
+        form: Mapping[str, str] | None = None,
+        raw: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        address: str = "127.0.0.1",
+    ) -> Answer:
+        """`by` names the account whose token is sent; `token` is sent as it is; neither: no Authorization."""
+        sent: dict[str, str] = {}
+        if token is not None or by is not None:
+            sent["authorization"] = f"Bearer {token if token is not None else self.tokens[by or '']}"
+        content = raw if raw is not None else b""
+        if body is not None:
+            content, sent["content-type"] = json.dumps(body).encode(), "application/json"
+        if form is not None:
+            content, sent["content-type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
+        sent |= {name.lower(): value for name, value in (headers or {}).items()}
+        return self.run(self._send(method, path, sent, content, address))
+
+    def get(self, path: str, **more: Any) -> Answer:
+        return self.call("GET", path, **more)
+
+    def post(self, path: str, body: object = None, **more: Any) -> Answer:
+        return self.call("POST", path, body=body, **more)
+
+    def ledger(self) -> list[ledger.Written]:
+        return self.run(ledger.after(self.keeper.store, 0, 10_000))
+
+    def sql(self, text: str, *values: Any) -> list[Any]:
+        """Plain SQL behind the keeper's back; parameters as $1."""
+
+        async def execute(tx: Any) -> list[Any]:
+            return [tuple(row) for row in await tx.returning(Statement("test", {"": text}), *values)]
+
+        return self.run(self.keeper.store.write(execute))
+
+    async def _send(self, method: str, path: str, headers: Mapping[str, str], body: bytes, address: str) -> Answer:
+        target, _, query = path.partition("?")
+        scope: dict[str, Any] = {
+            "type": "http",
+            "method": method,
+            "raw_path": target.encode("utf-8"),
+            "path": target,
+            "query_string": query.encode("utf-8"),
+            "headers": [(name.encode(), value.encode("utf-8")) for name, value in headers.items()],
+            "client": (address, 4711),
+        }
+        incoming = [{"type": "http.request", "body": body, "more_body": False}]
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return incoming.pop(0) if incoming else {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self.asgi(scope, receive, send)
+        start, content = sent
+        found = {name.decode(): value.decode() for name, value in start["headers"]}
+        return Answer(start["status"], found, content["body"])
+
+
+async def populate(keeper: Keeper) -> dict[str, str]:
+    """Everybody in people.py, through the write path; returns an access token per account that may have one."""
+    for kind, entries in people.CATALOGUE.items():
+        await _apply(keeper, catalogue.put(keeper.store, kind, entries))
+    password = await keeper.passwords.hashed(SENT)
+    for name, powers in people.ACCOUNTS.items():
+        user = users.User(
+            people.USER_IDS[name], name, f"{name.lower()}@example.test", password, powers, 0, None, None
+        )
+        await _apply(keeper, _decided(Decision([UserRegistered(user)], user)))
+    for name, reason in people.MUTED.items():
+        await _apply(keeper, accounts.mute(keeper.store, name, reason, None))
+    for player, belongings in people.CHARACTERS:
+        await _apply(keeper, _decided(Decision([PlayerCreated(player, belongings)], None)))
+    return {
+        name: (await _token(keeper, name)).access for name, powers in people.ACCOUNTS.items() if powers.api
+    }
+
+
+async def prepare(url: str) -> dict[str, str]:
+    """A database with the schema and the people."""
+    keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
+    await keeper.store.open()
+    try:
+        await migrate(keeper.store)
+        return await populate(keeper)
+    finally:
+        await keeper.store.close()
+        keeper.passwords.close()
+
+
+async def _token(keeper: Keeper, name: str) -> tokens.Pair:
+    user = await users.by_fold(keeper.store, name.lower())
+    assert user
+    return await tokens.issue_for_service(keeper, user, 1000, read_only=False)
+
+
+async def _decided(decision: Decision[T]) -> Decision[T]:
+    return decision
+
+
+async def _apply(keeper: Keeper, deciding: Coroutine[Any, Any, Decision[Any]]) -> None:
+    decision = await deciding
+
+    async def decide(_: Reading) -> Decision[Any]:
+        return decision
+
+    await keeper.changes.apply(CLI, decide, lambda _: b"null")
