@@ -10,7 +10,7 @@ from gamekeeper.game.changes import Changes
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.spelling import Spelling
-from gamekeeper.http import wire
+from gamekeeper.http import spelling
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.settings import BadSetting, Settings
 from gamekeeper.store import guesses as guess_rows
@@ -23,7 +23,7 @@ from gamekeeper.store.sqlite import SqliteStore
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 TIDY_SECONDS = 60.0
 DAY_MS = 24 * 60 * 60 * 1000
-SPELLING: Spelling = wire
+SPELLING: Spelling = spelling
 
 
 def open_store(settings: Settings) -> Store:

@@ -108,13 +108,14 @@ class Changes:
 
     def _entry(self, intent: Intent, change: Change) -> ledger.Entry:
         before, after = change.sides()
+        player_id, user_id = change.whose()
         return ledger.Entry(
             kind=change.kind,
             actor_id=intent.actor_id,
             token_id=intent.token_id,
             over_link=intent.over_link,
-            player_id=change.player_id,
-            user_id=getattr(change, "user_id", None),
+            player_id=player_id,
+            user_id=user_id,
             before=self.spelling.trace(before) if before else None,
             after=self.spelling.trace(after) if after else None,
             request_id=intent.request_id,

@@ -5,10 +5,9 @@ Only `changes.py` carries them out.
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar
 
-import msgspec
-
+from gamekeeper.game import rows
 from gamekeeper.game.inventory import Outcome, Slots, Stack, Touched
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import Player
@@ -16,7 +15,7 @@ from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.store import catalogue, items, players, presence, resets, spells, tokens, users, variables
 from gamekeeper.store.engine import Writing
 
-BOOLEAN, INTEGER = "Boolean", "Integer"
+Whose = tuple[str | None, str | None]  # the player's id, the user's id
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +24,9 @@ class ItemsChanged:
     player_id: str
     slots: Slots  # as they were
     outcome: Outcome
+
+    def whose(self) -> Whose:
+        return self.player_id, None
 
     def sides(self) -> tuple[Trace, Trace]:
         before: Touched = {spot: self.slots.get(spot) for spot in self.outcome.touched}
@@ -51,6 +53,9 @@ class SpellsChanged:
     before: Mapping[int, str | None]
     after: Mapping[int, str | None]
 
+    def whose(self) -> Whose:
+        return self.player_id, None
+
     def sides(self) -> tuple[Trace, Trace]:
         return Trace(spells=self.before), Trace(spells=self.after)
 
@@ -66,7 +71,10 @@ class VariablesSet:
     player_id: str
     before: Mapping[str, int | bool | None]
     after: Mapping[str, int | bool]
-    kind: str = "variables_set"
+    kind: ClassVar[str] = "variables_set"
+
+    def whose(self) -> Whose:
+        return self.player_id, None
 
     def sides(self) -> tuple[Trace, Trace]:
         return Trace(variables=self.before), Trace(variables=self.after)
@@ -98,17 +106,16 @@ class World:
 class PlayerCreated:
     player: Player
     world: World
-    kind: str = "player_created"
+    kind: ClassVar[str] = "player_created"
 
-    @property
-    def player_id(self) -> str:
-        return self.player.id
+    def whose(self) -> Whose:
+        return self.player.id, None
 
     def sides(self) -> tuple[Trace | None, Trace]:
         return None, self.world.trace(self.player)
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
-        players.insert(tx, [columns(self.player, spelling)])
+        players.insert(tx, [rows.columns(self.player, spelling)])
         _save_bags(tx, self.player.id, self.world.bags)
         _save_slots(tx, self.player.id, self.world.slots)
         _save_spells(tx, self.player.id, self.world.spells)
@@ -121,11 +128,10 @@ class PlayerChanged:
 
     before: Player
     after: Player
-    kind: str = "player_changed"
+    kind: ClassVar[str] = "player_changed"
 
-    @property
-    def player_id(self) -> str:
-        return self.after.id
+    def whose(self) -> Whose:
+        return self.after.id, None
 
     def sides(self) -> tuple[Trace, Trace]:
         names = [each.name for each in fields(Player) if self._differs(each.name)]
@@ -135,7 +141,7 @@ class PlayerChanged:
         )
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
-        players.update(tx, columns(self.after, spelling))
+        players.update(tx, rows.columns(self.after, spelling))
         if self._differs("name"):
             presence.rename(tx, self.after.id, fold(self.after.name))
 
@@ -147,11 +153,10 @@ class PlayerChanged:
 class PlayerDeleted:
     player: Player
     world: World
-    kind: str = "player_deleted"
+    kind: ClassVar[str] = "player_deleted"
 
-    @property
-    def player_id(self) -> str:
-        return self.player.id
+    def whose(self) -> Whose:
+        return self.player.id, None
 
     def sides(self) -> tuple[Trace, Trace | None]:
         return self.world.trace(self.player), None
@@ -165,8 +170,10 @@ class PlayersLoaded:
     """Many characters at once: one ledger row for the batch, with the sums of what they hold."""
 
     loaded: Sequence[tuple[Player, World]]
-    kind: str = "players_loaded"
-    player_id: None = None
+    kind: ClassVar[str] = "players_loaded"
+
+    def whose(self) -> Whose:
+        return None, None
 
     def sides(self) -> tuple[Trace | None, Trace]:
         sums: dict[str, int] = {}
@@ -176,30 +183,32 @@ class PlayersLoaded:
         return None, Trace(catalogue={"players": len(self.loaded)}, sums=sums)
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
-        players.insert(tx, [columns(player, spelling) for player, _ in self.loaded])
-        items.save_bags(tx, [row for player, world in self.loaded for row in _bag_rows(player.id, world.bags)])
-        items.save_slots(tx, [row for player, world in self.loaded for row in _slot_rows(player.id, world.slots)])
-        spells.save(tx, [row for player, world in self.loaded for row in _spell_rows(player.id, world.spells)])
-        rows = [row for player, world in self.loaded for row in _variable_rows(player.id, world.variables)]
-        variables.save(tx, rows)
+        players.insert(tx, [rows.columns(player, spelling) for player, _ in self.loaded])
+        items.save_bags(tx, [row for player, world in self.loaded for row in rows.bag_rows(player.id, world.bags)])
+        items.save_slots(tx, [row for player, world in self.loaded for row in rows.slot_rows(player.id, world.slots)])
+        spells.save(tx, [row for player, world in self.loaded for row in rows.spell_rows(player.id, world.spells)])
+        assigned = [row for player, world in self.loaded for row in rows.variable_rows(player.id, world.variables)]
+        variables.save(tx, assigned)
 
 
 @dataclass(frozen=True, slots=True)
-class UserRegistered:
-    user: users.User
-    kind: str = "user_registered"
-    player_id: None = None
+class _OfUser:
+    user: users.User  # as it was
 
-    @property
-    def user_id(self) -> str:
-        return self.user.id
+    def whose(self) -> Whose:
+        return None, self.user.id
+
+
+@dataclass(frozen=True, slots=True)
+class UserRegistered(_OfUser):
+    kind: ClassVar[str] = "user_registered"
 
     def sides(self) -> tuple[Trace | None, Trace]:
         known = {"name": self.user.name, "email": self.user.email, "password": "changed"}
         return None, Trace(user=known | _held(self.user.powers))
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.insert(tx, [user_row(self.user)])
+        users.insert(tx, [rows.user_row(self.user)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,26 +216,22 @@ class UsersLoaded:
     """Many accounts at once: one ledger row for the batch."""
 
     loaded: Sequence[users.User]
-    kind: str = "users_loaded"
-    player_id: None = None
+    kind: ClassVar[str] = "users_loaded"
+
+    def whose(self) -> Whose:
+        return None, None
 
     def sides(self) -> tuple[Trace | None, Trace]:
         return None, Trace(catalogue={"users": len(self.loaded)})
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.insert(tx, [user_row(user) for user in self.loaded])
+        users.insert(tx, [rows.user_row(user) for user in self.loaded])
 
 
 @dataclass(frozen=True, slots=True)
-class EmailChanged:
-    user: users.User
+class EmailChanged(_OfUser):
     email: str
-    kind: str = "email_changed"
-    player_id: None = None
-
-    @property
-    def user_id(self) -> str:
-        return self.user.id
+    kind: ClassVar[str] = "email_changed"
 
     def sides(self) -> tuple[Trace, Trace]:
         return Trace(user={"email": self.user.email}), Trace(user={"email": self.email})
@@ -237,17 +242,11 @@ class EmailChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class PasswordChanged:
+class PasswordChanged(_OfUser):
     """A new password ends all that the old one opened: tokens and reset codes."""
 
-    user: users.User
     password: str
-    kind: str = "password_changed"
-    player_id: None = None
-
-    @property
-    def user_id(self) -> str:
-        return self.user.id
+    kind: ClassVar[str] = "password_changed"
 
     def sides(self) -> tuple[Trace | None, Trace]:
         return None, Trace(user={"password": "changed"})
@@ -259,15 +258,9 @@ class PasswordChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class PowersChanged:
-    user: users.User
+class PowersChanged(_OfUser):
     powers: users.Powers
-    kind: str = "powers_changed"
-    player_id: None = None
-
-    @property
-    def user_id(self) -> str:
-        return self.user.id
+    kind: ClassVar[str] = "powers_changed"
 
     def sides(self) -> tuple[Trace, Trace]:
         return Trace(user=_held(self.user.powers)), Trace(user=_held(self.powers))
@@ -277,16 +270,10 @@ class PowersChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class UserMuted:
-    user: users.User
+class UserMuted(_OfUser):
     reason: str
     ends_at: int | None = None
-    kind: str = "user_muted"
-    player_id: None = None
-
-    @property
-    def user_id(self) -> str:
-        return self.user.id
+    kind: ClassVar[str] = "user_muted"
 
     def sides(self) -> tuple[Trace, Trace]:
         return Trace(user={"mute_reason": self.user.mute_reason}), Trace(user={"mute_reason": self.reason})
@@ -296,20 +283,14 @@ class UserMuted:
 
 
 @dataclass(frozen=True, slots=True)
-class ResetRequested:
+class ResetRequested(_OfUser):
     """The code itself is in no ledger."""
 
-    user: users.User
     code: str
     tries: int
     life_ms: int
     mail_id: str
-    kind: str = "reset_requested"
-    player_id: None = None
-
-    @property
-    def user_id(self) -> str:
-        return self.user.id
+    kind: ClassVar[str] = "reset_requested"
 
     def sides(self) -> tuple[Trace | None, Trace]:
         return None, Trace(user={"reset_code": "changed"})
@@ -324,8 +305,10 @@ class CataloguePut:
     of: str
     before: Sequence[catalogue.Entry]
     after: Sequence[catalogue.Entry]
-    kind: str = "catalogue_put"
-    player_id: None = None
+    kind: ClassVar[str] = "catalogue_put"
+
+    def whose(self) -> Whose:
+        return None, None
 
     def sides(self) -> tuple[Trace, Trace]:
         return Trace(catalogue={self.of: self.before}), Trace(catalogue={self.of: self.after})
@@ -360,82 +343,25 @@ Change = (
 )
 
 
-def columns(player: Player, spelling: Spelling) -> players.Columns:
-    """What is stored of a player: the one place where the document and the columns beside it are made."""
-    return players.Columns(
-        id=player.id,
-        user_id=player.user_id,
-        name=player.name,
-        fold=fold(player.name),
-        level=player.level,
-        exp=player.exp,
-        class_id=player.class_id,
-        map_id=player.map_id,
-        created_at=player.created_at,
-        last_online=player.last_online,
-        document=spelling.player_document(player),
-    )
-
-
-def user_row(user: users.User) -> dict[str, object]:
-    known: dict[str, object] = {"id": user.id, "name": user.name, "fold": fold(user.name), "email": user.email}
-    return known | {"email_fold": fold(user.email), "password": user.password} | user.powers._asdict()
-
-
 def _held(powers: users.Powers) -> dict[str, object]:
     return dict(powers._asdict())
 
 
-def _bag_rows(player_id: str, bags: Mapping[str, int]) -> list[dict[str, object]]:
-    return [{"id": bag_id, "player_id": player_id, "slot_count": count} for bag_id, count in bags.items()]
-
-
-def _slot_rows(player_id: str, slots: Slots) -> list[dict[str, object]]:
-    return [
-        {
-            "player_id": player_id,
-            "place": place,
-            "slot": slot,
-            "item_id": stack.item_id,
-            "quantity": stack.quantity,
-            "bag_id": stack.bag_id,
-            "buffs": msgspec.json.encode(stack.buffs).decode(),
-        }
-        for (place, slot), stack in slots.items()
-    ]
-
-
-def _spell_rows(player_id: str, known: Mapping[int, str]) -> list[dict[str, object]]:
-    return [{"player_id": player_id, "slot": slot, "spell_id": spell} for slot, spell in known.items()]
-
-
-def _variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[dict[str, object]]:
-    return [
-        {
-            "player_id": player_id,
-            "variable_id": variable_id,
-            "type": BOOLEAN if isinstance(value, bool) else INTEGER,
-            "value": int(value),
-        }
-        for variable_id, value in values.items()
-    ]
-
-
 def _save_bags(tx: Writing, player_id: str, bags: Mapping[str, int]) -> None:
     if bags:
-        items.save_bags(tx, _bag_rows(player_id, bags))
+        items.save_bags(tx, rows.bag_rows(player_id, bags))
 
 
 def _save_slots(tx: Writing, player_id: str, slots: Slots) -> None:
     if slots:
-        items.save_slots(tx, _slot_rows(player_id, slots))
+        items.save_slots(tx, rows.slot_rows(player_id, slots))
 
 
 def _save_spells(tx: Writing, player_id: str, known: Mapping[int, str]) -> None:
     if known:
-        spells.save(tx, _spell_rows(player_id, known))
+        spells.save(tx, rows.spell_rows(player_id, known))
 
 
 def _save_variables(tx: Writing, player_id: str, values: Mapping[str, int | bool]) -> None:
     if values:
-        variables.save(tx, _variable_rows(player_id, values))
+        variables.save(tx, rows.variable_rows(player_id, values))

@@ -27,7 +27,7 @@ class Trace:
 
 
 class Spelling(Protocol):
-    """http/wire.py has the one spelling there is; app.py hands it in."""
+    """http/spelling.py has the one spelling there is; app.py hands it in."""
 
     def player_document(self, player: Player, /) -> bytes: ...
 

@@ -2,8 +2,9 @@
 
 from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import BOOLEAN, INTEGER, VariablesSet
+from gamekeeper.game.effects import VariablesSet
 from gamekeeper.game.refusals import NoSuchVariable, WrongVariableType
+from gamekeeper.game.rows import BOOLEAN, INTEGER
 from gamekeeper.store import catalogue, variables
 from gamekeeper.store.engine import Reading
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from gamekeeper.game import accounts, credentials, lookup
 from gamekeeper.game.refusals import WrongCode, WrongPassword
-from gamekeeper.http import wire
+from gamekeeper.http import spelling, wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.users import sees_codes
 from gamekeeper.store.users import User
@@ -98,7 +98,7 @@ async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, byt
 
 
 def _changed_user(request: Request) -> Callable[[User], bytes]:
-    return partial(wire.changed_user_record, codes=sees_codes(request))
+    return partial(spelling.changed_user_record, codes=sees_codes(request))
 
 
 def _message(text: str) -> bytes:

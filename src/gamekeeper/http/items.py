@@ -2,7 +2,7 @@ from functools import partial
 
 from gamekeeper.game import inventory, items, lookup
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
-from gamekeeper.http import wire
+from gamekeeper.http import spelling, wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import items as item_rows
@@ -12,24 +12,24 @@ from gamekeeper.store.engine import Reading
 async def both(request: Request) -> bytes:
     slots = await _slots(request)
     room = inventory.sizes(request.keeper.settings)
-    carried = wire.item_slots(slots, INVENTORY, room.inventory)
-    return wire.encode(wire.Items(carried, wire.item_slots(slots, BANK, room.bank)))
+    carried = spelling.item_slots(slots, INVENTORY, room.inventory)
+    return wire.encode(wire.Items(carried, spelling.item_slots(slots, BANK, room.bank)))
 
 
 async def in_inventory(request: Request) -> bytes:
     size = request.keeper.settings.inventory_slots
-    return wire.encode(wire.item_slots(await _slots(request), INVENTORY, size))
+    return wire.encode(spelling.item_slots(await _slots(request), INVENTORY, size))
 
 
 async def in_bank(request: Request) -> bytes:
     size = request.keeper.settings.bank_slots
-    return wire.encode(wire.item_slots(await _slots(request), BANK, size))
+    return wire.encode(spelling.item_slots(await _slots(request), BANK, size))
 
 
 async def in_bag(request: Request) -> bytes:
     bag_id = guid_param("bagId", request.params[0])
     size, slots = await request.keeper.store.read(partial(items.bag, bag_id=bag_id))
-    return wire.encode(wire.Bag(bag_id, size, wire.item_slots(slots, bag_id, size)))
+    return wire.encode(wire.Bag(bag_id, size, spelling.item_slots(slots, bag_id, size)))
 
 
 async def give(request: Request, body: wire.GiveItem) -> bytes:
@@ -41,7 +41,7 @@ async def give(request: Request, body: wire.GiveItem) -> bytes:
         room=inventory.sizes(request.keeper.settings),
         overflow=body.bankoverflow,
     )
-    return await request.change(decide, partial(wire.given, body.itemid))
+    return await request.change(decide, partial(spelling.given, body.itemid))
 
 
 async def take(request: Request, body: wire.TakeItem) -> bytes:

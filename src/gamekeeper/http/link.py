@@ -5,7 +5,7 @@ from functools import partial
 
 from gamekeeper.game import catalogue, link, presence
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import bodies, paging, wire
+from gamekeeper.http import bodies, paging, spelling, wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
@@ -18,7 +18,7 @@ async def put_catalogue(request: Request, body: bytes) -> bytes:
     kind = request.params[0]
     catalogue.require_kind(kind)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    given = [wire.read_entry(each) for each in bodies.decode_list(body, content_type, wire.ENTRIES[kind])]
+    given = [spelling.read_entry(each) for each in bodies.decode_list(body, content_type, wire.ENTRIES[kind])]
     if len({entry.id for entry in given}) < len(given):
         raise BadField(field="Id", problem="is there more than once")
     for number, entry in enumerate(given):
@@ -38,7 +38,7 @@ async def catalogue_page(request: Request) -> bytes:
         return await entries.count(tx, kind), await entries.page(tx, kind, page.limit, page.offset)
 
     total, found = await request.keeper.store.read(look)
-    return wire.paged(total, page.number, page.size, [wire.encode(wire.entry(each)) for each in found])
+    return wire.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
 
 
 async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
@@ -46,24 +46,24 @@ async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
     decide = partial(
         link.put_player,
         player_id=player_id,
-        report=wire.report(body),
+        report=spelling.report(body),
         settings=request.keeper.settings,
         spelling=request.keeper.changes.spelling,
     )
-    return await request.change(decide, wire.player_record)
+    return await request.change(decide, spelling.player_record)
 
 
 async def delete_player(request: Request) -> bytes:
     player_id = guid_param("id", request.params[0])
     decide = partial(link.delete_player, player_id=player_id, spelling=request.keeper.changes.spelling)
-    return await request.change(decide, wire.player_record)
+    return await request.change(decide, spelling.player_record)
 
 
 async def heartbeat(request: Request, body: wire.Lease) -> bytes:
     server = _server(request)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
-        decide, lambda state: wire.encode(wire.ServerState(server, wire.instant(state[0]), state[1]))
+        decide, lambda state: wire.encode(wire.ServerState(server, spelling.instant(state[0]), state[1]))
     )
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from gamekeeper.game import lookup
-from gamekeeper.http import paging, wire
+from gamekeeper.http import paging, spelling, wire
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, presence
@@ -52,7 +52,7 @@ async def online_count(request: Request) -> bytes:
 
 
 async def show(request: Request) -> bytes:
-    return wire.player_record(await lookup.player_record(request.keeper.store, request.params[0]))
+    return spelling.player_record(await lookup.player_record(request.keeper.store, request.params[0]))
 
 
 async def _by_name(request: Request, page: Page) -> Found:
@@ -70,4 +70,4 @@ async def _online(request: Request, page: Page) -> Found:
 
 
 def _spelt(records: Sequence[Record]) -> list[bytes]:
-    return [wire.player_record(record) for record in records]
+    return [spelling.player_record(record) for record in records]

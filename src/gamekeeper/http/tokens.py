@@ -3,7 +3,7 @@ from functools import partial
 from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game.passwords import require
 from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
-from gamekeeper.http import wire
+from gamekeeper.http import spelling, wire
 from gamekeeper.http.request import Request
 
 
@@ -11,7 +11,7 @@ async def log_in(request: Request, body: wire.LogIn) -> bytes:
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
-        return wire.token(await tokens.refresh(request.keeper, body.refresh_token))
+        return spelling.token(await tokens.refresh(request.keeper, body.refresh_token))
     if body.grant_type != "password":
         raise UnsupportedGrantType if body.grant_type else InvalidRequest(problem="The field 'grant_type' is missing.")
     for name, given in (("username", body.username), ("password", body.password)):
@@ -21,7 +21,7 @@ async def log_in(request: Request, body: wire.LogIn) -> bytes:
         raise InvalidRequest(problem="The field 'scope' must be read, or left out.")
     sent = require(body.password)
     pair = await tokens.log_in(request.keeper, body.username, sent, request.address, read_only=body.scope == "read")
-    return wire.token(pair)
+    return spelling.token(pair)
 
 
 async def revoke_all(request: Request) -> bytes:

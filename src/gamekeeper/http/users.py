@@ -4,7 +4,7 @@ from functools import partial
 
 from gamekeeper.game import accounts, lookup
 from gamekeeper.game.refusals import NoSuchPlayer
-from gamekeeper.http import paging, wire
+from gamekeeper.http import paging, spelling, wire
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, users
@@ -27,7 +27,7 @@ async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
 
 
 async def show(request: Request) -> bytes:
-    return wire.user_record(await lookup.user(request.keeper.store, request.params[0]), codes=sees_codes(request))
+    return spelling.user_record(await lookup.user(request.keeper.store, request.params[0]), codes=sees_codes(request))
 
 
 async def register(request: Request, body: wire.Register) -> bytes:
@@ -39,11 +39,11 @@ async def register(request: Request, body: wire.Register) -> bytes:
 
 
 async def players_of(request: Request) -> bytes:
-    return wire.array([wire.player_record(record) for record in await _players(request)])
+    return wire.array([spelling.player_record(record) for record in await _players(request)])
 
 
 async def player_of(request: Request) -> bytes:
-    return wire.player_record(_pick(await _players(request), request.params[1]))
+    return spelling.player_record(_pick(await _players(request), request.params[1]))
 
 
 def sees_codes(request: Request) -> bool:
@@ -56,7 +56,7 @@ async def _page(request: Request, page: Page) -> tuple[int, Sequence[bytes]]:
         return await users.count(tx), await users.page(tx, page.limit, page.offset)
 
     total, found = await request.keeper.store.read(look)
-    return total, [wire.user_record(user, codes=sees_codes(request)) for user in found]
+    return total, [spelling.user_record(user, codes=sees_codes(request)) for user in found]
 
 
 async def _players(request: Request) -> list[Record]:
@@ -70,7 +70,7 @@ def _pick(records: Sequence[Record], text: str) -> Record:
     """By id, else by name, else by place in the list."""
     by, key = lookup.key_of(text)
     for record in records:
-        if key == record.id if by == "id" else lookup.fold(key) == lookup.fold(wire.name_of(record)):
+        if key == record.id if by == "id" else lookup.fold(key) == lookup.fold(spelling.name_of(record)):
             return record
     if _INDEX.fullmatch(text) and int(text) < len(records):
         return records[int(text)]

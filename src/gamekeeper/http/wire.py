@@ -1,22 +1,12 @@
-"""Every JSON shape, attributes spelt exactly as on the wire, and the way from the rules' values to them and back."""
+"""Every JSON shape, attributes spelt exactly as on the wire. Nothing else knows how a field is spelt."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from email.utils import format_datetime
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Slots, Spot, Stack
-from gamekeeper.game.link import Report
-from gamekeeper.game.lookup import ZERO
-from gamekeeper.game.players import Player
-from gamekeeper.game.spelling import Trace
-from gamekeeper.game.tokens import Pair
-from gamekeeper.store import catalogue
-from gamekeeper.store.players import Record
-from gamekeeper.store.users import User
+ZERO = "00000000-0000-0000-0000-000000000000"
 
 Guid = Annotated[str, Meta(extra={"is": "guid"})]
 Text = Annotated[str, Meta(max_length=255)]
@@ -36,10 +26,6 @@ encode = msgspec.json.Encoder().encode
 
 
 # --- what comes in -------------------------------------------------------------------------------------------------
-
-
-class Nothing(Struct):
-    pass
 
 
 class LegacyPage(Struct):
@@ -338,9 +324,36 @@ class Health(Struct):
     Status: str
 
 
-# --- players -------------------------------------------------------------------------------------------------------
+class ChangedBag(Struct):
+    Id: str
+    SlotCount: int | None
+    Slots: list[ItemSlot]
 
-_ATTRIBUTES = {
+
+class ChangedVariable(Struct):
+    VariableId: str
+    Value: int | bool | None
+
+
+class Sum(Struct):
+    ItemId: str
+    Quantity: int
+
+
+class LedgerSide(Struct, omit_defaults=True):
+    """What a change was about besides fields of the record, before or after."""
+
+    Items: list[ItemSlot] = []
+    Bank: list[ItemSlot] = []
+    Bags: list[ChangedBag] = []
+    Spells: list[KnownSpell] = []
+    Variables: list[ChangedVariable] = []
+    Sums: list[Sum] = []
+
+
+# --- how the records' fields are called in the rules -----------------------------------------------------------------
+
+PLAYER_ATTRIBUTES = {
     "Name": "name",
     "InBank": "in_bank",
     "UserId": "user_id",
@@ -368,83 +381,30 @@ _ATTRIBUTES = {
     "PlayTimeSeconds": "play_time_seconds",
     "LastOnline": "last_online",
 }
-_FIELDS = {attribute: name for name, attribute in _ATTRIBUTES.items()}
-_document = msgspec.json.Decoder(PlayerDocument)
-
-
-def instant(milliseconds: int) -> str:
-    moment = datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def milliseconds(text: str) -> int:
-    moment = datetime.fromisoformat(text)
-    whole = moment.replace(microsecond=0).timestamp()
-    return round(whole) * 1000 + moment.microsecond // 1000
-
-
-def player_document(player: Player) -> bytes:
-    return encode(PlayerDocument(**{name: _spelt(player, name) for name in PlayerDocument.__struct_fields__}))
-
-
-def read_player(document: bytes, last_online: int | None) -> Player:
-    record = _document.decode(document)
-    given = {_ATTRIBUTES[name]: _read(name, getattr(record, name)) for name in PlayerDocument.__struct_fields__}
-    return Player(**cast("dict[str, Any]", given), last_online=last_online)
-
-
-def player_record(record: Record) -> bytes:
-    last = b'"' + instant(record.last_online).encode() + b'"' if record.last_online is not None else b"null"
-    tail = b',"ClassName":%b,"MapName":%b,"Online":%b,"LastOnline":%b}' % (
-        encode(record.class_name),
-        encode(record.map_name),
-        b"true" if record.online else b"false",
-        last,
-    )
-    return record.document[:-1] + tail
-
-
-def name_of(record: Record) -> str:
-    return _document.decode(record.document).Name
-
-
-def report(body: PutPlayer) -> Report:
-    """What the game gave, in the rules' words."""
-    given = {
-        attribute: _read(name, getattr(body, name))
-        for name, attribute in _ATTRIBUTES.items()
-        if name != "Id" and getattr(body, name) is not UNSET
-    }
-    slots = _spots(INVENTORY, body.Items or []) | _spots(BANK, body.Bank or [])
-    for bag in body.Bags or []:
-        slots |= _spots(bag.Id, bag.Slots)
-    return Report(
-        fields=given,
-        slots=slots,
-        bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
-        spells={each.Slot: None if each.SpellId == ZERO else each.SpellId for each in body.Spells or []},
-        variables={each.VariableId: each.Value for each in body.Variables or []},
-    )
-
-
-def _spots(place: str, slots: Sequence[ItemSlot]) -> dict[Spot, Stack | None]:
-    return {
-        (place, each.Slot): Stack(each.ItemId, each.Quantity, each.BagId, tuple(each.StatBuffs))
-        if each.ItemId != ZERO and each.Quantity
-        else None
-        for each in slots
-    }
-
-
-def _spelt(player: Player, name: str) -> Any:  # noqa: ANN401 - the fields of a record have many types
-    value = getattr(player, _ATTRIBUTES[name])
-    return instant(value) if name == "CreationDate" else value
-
-
-def _read(name: str, value: object) -> object:
-    if name in {"CreationDate", "LastOnline"} and isinstance(value, str):
-        return milliseconds(value)
-    return tuple(cast("list[int]", value)) if isinstance(value, list) else value
+PLAYER_FIELDS = {attribute: name for name, attribute in PLAYER_ATTRIBUTES.items()}
+USER_FIELDS = {
+    "name": "Name",
+    "email": "Email",
+    "password": "Password",
+    "reset_code": "PasswordResetCode",
+    "mute_reason": "MuteReason",
+    "editor": "Editor",
+    "ban": "Ban",
+    "kick": "Kick",
+    "mute": "Mute",
+    "api": "Api",
+    "users_query": "UsersQuery",
+    "users_manage": "UsersManage",
+    "game_link": "GameLink",
+}
+TIMES = frozenset({"CreationDate", "LastOnline"})
+ENTRIES: Mapping[str, type[ItemEntry | NamedEntry | VariableEntry]] = {
+    "items": ItemEntry,
+    "spells": NamedEntry,
+    "variables": VariableEntry,
+    "classes": NamedEntry,
+    "maps": NamedEntry,
+}
 
 
 # --- lists ---------------------------------------------------------------------------------------------------------
@@ -464,162 +424,14 @@ def array(records: Sequence[bytes]) -> bytes:
     return b"[" + b",".join(records) + b"]"
 
 
-# --- items ---------------------------------------------------------------------------------------------------------
-
-
-def item_slot(slot: int, stack: Stack | None) -> ItemSlot:
-    if stack is None:
-        return ItemSlot(Slot=slot)
-    return ItemSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs))
-
-
-def item_slots(slots: Slots, place: str, size: int) -> list[ItemSlot]:
-    """Every slot, the empty ones too; one beyond the size is shown as long as it holds something."""
-    last = max((slot for where, slot in slots if where == place), default=-1)
-    return [item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
-
-
-def given(item_id: str, held: Counts) -> bytes:
-    return encode(Given(item_id, Quantity(held.inventory + held.bank, held.bank, held.inventory)))
-
-
-# --- users ---------------------------------------------------------------------------------------------------------
-
-
-def user_record(user: User, *, codes: bool) -> bytes:
-    powers = user.powers
-    power = Power(powers.editor, powers.ban, powers.kick, powers.mute, powers.api, powers.users_query)
-    return _user(user, power, codes=codes)
-
-
-def changed_user_record(user: User, *, codes: bool) -> bytes:
-    powers = user.powers
-    flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
-    return _user(user, ChangedPower(*flags, powers.users_query, powers.users_manage), codes=codes)
-
-
-def _user(user: User, power: Power | ChangedPower, *, codes: bool) -> bytes:
-    record = UserRecord(
-        Id=user.id,
-        Name=user.name,
-        Email=user.email,
-        Power=power,
-        PasswordResetCode=user.reset_code if codes else None,
-        IsMuted=user.mute_reason is not None,
-        MuteReason=user.mute_reason,
+def player_tail(class_name: str, map_name: str, last_online: str | None, *, online: bool) -> bytes:
+    return b',"ClassName":%b,"MapName":%b,"Online":%b,"LastOnline":%b}' % (
+        encode(class_name),
+        encode(map_name),
+        b"true" if online else b"false",
+        encode(last_online),
     )
-    return encode(record)
-
-
-# --- tokens --------------------------------------------------------------------------------------------------------
-
-
-def token(pair: Pair) -> bytes:
-    answer = Token(
-        access_token=pair.access,
-        token_type="bearer",  # noqa: S106 - the scheme's name
-        expires_in=(pair.expires_at - pair.issued_at) // 1000,
-        refresh_token=pair.refresh,
-        issued=_http_date(pair.issued_at),
-        expires=_http_date(pair.expires_at),
-    )
-    return encode(answer)
 
 
 def log_in_error(code: str, error: Error) -> bytes:
     return encode({"error": code, **msgspec.structs.asdict(error)})
-
-
-def _http_date(milliseconds: int) -> str:
-    return format_datetime(datetime.fromtimestamp(milliseconds // 1000, UTC), usegmt=True)
-
-
-# --- the catalogue -------------------------------------------------------------------------------------------------
-
-ENTRIES: Mapping[str, type[ItemEntry | NamedEntry | VariableEntry]] = {
-    "items": ItemEntry,
-    "spells": NamedEntry,
-    "variables": VariableEntry,
-    "classes": NamedEntry,
-    "maps": NamedEntry,
-}
-
-
-def entry(value: catalogue.Entry) -> ItemEntry | NamedEntry | VariableEntry:
-    match value:
-        case catalogue.Item():
-            return ItemEntry(*value)
-        case catalogue.Variable(id=each, name=name, type=kind):
-            return VariableEntry(each, name, "Boolean" if kind == "Boolean" else "Integer")
-        case catalogue.Named():
-            return NamedEntry(*value)
-
-
-def read_entry(value: ItemEntry | NamedEntry | VariableEntry) -> catalogue.Entry:
-    match value:
-        case ItemEntry():
-            return catalogue.Item(value.Id, value.Name, value.Stackable, value.MaxStack, value.BagSlots, value.Icon)
-        case VariableEntry():
-            return catalogue.Variable(value.Id, value.Name, value.Type)
-        case NamedEntry():
-            return catalogue.Named(value.Id, value.Name)
-
-
-# --- the ledger ----------------------------------------------------------------------------------------------------
-
-_USER_FIELDS = {
-    "name": "Name",
-    "email": "Email",
-    "password": "Password",
-    "reset_code": "PasswordResetCode",
-    "mute_reason": "MuteReason",
-    "editor": "Editor",
-    "ban": "Ban",
-    "kick": "Kick",
-    "mute": "Mute",
-    "api": "Api",
-    "users_query": "UsersQuery",
-    "users_manage": "UsersManage",
-    "game_link": "GameLink",
-}
-
-
-def trace(side: Trace) -> str:
-    """One side of a ledger row, in the words of the records."""
-    spelt: dict[str, object] = {_FIELDS[name]: _traced(name, value) for name, value in side.player.items()}
-    spelt |= {_USER_FIELDS[name]: value for name, value in side.user.items()}
-    for name, place in (("Items", INVENTORY), ("Bank", BANK)):
-        if slots := _slots_in(side, place):
-            spelt[name] = slots
-    if bags := _bags(side):
-        spelt["Bags"] = bags
-    if side.spells:
-        spelt["Spells"] = [{"Slot": slot, "SpellId": spell or ZERO} for slot, spell in side.spells.items()]
-    if side.variables:
-        spelt["Variables"] = [{"VariableId": each, "Value": value} for each, value in side.variables.items()]
-    spelt |= {name.title(): _entries(value) for name, value in side.catalogue.items()}
-    if side.sums:
-        spelt["Sums"] = [{"ItemId": item, "Quantity": quantity} for item, quantity in side.sums.items()]
-    return encode(spelt).decode()
-
-
-def _traced(attribute: str, value: object) -> object:
-    return instant(value) if attribute in {"created_at", "last_online"} and isinstance(value, int) else value
-
-
-def _slots_in(side: Trace, place: str) -> list[ItemSlot]:
-    return [item_slot(slot, stack) for (where, slot), stack in sorted(side.slots.items()) if where == place]
-
-
-def _bags(side: Trace) -> list[dict[str, object]]:
-    places = {place for place, _ in side.slots} - {INVENTORY, BANK}
-    return [
-        {"Id": each, "SlotCount": side.bags.get(each), "Slots": _slots_in(side, each)}
-        for each in sorted(places | side.bags.keys())
-    ]
-
-
-def _entries(value: object) -> object:
-    if isinstance(value, list):
-        return [entry(each) for each in cast("list[catalogue.Entry]", value)]
-    return value

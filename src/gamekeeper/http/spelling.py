@@ -1,0 +1,195 @@
+"""Between the rules' values and the wire's shapes, both ways. As a module it is the `Spelling` of game/spelling.py."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Any, cast
+
+import msgspec
+from msgspec import UNSET
+
+from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Slots, Spot, Stack
+from gamekeeper.game.link import Report
+from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.players import Player
+from gamekeeper.game.spelling import Trace
+from gamekeeper.game.tokens import Pair
+from gamekeeper.http import wire
+from gamekeeper.http.wire import encode
+from gamekeeper.store import catalogue
+from gamekeeper.store.players import Record
+from gamekeeper.store.users import User
+
+_document = msgspec.json.Decoder(wire.PlayerDocument)
+
+
+def instant(milliseconds: int) -> str:
+    moment = datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def milliseconds(text: str) -> int:
+    moment = datetime.fromisoformat(text)
+    whole = moment.replace(microsecond=0).timestamp()
+    return round(whole) * 1000 + moment.microsecond // 1000
+
+
+def player_document(player: Player) -> bytes:
+    return encode(wire.PlayerDocument(**{name: _spelt(player, name) for name in wire.PlayerDocument.__struct_fields__}))
+
+
+def read_player(document: bytes, last_online: int | None) -> Player:
+    record = _document.decode(document)
+    names = wire.PlayerDocument.__struct_fields__
+    given = {wire.PLAYER_ATTRIBUTES[name]: _read(name, getattr(record, name)) for name in names}
+    return Player(**cast("dict[str, Any]", given), last_online=last_online)
+
+
+def player_record(record: Record) -> bytes:
+    """The stored document with its tail."""
+    last = None if record.last_online is None else instant(record.last_online)
+    return record.document[:-1] + wire.player_tail(record.class_name, record.map_name, last, online=record.online)
+
+
+def name_of(record: Record) -> str:
+    return _document.decode(record.document).Name
+
+
+def report(body: wire.PutPlayer) -> Report:
+    """What the game gave, in the rules' words."""
+    names = [name for name in wire.PutPlayer.__struct_fields__ if name in wire.PLAYER_ATTRIBUTES]
+    given = {name: getattr(body, name) for name in names if getattr(body, name) is not UNSET}
+    slots = _spots(INVENTORY, body.Items or []) | _spots(BANK, body.Bank or [])
+    for bag in body.Bags or []:
+        slots |= _spots(bag.Id, bag.Slots)
+    return Report(
+        fields={
+            wire.PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in given.items() if value is not UNSET
+        },
+        slots=slots,
+        bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
+        spells={each.Slot: None if each.SpellId == ZERO else each.SpellId for each in body.Spells or []},
+        variables={each.VariableId: each.Value for each in body.Variables or []},
+    )
+
+
+def item_slot(slot: int, stack: Stack | None) -> wire.ItemSlot:
+    if stack is None:
+        return wire.ItemSlot(slot)
+    return wire.ItemSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs))
+
+
+def item_slots(slots: Slots, place: str, size: int) -> list[wire.ItemSlot]:
+    """Every slot, the empty ones too; one beyond the size is shown as long as it holds something."""
+    last = max((slot for where, slot in slots if where == place), default=-1)
+    return [item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
+
+
+def given(item_id: str, held: Counts) -> bytes:
+    return encode(wire.Given(item_id, wire.Quantity(held.inventory + held.bank, held.bank, held.inventory)))
+
+
+def user_record(user: User, *, codes: bool) -> bytes:
+    powers = user.powers
+    flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
+    return _user(user, wire.Power(*flags, powers.users_query), codes=codes)
+
+
+def changed_user_record(user: User, *, codes: bool) -> bytes:
+    powers = user.powers
+    flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
+    return _user(user, wire.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=codes)
+
+
+def token(pair: Pair) -> bytes:
+    seconds = (pair.expires_at - pair.issued_at) // 1000
+    dates = (_http_date(pair.issued_at), _http_date(pair.expires_at))
+    return encode(wire.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
+
+
+def entry(value: catalogue.Entry) -> wire.ItemEntry | wire.NamedEntry | wire.VariableEntry:
+    match value:
+        case catalogue.Item():
+            return wire.ItemEntry(*value)
+        case catalogue.Variable(id=each, name=name, type=kind):
+            return wire.VariableEntry(each, name, "Boolean" if kind == "Boolean" else "Integer")
+        case catalogue.Named():
+            return wire.NamedEntry(*value)
+
+
+def read_entry(value: wire.ItemEntry | wire.NamedEntry | wire.VariableEntry) -> catalogue.Entry:
+    fields = msgspec.structs.astuple(value)
+    match value:
+        case wire.ItemEntry():
+            return catalogue.Item(*fields)
+        case wire.VariableEntry():
+            return catalogue.Variable(*fields)
+        case wire.NamedEntry():
+            return catalogue.Named(*fields)
+
+
+def trace(side: Trace) -> str:
+    """One side of a ledger row, in the words of the records."""
+    fields = {wire.PLAYER_FIELDS[name]: _traced(name, value) for name, value in side.player.items()}
+    fields |= {wire.USER_FIELDS[name]: value for name, value in side.user.items()}
+    fields |= {name.title(): _entries(value) for name, value in side.catalogue.items()}
+    rest = wire.LedgerSide(
+        _slots_in(side, INVENTORY),
+        _slots_in(side, BANK),
+        _bags(side),
+        [wire.KnownSpell(slot, spell or ZERO) for slot, spell in side.spells.items()],
+        [wire.ChangedVariable(each, value) for each, value in side.variables.items()],
+        [wire.Sum(item, quantity) for item, quantity in side.sums.items()],
+    )
+    return encode({**fields, **cast("Mapping[str, object]", msgspec.to_builtins(rest))}).decode()
+
+
+def _spots(place: str, slots: Sequence[wire.ItemSlot]) -> dict[Spot, Stack | None]:
+    return {(place, each.Slot): _stack(each) for each in slots}
+
+
+def _stack(record: wire.ItemSlot) -> Stack | None:
+    if record.ItemId == ZERO or not record.Quantity:
+        return None
+    return Stack(record.ItemId, record.Quantity, record.BagId, tuple(record.StatBuffs))
+
+
+def _spelt(player: Player, name: str) -> Any:  # noqa: ANN401 - the fields of a record have many types
+    value = getattr(player, wire.PLAYER_ATTRIBUTES[name])
+    return instant(value) if name in wire.TIMES else value
+
+
+def _read(name: str, value: object) -> object:
+    if name in wire.TIMES and isinstance(value, str):
+        return milliseconds(value)
+    return tuple(cast("list[int]", value)) if isinstance(value, list) else value
+
+
+def _user(user: User, power: wire.Power | wire.ChangedPower, *, codes: bool) -> bytes:
+    code = user.reset_code if codes else None
+    muted = user.mute_reason is not None
+    return encode(wire.UserRecord(user.id, user.name, user.email, power, code, muted, user.mute_reason))
+
+
+def _http_date(milliseconds: int) -> str:
+    return format_datetime(datetime.fromtimestamp(milliseconds // 1000, UTC), usegmt=True)
+
+
+def _traced(attribute: str, value: object) -> object:
+    return instant(value) if wire.PLAYER_FIELDS[attribute] in wire.TIMES and isinstance(value, int) else value
+
+
+def _slots_in(side: Trace, place: str) -> list[wire.ItemSlot]:
+    return [item_slot(slot, stack) for (where, slot), stack in sorted(side.slots.items()) if where == place]
+
+
+def _bags(side: Trace) -> list[wire.ChangedBag]:
+    places = {place for place, _ in side.slots} - {INVENTORY, BANK}
+    bags = sorted(places | side.bags.keys())
+    return [wire.ChangedBag(each, side.bags.get(each), _slots_in(side, each)) for each in bags]
+
+
+def _entries(value: object) -> object:
+    if isinstance(value, list):
+        return [entry(each) for each in cast("list[catalogue.Entry]", value)]
+    return value
