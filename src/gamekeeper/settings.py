@@ -1,19 +1,21 @@
 """Everything an operator may change: one frozen table, read once at start, passed in, never global."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 PREFIX = "GAMEKEEPER_"
+MOST = 2**31 - 1
 
 
 class BadSetting(Exception):
     """A setting has a value it cannot have."""
 
 
-def setting(default: object, meaning: str, *, secret: bool = False, least: int | None = None) -> Any:  # noqa: ANN401 - the field's own annotation is the type; dataclasses.field is typed the same way
-    return field(default=default, metadata={"help": meaning, "secret": secret, "least": least})
+def setting(default: object, meaning: str, *, secret: bool = False, least: int = 0, most: int = MOST) -> Any:  # noqa: ANN401 - the field's own annotation is the type; dataclasses.field is typed the same way
+    return field(default=default, metadata={"help": meaning, "secret": secret, "least": least, "most": most})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Settings:
         "sqlite:///gamekeeper.db", "Where the data is: sqlite:///file or postgresql://…", secret=True
     )
     host: str = setting("127.0.0.1", "Address to listen on.")
-    port: int = setting(5400, "Port to listen on.", least=1)
+    port: int = setting(5400, "Port to listen on.", least=1, most=65_535)
     workers: int = setting(1, "Processes that serve; more than one needs PostgreSQL.", least=1)
     connections: int = setting(8, "PostgreSQL connections per process.", least=1)
     access_log: bool = setting(True, "One JSON line per request on standard error.")
@@ -61,7 +63,7 @@ def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settin
             values[each.name] = given[each.name]
         elif text is not None:
             values[each.name] = _parsed(each.name, text, each.default)
-        _check(each.name, values.get(each.name, each.default), each.metadata["least"])
+        _check(each.name, values.get(each.name, each.default), each.metadata["least"], each.metadata["most"])
     return Settings(**values)  # pyright: ignore[reportArgumentType] - each value was parsed to its field's type just above
 
 
@@ -73,14 +75,17 @@ def shown(settings: Settings, name: str) -> str:
     """A setting's value for people: a secret is masked, but empty stays visibly empty."""
     metadata = next(each.metadata for each in fields(Settings) if each.name == name)
     value: object = getattr(settings, name)
-    return _masked(str(value)) if metadata["secret"] and value else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return _masked(str(value)) if metadata["secret"] else str(value)
 
 
 def _masked(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     credentials, at, place = rest.rpartition("@")
-    user = credentials.partition(":")[0]
-    return f"{scheme}{separator}{user}:…@{place}" if at else url
+    credentials = re.sub(":.*", ":…", credentials)
+    place = re.sub("(password=)[^&]*", r"\1…", place)
+    return f"{scheme}{separator}{credentials}{at}{place}"
 
 
 def _parsed(name: str, text: str, default: object) -> object:
@@ -95,6 +100,6 @@ def _parsed(name: str, text: str, default: object) -> object:
     raise BadSetting(f"{variable(name)} is '{text}'; it must be a whole number.")
 
 
-def _check(name: str, value: object, least: int | None) -> None:
-    if isinstance(value, int) and least is not None and value < least:
-        raise BadSetting(f"{variable(name)} is {value}; it must be at least {least}.")
+def _check(name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, int) and not least <= value <= most:
+        raise BadSetting(f"{variable(name)} is {value}; it must be from {least} to {most}.")

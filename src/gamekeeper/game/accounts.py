@@ -2,6 +2,7 @@
 
 import re
 
+import email_validator
 from email_validator import EmailNotValidError, validate_email
 
 from gamekeeper.game import lookup
@@ -14,6 +15,7 @@ from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
 
+email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()  # .test and .local are real addresses on somebody's network
 RESERVED = frozenset({"rank", "online", "bag", "register"})
 ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
 SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
@@ -31,7 +33,7 @@ def require_name(name: str, field: str, settings: Settings) -> str:
 
 def require_email(email: str, field: str) -> str:
     try:
-        return validate_email(email, check_deliverability=False, globally_deliverable=False).normalized
+        return validate_email(email, check_deliverability=False).normalized
     except EmailNotValidError as error:
         raise BadField(field=field, problem=f"is not an email address: {error}".rstrip(".")) from None
 

@@ -19,8 +19,9 @@ CODE_TRIES = 5
 
 async def prove(keeper: Keeper, user: User, sent: str, caller: str) -> str:
     """Returns the stored hash that the password matched, for the transaction to compare."""
-    guess = await guesses.reserve(keeper.store, keeper.settings, user.id, caller)
-    if not await keeper.passwords.right(sent, user.password):
+    async with guesses.reserved(keeper.store, keeper.settings, user.id, caller) as guess:
+        right = await keeper.passwords.right(sent, user.password)
+    if not right:
         raise WrongPassword
     await guesses.give_back(keeper.store, guess)
     return user.password
@@ -33,17 +34,18 @@ async def request_reset(tx: Reading, key: str) -> Decision[User]:
 
 
 async def prove_code(keeper: Keeper, key: str, sent: str) -> str:
-    """Spends one of the code's tries, in a transaction of its own, before it looks; returns the code."""
+    """A wrong one spends one of the code's tries, in a transaction of its own: a dry run's counts too."""
 
-    async def spend(tx: Writing) -> str | None:
+    async def compare(tx: Writing) -> str | None:
         user = await lookup.locked_user(tx, key)
         code = await resets.live(tx, user.id)
-        if code is not None:
-            resets.spend_try(tx, user.id)
-        return code
+        if code is None or hmac.compare_digest(code.encode(), sent.encode()):
+            return code
+        resets.spend_try(tx, user.id)
+        return None
 
-    code = await keeper.store.write(spend)
-    if code is None or not hmac.compare_digest(code.encode(), sent.encode()):
+    code = await keeper.store.write(compare)
+    if code is None:
         raise WrongCode
     return code
 

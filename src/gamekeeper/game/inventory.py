@@ -68,8 +68,8 @@ def give(slots: Slots, item: Item, quantity: int, room: Sizes, *, overflow: bool
     return Outcome(filled, new_bags=dict.fromkeys(bags.values(), item.bag_slots))
 
 
-def take(slots: Slots, item_id: str, quantity: int) -> Outcome:
-    """From the inventory only, ascending; a bag that holds something is passed over."""
+def take(slots: Slots, bags: Mapping[str, int], item_id: str, quantity: int) -> Outcome:
+    """From the inventory only, ascending; a bag that holds something is passed over. `bags` are their sizes."""
     mine = sorted((spot, stack) for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item_id)
     held = sum(stack.quantity for _, stack in mine)
     if held < quantity:
@@ -85,7 +85,7 @@ def take(slots: Slots, item_id: str, quantity: int) -> Outcome:
     if left:
         raise BagNotEmpty
     lost = [stack.bag_id for spot, stack in mine if spot in touched and stack.bag_id]
-    return Outcome(touched, lost_bags=dict.fromkeys(lost, 0))
+    return Outcome(touched, lost_bags={bag_id: bags[bag_id] for bag_id in lost})
 
 
 def after(slots: Slots, touched: Touched) -> dict[Spot, Stack]:
@@ -106,11 +106,16 @@ def cap(item: Item, room: Sizes) -> int:
     return (item.max_stack or room.stack) if item.stackable else 1
 
 
+def _stacks(stack: Stack, item: Item) -> bool:
+    """More can lie on it: the same item, and not a bag (it may have been one before the catalogue changed)."""
+    return stack.item_id == item.id and not stack.bag_id
+
+
 def _fill(touched: Touched, slots: Slots, item: Item, left: int, place: str, room: Sizes) -> int:
     most = cap(item, room)
     if item.stackable:
         for spot, stack in sorted(slots.items()):
-            if left and spot[0] == place and stack.item_id == item.id and stack.quantity < most:
+            if left and spot[0] == place and _stacks(stack, item) and stack.quantity < most:
                 added = min(left, most - stack.quantity)
                 touched[spot] = stack._replace(quantity=stack.quantity + added)
                 left -= added

@@ -32,7 +32,8 @@ async def take(tx: Reading, key: str, item_id: str, quantity: int, spelling: Spe
     locked = await lookup.locked_player(tx, key)
     await known_item(tx, item_id)
     slots = stacks(await items.slots_of_player(tx, locked.id))
-    outcome = inventory.take(slots, item_id, quantity)
+    bags = await items.bags_of_player(tx, locked.id) if any(stack.bag_id for stack in slots.values()) else {}
+    outcome = inventory.take(slots, bags, item_id, quantity)
     player = spelling.read_player(locked.document, locked.last_online)
     changes: list[Change] = [ItemsChanged("items_taken", locked.id, slots, outcome)]
     return Decision([*changes, *taken_off(player, outcome.touched)], quantity)

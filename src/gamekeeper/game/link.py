@@ -55,6 +55,8 @@ class Report:
 async def put_player(
     tx: Reading, player_id: str, report: Report, settings: Settings, spelling: Spelling
 ) -> Decision[Record]:
+    if player_id == lookup.ZERO:
+        raise NoSuchPlayer(by="id", key=player_id)
     locked = await players.lock_by_id(tx, player_id)
     old = spelling.read_player(locked.document, locked.last_online) if locked else None
     new = await _player(tx, player_id, old, report, settings)
@@ -93,9 +95,10 @@ def _changes(old: Player, new: Player, world: World, outcome: Outcome, report: R
     if learnt:
         before = {slot: world.spells.get(slot) for slot in learnt}
         changes.append(SpellsChanged("spells_set", old.id, before, learnt))
-    assigned = {each: value for each, value in report.variables.items() if world.variables.get(each) != value}
+    was = world.variables
+    assigned = {each: new for each, new in report.variables.items() if not variables.same(was.get(each), new)}
     if assigned:
-        changes.append(VariablesSet(old.id, {each: world.variables.get(each) for each in assigned}, assigned))
+        changes.append(VariablesSet(old.id, {each: was.get(each) for each in assigned}, assigned))
     return changes
 
 
@@ -143,6 +146,8 @@ async def _record(tx: Reading, player: Player, spelling: Spelling) -> Record:
 
 async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Outcome:
     """What the reported slots come to: bags made for bag items, and bags that nothing holds any more gone."""
+    if lookup.ZERO in report.bags:
+        raise NoSuchBag(id=lookup.ZERO)
     for bag_id in report.bags.keys() - world.bags.keys():
         if await item_rows.bag(tx, bag_id):
             raise BadField(field="Bags", problem=f"has bag '{bag_id}', which is another player's")
@@ -155,7 +160,9 @@ async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Ou
             touched[spot] = settled
     bags = {**world.bags, **new_bags}
     _check_slots(report.slots, kinds, bags, room)
-    held = _reachable(after(world.slots, touched), bags)
+    occupied = after(world.slots, touched)
+    _check_shrunk(occupied, new_bags)
+    held = _reachable(occupied, bags)
     for bag_id in report.bags:
         if bag_id not in held:
             raise BadField(field="Bags", problem=f"has bag '{bag_id}', which no slot holds")
@@ -192,11 +199,17 @@ def _check_slots(slots: Touched, kinds: Mapping[str, catalogue.Item], bags: Mapp
             raise SlotOutOfRange(slot=slot, place=place, size=size)
         if stack is None:
             continue
-        most = cap(kinds[stack.item_id], room)
+        most = 1 if stack.bag_id else cap(kinds[stack.item_id], room)
         if stack.quantity > most:
             raise StackTooLarge(slot=slot, most=most, item=stack.item_id)
         if stack.bag_id and stack.bag_id not in bags:
             raise NoSuchBag(id=stack.bag_id)
+
+
+def _check_shrunk(occupied: Slots, sizes: Mapping[str, int]) -> None:
+    for place, slot in occupied:
+        if slot >= sizes.get(place, slot + 1):
+            raise SlotOutOfRange(slot=slot, place=place, size=sizes[place])
 
 
 def _reachable(slots: Slots, bags: Mapping[str, int]) -> set[str]:

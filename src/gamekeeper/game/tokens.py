@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gamekeeper.game import guesses, lookup
@@ -38,8 +39,9 @@ async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_onl
     """An unknown account and a wrong password get the same answer in the same time."""
     user = await users.by_fold(keeper.store, lookup.fold(name)) if lookup.nameable(name) else None
     account = user.id if user else "name:" + digest(lookup.fold(name))
-    guess = await guesses.reserve(keeper.store, keeper.settings, account, address)
-    if not await keeper.passwords.right(sent, user.password if user else None) or user is None:
+    async with guesses.reserved(keeper.store, keeper.settings, account, address) as guess:
+        right = await keeper.passwords.right(sent, user.password if user else None)
+    if not right or user is None:
         raise InvalidGrant
 
     async def issue_and_give_back(tx: Writing) -> Pair | None:
@@ -52,25 +54,28 @@ async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_onl
     return pair
 
 
-async def refresh(keeper: Keeper, token: str) -> Pair:
+async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pair:
     """Rotates; an exchanged token still works for the grace period, and after that ends its whole family."""
     presented = lookup.guid(token)
 
     async def rotate(tx: Writing) -> Pair | None:
         row = await tokens.lock_refresh(tx, digest(presented or ""))
         if row is None or row.revoked or row.expired:
-            return None
+            raise InvalidGrant
         if row.exchanged and row.exchanged_ms_ago > keeper.settings.refresh_grace_seconds * 1000:
             tokens.revoke_family(tx, row.family_id)
             return None
         user = await users.by_id(tx, row.user_id)
-        if user is None or not user.powers.api:
-            return None
+        if user is None:
+            raise InvalidGrant
+        if not user.powers.api:
+            raise UnauthorizedClient(name=user.name)
         tokens.mark_exchanged(tx, row.id)
         return await _issue(tx, keeper, user, row.family_id, read_only=row.read_only)
 
     pair = await keeper.store.write(rotate)
     if pair is None:
+        revoked()
         raise InvalidGrant
     return pair
 

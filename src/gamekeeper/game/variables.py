@@ -19,6 +19,11 @@ def type_of(value: Value) -> str:
     return BOOLEAN if isinstance(value, bool) else INTEGER
 
 
+def same(one: Value | None, other: Value) -> bool:
+    """To Python 1 and true are equal; here they are two values."""
+    return one is not None and type_of(one) == type_of(other) and one == other
+
+
 async def value(tx: Reading, player_id: str, variable_id: str) -> Value:
     """One never set is 0 or false."""
     declared = await declared_type(tx, variable_id)

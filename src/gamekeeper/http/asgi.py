@@ -107,7 +107,7 @@ class Asgi:
         if not issubclass(route.takes, Struct):
             return await route.handler(request, request.raw)
         content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-        body = request.body = bodies.decode(request.raw, content_type, route.takes)
+        body = request.body = bodies.decode(request.raw, content_type, route.takes, forms=not route.over_link)
         return await route.handler(request, body)
 
     def _find(self, request: Request, scope: Scope) -> Route:
@@ -115,7 +115,8 @@ class Asgi:
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         node, params = self._root, list[str]()
         for segment in raw.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
-            text = unquote_to_bytes(segment).decode("utf-8", "replace")
+            plain = unquote_to_bytes(segment) if b"%" in segment else segment
+            text = plain.decode("utf-8", "replace")
             literal = node.literals.get(text)
             if literal is None:
                 if node.parameter is None or not text:
@@ -130,12 +131,20 @@ class Asgi:
         request.params = tuple(params)
         return route
 
+    async def _started(self) -> str:
+        """An exception here would be taken for an app without a lifespan, and served on regardless."""
+        try:
+            await self._start()
+        except Exception:  # noqa: BLE001 - whatever it is, it is in the log and the server does not start
+            log.failure("start")
+            return "lifespan.startup.failed"
+        return "lifespan.startup.complete"
+
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                await self._start()
-                await send({"type": "lifespan.startup.complete"})
+                await send({"type": await self._started()})
             elif message["type"] == "lifespan.shutdown":
                 await self._stop()
                 await send({"type": "lifespan.shutdown.complete"})

@@ -4,7 +4,7 @@ import json
 import re
 import types
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 from urllib.parse import parse_qsl
@@ -29,8 +29,8 @@ _INSTANT = re.compile(
 )
 
 
-def decode(raw: bytes, content_type: str, shape: type[S]) -> S:
-    fields = _fields(raw, content_type)
+def decode(raw: bytes, content_type: str, shape: type[S], *, forms: bool = True) -> S:
+    fields = _fields(raw, content_type, forms=forms)
     return _struct(shape)(fields, "")  # pyright: ignore[reportReturnType] - _struct(shape) makes that shape
 
 
@@ -52,14 +52,14 @@ def public_part(body: Struct) -> dict[str, object]:
     return {name: msgspec.to_builtins(value) for name, value in given.items() if value is not msgspec.UNSET}
 
 
-def _fields(raw: bytes, content_type: str) -> object:
+def _fields(raw: bytes, content_type: str, *, forms: bool) -> object:
     kind = content_type.partition(";")[0].strip().lower()
     start = raw.lstrip()[:1]
     if not start:
         return {}
     if kind in JSON or (start == b"{" and kind in {"", FORM}) or (start == b"[" and not kind):
         return _json(raw)
-    if kind == FORM:
+    if kind == FORM and forms:
         return _unique(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
     raise UnsupportedMediaType
 
@@ -249,7 +249,7 @@ def _password(value: object, path: str) -> object:
 def _instant(value: object, path: str) -> object:
     if isinstance(value, str) and _INSTANT.fullmatch(value):
         try:
-            datetime.fromisoformat(value).timestamp()
+            datetime.fromisoformat(value).astimezone(UTC)  # a day of the calendar there too
         except (ValueError, OverflowError):
             pass
         else:

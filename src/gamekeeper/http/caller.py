@@ -34,20 +34,20 @@ class Callers:
         return await self._ask(authorization or b"")
 
     def forget(self) -> None:
-        """After a revocation: in this process it holds at once."""
-        self._believed.clear()
+        """After a revocation: in this process it holds at once, also for a token that is being asked about now."""
+        self._believed = {}
 
     async def _ask(self, authorization: bytes) -> Caller:
-        asked = time.monotonic()
+        asked, believed = time.monotonic(), self._believed
         row = await tokens.caller(self._store, digest(_token(authorization)))
         if row is None:
             raise Denied
         held = {"users.query": row.users_query, "users.manage": row.users_manage, "game.link": row.game_link}
         roles = frozenset(role for role, has in held.items() if has)
         caller = Caller(row.user_id, row.name, row.token_id, row.read_only, roles)
-        if len(self._believed) >= BELIEVED_MOST:
-            self._believed.clear()
-        self._believed[authorization] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)
+        if len(believed) >= BELIEVED_MOST:
+            believed.clear()
+        believed[authorization] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)
         return caller
 
 

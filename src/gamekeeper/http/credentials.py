@@ -8,8 +8,6 @@ from gamekeeper.game import accounts, credentials, lookup
 from gamekeeper.game.refusals import WrongCode, WrongPassword
 from gamekeeper.http import spelling, wire
 from gamekeeper.http.request import Request
-from gamekeeper.http.users import sees_codes
-from gamekeeper.store.users import User
 
 UPDATED, CORRECT = "Password Updated", "Password Correct"
 NO_MAIL = "Mail is not set up on this server; the message waits in the outbox."
@@ -27,7 +25,7 @@ async def change_email(request: Request, body: wire.ChangeEmail) -> bytes:
     async def change() -> bytes:
         proven = await _prove(request, body.authorization)
         decide = partial(accounts.change_email, key=request.params[0], email=email, proven=proven)
-        return await request.change(decide, _changed_user(request))
+        return await request.change(decide, spelling.changed_user_record)
 
     return await _once(request, change)
 
@@ -43,7 +41,7 @@ async def change_password(request: Request, body: wire.ChangePassword) -> bytes:
 async def manage_email(request: Request, body: wire.ManageEmail) -> bytes:
     email = accounts.require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
-    return await request.change(decide, _changed_user(request))
+    return await request.change(decide, spelling.changed_user_record)
 
 
 async def manage_password(request: Request, body: wire.ManagePassword) -> bytes:
@@ -95,10 +93,6 @@ async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, byt
     answer = await changing
     request.callers.forget()
     return answer
-
-
-def _changed_user(request: Request) -> Callable[[User], bytes]:
-    return partial(spelling.changed_user_record, codes=sees_codes(request))
 
 
 def _message(text: str) -> bytes:

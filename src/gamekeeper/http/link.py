@@ -3,7 +3,7 @@
 import re
 from functools import partial
 
-from gamekeeper.game import catalogue, link, presence
+from gamekeeper.game import catalogue, link, lookup, presence
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import bodies, paging, spelling, wire
 from gamekeeper.http.request import Request
@@ -22,6 +22,8 @@ async def put_catalogue(request: Request, body: bytes) -> bytes:
     if len({entry.id for entry in given}) < len(given):
         raise BadField(field="Id", problem="is there more than once")
     for number, entry in enumerate(given):
+        if entry.id == lookup.ZERO:
+            raise BadField(field=f"[{number}].Id", problem="must not be all zeros")
         if isinstance(entry, entries.Item) and entry.stackable and entry.bag_slots:
             raise BadField(field=f"[{number}].BagSlots", problem="must be 0 when the item is stackable")
     return await request.change(

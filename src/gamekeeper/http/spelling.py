@@ -12,6 +12,7 @@ from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Slots, Spot, Stac
 from gamekeeper.game.link import Report
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.players import Player
+from gamekeeper.game.refusals import BadField
 from gamekeeper.game.spelling import Trace
 from gamekeeper.game.tokens import Pair
 from gamekeeper.http import wire
@@ -57,6 +58,12 @@ def name_of(record: Record) -> str:
 
 def report(body: wire.PutPlayer) -> Report:
     """What the game gave, in the rules' words."""
+    _once("Items", [each.Slot for each in body.Items or []])
+    _once("Bank", [each.Slot for each in body.Bank or []])
+    _once("Bags", [each.Id for each in body.Bags or []])
+    _once("Bags", [(bag.Id, each.Slot) for bag in body.Bags or [] for each in bag.Slots])
+    _once("Spells", [each.Slot for each in body.Spells or []])
+    _once("Variables", [each.VariableId for each in body.Variables or []])
     names = [name for name in wire.PutPlayer.__struct_fields__ if name in wire.PLAYER_ATTRIBUTES]
     given = {name: getattr(body, name) for name in names if getattr(body, name) is not UNSET}
     slots = _spots(INVENTORY, body.Items or []) | _spots(BANK, body.Bank or [])
@@ -95,10 +102,11 @@ def user_record(user: User, *, codes: bool) -> bytes:
     return _user(user, wire.Power(*flags, powers.users_query), codes=codes)
 
 
-def changed_user_record(user: User, *, codes: bool) -> bytes:
+def changed_user_record(user: User) -> bytes:
+    """Never with a code: a new address ends it, and this answer may be kept for replays."""
     powers = user.powers
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
-    return _user(user, wire.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=codes)
+    return _user(user, wire.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
 
 
 def token(pair: Pair) -> bytes:
@@ -142,6 +150,12 @@ def trace(side: Trace) -> str:
         [wire.Sum(item, quantity) for item, quantity in side.sums.items()],
     )
     return encode({**fields, **cast("Mapping[str, object]", msgspec.to_builtins(rest))}).decode()
+
+
+def _once(field: str, keys: Sequence[object]) -> None:
+    """Which of two would be meant is not for us to guess."""
+    if len(set(keys)) < len(keys):
+        raise BadField(field=field, problem="says the same slot, bag or variable twice")
 
 
 def _spots(place: str, slots: Sequence[wire.ItemSlot]) -> dict[Spot, Stack | None]:

@@ -11,7 +11,7 @@ async def log_in(request: Request, body: wire.LogIn) -> bytes:
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
-        return spelling.token(await tokens.refresh(request.keeper, body.refresh_token))
+        return spelling.token(await tokens.refresh(request.keeper, body.refresh_token, request.callers.forget))
     if body.grant_type != "password":
         raise UnsupportedGrantType if body.grant_type else InvalidRequest(problem="The field 'grant_type' is missing.")
     for name, given in (("username", body.username), ("password", body.password)):
@@ -45,7 +45,8 @@ async def revoke_one(request: Request) -> bytes:
 def _own_or_managed(request: Request) -> str:
     """Before anything is looked up: who may not manage users learns nothing about them."""
     name, caller = request.params[0], request.caller
-    own = lookup.fold(name) == lookup.fold(caller.name) or lookup.guid(name) == caller.account_id
+    by, key = lookup.key_of(name)
+    own = key == caller.account_id if by == "id" else lookup.fold(key) == lookup.fold(caller.name)
     if not own and "users.manage" not in caller.roles:
         raise RoleMissing(role=accounts.role("users.manage"))
     return name

@@ -69,3 +69,16 @@ async def stray_bags(tx: Reading) -> list[Row]:
 async def homeless_slots(tx: Reading) -> list[Row]:
     """Slots that lie in a bag which their player does not have."""
     return list(await tx.all(SQL.homeless_slots))
+
+
+async def inventory_slots_between(tx: Reading, first: str, last: str) -> dict[str, set[int]]:
+    """The occupied ones of every player from the first to the last id."""
+    found: dict[str, set[int]] = {}
+    for player_id, slot in await tx.all(SQL.inventory_slots_between, first, last):
+        found.setdefault(player_id, set()).add(slot)
+    return found
+
+
+async def slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:
+    """How many slots are in use, per place, from these numbers on."""
+    return list(await tx.all(SQL.slots_beyond, inventory, bank))

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
@@ -46,6 +47,16 @@ async def append(tx: Writing, entries: list[Entry]) -> None:
 
 async def after(tx: Reading, seq: int, limit: int) -> list[Written]:
     return [_written(row) for row in await tx.all(SQL.after, seq, limit)]
+
+
+async def belongings_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
+    """Number, before and after of every row that can say what somebody holds; the catalogue's rows are large."""
+    return await tx.all(SQL.belongings_after, seq, limit)
+
+
+async def last(tx: Reading) -> int:
+    row = await tx.one(SQL.last)
+    return row[0] if row else 0
 
 
 def _written(row: Row) -> Written:

@@ -40,6 +40,7 @@ _AGAIN = (
 _LOST = (
     OSError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # what asyncpg says when a connection died while it was idle
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
     asyncpg.ReadOnlySQLTransactionError,
@@ -153,9 +154,8 @@ class PostgresStore:
             result = await work(line)
             await line.flush()
         except _LOST as error:
-            if line.db.is_closed():
-                raise _Unsettled from error
-            raise
+            line.db.terminate()
+            raise _Unsettled from error
         await line.db.execute("COMMIT")
         return result
 
@@ -183,7 +183,11 @@ class PostgresStore:
             try:
                 line = self._free.pop() if self._free else await self._connect()
                 yield line
-            except (*_LOST, TimeoutError, asyncpg.LockNotAvailableError) as error:
+            except asyncpg.LockNotAvailableError as error:
+                raise Away("Another change of the same thing takes too long.") from error
+            except (*_LOST, TimeoutError) as error:
+                if line is not None:
+                    line.db.terminate()
                 raise Away(str(error) or type(error).__name__) from error
             finally:
                 if line is not None:
@@ -199,12 +203,15 @@ class PostgresStore:
 
     async def _connect(self) -> _Line:
         driver: Any = asyncpg
-        db = await driver.connect(
-            self._url,
-            timeout=CONNECT_SECONDS,
-            statement_cache_size=0,
-            server_settings={"application_name": "gamekeeper", "lock_timeout": f"{LOCK_SECONDS}s"},
-        )
+        try:
+            db = await driver.connect(
+                self._url,
+                timeout=CONNECT_SECONDS,
+                statement_cache_size=0,
+                server_settings={"application_name": "gamekeeper", "lock_timeout": f"{LOCK_SECONDS}s"},
+            )
+        except asyncpg.PostgresError as error:  # a wrong password, no such database
+            raise Away(str(error)) from error
         await db.set_type_codec("uuid", schema="pg_catalog", encoder=_guid_bytes, decoder=_guid_text, format="binary")
         await db.set_type_codec("json", schema="pg_catalog", encoder=_json_bytes, decoder=bytes, format="binary")
         return _Line(db)

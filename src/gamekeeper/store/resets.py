@@ -31,3 +31,8 @@ def forget(tx: Writing, user_id: str) -> None:
 
 def queue_mail(tx: Writing, mail_id: str, user_id: str, life_ms: int) -> None:
     tx.later(SQL.queue_mail, mail_id, user_id, life_ms)
+
+
+async def mails_waiting(tx: Reading) -> int:
+    row = await tx.one(SQL.mails_waiting)
+    return row[0] if row else 0

@@ -17,3 +17,6 @@ DELETE FROM resets WHERE user_id = $1;
 
 -- name: queue_mail
 INSERT INTO mails (id, user_id, kind, queued_at, expires_at) VALUES ($1, $2, 'password_reset', {now}, {now} + $3);
+
+-- name: mails_waiting
+SELECT COUNT(*) FROM mails WHERE expires_at > {now};

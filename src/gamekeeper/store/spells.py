@@ -19,3 +19,9 @@ def save(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
 
 def clear(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
     tx.later(SQL.clear, player_id, as_table({"slot": slot} for slot in slots))
+
+
+async def beyond(tx: Reading, size: int) -> int:
+    """How many spells stand in slots from this number on."""
+    row = await tx.one(SQL.beyond, size)
+    return row[0] if row else 0

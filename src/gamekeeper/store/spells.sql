@@ -10,3 +10,6 @@ ON CONFLICT (player_id, slot) DO UPDATE SET spell_id = excluded.spell_id;
 -- name: clear
 DELETE FROM known_spells
 WHERE player_id = $1 AND slot IN (SELECT CAST(value->>'slot' AS INTEGER) FROM json_each($2));
+
+-- name: beyond
+SELECT COUNT(*) FROM known_spells WHERE slot >= $1;

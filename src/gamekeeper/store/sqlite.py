@@ -81,7 +81,7 @@ class SqliteStore:
     engine = "sqlite"
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
@@ -92,8 +92,8 @@ class SqliteStore:
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
         self._loop = asyncio.get_running_loop()
-        self._writer_db = _connect(self._path)
-        self._reader_db = _connect(self._path)
+        self._writer_db = _connect(self.path)
+        self._reader_db = _connect(self.path)
         self._reader_db.execute("PRAGMA query_only = ON")
         self._writer = _Connection(self._writer_db)
         self._reader = _Connection(self._reader_db)
@@ -109,20 +109,26 @@ class SqliteStore:
             self._writer_db.close()
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        with _reachable():
+        try:
             return await self._reader.all(statement, *values)
+        except sqlite3.OperationalError as error:
+            raise Away(str(error)) from error
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
-        with _reachable():
+        try:
             return await self._reader.one(statement, *values)
+        except sqlite3.OperationalError as error:
+            raise Away(str(error)) from error
 
     async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
-        with _reachable():
+        try:
             self._reader_db.execute("BEGIN")
             try:
                 return drive(work(self._reader))
             finally:
                 self._reader_db.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise Away(str(error)) from error
 
     async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
         del claim  # one writer: no two works ever overlap
@@ -131,8 +137,11 @@ class SqliteStore:
         return await job.future
 
     async def integrity(self) -> list[str]:
-        found = [str(row[0]) for row in self._reader_db.execute("PRAGMA integrity_check")]
-        orphans = [f"foreign key broken: {row!r}" for row in self._reader_db.execute("PRAGMA foreign_key_check")]
+        try:
+            found = [str(row[0]) for row in self._reader_db.execute("PRAGMA integrity_check")]
+            orphans = [f"foreign key broken: {row!r}" for row in self._reader_db.execute("PRAGMA foreign_key_check")]
+        except sqlite3.DatabaseError as error:
+            return [str(error)]
         return [line for line in found if line != "ok"] + orphans
 
     def _serve_writes(self) -> None:
@@ -204,23 +213,16 @@ def _settle(batch: list[_Job], outcomes: list[_Outcome]) -> None:
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
+        path.touch(mode=0o600)  # who can read the file can read the reset codes in it
         db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
         db.execute("PRAGMA page_size = 8192")
         db.execute("PRAGMA busy_timeout = 5000")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         raise Away(f"The database {path} cannot be opened: {error}.") from error
     return db
-
-
-@contextlib.contextmanager
-def _reachable() -> Any:  # noqa: ANN401 - a generator for contextlib; its type says nothing more
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise Away(str(error)) from error
 
 
 def _translated(error: BaseException) -> BaseException:

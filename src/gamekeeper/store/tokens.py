@@ -4,6 +4,7 @@ from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("tokens")
+LISTED_MOST = 1000
 
 
 class CallerRow(NamedTuple):
@@ -91,7 +92,7 @@ def revoke_one(tx: Writing, token_id: str) -> None:
 
 
 async def list_(tx: Reading, user_id: str | None) -> list[Listed]:
-    rows = await tx.all(SQL.list, user_id)
+    rows = await tx.all(SQL.list, user_id, LISTED_MOST)
     return [Listed(*row)._replace(read_only=bool(row[2]), live=bool(row[7])) for row in rows]
 
 

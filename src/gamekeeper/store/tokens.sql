@@ -32,7 +32,7 @@ SELECT t.id, u.name, t.read_only, t.issued_at, t.access_expires, t.refresh_expir
        t.revoked_at IS NULL AND (t.access_expires > {now} OR t.refresh_expires > {now})
 FROM tokens t JOIN users u ON u.id = t.user_id
 WHERE CAST($1 AS {guid}) IS NULL OR u.id = $1
-ORDER BY t.issued_at DESC, t.id LIMIT 1000;
+ORDER BY t.issued_at DESC, t.id LIMIT $2;
 
 -- name: delete_old
 DELETE FROM tokens WHERE access_expires < {now} - $1 AND refresh_expires < {now} - $1;

@@ -44,6 +44,11 @@ async def page(tx: Reading, limit: int, offset: int) -> list[User]:
     return [_user(row) for row in await tx.all(SQL.page, limit, offset)]
 
 
+async def after(tx: Reading, fold: str, limit: int) -> list[User]:
+    """Everybody in the order of names, a piece at a time."""
+    return [_user(row) for row in await tx.all(SQL.after, fold, limit)]
+
+
 async def count(tx: Reading) -> int:
     row = await tx.one(SQL.count)
     return row[0] if row else 0
@@ -56,6 +61,10 @@ async def lock(tx: Reading, user_id: str) -> bool:
 async def id_by_email_fold(tx: Reading, fold: str) -> str | None:
     row = await tx.one(SQL.id_by_email_fold, fold)
     return row[0] if row else None
+
+
+async def known_ids(tx: Reading, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_ids, as_table({"id": each} for each in ids))}
 
 
 async def any_api(tx: Reading) -> bool:

@@ -16,6 +16,12 @@ SELECT id, name, email, password, editor, ban, kick, mute, api,
 FROM user_records
 ORDER BY fold, id LIMIT $1 OFFSET $2;
 
+-- name: after
+SELECT id, name, email, password, editor, ban, kick, mute, api,
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code
+FROM user_records
+WHERE fold > $1 ORDER BY fold LIMIT $2;
+
 -- name: count
 SELECT COUNT(*) FROM users;
 
@@ -24,6 +30,9 @@ SELECT id FROM users WHERE id = $1 {for_update};
 
 -- name: id_by_email_fold
 SELECT id FROM users WHERE email_fold = $1;
+
+-- name: known_ids
+SELECT id FROM users WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
 -- name: any_api
 SELECT 1 FROM users WHERE api LIMIT 1;

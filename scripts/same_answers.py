@@ -1,0 +1,166 @@
+"""Asks a server on SQLite and a server on PostgreSQL the same things and compares every answer.
+
+    .venv/bin/python scripts/same_answers.py --sqlite sqlite:///same.db --postgres postgresql://…/empty
+
+Both databases must be empty: they are filled with the demo world. All 31 operations are asked, by id and by name, well
+and badly. Exit code 0: the same statuses and bodies; 1: a difference, printed.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+import httpx
+
+from gamekeeper import app, settings
+from gamekeeper.demo import characters, filling
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.http.routes import ROUTES
+from gamekeeper.store.migrate import migrate
+from server import Server
+
+PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
+NEW = wire_form("something else")
+VOLATILE = {"RequestId", "PasswordResetCode", "LastOnline"}
+ZERO = "00000000-0000-0000-0000-000000000000"
+NOBODY = "12345678-1234-4234-8234-123456789abc"
+
+
+class Ask(NamedTuple):
+    number: int  # the spec's
+    path: str  # after /api/v1/
+    body: dict[str, Any] | None = None
+
+
+def asks() -> Iterator[Ask]:
+    """In an order in which each finds what it needs."""
+    yield from _players()
+    yield from _items()
+    yield from _users()
+
+
+def _players() -> Iterator[Ask]:
+    sample = characters.sample()
+    name, variable = sample.player.name, sample.variable.id
+    for query in ("", "?page=1&pageSize=7", "?pageSize=5000&limit=3", "?page=99", "?page=-1"):
+        yield Ask(1, f"players{query}")
+        yield Ask(2, f"players/rank{query}")
+        yield Ask(20, f"users{query}")
+    yield Ask(2, "players/rank?sortDirection=ascending")
+    for number, path in ((3, "players/online"), (19, "players"), (31, "users")):
+        yield Ask(number, path, {})
+        yield Ask(number, path, {"page": 1, "count": "3"})
+    yield Ask(4, "players/online/count")
+    for key in (name, name.upper(), sample.player.id, sample.player.id.replace("-", ""), "Nobody", NOBODY):
+        yield Ask(5, f"players/{key}")
+        yield Ask(6, f"players/{key}/variables")
+        yield Ask(7, f"players/{key}/variables/{variable}")
+        yield Ask(8, f"players/{key}/variables/{variable}/value")
+    for value in (42, "43", True, 2**63, None):
+        yield Ask(9, f"players/{name}/variables/{variable}", {"value": value})
+    yield Ask(6, f"players/{name}/variables")
+
+
+def _items() -> Iterator[Ask]:
+    sample = characters.sample()
+    name, item, spell = sample.player.name, sample.item.id, sample.spell.id
+    for key in (name, sample.player.id, NOBODY):
+        yield Ask(10, f"players/{key}/items")
+        yield Ask(11, f"players/{key}/items/inventory")
+        yield Ask(12, f"players/{key}/items/bank")
+        yield Ask(16, f"players/{key}/spells")
+    for bag in (sample.bag_id, NOBODY, "bag"):
+        yield Ask(13, f"players/bag/{bag}")
+    for quantity in (3, "2", 0, 10**9):
+        yield Ask(14, f"players/{name}/items/give", {"itemid": item, "quantity": quantity, "bankoverflow": True})
+        yield Ask(15, f"players/{name}/items/take", {"itemid": item, "quantity": quantity})
+    yield Ask(14, f"players/{name}/items/give", {"itemid": ZERO, "quantity": 1})
+    for _ in range(2):
+        yield Ask(17, f"players/{name}/spells/teach", {"spellid": spell})
+    yield Ask(16, f"players/{name}/spells")
+    for _ in range(2):
+        yield Ask(18, f"players/{name}/spells/forget", {"spellid": spell})
+    yield Ask(10, f"players/{name}/items")
+
+
+def _users() -> Iterator[Ask]:
+    sample = characters.sample()
+    user, right, wrong = sample.account, wire_form(PASSWORD), "0" * 64
+    for key in (user, user.upper(), NOBODY, "Nobody"):
+        yield Ask(21, f"users/{key}")
+        yield Ask(27, f"users/{key}/players")
+        yield Ask(28, f"users/{key}/players/0")
+        yield Ask(28, f"users/{key}/players/{sample.player.name}")
+        yield Ask(28, f"users/{key}/players/99")
+    for email in ("new@example.test", "other@example.test", "broken"):
+        yield Ask(22, "users/register", {"username": "Newcomer", "password": right, "email": email})
+    for sent in (right, wrong, "short"):
+        yield Ask(23, f"users/{user}/password/validate", {"password": sent})
+        yield Ask(24, f"users/{user}/email/change", {"new": "moved@example.test", "authorization": sent})
+    for sent in (wrong, right, right):
+        yield Ask(25, f"users/{user}/password/change", {"new": NEW, "authorization": sent})
+    yield Ask(26, f"users/{user}/password/reset")
+    yield Ask(29, f"users/{user}/manage/email/change", {"new": "again@example.test"})
+    yield Ask(30, f"users/{user}/manage/password/change", {"new": right})
+    yield Ask(21, f"users/{user}")
+
+
+async def filled(database: str) -> str:
+    """Fills the database with the demo world; returns a token."""
+    keeper = app.build_keeper(settings.load({}, database=database))
+    await keeper.store.open()
+    await migrate(keeper.store)
+    access = await filling.fill(keeper, PASSWORD)
+    await keeper.store.close()
+    keeper.passwords.close()
+    return access.token
+
+
+def answers(database: str) -> list[tuple[Ask, int, object]]:
+    methods = {route.number: route.method for route in ROUTES}
+    token = asyncio.run(filled(database))
+    headers = {"Authorization": f"Bearer {token}"}
+    with Server(database) as server, httpx.Client(base_url=server.url, headers=headers, timeout=30) as client:
+        found: list[tuple[Ask, int, object]] = []
+        for ask in asks():
+            answer = client.request(methods[ask.number], f"/api/v1/{ask.path}", json=ask.body)
+            found.append((ask, answer.status_code, settled(answer.json())))
+        return found
+
+
+def settled(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
+    """An answer without what may differ: the request's id, a random code, the moment."""
+    if isinstance(value, dict):
+        known = cast("dict[str, Any]", value)
+        return {key: "…" if key in VOLATILE and known[key] else settled(known[key]) for key in known}
+    return [settled(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+def differences(sqlite: str, postgres: str) -> list[str]:
+    pairs = list(zip(answers(sqlite), answers(postgres), strict=True))
+    asked = {ask.number for (ask, _, _), _ in pairs}
+    missing = sorted({route.number for route in ROUTES if route.number} - asked)
+    found = [f"operation {number} was not asked" for number in missing]
+    for (ask, status, body), (_, other_status, other_body) in pairs:
+        if (status, json.dumps(body)) != (other_status, json.dumps(other_body)):
+            found.append(f"{ask.number} {ask.path} {ask.body}\n  {status} {body}\n  {other_status} {other_body}")
+    statuses = sorted({status for (_, status, _), _ in pairs})
+    print(f"{len(pairs)} requests over {len(asked)} operations, statuses {statuses}: {len(found)} differences")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sqlite", required=True)
+    parser.add_argument("--postgres", required=True)
+    given = parser.parse_args()
+    found = differences(given.sqlite, given.postgres)
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

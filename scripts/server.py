@@ -1,0 +1,74 @@
+"""A real `gamekeeper serve` in a process group of its own, to be asked, stopped and killed."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+READY_SECONDS = 30
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    def __init__(self, database: str, port: int | None = None, **settings: object) -> None:
+        self.database = database
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._settings = {f"GAMEKEEPER_{name.upper()}": str(value) for name, value in settings.items()}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "gamekeeper", "serve", "--database", self.database, "--port", str(self.port)]
+        environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
+        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+        self._wait_until_ready()
+
+    def stop(self) -> int:
+        """SIGTERM, and what the process says at its end."""
+        if self._process is None:
+            return 0
+        self._process.terminate()
+        code = self._process.wait(timeout=READY_SECONDS)
+        self._process = None
+        return code
+
+    def kill(self) -> None:
+        """SIGKILL for the whole group: nobody gets to say goodbye."""
+        if self._process is not None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+
+    async def restart(self) -> None:
+        await asyncio.to_thread(self.start)
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline:
+            if self._process is None or self._process.poll() is not None:
+                raise RuntimeError("the server ended before it was ready")
+            try:
+                if httpx.get(f"{self.url}/health/ready").is_success:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.05)
+        raise RuntimeError(f"the server was not ready within {READY_SECONDS} seconds")

@@ -1,0 +1,24 @@
+"""The command line: one noun per file, gathered here."""
+
+import click
+
+from gamekeeper import __version__
+from gamekeeper.cli.database import doctor, migrate
+from gamekeeper.cli.demo import demo
+from gamekeeper.cli.serve import serve
+from gamekeeper.cli.settings import settings
+from gamekeeper.cli.tokens import tokens
+from gamekeeper.cli.users import users
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    epilog="To look around: gamekeeper demo. To run your own: gamekeeper serve --database sqlite:///game.db",
+)
+@click.version_option(__version__, prog_name="gamekeeper")
+def gamekeeper() -> None:
+    """Read and change an online game's characters and accounts over HTTP."""
+
+
+for command in (demo, serve, users, tokens, migrate, doctor, settings):
+    gamekeeper.add_command(command)

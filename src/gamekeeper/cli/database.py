@@ -1,0 +1,68 @@
+"""The database itself: bringing its schema up to date, and looking for what is wrong with it."""
+
+import sys
+from collections import Counter
+from dataclasses import asdict
+
+import click
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from gamekeeper import doctor as examination
+from gamekeeper.cli import terminal
+from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.store import migrate as migrations
+
+
+@click.command(epilog="Example: gamekeeper migrate --database postgresql://gamekeeper@localhost/game")
+@terminal.database_option
+def migrate(database: str | None) -> None:
+    """Bring the database's schema up to date; harmless when it is. `serve` does it too."""
+    applied = terminal.at_work(terminal.load(database), lambda keeper: migrations.migrate(keeper.store))
+    for each in applied:
+        click.echo(f"Applied {each.number:04} {each.name}.")
+    if not applied:
+        click.echo("The schema is up to date; nothing to do.")
+
+
+@click.command(epilog="Example: gamekeeper doctor --database sqlite:///game.db")
+@terminal.json_option
+@terminal.database_option
+def doctor(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Look for what is wrong with the database and the settings; exit code 1 if something is.
+
+    Checks the schema, the database's own integrity, for every item that the ledger adds up to what the slots hold,
+    for every character that the stored document and the columns agree, bags, equipment, sizes, and unsafe settings.
+    It changes nothing and can run beside `serve`.
+    """
+    loaded = terminal.load(database)
+    terminal.require_database(loaded)
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        shown = _Shown(bar)
+        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, shown.moved))
+    _report(found, as_json=as_json)
+    sys.exit(any(finding.level == ERROR for finding in found))
+
+
+class _Shown:
+    """One bar for each thing that is looked at."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._tasks: dict[str, TaskID] = {}
+
+    def moved(self, what: str, done: int, total: int) -> None:
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(what, total=total)
+        self._bar.update(self._tasks[what], completed=done)
+
+
+def _report(found: list[Finding], *, as_json: bool) -> None:
+    levels = Counter(finding.level for finding in found)
+    if as_json:
+        findings = [asdict(finding) for finding in found]
+        terminal.print_json({"errors": levels[ERROR], "notes": levels[NOTE], "findings": findings})
+        return
+    for finding in found:
+        click.echo(f"{finding.level}: {finding.check}: {finding.message}")
+    click.echo(f"{levels[ERROR]} errors, {levels[NOTE]} notes." if levels[ERROR] else "Everything is in order.")

@@ -1,0 +1,150 @@
+"""Serving: the checks in this process, the answering in granian's workers."""
+
+import multiprocessing
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+from granian.constants import HTTPModes, Interfaces, Loops
+from granian.server import Server
+
+from gamekeeper import app, doctor
+from gamekeeper.cli import terminal
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.http.asgi import Asgi
+from gamekeeper.settings import Settings
+from gamekeeper.store import users
+from gamekeeper.store.migrate import migrate
+
+FIRST_ACCOUNT = (
+    "No account has API access yet. Make the first with:\n"
+    "  gamekeeper users add root --email root@example.com --api "
+    "--role users.query --role users.manage --role game.link --database {database}"
+)
+LAST_REQUESTS_SECONDS = 30
+LOOK_AGAIN_SECONDS = 0.02
+
+
+@click.command(epilog="Example: gamekeeper serve --database sqlite:///game.db --port 5400")
+@terminal.database_option
+@click.option("--host", help="Address to listen on.  [default: GAMEKEEPER_HOST, or 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port.  [default: GAMEKEEPER_PORT, or 5400]")
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="Processes; more than one needs PostgreSQL.  [default: GAMEKEEPER_WORKERS, or 1]",
+)
+def serve(database: str | None, host: str | None, port: int | None, workers: int | None) -> None:
+    """Serve the API.
+
+    Brings the schema up to date, prints one line when it answers, and stops cleanly on Ctrl-C or SIGTERM.
+    """
+    loaded = terminal.load(database, host=host, port=port, workers=workers)
+    require_servable(loaded)
+    any_api = terminal.at_work(loaded, _prepare)
+    if not any_api:
+        click.echo(FIRST_ACCOUNT.format(database=terminal.shown_database(loaded)), err=True)
+    run(loaded, build_app, f"Gamekeeper is ready: {url(loaded)} (stop with Ctrl-C)")
+
+
+def require_servable(settings: Settings) -> None:
+    """What can be known to go wrong is said before anything is started."""
+    with terminal.clear_failures():
+        file = app.database_file(settings)
+    if settings.workers > 1 and file:
+        terminal.fail(
+            f"{settings.workers} workers cannot share one SQLite file. Use --workers 1, or PostgreSQL: "
+            "--database postgresql://user@host/name"
+        )
+    _free_address(settings)
+    if doctor.exposed(settings.host):
+        click.echo(f"WARNING: {settings.host} can be reached from outside without TLS: {doctor.TLS}", err=True)
+
+
+def url(settings: Settings) -> str:
+    return (
+        f"http://[{settings.host}]:{settings.port}"
+        if ":" in settings.host
+        else f"http://{settings.host}:{settings.port}"
+    )
+
+
+def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) -> None:
+    """Serves until it is told to stop; says the greeting as soon as it answers."""
+    multiprocessing.set_start_method("spawn", force=True)  # one way on every platform; no open file is inherited
+    address = _free_address(settings)
+    server = Server(
+        "gamekeeper",
+        address=address,
+        port=settings.port,
+        interface=Interfaces.ASGI,
+        workers=settings.workers,
+        loop=Loops.auto,
+        http=HTTPModes.http1,
+        websockets=False,
+        log_enabled=False,
+        respawn_failed_workers=True,
+        workers_kill_timeout=LAST_REQUESTS_SECONDS,
+    )
+    threading.Thread(target=_greet, args=(address, settings.port, greeting), daemon=True).start()
+    try:
+        server.serve(target_loader=partial(_in_worker, build, settings), wrap_loader=False)
+    except SystemExit:
+        if not server.interrupt_signal:  # Ctrl-C reaches the workers too: one that is quicker than us did not fail
+            terminal.fail("A worker stopped and could not be started again; its last lines above say why.")
+
+
+def build_app(settings: Settings) -> Asgi:
+    return app.build(app.build_keeper(settings))
+
+
+def _in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    return build(settings)
+
+
+async def _prepare(keeper: Keeper) -> bool:
+    await migrate(keeper.store)
+    return await users.any_api(keeper.store)
+
+
+def _free_address(settings: Settings) -> str:
+    """The address to listen on; granian shares its port with whoever else has it, so we look first."""
+    try:
+        family, _, _, _, place = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place)
+            probe.listen()
+    except OSError as error:
+        terminal.fail(
+            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
+            "Choose another with --host and --port, or stop what is using it."
+        )
+    return str(place[0])
+
+
+def _greet(address: str, port: int, greeting: str) -> None:
+    """A worker listens only when it can answer."""
+    while True:
+        try:
+            socket.create_connection((address, port), timeout=1).close()
+        except OSError:
+            time.sleep(LOOK_AGAIN_SECONDS)
+        else:
+            break
+    click.echo(greeting)
+
+
+def _follow_parent() -> None:
+    """A parent killed outright cannot stop its workers: they must not go on serving without it."""
+    parent: Any = multiprocessing.parent_process()
+    if parent:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

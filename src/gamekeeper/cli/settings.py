@@ -1,0 +1,24 @@
+"""What this Gamekeeper is set to, and where each value comes from."""
+
+from dataclasses import fields
+
+import click
+
+from gamekeeper import settings as known
+from gamekeeper.cli import terminal
+
+
+@click.command(epilog="Example: GAMEKEEPER_PORT=8080 gamekeeper settings")
+@terminal.json_option
+@terminal.database_option
+def settings(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Print every setting with its value, source and meaning; passwords are masked."""
+    loaded = terminal.load(database)
+    rows: list[tuple[str, str, str, str]] = []
+    for each in fields(known.Settings):
+        source = "--database" if each.name == "database" and database else known.source(each.name)
+        rows.append((each.name, known.shown(loaded, each.name), source, str(each.metadata["help"])))
+    if as_json:
+        terminal.print_json([dict(zip(("name", "value", "source", "meaning"), row, strict=True)) for row in rows])
+        return
+    terminal.print_table([("SETTING", "VALUE", "SOURCE", "MEANING"), *rows])

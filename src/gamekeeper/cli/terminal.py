@@ -1,0 +1,138 @@
+"""What every command shares: the --database option, an open keeper, output for people and programs, clear failures."""
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import shlex
+from collections.abc import AsyncIterable, Callable, Coroutine, Generator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from gamekeeper import app, settings
+from gamekeeper.game.changes import Intent
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.refusals import EmailTaken, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
+from gamekeeper.settings import BadSetting, Settings
+from gamekeeper.store.engine import Away, ClaimTaken
+from gamekeeper.store.migrate import SchemaMismatch, known, migrate, pending
+from gamekeeper.store.postgres import OldPostgres
+from gamekeeper.store.sqlite import OldSqlite
+
+T = TypeVar("T")
+NEXT: Mapping[type[Refusal], str] = {
+    NoSuchUser: "`gamekeeper users list` shows who there is.",
+    NoSuchToken: "`gamekeeper tokens list` shows which there are.",
+    UsernameTaken: "Choose another name, or change that account with the other `gamekeeper users` commands.",
+    EmailTaken: "Give another address with --email.",
+}
+
+database_option = click.option(
+    "--database",
+    metavar="URL",
+    help="sqlite:///file.db or postgresql://user@host/name.  [default: GAMEKEEPER_DATABASE, or sqlite:///gamekeeper.db]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
+
+
+@contextlib.contextmanager
+def clear_failures() -> Generator[None]:
+    """What went wrong as one sentence on standard error, with exit code 1."""
+    try:
+        yield
+    except Refusal as refusal:
+        fail(f"{refusal.message} {NEXT.get(type(refusal), '')}".strip())
+    except ClaimTaken:
+        fail("Another Gamekeeper is changing this database's schema; try again when it is done.")
+    except Away as away:
+        problem = str(away).rstrip(".")
+        fail(f"The database is out of reach: {problem}. Check --database and that the database is up.")
+    except (BadSetting, SchemaMismatch, OldSqlite, OldPostgres) as problem:
+        fail(str(problem))
+
+
+def fail(sentence: str) -> NoReturn:
+    raise click.ClickException(sentence)
+
+
+def load(database: str | None, **given: object) -> Settings:
+    with clear_failures():
+        return settings.load(os.environ, database=database, **given)
+
+
+def at_work(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
+    """Runs the work on an open keeper and closes it again."""
+
+    async def run() -> T:
+        keeper = app.build_keeper(loaded)
+        try:
+            await keeper.store.open()
+            return await work(keeper)
+        finally:
+            await keeper.store.close()
+            keeper.passwords.close()
+
+    with clear_failures():
+        return asyncio.run(run())
+
+
+def on_database(database: str | None, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, first: bool = False) -> T:
+    """Runs the work on a database whose schema is up to date; `first`: may be the first to touch an empty one."""
+    loaded = load(database)
+
+    async def checked(keeper: Keeper) -> T:
+        waiting = await pending(keeper.store)
+        if first and len(waiting) == len(known()):
+            await migrate(keeper.store)
+        elif waiting:
+            command = f"gamekeeper migrate --database {shown_database(loaded)}"
+            raise SchemaMismatch(f"The database's schema is not up to date. Bring it there with: {command}")
+        return await work(keeper)
+
+    if not first:
+        require_database(loaded)
+    return at_work(loaded, checked)
+
+
+def require_database(loaded: Settings) -> None:
+    """SQLite would make an empty one out of a mistyped name."""
+    with clear_failures():
+        file = app.database_file(loaded)
+    if file and not file.exists():
+        fail(f"There is no database {file}. Make one with: gamekeeper migrate --database {shown_database(loaded)}")
+
+
+def intent() -> Intent:
+    return Intent(request_id=f"cli-{secrets.token_hex(8)}")
+
+
+def shown_database(loaded: Settings) -> str:
+    """As it is typed on a command line, but for the password."""
+    return shlex.quote(settings.shown(loaded, "database"))
+
+
+def print_json(value: object) -> None:
+    click.echo(json.dumps(value, indent=2))
+
+
+async def print_json_list(values: AsyncIterable[object]) -> None:
+    """One element at a time: the list may be long."""
+    separator = "[\n"
+    async for value in values:
+        click.echo(separator + json.dumps(value), nl=False)
+        separator = ",\n"
+    click.echo("[]" if separator == "[\n" else "\n]")
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        click.echo("  ".join(cells).rstrip())
+
+
+def moment(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds // 1000, UTC).isoformat().replace("+00:00", "Z")

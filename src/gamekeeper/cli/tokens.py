@@ -1,0 +1,122 @@
+"""Tokens: issued for services, listed, revoked."""
+
+from collections.abc import Coroutine
+from typing import Any
+
+import click
+
+from gamekeeper.cli import terminal
+from gamekeeper.cli.users import changed
+from gamekeeper.game import lookup
+from gamekeeper.game import tokens as rules
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.refusals import UnauthorizedClient
+from gamekeeper.game.tokens import Pair
+from gamekeeper.store import tokens as rows
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import User
+
+YEAR_HOURS = 365 * 24
+
+
+@click.group()
+def tokens() -> None:
+    """Access tokens: issue one for a service, list, revoke."""
+
+
+@tokens.command(epilog="Example: TOKEN=$(gamekeeper tokens issue shop --hours 720 --read-only)")
+@click.argument("name")
+@click.option(
+    "--hours",
+    type=click.IntRange(1, 100 * YEAR_HOURS),
+    default=YEAR_HOURS,
+    show_default="8760, a year",
+    help="How long it is good for.",
+)
+@click.option("--read-only", is_flag=True, help="It can only read.")
+@terminal.json_option
+@terminal.database_option
+def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Issue a token for a service and print it, this once: only its hash is kept."""
+
+    async def make(keeper: Keeper) -> tuple[User, Pair]:
+        user = await lookup.user(keeper.store, name)
+        if not user.powers.api:
+            raise UnauthorizedClient(name=user.name)
+        return user, await rules.issue_for_service(keeper, user, hours, read_only=read_only)
+
+    user, pair = terminal.on_database(database, make)
+    until = terminal.moment(pair.expires_at)
+    if as_json:
+        found = {"id": pair.id, "user": user.name, "token": pair.access, "read_only": read_only, "expires_at": until}
+        terminal.print_json(found)
+        return
+    click.echo(pair.access)
+    click.echo(f"Good until {until}. Keep it safe: it is not shown again. Its id is {pair.id}.", err=True)
+
+
+@tokens.command(name="list", epilog="Example: gamekeeper tokens list shop")
+@click.argument("name", required=False)
+@terminal.json_option
+@terminal.database_option
+def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """List tokens, newest first: everybody's, or those of NAME."""
+
+    async def read(keeper: Keeper) -> list[rows.Listed]:
+        user = await lookup.user(keeper.store, name) if name else None
+        return await rows.list_(keeper.store, user.id if user else None)
+
+    found = terminal.on_database(database, read)
+    if as_json:
+        terminal.print_json([_as_json_object(each) for each in found])
+        return
+    lines = [(each.id, each.user, _access(each), terminal.moment(_expires(each)), _state(each)) for each in found]
+    terminal.print_table([("ID", "USER", "ACCESS", "EXPIRES", "STATE"), *lines])
+    if len(found) == rows.LISTED_MOST:
+        click.echo(f"These are the newest {rows.LISTED_MOST}; name an account to see its own.", err=True)
+
+
+@tokens.command(epilog="Example: gamekeeper tokens revoke shop")
+@click.argument("name")
+@click.argument("token_id", metavar="[ID]", required=False)
+@terminal.database_option
+def revoke(name: str, token_id: str | None, database: str | None) -> None:
+    """Revoke one token of an account, by its id, or all of them; servers notice within 5 seconds."""
+
+    async def end(keeper: Keeper) -> User:
+        def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:
+            return rules.revoke_one(tx, name, token_id) if token_id is not None else rules.revoke_all(tx, name)
+
+        return await changed(keeper, decide)
+
+    user = terminal.on_database(database, end)
+    what = "all tokens" if token_id is None else f"token {token_id}"
+    click.echo(f"Revoked {what} of {user.name}.")
+
+
+def _as_json_object(token: rows.Listed) -> dict[str, object]:
+    return {
+        "id": token.id,
+        "user": token.user,
+        "read_only": token.read_only,
+        "issued_at": terminal.moment(token.issued_at),
+        "access_expires": terminal.moment(token.access_expires),
+        "refresh_expires": terminal.moment(token.refresh_expires),
+        "revoked_at": terminal.moment(token.revoked_at) if token.revoked_at is not None else None,
+        "live": token.live,
+    }
+
+
+def _access(token: rows.Listed) -> str:
+    return "read only" if token.read_only else "full"
+
+
+def _expires(token: rows.Listed) -> int:
+    return max(token.access_expires, token.refresh_expires)
+
+
+def _state(token: rows.Listed) -> str:
+    if token.revoked_at is not None:
+        return "revoked"
+    return "live" if token.live else "expired"

@@ -1,0 +1,228 @@
+"""Accounts, from the machine they are kept on: the only place where roles and API access are given."""
+
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from typing import Any
+
+import click
+
+from gamekeeper.cli import terminal
+from gamekeeper.game import accounts, lookup
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.store import users as user_rows
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import Powers, User
+
+PAGE = 500
+
+
+class Role(click.ParamType[str]):
+    name = "role"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        found = accounts.role(value)
+        if found is None:
+            self.fail(f"'{value}' is not a role; there are {', '.join(accounts.ROLES)}.", param, ctx)
+        return found
+
+
+password_option = click.option(
+    "--password-stdin", "from_stdin", is_flag=True, help="Read the password from standard input instead of asking."
+)
+
+
+@click.group()
+def users() -> None:
+    """Accounts: add, list, and what they may do."""
+
+
+@users.command(
+    epilog="Example: gamekeeper users add root --email root@example.com --api --role users.query --role users.manage"
+)
+@click.argument("name")
+@click.option("--email", required=True, help="The account's address.")
+@click.option("--api", is_flag=True, help="May get tokens and call the API.")
+@click.option("--role", "roles", type=Role(), multiple=True, help="users.query, users.manage or game.link; repeatable.")
+@click.option(
+    "--power",
+    "powers",
+    type=click.Choice(["Editor", "Ban", "Kick", "Mute"], case_sensitive=False),
+    multiple=True,
+    help="What the account may do in the game; repeatable.",
+)
+@password_option
+@terminal.database_option
+def add(
+    name: str,
+    email: str,
+    api: bool,  # noqa: FBT001 - click hands every option over by name
+    roles: Sequence[str],
+    powers: Sequence[str],
+    from_stdin: bool,  # noqa: FBT001 - click hands every option over by name
+    database: str | None,
+) -> None:
+    """Add an account."""
+    held = Powers(api=api, **{power.lower(): True for power in powers})
+    for role in roles:
+        held = accounts.granted(held, role)
+    with terminal.clear_failures():
+        address = accounts.require_email(email, "--email")
+    password = read_password(from_stdin=from_stdin)
+
+    async def register(keeper: Keeper) -> User:
+        accounts.require_name(name, "NAME", keeper.settings)
+        stored = await keeper.passwords.hashed(wire_form(password))
+        return await changed(keeper, lambda tx: accounts.register(tx, name, address, stored, held))
+
+    user = terminal.on_database(database, register, first=True)
+    click.echo(f"Added {user.name}, who has: {', '.join(abilities(user.powers)) or 'no powers'}.")
+
+
+@users.command(name="list", epilog="Example: gamekeeper users list --json")
+@terminal.json_option
+@terminal.database_option
+def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """List every account, by name."""
+
+    async def write(keeper: Keeper) -> None:
+        if as_json:
+            await terminal.print_json_list(as_json_object(user) async for user in _everybody(keeper))
+            return
+        async for user in _everybody(keeper):
+            click.echo(f"{user.name:<20}  {user.email:<32}  {', '.join(abilities(user.powers)) or '-'}")
+
+    terminal.on_database(database, write)
+
+
+@users.command(epilog="Example: gamekeeper users show root")
+@click.argument("name")
+@terminal.json_option
+@terminal.database_option
+def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Show one account; NAME is its name or its id."""
+    user = terminal.on_database(database, lambda keeper: lookup.user(keeper.store, name))
+    if as_json:
+        terminal.print_json(as_json_object(user))
+        return
+    terminal.print_table([(field, _as_text(value)) for field, value in as_json_object(user).items()])
+
+
+@users.command(epilog="Example: gamekeeper users grant root users.manage")
+@click.argument("name")
+@click.argument("role", type=Role())
+@terminal.database_option
+def grant(name: str, role: str, database: str | None) -> None:
+    """Give an account a role: users.query, users.manage (which includes users.query) or game.link."""
+    _change_powers(database, name, lambda powers: accounts.granted(powers, role))
+
+
+@users.command(epilog="Example: gamekeeper users revoke root users.manage")
+@click.argument("name")
+@click.argument("role", type=Role())
+@terminal.database_option
+def revoke(name: str, role: str, database: str | None) -> None:
+    """Take a role from an account; users.query takes users.manage with it."""
+    _change_powers(database, name, lambda powers: accounts.revoked(powers, role))
+
+
+@users.command(epilog="Example: gamekeeper users api root on")
+@click.argument("name")
+@click.argument("state", type=click.Choice(["on", "off"]))
+@terminal.database_option
+def api(name: str, state: str, database: str | None) -> None:
+    """Let an account call the API, or stop it: its tokens stop within 5 seconds."""
+    _change_powers(database, name, lambda powers: powers._replace(api=state == "on"))
+
+
+@users.command(epilog="Example: gamekeeper users password root --password-stdin < secret.txt")
+@click.argument("name")
+@password_option
+@terminal.database_option
+def password(name: str, from_stdin: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Set an account's password; all of its tokens are revoked."""
+    plain = read_password(from_stdin=from_stdin)
+
+    async def set_password(keeper: Keeper) -> User:
+        stored = await keeper.passwords.hashed(wire_form(plain))
+        return await changed(keeper, lambda tx: accounts.change_password(tx, name, stored, None))
+
+    user = terminal.on_database(database, set_password)
+    click.echo(f"Set the password of {user.name} and revoked the account's tokens.")
+
+
+def read_password(*, from_stdin: bool) -> str:
+    """From a terminal, asked twice, or from standard input; never from an argument, which everybody can read."""
+    if not from_stdin:
+        if not sys.stdin.isatty():
+            raise click.UsageError("There is no terminal to ask for the password on; give it with --password-stdin.")
+        return click.prompt("Password", hide_input=True, confirmation_prompt="The same again")
+    try:
+        plain = sys.stdin.buffer.read().decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise click.UsageError("The password on standard input is not UTF-8.") from None
+    if not plain:
+        raise click.UsageError("The password on standard input is empty.")
+    return plain
+
+
+async def changed(keeper: Keeper, decide: Callable[[Reading], Coroutine[Any, Any, Decision[User]]]) -> User:
+    """The account as it is after the change."""
+    results: list[User] = []
+
+    def keep(user: User) -> bytes:
+        results.append(user)
+        return b""
+
+    await keeper.changes.apply(terminal.intent(), decide, keep)
+    return results[-1]
+
+
+def abilities(powers: Powers) -> list[str]:
+    """What an account may do, in the words of this command line."""
+    return (["api"] if powers.api else []) + _roles(powers) + _in_game(powers)
+
+
+def as_json_object(user: User) -> dict[str, str | bool | list[str] | None]:
+    return {
+        "id": user.id,
+        "name": user.name,
+        "email": user.email,
+        "api": user.powers.api,
+        "roles": _roles(user.powers),
+        "powers": _in_game(user.powers),
+        "mute_reason": user.mute_reason,
+        "created_at": terminal.moment(user.created_at),
+    }
+
+
+def _as_text(value: str | bool | list[str] | None) -> str:  # noqa: FBT001 - one of the types a fact has
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return (", ".join(value) if isinstance(value, list) else value) or "-"
+
+
+def _roles(powers: Powers) -> list[str]:
+    return [role for role, power in accounts.ROLES.items() if getattr(powers, power)]
+
+
+def _in_game(powers: Powers) -> list[str]:
+    return [power.title() for power in accounts.POWERS if getattr(powers, power)]
+
+
+async def _everybody(keeper: Keeper) -> AsyncGenerator[User]:
+    fold = ""
+    while page := await user_rows.after(keeper.store, fold, PAGE):
+        for user in page:
+            yield user
+        fold = lookup.fold(page[-1].name)
+
+
+def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powers]) -> None:
+    async def decide(tx: Reading) -> Decision[User]:
+        user = await lookup.locked_user(tx, name)
+        return await accounts.change_powers(tx, user.id, new(user.powers))
+
+    user = terminal.on_database(database, lambda keeper: changed(keeper, decide))
+    click.echo(f"{user.name} now has: {', '.join(abilities(user.powers)) or 'nothing'}.")

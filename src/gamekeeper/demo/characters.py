@@ -1,0 +1,212 @@
+"""Who lives in the demo world and what they have: the same in every demo, however often it is made."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+from gamekeeper.demo import world
+from gamekeeper.demo.names import numbered_name, stable_id
+from gamekeeper.game.effects import World
+from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack, sizes
+from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.game.players import Player
+from gamekeeper.settings import Settings
+from gamekeeper.store.catalogue import Item, Named, Variable
+from gamekeeper.store.users import Powers, User
+
+Character = tuple[Player, World]
+Spots = dict[Spot, Stack]
+
+SEED = "gamekeeper"
+HIGHEST_LEVEL = 60
+BUSIEST_LEVEL = 48
+STRONGBOX_LEVEL = 45
+FIRST_DAY = 1_735_689_600_000  # 2025-01-01, when the first of them was created
+LAST_DAY = 1_767_225_600_000  # 2026-01-01, after the last of them was seen
+HOUR_MS = 60 * 60 * 1000
+SIZES = sizes(Settings())
+
+
+class Sample(NamedTuple):
+    """One of each to try things on."""
+
+    player: Player
+    item: Item
+    spell: Named  # that the player does not know yet
+    variable: Variable
+    bag_id: str
+    account: str  # the player's
+
+
+def named() -> list[Character]:
+    owners = [(name, account) for account, names in world.ACCOUNTS.items() for name in names]
+    return [_named(number, name, account) for number, (name, account) in enumerate(owners)]
+
+
+def account(user_id: str, name: str, password: str, powers: Powers) -> User:
+    return User(user_id, name, f"{name.lower()}@example.test", password, powers, 0, None, None)
+
+
+def numbered(numbers: range) -> list[Character]:
+    """Some of the many, each with an account of the same name."""
+    dice = _dice(f"from {numbers.start}")
+    return [_numbered(dice, number) for number in numbers]
+
+
+def numbered_account(player: Player) -> User:
+    return account(player.user_id, player.name, NO_PASSWORD, world.NO_POWERS)
+
+
+def sample() -> Sample:
+    player, belongings = next(each for each in named() if each[0].name == world.BUSIEST)
+    unknown = next(spell for spell in world.SPELLS if spell.id not in belongings.spells.values())
+    owner = next(name for name, theirs in world.ACCOUNTS.items() if player.name in theirs)
+    return Sample(player, world.DRAUGHT, unknown, world.DRAGONS, _pack_of(player.name), owner)
+
+
+def _dice(what: str) -> Random:
+    return Random(f"{SEED} {what}")  # noqa: S311 - seeded on purpose: two demos are equal
+
+
+def _named(number: int, name: str, account: str) -> Character:
+    dice = _dice(name)
+    level = BUSIEST_LEVEL if name == world.BUSIEST else 1 + round((HIGHEST_LEVEL - 1) * dice.random() ** 1.5)
+    user_id, created_at = stable_id("user", account), FIRST_DAY + (number * 36 + dice.randrange(36)) * HOUR_MS
+    kind = dice.choice(world.CLASSES)
+    if name == world.NEWCOMER:
+        return _grown(dice, name, user_id, 1, kind, created_at, ()), World()
+    worn = [dice.choice(world.HELMETS), dice.choice(world.ARMORS), kind.weapon]
+    worn += [dice.choice(world.SHIELDS), dice.choice(world.BOOTS)] if level > HIGHEST_LEVEL // 4 else []
+    player = _grown(dice, name, user_id, level, kind, created_at, worn)
+    return player, World(
+        slots=_slots(dice, name, level, worn),
+        bags=_bags(name, level),
+        spells={slot: spell.id for slot, spell in enumerate(kind.spells[: 1 + level // 10])},
+        variables=_variables(dice, level),
+    )
+
+
+def _grown(
+    dice: Random, name: str, user_id: str, level: int, kind: world.Class, created_at: int, worn: Sequence[Item]
+) -> Player:
+    health, mana = (start + gain * level for start, gain in (kind.health, kind.mana))
+    needed = 50 * level * level
+    exp = dice.randrange(needed)
+    gender = dice.randrange(2)
+    dead = name == world.DEAD
+    return Player(
+        id=stable_id("player", name),
+        user_id=user_id,
+        name=name,
+        in_bank=name == world.BANKING,
+        max_vitals=(health, mana),
+        level=level,
+        exp=exp,
+        experience_to_next_level=needed - exp,
+        class_id=kind.id,
+        gender=gender,
+        vitals=(0 if dead else dice.randint(health // 2, health), dice.randint(mana // 3, mana)),
+        base_stats=kind.stats,
+        stat_point_allocations=tuple(dice.randrange(level) for _ in kind.stats),
+        stat_points=dice.randrange(6),
+        equipment=tuple(slot if slot < len(worn) else -1 for slot in range(5)),
+        map_id=dice.choice(world.MAPS).id,
+        x=dice.randrange(64),
+        y=dice.randrange(48),
+        dir=dice.randrange(4),
+        sprite=f"{kind.weapon.name.lower().replace(' ', '-')}-{gender}.png",
+        face=f"face-{dice.randrange(12)}.png",
+        dead=dead,
+        created_at=created_at,
+        play_time_seconds=level * level * 400 + dice.randrange(3600),
+        last_online=LAST_DAY - dice.randrange(60 * 24) * HOUR_MS,
+    )
+
+
+def _slots(dice: Random, name: str, level: int, worn: Sequence[Item]) -> Spots:
+    slots = {(INVENTORY, slot): Stack(item.id, 1, None, _buffs(dice)) for slot, item in enumerate(worn)}
+    if name == world.FULLEST:
+        return _crammed(dice, INVENTORY, SIZES.inventory) | _crammed(dice, BANK, SIZES.bank) | slots
+    slots |= _stacks(dice, INVENTORY, len(worn), dice.randint(4, 18))
+    slots |= _stacks(dice, BANK, 1, dice.randint(5, 60))
+    if level >= STRONGBOX_LEVEL:
+        strongbox = _strongbox_of(name)
+        slots[BANK, 0] = Stack(world.CHEST.id, 1, strongbox)
+        slots |= _stacks(dice, strongbox, 0, 16)
+    if name in world.WITH_A_PACK:
+        slots[INVENTORY, SIZES.inventory - 1] = Stack(world.PACK.id, 1, _pack_of(name))
+        slots |= _stacks(dice, _pack_of(name), 0, 5)
+    if name == world.BUSIEST:
+        pouch = _pouch_of(name)
+        slots[_pack_of(name), 6] = Stack(world.POUCH.id, 1, pouch)
+        slots |= {(pouch, 0): Stack(world.HERB.id, 40), (pouch, 1): Stack(world.KEY.id, 1)}
+    return slots
+
+
+def _bags(name: str, level: int) -> dict[str, int]:
+    bags = {_strongbox_of(name): world.CHEST.bag_slots} if level >= STRONGBOX_LEVEL else {}
+    if name == world.FULLEST:
+        return {}
+    if name in world.WITH_A_PACK:
+        bags[_pack_of(name)] = world.PACK.bag_slots
+    if name == world.BUSIEST:
+        bags[_pouch_of(name)] = world.POUCH.bag_slots
+    return bags
+
+
+def _pack_of(name: str) -> str:
+    return stable_id("bag", f"{name}'s pack")
+
+
+def _strongbox_of(name: str) -> str:
+    return stable_id("bag", f"{name}'s strongbox")
+
+
+def _pouch_of(name: str) -> str:
+    return stable_id("bag", f"{name}'s pouch")
+
+
+def _stacks(dice: Random, place: str, first: int, count: int) -> Spots:
+    """Money first, then whatever comes; every slot holds what its item allows."""
+    wares = [world.COIN, *(dice.choice(world.STACKS[1:]) for _ in range(count - 1))]
+    most = [item.max_stack or 5000 for item in wares]
+    return {(place, first + number): Stack(item.id, dice.randint(1, most[number])) for number, item in enumerate(wares)}
+
+
+def _crammed(dice: Random, place: str, size: int) -> Spots:
+    wares = [item for item in world.STACKS if item.max_stack]
+    chosen = [dice.choice(wares) for _ in range(size)]
+    return {(place, slot): Stack(item.id, item.max_stack or 1) for slot, item in enumerate(chosen)}
+
+
+def _buffs(dice: Random) -> tuple[int, ...]:
+    return tuple(max(0, dice.randint(-3, 4)) for _ in range(5))
+
+
+def _variables(dice: Random, level: int) -> dict[str, int | bool]:
+    return {
+        world.DRAGONS.id: level // 8,
+        world.REPUTATION.id: dice.randint(-100, 900),
+        world.STREAK.id: dice.randrange(30),
+        world.FISHING.id: dice.randrange(100),
+        world.TUTORIAL.id: True,
+        world.BRIDGE.id: dice.choice((True, False)),
+        world.PARDON.id: dice.choice((True, False)),
+    }
+
+
+def _numbered(dice: Random, number: int) -> Character:
+    name = numbered_name(number)
+    level = 1 + int(HIGHEST_LEVEL * dice.random() ** 3)
+    kind = dice.choice(world.CLASSES)
+    created_at = FIRST_DAY + dice.randrange(LAST_DAY - FIRST_DAY)
+    player = _grown(dice, name, stable_id("user", name), level, kind, created_at, ())
+    return player, World(
+        slots={
+            (INVENTORY, 0): Stack(world.COIN.id, 1 + dice.randrange(200 * level)),
+            (INVENTORY, 1): Stack(kind.weapon.id, 1),
+            (BANK, 0): Stack(world.ORE.id, dice.randint(1, 100)),
+        },
+        spells={0: kind.spells[0].id},
+        variables={world.DRAGONS.id: level // 8} if number % 2 else {world.TUTORIAL.id: level > 1},
+    )

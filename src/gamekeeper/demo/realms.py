@@ -1,0 +1,40 @@
+"""Two game servers that exist only in the demo: they keep a dozen of its characters online."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from gamekeeper import app
+from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.world import REALMS
+from gamekeeper.game import presence
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.http.asgi import Asgi
+from gamekeeper.settings import Settings
+from gamekeeper.store import presence as presence_rows
+from gamekeeper.store.engine import Reading
+
+LEASE_SECONDS = 6
+RENEW_SECONDS = 2.0
+BY_REALMS = Intent(request_id="demo", over_link=True)
+
+
+def build(settings: Settings) -> Asgi:
+    """The app, with the realms kept up as long as it serves."""
+    keeper = app.build_keeper(settings)
+    return app.build(keeper, [(RENEW_SECONDS, partial(keep_online, keeper))])
+
+
+async def keep_online(keeper: Keeper) -> None:
+    """Renews the leases. Only an empty realm is filled: a character that somebody moved or took off stays so."""
+    for realm, names in REALMS.items():
+        beat = partial(presence.heartbeat, server=realm, lease_ms=LEASE_SECONDS * 1000)
+        done = await keeper.changes.apply(BY_REALMS, beat, lambda state: b"%d" % state[1])
+        if done.answer == b"0":
+            ids = [stable_id("player", name) for name in names]
+            await keeper.changes.apply(BY_REALMS, partial(_join, realm=realm, ids=ids), lambda _: b"")
+
+
+async def _join(tx: Reading, realm: str, ids: Sequence[str]) -> Decision[int]:
+    there = await presence_rows.known_players(tx, ids)  # one may have been deleted
+    return await presence.join(tx, realm, sorted(there))

@@ -1,0 +1,140 @@
+"""What there is in the demo world, as tables: the catalogue, the classes, the accounts and their characters."""
+
+from typing import NamedTuple
+
+from gamekeeper.demo.names import stable_id
+from gamekeeper.game.rows import BOOLEAN, INTEGER
+from gamekeeper.store.catalogue import Entry, Item, Named, Variable
+from gamekeeper.store.users import Powers
+
+
+def _stack(name: str, most: int | None = None) -> Item:
+    return Item(stable_id("item", name), name, stackable=True, max_stack=most, bag_slots=0, icon=_icon(name))
+
+
+def _piece(name: str, bag_slots: int = 0) -> Item:
+    return Item(stable_id("item", name), name, stackable=False, max_stack=None, bag_slots=bag_slots, icon=_icon(name))
+
+
+def _icon(name: str) -> str:
+    return name.lower().replace(" ", "-") + ".png"
+
+
+def _named(kind: str, *names: str) -> tuple[Named, ...]:
+    return tuple(Named(stable_id(kind, name), name) for name in names)
+
+
+COIN = _stack("Silver Mark")
+DRAUGHT = _stack("Healing Draught", 20)
+TONIC = _stack("Starwater Tonic", 20)
+BREAD = _stack("Barley Loaf", 50)
+ARROW = _stack("Ashwood Arrow", 250)
+HERB = _stack("Moonfern")
+ORE = _stack("Bog Iron Ore", 100)
+GEM = _stack("River Opal", 100)
+SCROLL = _stack("Recall Scroll", 10)
+KEY = _piece("Drowned Gate Key")
+STACKS = (COIN, DRAUGHT, TONIC, BREAD, ARROW, HERB, ORE, GEM, SCROLL)
+
+HELMETS = (_piece("Leather Cap"), _piece("Kettle Helm"))
+ARMORS = (_piece("Quilted Coat"), _piece("Ringmail Shirt"))
+SHIELDS = (_piece("Oak Buckler"), _piece("Tower Shield"))
+BOOTS = (_piece("Felt Boots"), _piece("Riding Boots"))
+SWORD, STAFF, BOW, MACE, SPEAR = (
+    _piece(name) for name in ("Broadsword", "Rowan Staff", "Yew Bow", "Bell Mace", "Boar Spear")
+)
+PACK = _piece("Traveller's Pack", bag_slots=12)
+POUCH = _piece("Herb Pouch", bag_slots=6)
+CHEST = _piece("Strongbox", bag_slots=24)
+PIECES = (KEY, *HELMETS, *ARMORS, *SHIELDS, *BOOTS, SWORD, STAFF, BOW, MACE, SPEAR, PACK, POUCH, CHEST)
+
+SPELLS = _named(
+    "spell",
+    *("Ember Lance", "Frost Veil", "Stone Skin", "Mending Light", "Gust Step", "Thorn Snare"),
+    *("Battle Cry", "Silent Tread", "Hawk Sight", "Chain Spark", "Dawn Ward", "Soul Anchor"),
+)
+MAPS = _named(
+    "map",
+    *("Harrowmere", "Gullhaven Docks", "The Amber Wood", "Saltmarsh Road"),
+    *("Drowned Gate", "Highfell Pass", "Lantern Quarter", "Old Quarry"),
+)
+CLASS_NAMES = _named("class", "Warden", "Spellwright", "Outrider", "Bellkeeper", "Skirmisher")
+
+DRAGONS, REPUTATION, STREAK, FISHING = (
+    Variable(stable_id("variable", name), name, INTEGER)
+    for name in ("Dragons Slain", "Guild Reputation", "Daily Streak", "Fishing Skill")
+)
+TUTORIAL, BRIDGE, PARDON = (
+    Variable(stable_id("variable", name), name, BOOLEAN)
+    for name in ("Tutorial Finished", "Bridge Repaired", "Royal Pardon")
+)
+CATALOGUE: dict[str, list[Entry]] = {
+    "items": [*STACKS, *PIECES],
+    "spells": [*SPELLS],
+    "variables": [DRAGONS, REPUTATION, STREAK, FISHING, TUTORIAL, BRIDGE, PARDON],
+    "classes": [*CLASS_NAMES],
+    "maps": [*MAPS],
+}
+
+
+class Class(NamedTuple):
+    id: str
+    health: tuple[int, int]  # at level 0, and more per level
+    mana: tuple[int, int]
+    stats: tuple[int, ...]  # attack, ability power, defense, magic resist, speed
+    weapon: Item
+    spells: tuple[Named, ...]  # in the order they are learnt
+
+
+CLASSES = (
+    Class(CLASS_NAMES[0].id, (120, 14), (20, 2), (14, 4, 16, 8, 8), SWORD, (SPELLS[6], SPELLS[2], SPELLS[10])),
+    Class(CLASS_NAMES[1].id, (70, 6), (90, 11), (4, 18, 6, 14, 8), STAFF, (SPELLS[0], SPELLS[1], SPELLS[9], SPELLS[4])),
+    Class(CLASS_NAMES[2].id, (90, 9), (40, 4), (15, 6, 8, 7, 14), BOW, (SPELLS[8], SPELLS[5], SPELLS[7])),
+    Class(
+        CLASS_NAMES[3].id, (100, 10), (70, 8), (9, 13, 11, 12, 5), MACE, (SPELLS[3], SPELLS[10], SPELLS[2], SPELLS[6])
+    ),
+    Class(CLASS_NAMES[4].id, (95, 10), (30, 3), (16, 3, 9, 6, 16), SPEAR, (SPELLS[7], SPELLS[4], SPELLS[6])),
+)
+
+API_ACCOUNT = "keeper"
+NO_POWERS = Powers()
+API_POWERS = Powers(
+    editor=True, ban=True, kick=True, mute=True, api=True, users_query=True, users_manage=True, game_link=True
+)
+
+# Accounts and their characters. Aldwyn has something of everything, Corvane has room for nothing, Nim has nothing.
+ACCOUNTS: dict[str, tuple[str, ...]] = {
+    "Marlow": ("Aldwyn", "Brisela", "Corvane"),
+    "Sunniva": ("Dorrick", "Elowen"),
+    "Pettigrew": ("Farrokh",),
+    "Ottoline": ("Gwendry", "Halvard", "Isaura"),
+    "Tobiah": ("Jorunn", "Kestrin"),
+    "Wilhelmina": ("Lysander", "Maelis"),
+    "Quillon": ("Nim",),
+    "Rosamund": ("Orsolya", "Peregrin", "Quenna"),
+    "Ludovic": ("Ragnfrid", "Seraphel"),
+    "Anselma": ("Thessaly", "Ulfgar"),
+    "Bertram": ("Vashti", "Wynstan"),
+    "Clementine": ("Xanthe", "Yorick", "Zephyra"),
+    "Dagobert": ("Ambrosine", "Balthus"),
+    "Evangeline": ("Caelith", "Drustan"),
+    "Fitzroy": ("Emrys",),
+    "Grizelda": ("Fenwick", "Ghislain"),
+    "Horatio": ("Hollis", "Ingrith"),
+    "Isolde": ("Jaspar", "Kerensa"),
+    "Jocasta": ("Leofric",),
+    "Kasimir": ("Morwenna", "Nestor"),
+    "Leopold": ("Ondine", "Pascoe"),
+    "Mirabel": ("Rosalind",),
+    "Nathaniel": ("Sigrun", "Tamsin"),
+    "Octavia": ("Undrel", "Verity", "Wulfric"),
+}
+MUTED = {"Grizelda": "Sold the same Strongbox to eleven people in the Lantern Quarter."}
+
+FULLEST, BUSIEST, NEWCOMER = "Corvane", "Aldwyn", "Nim"
+DEAD, BANKING = "Ulfgar", "Brisela"
+WITH_A_PACK = ("Aldwyn", "Elowen", "Halvard", "Lysander", "Quenna", "Vashti", "Emrys", "Verity")
+REALMS = {
+    "realm-1": ("Aldwyn", "Brisela", "Elowen", "Halvard", "Jorunn", "Maelis", "Quenna"),
+    "realm-2": ("Thessaly", "Vashti", "Yorick", "Emrys", "Sigrun"),
+}

@@ -1,0 +1,239 @@
+"""Looks for what should never be: a ledger that does not add up, documents that differ from their columns, and so on.
+
+It only reads, a page at a time, and compares within one snapshot: it can run beside a serving Gamekeeper.
+"""
+
+import ipaddress
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from gamekeeper import app
+from gamekeeper.game.inventory import BANK
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.players import Player
+from gamekeeper.game.rows import columns
+from gamekeeper.game.spelling import Spelling
+from gamekeeper.settings import Settings
+from gamekeeper.store import catalogue, items, ledger, players, resets, spells, users
+from gamekeeper.store.engine import Reading, Row
+from gamekeeper.store.migrate import SchemaMismatch, pending
+
+ERROR, NOTE = "error", "note"
+PAGE = 500
+SHOWN = 20  # of one check's findings; the others are counted
+OTHERS_CAN_READ = 0o004
+COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "document")
+TLS = "put a proxy that speaks TLS in front and listen on 127.0.0.1."
+UNDO = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
+
+Progress = Callable[[str, int, int], None]  # what is looked at, how many of it are done, how many there are
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    level: str
+    check: str
+    message: str
+
+
+class Findings:
+    """Bounded, however much is wrong."""
+
+    def __init__(self) -> None:
+        self._shown: list[Finding] = []
+        self._count: Counter[tuple[str, str]] = Counter()
+
+    def add(self, level: str, check: str, message: str) -> None:
+        self._count[level, check] += 1
+        if self._count[level, check] <= SHOWN:
+            self._shown.append(Finding(level, check, message))
+
+    def all(self) -> list[Finding]:
+        hidden = [(each, count - SHOWN) for each, count in self._count.items() if count > SHOWN]
+        return self._shown + [Finding(*each, f"And {count} more like these.") for each, count in hidden]
+
+
+async def examine(keeper: Keeper, progress: Progress) -> list[Finding]:
+    """The later checks rest on the earlier ones: a broken file or an unknown schema is all there is to say."""
+    found = await _integrity(keeper) or await _schema(keeper)
+    if not found:
+        found = await keeper.store.read(lambda tx: _contents(tx, keeper, progress))
+    return found + _unsafe(keeper.settings)
+
+
+def exposed(host: str) -> bool:
+    """Whether others than this machine can reach it; a name other than localhost is taken to be reachable."""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() != "localhost"
+
+
+async def _schema(keeper: Keeper) -> list[Finding]:
+    try:
+        waiting = await pending(keeper.store)
+    except SchemaMismatch as mismatch:
+        return [Finding(ERROR, "schema", str(mismatch))]
+    names = ", ".join(f"{each.number:04} {each.name}" for each in waiting)
+    return [Finding(ERROR, "schema", f"Not applied yet: {names}. Run: gamekeeper migrate")] if waiting else []
+
+
+async def _integrity(keeper: Keeper) -> list[Finding]:
+    found = Findings()
+    for problem in await keeper.store.integrity():
+        found.add(ERROR, "integrity", f"The database file is damaged: {problem}. Restore a backup.")
+    return found.all()
+
+
+async def _contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[Finding]:
+    found = Findings()
+    await _ledger(tx, found, progress)
+    await _players(tx, found, keeper.changes.spelling, progress)
+    await _bags(tx, found)
+    await _sizes(tx, found, keeper.settings)
+    await _accounts(tx, found, keeper.settings)
+    return found.all()
+
+
+# --- the ledger ----------------------------------------------------------------------------------------------------
+
+
+async def _ledger(tx: Reading, found: Findings, progress: Progress) -> None:
+    """For every item: what the ledger brought in and took out is what lies in the slots."""
+    brought = await _brought(tx, found, progress)
+    held = await items.sums(tx)
+    wrong = sorted(item for item in brought.keys() | held.keys() if brought.get(item, 0) != held.get(item, 0))
+    named = await catalogue.by_id(tx, "items", wrong[:SHOWN])
+    for item in wrong:
+        name = f"{named[item].name} ({item})" if item in named else item
+        wanted, there = brought.get(item, 0), held.get(item, 0)
+        message = (
+            f"The slots hold {there} of item {name}; the ledger accounts for {wanted} ({there - wanted:+}). {UNDO}"
+        )
+        found.add(ERROR, "ledger", message)
+
+
+async def _brought(tx: Reading, found: Findings, progress: Progress) -> dict[str, int]:
+    sums: Counter[str] = Counter()
+    last, seq = await ledger.last(tx), 0
+    while page := await ledger.belongings_after(tx, seq, PAGE):
+        for seq, before, after in page:
+            try:
+                _count_items(before, -1, sums)
+                _count_items(after, 1, sums)
+            except msgspec.DecodeError as error:
+                found.add(ERROR, "ledger", f"Row {seq} of the ledger cannot be read: {error}. {UNDO}")
+        progress("ledger", seq, last)
+    return sums
+
+
+def _count_items(side: bytes | str | None, sign: int, sums: Counter[str]) -> None:
+    """Whatever has an ItemId and a Quantity, wherever it stands in the row."""
+    waiting: list[Any] = [msgspec.json.decode(side)] if side else []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += cast("list[Any]", value)
+        elif isinstance(value, dict):
+            record = cast("dict[str, Any]", value)
+            if "ItemId" in record and "Quantity" in record:
+                if record["ItemId"] != ZERO:
+                    sums[record["ItemId"]] += sign * record["Quantity"]
+            else:
+                waiting += record.values()
+
+
+# --- characters ----------------------------------------------------------------------------------------------------
+
+
+async def _players(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
+    total, done, last = await players.count(tx), 0, ZERO
+    while page := await players.columns_after(tx, last, PAGE):
+        filled = await items.inventory_slots_between(tx, page[0][0], page[-1][0])
+        for row in page:
+            player = _read(row, found, spelling)
+            if player:
+                _compare(row, player, found, spelling)
+                _equipment(player, filled.get(player.id, set()), found)
+        last, done = page[-1][0], done + len(page)
+        progress("players", done, total)
+
+
+def _read(row: Row, found: Findings, spelling: Spelling) -> Player | None:
+    try:
+        return spelling.read_player(row[-1], None)
+    except (msgspec.DecodeError, ValueError) as error:
+        found.add(ERROR, "documents", f"The document of player {row[0]} cannot be read: {error}. {UNDO}")
+        return None
+
+
+def _compare(row: Row, player: Player, found: Findings, spelling: Spelling) -> None:
+    wanted = columns(player, spelling)
+    differing = [name for name, value in zip(COMPARED, row, strict=True) if value != getattr(wanted, name)]
+    if differing:
+        message = (
+            f"Player {player.name} ({row[0]}): the stored document and the columns differ in {', '.join(differing)}."
+        )
+        found.add(ERROR, "documents", f"{message} {UNDO}")
+
+
+def _equipment(player: Player, filled: set[int], found: Findings) -> None:
+    empty = [slot for slot in player.equipment if slot >= 0 and slot not in filled]
+    if empty:
+        slots = ", ".join(str(slot) for slot in empty)
+        message = f"Player {player.name} ({player.id}) has equipped inventory slot {slots}, where nothing is."
+        cure = f"Have the game report the Equipment anew: PUT /api/link/v1/players/{player.id}"
+        found.add(ERROR, "equipment", f"{message} {cure}")
+
+
+# --- bags and slots ------------------------------------------------------------------------------------------------
+
+
+async def _bags(tx: Reading, found: Findings) -> None:
+    for bag_id, player_id, count in await items.stray_bags(tx):
+        found.add(ERROR, "bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one. {UNDO}")
+    for player_id, place, slot in await items.homeless_slots(tx):
+        message = f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have. {UNDO}"
+        found.add(ERROR, "bags", message)
+
+
+async def _sizes(tx: Reading, found: Findings, settings: Settings) -> None:
+    """Nothing is lost when a size shrinks, but it deserves to be known."""
+    for place, count in await items.slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
+        size = settings.bank_slots if place == BANK else settings.inventory_slots
+        found.add(NOTE, "sizes", _beyond(count, f"{place} slots", f"{place}_slots", size))
+    count = await spells.beyond(tx, settings.spell_slots)
+    if count:
+        found.add(NOTE, "sizes", _beyond(count, "known spells", "spell_slots", settings.spell_slots))
+
+
+def _beyond(count: int, what: str, setting: str, size: int) -> str:
+    return f"{count} {what} lie beyond the setting {setting}, which is {size}. Raise it, or have the game move them."
+
+
+# --- accounts and settings -----------------------------------------------------------------------------------------
+
+
+async def _accounts(tx: Reading, found: Findings, settings: Settings) -> None:
+    if not await users.any_api(tx):
+        found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
+    if not settings.smtp_url:
+        waiting = await resets.mails_waiting(tx)
+        message = f"Mail is not set up, so it waits in the outbox ({waiting} there now). Set GAMEKEEPER_SMTP_URL."
+        found.add(NOTE, "mail", message)
+
+
+def _unsafe(settings: Settings) -> list[Finding]:
+    found: list[Finding] = []
+    if exposed(settings.host):
+        found.append(Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS}"))
+    file = app.database_file(settings)
+    if file and os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:
+        found.append(Finding(NOTE, "settings", f"Everybody on this machine can read {file}. Run: chmod 600 {file}"))
+    return found

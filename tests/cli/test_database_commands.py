@@ -1,0 +1,118 @@
+import json
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+import people
+from command_line import CommandLine
+from world import World
+
+NEWER = "INSERT INTO migrations (number, name, checksum, applied_at) VALUES (9999, 'from_the_future', 'x', 0)"
+CLEAN = "note: mail: Mail is not set up, so it waits in the outbox (0 there now). Set GAMEKEEPER_SMTP_URL."
+EVERY = [
+    ("users", "list"),
+    ("users", "show", "Ann"),
+    ("users", "grant", "Ann", "users.query"),
+    ("users", "api", "Ann", "on"),
+    ("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin"),
+    ("users", "password", "Ann", "--password-stdin"),
+    ("tokens", "issue", "Ann"),
+    ("tokens", "list"),
+    ("tokens", "revoke", "Ann"),
+    ("migrate",),
+    ("serve", "--port", "1"),
+    ("doctor",),
+]
+AFTER_MIGRATE = [each for each in EVERY if each[:2] not in {("users", "add"), ("migrate",), ("serve", "--port")}]
+
+
+def test_migrate(first_command: CommandLine) -> None:
+    assert first_command.says("migrate").startswith("Applied 0001 foundation.\n")
+    assert first_command.says("migrate") == "The schema is up to date; nothing to do.\n"
+
+
+def test_doctor_finds_nothing(command: CommandLine) -> None:
+    if command.database.startswith("sqlite"):
+        Path(command.database.removeprefix("sqlite:///")).chmod(0o600)
+    assert command.says("doctor") == f"{CLEAN}\nEverything is in order.\n"
+    assert command.says("doctor", GAMEKEEPER_SMTP_URL="smtp://localhost") == "Everything is in order.\n"
+
+
+def test_doctor_finds_something(command: CommandLine, world: World) -> None:
+    world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
+    said = command.says("doctor", code=1)
+    assert f"error: ledger: The slots hold 1251 of item Gold Coin ({people.COIN.id}); the ledger accounts for" in said
+    assert said.splitlines()[-1].startswith("1 errors, ")
+    found = json.loads(command.says("doctor", "--json", code=1))
+    assert found["errors"] == 1
+    assert [each["check"] for each in found["findings"] if each["level"] == "error"] == ["ledger"]
+
+
+@pytest.mark.parametrize("arguments", [each for each in EVERY if each[0] not in {"doctor", "serve"}])
+def test_a_newer_schema_is_refused(command: CommandLine, world: World, arguments: tuple[str, ...]) -> None:
+    world.sql(NEWER)
+    before = len(world.ledger())
+    problem = command.refuses(*arguments, typed="secret")
+    assert "it was written by a newer Gamekeeper. Run that version, or a newer one." in problem
+    assert len(world.ledger()) == before
+
+
+def test_doctor_reports_a_newer_schema(command: CommandLine, world: World) -> None:
+    world.sql(NEWER)
+    assert "error: schema: The database has migration 9999 (from_the_future)" in command.says("doctor", code=1)
+
+
+def test_doctor_reports_a_changed_migration(command: CommandLine, world: World) -> None:
+    world.sql("UPDATE migrations SET checksum = 'x' WHERE number = 1")
+    assert "is not the one that was applied to this database" in command.says("doctor", code=1)
+
+
+@pytest.mark.parametrize("arguments", AFTER_MIGRATE)
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_an_older_schema_is_refused(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
+    result = first_command.run(*arguments, typed="secret", code=1)
+    assert "gamekeeper migrate" in result.output
+
+
+@pytest.mark.parametrize("arguments", AFTER_MIGRATE)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_mistyped_file_is_not_made(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
+    problem = first_command.refuses(*arguments, typed="secret")
+    assert "There is no database" in problem
+    assert f"gamekeeper migrate --database {first_command.database}" in problem
+    assert not Path(first_command.database.removeprefix("sqlite:///")).exists()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
+    first_command.says("migrate")
+    assert Path(first_command.database.removeprefix("sqlite:///")).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("arguments", EVERY)
+@pytest.mark.parametrize(
+    ("database", "problem"),
+    [
+        ("postgresql://nobody@127.0.0.1:1/none", "Check --database and that the database is up."),
+        ("sqlite:////no/such/folder/x.db", "/no/such/folder/x.db"),
+        ("mysql://localhost/x", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
+        ("", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
+    ],
+    ids=["server", "folder", "scheme", "nothing"],
+)
+def test_out_of_reach(arguments: tuple[str, ...], database: str, problem: str) -> None:
+    said = CommandLine(database).refuses(*arguments, typed="secret")
+    assert problem in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_no_such_database_on_the_server(first_command: CommandLine) -> None:
+    gone = urlunsplit(urlsplit(first_command.database)._replace(path="/gone"))
+    assert 'database "gone" does not exist. Check --database' in CommandLine(gone).refuses("migrate")
+
+
+def test_not_a_database(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_bytes(b"not a database" * 1000)
+    assert "file is not a database" in CommandLine(f"sqlite:///{tmp_path}/x.db").refuses("doctor")

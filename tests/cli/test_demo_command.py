@@ -1,0 +1,198 @@
+"""`gamekeeper demo`: what it prints works when it is pasted."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+import pytest
+from click.testing import CliRunner, Result
+
+from gamekeeper.cli import serve
+from gamekeeper.cli.demo import demo
+from gamekeeper.demo import realms
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.settings import Settings
+
+START_SECONDS = 30
+LAST_LINE = "/password/validate"
+PASTED = re.compile(r"^  ((?:curl|TOKEN=).*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A demo in a process of its own."""
+
+    printed: str
+    address: str
+
+    @property
+    def commands(self) -> list[str]:
+        return PASTED.findall(self.printed)
+
+    def paste(self, command: str, token: str = "") -> httpx.Response:
+        """What curl would do with a line; only -H and -d are ever in one."""
+        words = shlex.split(command.replace("$TOKEN", token))[1:]
+        options = list(zip(words[:-1:2], words[1:-1:2], strict=True))
+        headers = dict(value.split(": ", 1) for option, value in options if option == "-H")
+        body = next((value for option, value in options if option == "-d"), None)
+        return httpx.request("GET" if body is None else "POST", words[-1], headers=headers, content=body, timeout=5)
+
+    @property
+    def token(self) -> str:
+        return re.findall("gka_[A-Za-z0-9_-]+", self.printed)[0]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def wait_for(process: subprocess.Popen[bytes], printed: Path) -> str:
+    give_up = time.monotonic() + START_SECONDS
+    while LAST_LINE not in printed.read_text("utf-8") and process.poll() is None and time.monotonic() < give_up:
+        time.sleep(0.05)
+    return printed.read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Running]:
+    folder, port = tmp_path_factory.mktemp("demo"), free_port()
+    said, wrong = folder / "said", folder / "wrong"
+    arguments = ["demo", "--data", str(folder / "data"), "--port", str(port), "--players", "10"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GAMEKEEPER_")}
+    with said.open("wb") as out, wrong.open("wb") as err:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gamekeeper", *arguments], stdout=out, stderr=err, env=environment
+        )
+    try:
+        yield Running(wait_for(process, said), f"http://127.0.0.1:{port}")
+    finally:
+        process.send_signal(signal.SIGINT)
+        code = process.wait(START_SECONDS)
+    assert code == 0
+    assert "Traceback" not in wrong.read_text("utf-8")
+
+
+def test_the_ready_made_line_answers(running: Running) -> None:
+    ready = next(command for command in running.commands if "gka_" in command)
+    answer = running.paste(ready)
+    assert answer.status_code == 200
+    assert answer.json()["Total"] == 48 + 10
+
+
+def test_every_line_answers_with_the_token_of_the_log_in(running: Running) -> None:
+    words = shlex.split(next(line for line in running.commands if line.startswith("TOKEN=")).removeprefix("TOKEN=$("))
+    form = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "-d")
+    answer = httpx.post(f"{running.address}/api/oauth/token", data=form)
+    lines = [command for command in running.commands if "$TOKEN" in command]
+    answers = [running.paste(line, answer.json()["access_token"]) for line in lines]
+    assert [each.status_code for each in answers] == [200] * 8
+    assert answers[-1].json() == {"Message": "Password Correct"}
+
+
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("sed")), reason="this machine has no curl or no sed")
+def test_the_log_in_works_in_a_shell(running: Running) -> None:
+    log_in, online = running.commands[1:3]
+    script = f"{log_in}\n{online}\n"
+    answer = subprocess.run(["/bin/sh", "-c", script], capture_output=True, check=True, timeout=START_SECONDS)
+    assert b'"Total":12' in answer.stdout
+
+
+def test_players_stay_online_for_longer_than_a_lease(running: Running) -> None:
+    started = time.monotonic()
+    while time.monotonic() < started + realms.LEASE_SECONDS + 1:
+        count = running.paste(
+            f'curl -H "Authorization: Bearer {running.token}" {running.address}/api/v1/players/online/count'
+        )
+        assert count.json() == {"onlineCount": 12}
+        time.sleep(0.25)
+
+
+@pytest.fixture
+def greeted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Greets as if it served."""
+
+    def run(_: Settings, build: object, greeting: str) -> None:
+        assert build is realms.build
+        click.echo(greeting)
+
+    monkeypatch.setattr(serve, "run", run)
+
+
+def called(*arguments: str) -> Result:
+    return CliRunner(env={"GAMEKEEPER_DATABASE": None, "GAMEKEEPER_PORT": str(free_port())}).invoke(demo, arguments)
+
+
+@pytest.mark.usefixtures("greeted")
+def test_on_any_database(empty_database: str) -> None:
+    result = called("--database", empty_database, "--password", "moss", "--players", "3")
+    assert result.exit_code == 0, result.output
+    assert f"as it is sent  {wire_form('moss')}" in result.output
+    assert "51  (of 28 accounts, 12 online)" in result.output
+    again = called("--database", empty_database, "--password", "fern")
+    assert "fern  (the players' accounts keep that of the first run)" in again.output
+    assert LAST_LINE not in again.output
+
+
+@pytest.mark.usefixtures("greeted")
+def test_a_random_password_unless_one_is_given(tmp_path: Path) -> None:
+    printed = [called("--data", str(tmp_path / "new")).output for _ in range(2)]
+    passwords = [re.findall(r"Password +(\S+)", each)[0] for each in printed]
+    assert passwords[0] != passwords[1]
+    assert (tmp_path / "new" / "demo.db").exists()
+
+
+@pytest.mark.usefixtures("greeted")
+def test_the_address_printed_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "require_servable", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType] - takes anything: listens nowhere
+    result = called("--data", str(tmp_path), "--host", "0.0.0.0")  # noqa: S104 - nothing listens there
+    assert "http://127.0.0.1:" in result.output
+    assert "http://0.0.0.0" not in result.output
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = called("--data", str(tmp_path / "new"), "--port", str(port))
+    assert result.exit_code == 1
+    assert f"Cannot listen on 127.0.0.1 port {port}: Address already in use." in result.output
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_database_with_other_people(database: str) -> None:
+    result = called("--database", database)
+    assert result.exit_code == 1
+    assert "the demo leaves it alone" in result.output
+
+
+def test_a_place_where_no_directory_can_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    result = called("--data", str(tmp_path / "file" / "data"))
+    assert result.exit_code == 1
+    assert "Choose another with --data." in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--data", "here", "--database", "sqlite:///there.db"), "Give --data or --database, not both."),
+        (("--players", "-1"), "--players"),
+        (("--port", "0"), "--port"),
+    ],
+)
+def test_nonsense(arguments: tuple[str, ...], said: str) -> None:
+    result: Any = called(*arguments)
+    assert result.exit_code == 2
+    assert said in result.output

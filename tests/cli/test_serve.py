@@ -1,0 +1,179 @@
+"""`serve` as a real process: ready, answering, stopping, and what it says when it cannot."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
+
+import httpx
+import pytest
+
+from command_line import CommandLine
+from server import free_port
+from world import World
+
+SECONDS = 30
+SERVES = Callable[..., "Serving"]
+
+
+class Serving:
+    def __init__(self, database: str, folder: Path, *options: str) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._said = folder / f"{self.port}.err"
+        command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(self.port)]
+        with self._said.open("wb") as standard_error:
+            self.process = subprocess.Popen(
+                [*command, *options], stdout=subprocess.PIPE, stderr=standard_error, text=True, start_new_session=True
+            )
+        assert self.process.stdout
+        self._output = self.process.stdout
+        self.first_line = self._output.readline().rstrip("\n")
+
+    @property
+    def errors(self) -> list[str]:
+        return self._said.read_text(encoding="utf-8").splitlines()
+
+    def stop(self, sent: int = signal.SIGTERM) -> tuple[int, str]:
+        """Its exit code, and what it said after it was ready."""
+        self.process.send_signal(sent)
+        code = self.process.wait(timeout=SECONDS)
+        return code, self._output.read()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self._output.close()
+
+
+@pytest.fixture
+def serves(tmp_path: Path) -> Generator[SERVES]:
+    started: list[Serving] = []
+
+    def serve(database: str, *options: str) -> Serving:
+        started.append(Serving(database, tmp_path, *options))
+        return started[-1]
+
+    yield serve
+    for each in started:
+        each.close()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_ready_answering_and_stopping(serves: SERVES, database: str, known_tokens: Mapping[str, str]) -> None:
+    server = serves(database)
+    assert server.first_line == f"Gamekeeper is ready: {server.url} (stop with Ctrl-C)"
+    with httpx.Client(headers={"Authorization": f"Bearer {known_tokens['Root']}"}) as kept_alive:
+        answer = kept_alive.get(f"{server.url}/api/v1/players/Ann")
+        assert (answer.status_code, answer.json()["Name"]) == (200, "Ann")
+        assert server.stop() == (0, "")
+    assert len(server.errors) == 1  # the request, in the access log
+    assert '"route":"GET /api/v1/players/[lookupKey]"' in server.errors[0]
+
+
+def test_the_first_start_says_how_to_make_an_account(serves: SERVES, empty_database: str) -> None:
+    server = serves(empty_database)
+    assert "is ready" in server.first_line
+    assert server.errors[0] == "No account has API access yet. Make the first with:"
+    line = server.errors[1].split("  gamekeeper ")[1].split(" --database ")[0]
+    CommandLine(empty_database).says(*line.split(), "--password-stdin", typed="secret")
+    assert server.stop(signal.SIGINT) == (0, "")
+    again = serves(empty_database)
+    assert again.stop() == (0, "")
+    assert again.errors == []
+
+
+def test_ctrl_c_reaches_everybody(serves: SERVES, database: str) -> None:
+    server = serves(database)
+    os.killpg(server.process.pid, signal.SIGINT)
+    assert server.process.wait(timeout=SECONDS) == 0
+    assert server.errors == []
+
+
+def test_what_is_under_way_is_finished(serves: SERVES, database: str) -> None:
+    server = serves(database)
+    body = b'{"grant_type": "password"}'
+    head = f"POST /api/oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as caller:
+        caller.sendall(head + body[:10])
+        time.sleep(0.2)
+        server.process.terminate()
+        time.sleep(0.5)
+        assert server.process.poll() is None
+        caller.sendall(body[10:])
+        assert caller.recv(4096).startswith(b"HTTP/1.1 400 ")
+    assert server.process.wait(timeout=SECONDS) == 0
+
+
+def test_workers_end_with_their_parent(serves: SERVES, database: str) -> None:
+    server = serves(database)
+    server.process.kill()
+    server.process.wait()
+    deadline = time.monotonic() + SECONDS
+    while listens(server.port):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_several_workers(serves: SERVES, database: str, known_tokens: Mapping[str, str]) -> None:
+    server = serves(database, "--workers", "2")
+    for _ in range(10):
+        headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
+        assert httpx.get(f"{server.url}/api/v1/players", headers=headers).status_code == 200
+    assert server.stop() == (0, "")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_several_workers_on_sqlite_are_refused(command: CommandLine) -> None:
+    said = command.refuses("serve", "--workers", "2", "--port", str(free_port()))
+    assert said == (
+        "Error: 2 workers cannot share one SQLite file. "
+        "Use --workers 1, or PostgreSQL: --database postgresql://user@host/name\n"
+    )
+
+
+def test_a_port_in_use(command: CommandLine) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        said = command.refuses("serve", "--port", port)
+    assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}: Address already in use. Choose another")
+
+
+def test_a_port_in_use_by_another_gamekeeper(serves: SERVES, database: str, command: CommandLine) -> None:
+    server = serves(database)
+    assert "Address already in use" in command.refuses("serve", "--port", str(server.port))
+    assert server.stop() == (0, "")
+
+
+def test_an_address_that_is_not_ours(command: CommandLine) -> None:
+    assert "Cannot listen on 203.0.113.1 port" in command.refuses("serve", "--host", "203.0.113.1")
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
+def test_odd_ports(command: CommandLine, port: str) -> None:
+    command.refuses("serve", "--port", port, code=2)
+
+
+def test_listening_to_everybody_is_said_loudly(serves: SERVES, database: str) -> None:
+    server = serves(database, "--host", "0.0.0.0")  # noqa: S104 - what is being tested
+    assert server.stop() == (0, "")
+    assert [line.split(":")[0] for line in server.errors] == ["WARNING"]
+
+
+def test_a_newer_schema(serves: SERVES, database: str, world: World) -> None:
+    world.sql("INSERT INTO migrations (number, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)")
+    server = serves(database)
+    assert server.first_line == ""
+    assert server.process.wait(timeout=SECONDS) == 1
+    assert len(server.errors) == 1
+    assert "it was written by a newer Gamekeeper. Run that version, or a newer one." in server.errors[0]

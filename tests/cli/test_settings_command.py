@@ -1,0 +1,63 @@
+from dataclasses import fields
+
+import pytest
+
+from command_line import CommandLine
+from gamekeeper.settings import Settings
+
+COMMAND = CommandLine("sqlite:///game.db")
+
+
+def test_every_setting_with_value_source_and_meaning() -> None:
+    shown = {each["name"]: each for each in COMMAND.json("settings", GAMEKEEPER_PORT="8080")}
+    assert list(shown) == [each.name for each in fields(Settings)]
+    assert shown["port"] == {
+        "name": "port",
+        "value": "8080",
+        "source": "GAMEKEEPER_PORT",
+        "meaning": "Port to listen on.",
+    }
+    assert (shown["access_log"]["value"], shown["access_log"]["source"]) == ("true", "default")
+    assert shown["database"]["source"] == "GAMEKEEPER_DATABASE"
+
+
+def test_the_option_wins() -> None:
+    shown = COMMAND.json("settings", "--database", "sqlite:///other.db")
+    assert (shown[0]["value"], shown[0]["source"]) == ("sqlite:///other.db", "--database")
+
+
+def test_for_people() -> None:
+    lines = COMMAND.says("settings").splitlines()
+    assert lines[0].split() == ["SETTING", "VALUE", "SOURCE", "MEANING"]
+    assert lines[2].split() == ["host", "127.0.0.1", "default", "Address", "to", "listen", "on."]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:hush@host/game", "postgresql://me:…@host/game"),
+        ("postgresql://me:hu@sh:hush@host/game", "postgresql://me:…@host/game"),
+        ("postgresql://host/game?user=me&password=hush&sslmode=require", "password=…&sslmode=require"),
+        ("postgresql://me@host/game", "postgresql://me@host/game"),
+    ],
+)
+def test_secrets_are_masked(url: str, shown: str) -> None:
+    said = COMMAND.says("settings", GAMEKEEPER_DATABASE=url, GAMEKEEPER_SMTP_URL="smtps://me:hush@mail:465")
+    assert "hush" not in said
+    assert shown in said
+    assert "smtps://me:…@mail:465" in said
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "problem"),
+    [
+        ("GAMEKEEPER_PORT", "http", "GAMEKEEPER_PORT is 'http'; it must be a whole number."),
+        ("GAMEKEEPER_PORT", "0", "GAMEKEEPER_PORT is 0; it must be from 1 to 65535."),
+        ("GAMEKEEPER_PORT", "65536", "GAMEKEEPER_PORT is 65536; it must be from 1 to 65535."),
+        ("GAMEKEEPER_PORT", "\uff19", "GAMEKEEPER_PORT is '\uff19'; it must be a whole number."),
+        ("GAMEKEEPER_ACCESS_LOG", "1", "GAMEKEEPER_ACCESS_LOG is '1'; it must be true or false."),
+    ],
+)
+@pytest.mark.parametrize("command", ["settings", "serve", "migrate", "doctor"])
+def test_bad_values(command: str, variable: str, value: str, problem: str) -> None:
+    assert COMMAND.refuses(command, **{variable: value}) == f"Error: {problem}\n"

@@ -1,0 +1,71 @@
+import pytest
+
+import people
+from command_line import CommandLine
+from world import World
+
+
+def test_issue(command: CommandLine, world: World) -> None:
+    result = command.run("tokens", "issue", "shop")
+    token = result.stdout.strip()
+    assert token.startswith("gka_")
+    assert "it is not shown again" in result.stderr
+    assert world.get("/api/v1/players", token=token).status == 200
+    assert token not in str(world.sql("SELECT access_hash FROM tokens"))
+
+
+def test_issue_read_only_for_some_hours(command: CommandLine, world: World) -> None:
+    issued = command.json("tokens", "issue", "Root", "--read-only", "--hours", "2")
+    assert (issued["user"], issued["read_only"]) == ("Root", True)
+    listed = next(each for each in command.json("tokens", "list", "root") if each["id"] == issued["id"])
+    assert (listed["access_expires"], listed["read_only"], listed["live"]) == (issued["expires_at"], True, True)
+    give = {"itemid": people.COIN.id, "quantity": 1}
+    assert world.post("/api/v1/players/Bob/items/give", give, token=issued["token"]).status == 403
+
+
+def test_issue_refused(command: CommandLine) -> None:
+    problem = command.refuses("tokens", "issue", "Ann")
+    assert problem == "Error: This account has no API access; grant it with: gamekeeper users api Ann on\n"
+
+
+@pytest.mark.parametrize("hours", ["0", "-1", "1.5", "many", "876001", "9" * 30])
+def test_odd_hours(command: CommandLine, hours: str) -> None:
+    command.refuses("tokens", "issue", "Root", "--hours", hours, code=2)
+
+
+def test_list(command: CommandLine) -> None:
+    with_tokens = sorted(name for name, powers in people.ACCOUNTS.items() if powers.api)
+    assert sorted(each["user"] for each in command.json("tokens", "list")) == with_tokens
+    lines = command.says("tokens", "list", "Clerk").splitlines()
+    assert lines[0].split() == ["ID", "USER", "ACCESS", "EXPIRES", "STATE"]
+    assert [line.split()[1::3] for line in lines[1:]] == [["Clerk", "live"]]
+    assert command.json("tokens", "list", "Ann") == []
+
+
+def test_list_says_that_it_was_cut(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.store.tokens.LISTED_MOST", 2)
+    result = command.run("tokens", "list")
+    assert len(result.stdout.splitlines()) == 3
+    assert result.stderr == "These are the newest 2; name an account to see its own.\n"
+
+
+def test_revoke_one(command: CommandLine, world: World) -> None:
+    issued = command.json("tokens", "issue", "Shop")
+    assert command.says("tokens", "revoke", "shop", issued["id"]) == f"Revoked token {issued['id']} of Shop.\n"
+    assert world.get("/api/v1/players", token=issued["token"]).status == 401
+    assert world.get("/api/v1/players", by="Shop").status == 200
+    states = {line.split()[0]: line.split()[-1] for line in command.says("tokens", "list", "Shop").splitlines()}
+    assert states[issued["id"]] == "revoked"
+
+
+def test_revoke_all(command: CommandLine, world: World) -> None:
+    issued = command.json("tokens", "issue", "Shop")
+    assert command.says("tokens", "revoke", "Shop") == "Revoked all tokens of Shop.\n"
+    for token in (issued["token"], world.tokens["Shop"]):
+        assert world.get("/api/v1/players", token=token).status == 401
+
+
+@pytest.mark.parametrize("token_id", [people.NOBODY_ID, "not-an-id", ""])
+def test_revoke_what_is_not_there(command: CommandLine, world: World, token_id: str) -> None:
+    assert f"User 'Shop' has no token '{token_id}'." in command.refuses("tokens", "revoke", "Shop", token_id)
+    assert world.get("/api/v1/players", by="Shop").status == 200

@@ -1,0 +1,201 @@
+import os
+import pty
+import subprocess
+import sys
+
+import click
+import pytest
+
+import people
+from command_line import CommandLine
+from gamekeeper.cli.commands import gamekeeper
+from gamekeeper.game.passwords import wire_form
+from world import SENT, World
+
+NEW = ("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin")
+
+
+def logs_in(world: World, name: str, sent: str = SENT) -> bool:
+    body = {"grant_type": "password", "username": name, "password": sent}
+    return world.post("/api/oauth/token", body, by=None).status == 200
+
+
+def test_add(command: CommandLine, world: World) -> None:
+    powers = ("--api", "--role", "UserManage", "--role", "GAME.LINK", "--power", "ban")
+    said = command.says(*NEW, *powers, typed=people.PASSWORD + "\n")
+    assert said == "Added Nina, who has: api, users.query, users.manage, game.link, Ban.\n"
+    assert logs_in(world, "nina")
+    entry = world.ledger()[-1]
+    assert (entry.kind, entry.actor_id, entry.request_id[:4]) == ("user_registered", None, "cli-")
+
+
+def test_add_without_anything(command: CommandLine, world: World) -> None:
+    assert command.says(*NEW, typed=people.PASSWORD) == "Added Nina, who has: no powers.\n"
+    shown = command.json("users", "show", "NINA")
+    assert (shown["api"], shown["roles"], shown["powers"]) == (False, [], [])
+    assert not logs_in(world, "nina")
+
+
+def test_add_is_the_first_to_touch_an_empty_database(first_command: CommandLine) -> None:
+    first_command.says(*NEW, "--api", typed="secret")
+    assert [user["name"] for user in first_command.json("users", "list")] == ["Nina"]
+    assert first_command.says("migrate") == "The schema is up to date; nothing to do.\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"Nina": "ann"}, "Account already exists with username 'ann'. Choose another name"),
+        ({"nina@example.test": "ANN@example.test"}, "Account already with email 'ANN@example.test'. Give another"),
+        ({"nina@example.test": "nobody"}, "'--email' is not an email address"),
+        ({"Nina": "rank"}, "The name 'rank' is reserved; choose another."),
+        ({"Nina": "a/b"}, "The field 'NAME' must match"),
+        ({"Nina": people.ANN.id}, "The field 'NAME' must match"),
+    ],
+)
+def test_add_refused(command: CommandLine, changed: dict[str, str], problem: str) -> None:
+    arguments = [changed.get(each, each) for each in NEW]
+    assert problem in command.refuses(*arguments, typed="secret")
+    assert "Nina" not in command.says("users", "list")
+
+
+@pytest.mark.parametrize(
+    ("more", "typed", "problem"),
+    [
+        (("--role", "king"), "secret", "'king' is not a role; there are users.query, users.manage, game.link."),
+        (("--power", "fly"), "secret", "'fly' is not one of 'editor'"),
+        ((), "\n", "The password on standard input is empty."),
+    ],
+)
+def test_add_used_wrongly(command: CommandLine, more: tuple[str, ...], typed: str, problem: str) -> None:
+    assert problem in command.refuses(*NEW, *more, typed=typed, code=2)
+
+
+def test_no_terminal_to_ask_on(command: CommandLine) -> None:
+    problem = command.refuses(*NEW[:-1], typed="secret\nsecret\n", code=2)
+    assert "There is no terminal to ask for the password on; give it with --password-stdin." in problem
+
+
+@pytest.mark.parametrize(("again", "code"), [("tippity", 0), ("toppity", 1)])
+def test_a_terminal_is_asked_twice(command: CommandLine, again: str, code: int) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "GAMEKEEPER_DATABASE": command.database}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "gamekeeper", *NEW[:-1], "--api"],
+        env=environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    shown = b""
+    for prompt, line in ((b"Password:", "tippity"), (b"The same again:", again)):
+        while prompt not in shown:
+            shown += os.read(ours, 1024)
+        os.write(ours, f"{line}\n".encode())
+    if code:  # it asks anew until both are the same; end of input ends that
+        while b"do not match" not in shown:
+            shown += os.read(ours, 1024)
+        child.terminate()
+    assert (child.wait(timeout=30) == 0) == (code == 0)
+    os.close(theirs)
+    os.close(ours)
+    assert b"tippity" not in shown
+    assert ("Nina" in command.says("users", "list")) == (code == 0)
+
+
+def test_list(command: CommandLine) -> None:
+    listed = command.json("users", "list")
+    assert [user["name"] for user in listed] == sorted(people.ACCOUNTS, key=str.lower)
+    mona = next(user for user in listed if user["name"] == "Mona")
+    assert mona == {
+        "id": people.USER_IDS["Mona"],
+        "name": "Mona",
+        "email": "mona@example.test",
+        "api": False,
+        "roles": [],
+        "powers": [],
+        "mute_reason": "spamming",
+        "created_at": mona["created_at"],
+    }
+    lines = command.says("users", "list").splitlines()
+    assert lines[3].split() == ["Mona", "mona@example.test", "-"]
+    assert lines[4].split()[2:4] == ["api,", "users.query,"]
+
+
+def test_list_goes_through_every_page(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.cli.users.PAGE", 2)
+    assert len(command.json("users", "list")) == len(people.ACCOUNTS)
+
+
+def test_list_of_nobody(first_command: CommandLine) -> None:
+    first_command.says("migrate")
+    assert first_command.json("users", "list") == []
+    assert first_command.says("users", "list") == ""
+
+
+def test_show(command: CommandLine) -> None:
+    assert command.json("users", "show", "root") == command.json("users", "show", people.USER_IDS["Root"].upper())
+    lines = command.says("users", "show", "Clerk").splitlines()
+    assert [line.split(None, 1)[1] for line in lines[1:6]] == ["Clerk", "clerk@example.test", "on", "users.query", "-"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("users", "show", "Nobody"),
+        ("users", "grant", "Nobody", "users.query"),
+        ("users", "revoke", "Nobody", "users.query"),
+        ("users", "api", "Nobody", "on"),
+        ("users", "password", "Nobody", "--password-stdin"),
+        ("tokens", "issue", "Nobody"),
+        ("tokens", "list", "Nobody"),
+        ("tokens", "revoke", "Nobody"),
+    ],
+)
+def test_nobody(command: CommandLine, arguments: tuple[str, ...]) -> None:
+    problem = command.refuses(*arguments, typed="secret")
+    assert problem == "Error: No user with name 'Nobody'. `gamekeeper users list` shows who there is.\n"
+
+
+def test_roles(command: CommandLine, world: World) -> None:
+    assert command.says("users", "grant", "shop", "usermanage") == "Shop now has: api, users.query, users.manage.\n"
+    assert world.get("/api/v1/users", by="Shop").status == 200
+    assert world.ledger()[-1].kind == "powers_changed"
+    assert command.says("users", "revoke", "shop", "Users.Query") == "Shop now has: api.\n"
+    assert "'king' is not a role" in command.refuses("users", "grant", "shop", "king", code=2)
+
+
+def test_granting_what_is_held_changes_nothing(command: CommandLine, world: World) -> None:
+    before = len(world.ledger())
+    assert command.says("users", "grant", "Clerk", "users.query") == "Clerk now has: api, users.query.\n"
+    assert len(world.ledger()) == before
+
+
+def test_api(command: CommandLine, world: World) -> None:
+    assert command.says("users", "api", "Shop", "off") == "Shop now has: nothing.\n"
+    assert world.get("/api/v1/players", by="Shop").status == 401
+    assert command.says("users", "api", "Shop", "on") == "Shop now has: api.\n"
+    command.refuses("users", "api", "Shop", "maybe", code=2)
+
+
+def test_password(command: CommandLine, world: World) -> None:
+    said = command.says("users", "password", "Shop", "--password-stdin", typed="pässword\r\n")
+    assert said == "Set the password of Shop and revoked the account's tokens.\n"
+    assert world.get("/api/v1/players", by="Shop").status == 401
+    assert not logs_in(world, "Shop")
+    assert logs_in(world, "Shop", wire_form("pässword"))
+
+
+def options(of: click.Command) -> list[click.Parameter]:
+    inside = (
+        [option for each in of.commands.values() for option in options(each)] if isinstance(of, click.Group) else []
+    )
+    return of.params + inside
+
+
+def test_no_argument_takes_a_password() -> None:
+    commands = [each for name, each in gamekeeper.commands.items() if name != "demo"]
+    named = [option for each in commands for option in options(each) if "password" in "".join(option.opts)]
+    assert len(named) == 2
+    assert all(isinstance(option, click.Option) and option.is_flag for option in named)

@@ -1,0 +1,34 @@
+"""One world per engine for a whole file: for requests that must not change anything."""
+
+import asyncio
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+import examples
+import state
+from world import World
+
+ENGINES = ("sqlite", "postgres")
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def shared_world(request: pytest.FixtureRequest) -> Generator[World]:
+    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+    url = databases.fresh()
+    loop = asyncio.new_event_loop()
+    world = World(url, databases.tokens, loop)
+    examples.furnish(world)
+    yield world
+    world.close()
+    loop.close()
+    databases.drop(url)
+
+
+@pytest.fixture
+def unchanged(shared_world: World) -> Generator[World]:
+    """The shared world; the test fails if it leaves anything changed behind."""
+    before = state.fingerprint(shared_world)
+    yield shared_world
+    assert state.changed(before, state.fingerprint(shared_world)) == []

@@ -1,0 +1,106 @@
+"""One good request for every row of the table: what the contract tests vary."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import people
+from gamekeeper.http.routes import ROUTES, WRITE, Route
+from world import SENT, World
+
+SERVER = "realm1"
+CODE = "a-code-that-was-mailed"
+TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"
+NEW_PASSWORD = "ab" * 32
+PLAYER_KEYS = {"lookupKey": "Ann", "variableId": people.KILLS.id, "bagId": people.ANNS_POUCH}
+USER_KEYS = {"lookupKey": "Ann", "lookupKey1": "Ann", "lookupKey2": "Zoe"}
+OTHER_KEYS = {
+    "username": "Clerk",
+    "tokenId": TOKEN_ID,
+    "kind": "spells",
+    "id": people.BOB.id,
+    "server": SERVER,
+}
+UNKNOWN_KEYS = {
+    "lookupKey": "Nobody",
+    "lookupKey1": "Nobody",
+    "lookupKey2": "Nobody",
+    "variableId": people.NOBODY_ID,
+    "bagId": people.NOBODY_ID,
+    "username": "Nobody",
+    "tokenId": people.NOBODY_ID,
+    "kind": "nothing",
+    "id": people.NOBODY_ID,
+    "server": "nowhere",
+}
+
+GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
+BODIES: Mapping[str, object] = {
+    "players.legacy_online": {},
+    "players.legacy_by_name": {},
+    "users.legacy_by_name": {},
+    "variables.assign": {"value": 8},
+    "items.give": {**GIVE, "bankoverflow": True},
+    "items.take": GIVE,
+    "spells.teach": {"spellid": people.HEAL.id},
+    "spells.forget": {"spellid": people.FIREBALL.id},
+    "users.register": {"username": "Newcomer", "password": SENT, "email": "newcomer@example.test"},
+    "credentials.validate_password": {"password": SENT},
+    "credentials.change_email": {"new": "ann2@example.test", "authorization": SENT},
+    "credentials.change_password": {"new": NEW_PASSWORD, "authorization": SENT},
+    "credentials.manage_email": {"new": "ann3@example.test"},
+    "credentials.manage_password": {"new": NEW_PASSWORD},
+    "credentials.redeem_code": {"code": CODE, "new": NEW_PASSWORD},
+    "tokens.log_in": {"grant_type": "password", "username": "Clerk", "password": SENT},
+    "link.put_catalogue": [{"Id": people.FIREBALL.id, "Name": "Fireball"}],
+    "link.put_player": {"Level": 4},
+    "link.heartbeat": {"Lease": 3600},
+    "link.joined": {"Players": [people.BOB.id]},
+    "link.left": {"Players": [people.BOB.id]},
+}
+
+
+class Example(NamedTuple):
+    route: Route
+    path: str
+    body: object  # None: no body
+
+    @property
+    def name(self) -> str:
+        return f"{self.route.number or '+'} {self.route.method} {self.route.path}"
+
+
+def path_of(route: Route, keys: Mapping[str, str]) -> str:
+    """The route's path, its parameters filled in from the keys."""
+    usual = (USER_KEYS if route.path.startswith("/api/v1/users") else PLAYER_KEYS) | OTHER_KEYS | dict(keys)
+    return re.sub(r"\[(\w+)\]", lambda found: usual[found[1]], route.path)
+
+
+def handler_of(route: Route) -> str:
+    return f"{route.handler.__module__.rpartition('.')[2]}.{route.handler.__name__}"
+
+
+EXAMPLES = [Example(route, path_of(route, {}), BODIES.get(handler_of(route))) for route in ROUTES]
+BY_NUMBER = {each.route.number: each for each in EXAMPLES if each.route.number}
+BY_HANDLER = {handler_of(each.route): each for each in EXAMPLES}
+
+
+def parameters(route: Route) -> list[str]:
+    return re.findall(r"\[(\w+)\]", route.path)
+
+
+def tried(example: Example) -> str:
+    """The path of a request that changes nothing: a write becomes a dry run."""
+    return f"{example.path}?dryRun=true" if example.route.does is WRITE else example.path
+
+
+def furnish(world: World) -> None:
+    """What the examples speak of and people.py does not have: a live game server, a reset code, a token by its id."""
+    world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
+    ann, clerk = people.USER_IDS["Ann"], people.USER_IDS["Clerk"]
+    far = 4_000_000_000_000
+    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at) VALUES ('{ann}', '{CODE}', 1000000, {far})")  # noqa: S608 - the values are ours
+    world.sql(
+        f"INSERT INTO tokens (id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires)"  # noqa: S608 - the values are ours
+        f" SELECT '{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0 FROM tokens LIMIT 1"
+    )

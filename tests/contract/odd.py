@@ -1,0 +1,149 @@
+"""Odd but fine: requests that must be answered as if they were plain, with what nobody may smuggle in ignored."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+import people
+from examples import BY_HANDLER, EXAMPLES, Example, handler_of, tried
+from gamekeeper.http import wire
+from hostile import JSON, LIMIT, Hostile, padded
+
+POWERS = dict.fromkeys([*wire.Power.__struct_fields__, *wire.ChangedPower.__struct_fields__], True)
+SMUGGLED: Mapping[str, object] = {
+    **{name: 99 for name in wire.PlayerDocument.__struct_fields__},
+    "Name": "Eve",
+    "UserId": people.USER_IDS["Bob"],
+    "Id": people.NOBODY_ID,
+    "ClassName": "God",
+    "MapName": "Heaven",
+    "Online": True,
+    "LastOnline": None,
+    "Email": "eve@example.test",
+    "Power": POWERS,
+    "PasswordResetCode": "known",
+    "IsMuted": False,
+    "MuteReason": None,
+    **POWERS,
+    "Roles": ["users.query", "users.manage", "game.link"],
+    "role": "users.manage",
+    "users.query": True,
+    "users.manage": True,
+    "users_query": True,
+    "users_manage": True,
+    "game_link": True,
+    "read_only": False,
+    "actor_id": people.USER_IDS["Bob"],
+    "token_id": people.NOBODY_ID,
+    "player_id": people.BOB.id,
+    "user_id": people.USER_IDS["Bob"],
+    "lookupKey": "Bob",
+    "dryRun": False,
+    "Idempotency-Key": "x",
+    "__proto__": {"api": True},
+    "__class__": "Root",
+    "\ud800": 1,
+}
+bodied = [each for each in EXAMPLES if each.route.takes not in {None, bytes}]
+
+
+class Odd(NamedTuple):
+    case: Hostile  # expected to be answered with 200
+    plain: Hostile | None  # whose answer it must have; None: only that it is answered
+
+
+def smuggled_into(example: Example) -> dict[str, object]:
+    """All that the operation does not take."""
+    takes = example.route.takes
+    assert takes is not None
+    assert issubclass(takes, msgspec.Struct)
+    taken = {each.name.lower() for each in msgspec.structs.fields(takes)}
+    return {name: value for name, value in SMUGGLED.items() if name.lower() not in taken}
+
+
+def case(example: Example, about: str, body: bytes, headers: Mapping[bytes, bytes] = JSON) -> Hostile:
+    path = tried(example).encode()
+    return Hostile("odd", f"{example.name}: {about}", example.route.method, path, (200,), body, headers)
+
+
+def whole(example: Example, **more: object) -> bytes:
+    assert isinstance(example.body, dict)
+    return json.dumps({**example.body, **more}).encode()
+
+
+def smuggling() -> Iterator[Odd]:
+    for example in bodied:
+        plain = case(example, "plain", whole(example))
+        for name, value in smuggled_into(example).items():
+            yield Odd(case(example, f"with {name!a}", whole(example, **{name: value})), _comparable(example, plain))
+
+
+def bodies() -> Iterator[Odd]:
+    form = {b"content-type": b"application/x-www-form-urlencoded"}
+    for example in bodied:
+        body, comparable = whole(example), _comparable(example, case(example, "plain", whole(example)))
+        deep = whole(example)[:-1] + (b", " if example.body else b"") + b'"deep": ' + b"[" * 31 + b"]" * 31 + b"}"
+        odd = {
+            "32 levels": (deep, JSON),
+            "a byte order mark": (b"\xef\xbb\xbf" + body, JSON),
+            "another charset named": (body, {b"content-type": b"Application/JSON; charset=iso-8859-1"}),
+            "no label": (body, {}),
+            "labelled a form": (body, form),
+            "field names in capitals": (_capitals(example), JSON),
+        }
+        if not example.route.over_link:
+            odd["64 KiB"] = padded(body, LIMIT), JSON
+        for about, (raw, headers) in odd.items():
+            yield Odd(case(example, about, raw, headers), comparable)
+
+
+def _capitals(example: Example) -> bytes:
+    assert isinstance(example.body, dict)
+    return json.dumps({str(name).upper(): value for name, value in example.body.items()}).encode()  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - the examples' bodies are objects
+
+
+def _comparable(example: Example, plain: Hostile) -> Hostile | None:
+    """A new token is never the same, and a lease ends a little later each time."""
+    return None if handler_of(example.route) in {"tokens.log_in", "link.heartbeat"} else plain
+
+
+def pages() -> Iterator[Odd]:
+    for path in ("/api/v1/players", "/api/v1/players/rank", "/api/v1/users", "/api/link/v1/catalogue/items"):
+        for query in (
+            "page=2147483647&pageSize=2147483647&limit=2147483647",
+            "page=2147483647",
+            "PAGE=0&pagesize=1&LIMIT=5",
+            "page=0000000001",
+            "unknown=1&unknown2=%ff",
+        ):
+            yield Odd(Hostile("odd", f"{path}?{query}", "GET", f"{path}?{query}".encode(), (200,)), None)
+    for handler in ("players.legacy_online", "players.legacy_by_name", "users.legacy_by_name"):
+        for body in (b'{"page": 2147483647, "count": 2147483647}', b'{"page": "3", "count": "1"}', b"[]", b"", b" \n"):
+            yield Odd(case(BY_HANDLER[handler], repr(body), body), None)
+
+
+def spellings() -> Iterator[Odd]:
+    give = BY_HANDLER["items.give"]
+    plain = case(give, "plain", whole(give))
+    for about, more in {
+        "a number in a string": {"quantity": "2"},
+        "a boolean in a string": {"bankoverflow": "TRUE"},
+        "a guid in braces": {"itemid": f"{{{people.COIN.id.upper()}}}"},
+        "a guid without hyphens": {"itemid": people.COIN.id.replace("-", "")},
+    }.items():
+        yield Odd(case(give, about, whole(give, **more)), plain)
+    for key in ("ann", "%41nn", people.ANN.id.upper(), f"%7b{people.ANN.id}%7d", people.ANN.id.replace("-", "")):
+        path = f"/api/v1/players/{key}/items/give?dryRun=TRUE".encode()
+        yield Odd(Hostile("odd", f"key {key}", "POST", path, (200,), whole(give), JSON), plain)
+    for about, headers in {
+        "255 characters of key": {b"idempotency-key": bytes(range(0x21, 0x7F)) + b"k" * 161},
+        "500 characters of reason": {b"x-reason": "ж".encode() * 500},
+        "an empty reason": {b"x-reason": b""},
+        "another encoding's header": {b"accept-encoding": b"\xff", b"cookie": b"a=b; a=c"},
+    }.items():
+        yield Odd(case(give, about, whole(give), {**JSON, **headers}), plain)
+
+
+CASES: list[Odd] = [*smuggling(), *bodies(), *pages(), *spellings()]

@@ -1,0 +1,49 @@
+"""What a database holds, table by table, so that a test can say: nothing changed."""
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+
+from gamekeeper.store.statements import FOLDER
+from world import World
+
+UNWATCHED = frozenset({"guesses", "tokens"})  # a refused request may count a guess; tokens are looked at on their own
+TOTALS = """
+SELECT (SELECT COALESCE(MAX(seq), 0) FROM ledger), (SELECT COUNT(*) FROM presence),
+       (SELECT COALESCE(SUM(expires_at), 0) FROM servers), (SELECT COUNT(*) FROM idempotency_keys),
+       (SELECT COUNT(*) FROM mails), (SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL),
+       (SELECT COUNT(*) FROM players), (SELECT COUNT(*) FROM users), (SELECT COALESCE(SUM(tries_left), 0) FROM resets)
+"""
+
+
+@cache
+def tables() -> tuple[str, ...]:
+    text = (FOLDER / "schema.sql").read_text(encoding="utf-8")
+    return tuple(re.findall(r"^CREATE TABLE (\w+)", text, re.MULTILINE))
+
+
+def fingerprint(world: World, but: Collection[str] = UNWATCHED) -> Mapping[str, str]:
+    return {table: _digest(world, table) for table in tables() if table not in but}
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The tables that are not as they were."""
+    return [table for table in after if before[table] != after[table]]
+
+
+def totals(world: World) -> tuple[int, ...]:
+    """A quick look instead of a fingerprint: one statement that every kind of write shows in."""
+    return tuple(int(number) for number in world.sql(TOTALS)[0])
+
+
+def _digest(world: World, table: str) -> str:
+    rows = sorted(repr(row) for row in world.sql(f"SELECT * FROM {table}"))  # noqa: S608 - a name out of schema.sql
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
+@cache
+def columns() -> Mapping[str, tuple[str, ...]]:
+    text = (FOLDER / "schema.sql").read_text(encoding="utf-8")
+    found: list[tuple[str, str]] = re.findall(r"^CREATE TABLE (\w+) \(\n(.*?)^\)", text, re.MULTILINE | re.DOTALL)
+    return {table: tuple(re.findall(r"^    ([a-z_]+) +\S", body, re.MULTILINE)) for table, body in found}

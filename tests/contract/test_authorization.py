@@ -1,0 +1,248 @@
+"""Who may do what: every row of the table × every kind of caller, on both engines."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pytest
+
+import examples
+import people
+import state
+from examples import EXAMPLES, Example
+from gamekeeper.game import tokens
+from gamekeeper.http.routes import NOBODY, WRITE
+from gamekeeper.store import users
+from world import Answer, World
+
+DENIED = "Authorization has been denied for this request."
+LACKING = {  # role → accounts with a good token and without it
+    "users.query": ["Shop", "Server"],
+    "users.manage": ["Shop", "Server", "Clerk"],
+    "game.link": ["Shop", "Clerk"],
+}
+
+
+class Case(NamedTuple):
+    name: str
+    authorization: str | None  # {good} and so on stand for tokens; None: no header
+    by: str | None = None  # a role lacking, or "right": then the account's own token is sent
+
+
+MALFORMED = [
+    Case("empty", ""),
+    Case("scheme alone", "Bearer"),
+    Case("scheme and spaces", "Bearer   "),
+    Case("wrong scheme", "Basic {good}"),
+    Case("token without its scheme", "{good}"),
+    Case("no prefix", "Bearer {bare}"),
+    Case("unknown", "Bearer gka_0123456789012345678901234567890123456789012"),
+    Case("prefix alone", "Bearer gka_"),
+    Case("300 characters", "Bearer gka_" + "a" * 296),
+    Case("good one and 300 more", "Bearer {good}" + "a" * 300),
+    Case("not ASCII", "Bearer gka_ключ"),
+    Case("full-width prefix", "Bearer ｇｋａ_0123456789"),
+    Case("two tokens", "Bearer {good} {good}"),
+    Case("two credentials", "Bearer {good}, Bearer {good}"),
+    Case("in quotes", 'Bearer "{good}"'),
+    Case("tab for a space", "Bearer\t{good}"),
+    Case("upper case", "Bearer {upper}"),
+    Case("refresh token", "Bearer {refresh}"),
+    Case("its hash", "Bearer {hash}"),
+]
+REFUSED = [Case("no token", None), *MALFORMED, Case("expired", "Bearer {expired}"), Case("revoked", "Bearer {revoked}")]
+GOOD = Case("right role", "Bearer {good}")
+ANY_CASE_OF_SCHEME = Case("right role, scheme in another case", "bEARER {good}")
+READ_ONLY = Case("read-only", "Bearer {read_only}")
+
+guarded = [each for each in EXAMPLES if each.route.needs is not NOBODY]
+unguarded = [each for each in EXAMPLES if each.route.needs is NOBODY]
+with_role = [each for each in EXAMPLES if each.route.needs]
+
+
+@pytest.fixture(scope="module")
+def sent_tokens(shared_world: World) -> Mapping[str, str]:
+    """Tokens of the account with every role: good, spoilt in each way, and one that can only read."""
+    world = shared_world
+    good = world.tokens["Root"]
+    expired, revoked, read_only = (_issued(world, read_only=only) for only in (False, False, True))
+    world.sql("UPDATE tokens SET access_expires = 1 WHERE id = $1", expired.id)
+    assert world.call("DELETE", f"/api/oauth/token/Root/{revoked.id}").status == 200
+    logged_in = world.post("/api/oauth/token", examples.BODIES["tokens.log_in"], by=None).json
+    return {
+        "good": good,
+        "bare": good.removeprefix("gka_"),
+        "upper": good.upper(),
+        "expired": expired.access,
+        "revoked": revoked.access,
+        "read_only": read_only.access,
+        "refresh": logged_in["refresh_token"],
+        "hash": tokens.digest(good),
+    }
+
+
+def _issued(world: World, *, read_only: bool) -> tokens.Pair:
+    user = world.run(users.by_fold(world.keeper.store, "root"))
+    assert user
+    return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=read_only))
+
+
+def ask(world: World, example: Example, case: Case, known: Mapping[str, str], path: str | None = None) -> Answer:
+    headers = {} if case.authorization is None else {"authorization": case.authorization.format(**known)}
+    path = examples.tried(example) if path is None else path
+    return world.call(example.route.method, path, by=None, body=example.body, headers=headers)
+
+
+def told(answer: Answer) -> dict[str, str]:
+    """What the caller learns, without the request's own id."""
+    return {name: value for name, value in answer.json.items() if name != "RequestId"}
+
+
+def assert_denied(answer: Answer) -> None:
+    assert answer.status == 401
+    assert told(answer) == {"Message": DENIED, "Code": "denied"}
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+def assert_forbidden(answer: Answer, code: str) -> None:
+    assert answer.status == 403
+    assert answer.code == code
+    assert "www-authenticate" not in answer.headers
+
+
+def cases_of(example: Example) -> list[Case]:
+    lacking = [Case(f"{who} lacks {role}", None, who) for role in example.route.needs or () for who in LACKING[role]]
+    return [*REFUSED, READ_ONLY, *lacking, GOOD, ANY_CASE_OF_SCHEME]
+
+
+def expected(example: Example, case: Case) -> str:
+    if case in REFUSED:
+        return "denied"
+    if case.by is not None:
+        return "role_missing"
+    if case is READ_ONLY and example.route.does is WRITE:
+        return "read_only_token"
+    return "answered"
+
+
+def check(example: Example, case: Case, answer: Answer) -> None:
+    wanted = expected(example, case)
+    if wanted == "denied":
+        assert_denied(answer)
+    elif wanted == "answered":
+        assert answer.status == 200, answer.raw
+    else:
+        assert_forbidden(answer, wanted)
+
+
+@pytest.mark.parametrize("example", guarded, ids=lambda each: each.name)
+def test_every_row_by_every_caller(shared_world: World, sent_tokens: Mapping[str, str], example: Example) -> None:
+    """Refused requests are sent in earnest, those that are answered as dry runs; either way nothing changes."""
+    for case in cases_of(example):
+        before = state.totals(shared_world)
+        known = sent_tokens if case.by is None else {"own": shared_world.tokens[case.by]}
+        sent = case if case.by is None else case._replace(authorization="Bearer {own}")
+        earnest = expected(example, case) != "answered"
+        answer = ask(shared_world, example, sent, known, example.path if earnest else None)
+        try:
+            check(example, case, answer)
+            assert unspent(state.totals(shared_world)) == unspent(before)
+        except AssertionError as problem:
+            raise AssertionError(f"{example.name}, {case.name}: {problem}") from problem
+
+
+def unspent(totals: tuple[int, ...]) -> tuple[int, ...]:
+    """Without the tries of reset codes: redeeming one spends a try even when it is only tried out."""
+    return totals[:-1]
+
+
+@pytest.mark.parametrize("example", guarded, ids=lambda each: each.name)
+def test_without_a_token_nobody_learns_what_exists(
+    shared_world: World, sent_tokens: Mapping[str, str], example: Example
+) -> None:
+    unknown = examples.path_of(example.route, examples.UNKNOWN_KEYS)
+    for case in (REFUSED[0], REFUSED[-1]):
+        known = [told(ask(shared_world, example, case, sent_tokens, path)) for path in (example.path, unknown)]
+        assert known[0] == known[1]
+
+
+@pytest.mark.parametrize("example", with_role, ids=lambda each: each.name)
+def test_without_the_role_nobody_learns_what_exists_nor_what_is_malformed(
+    shared_world: World, example: Example
+) -> None:
+    for who in LACKING[min(example.route.needs or ())]:
+        existing, unknown, malformed = (
+            shared_world.call(example.route.method, path, by=who, body=body)
+            for path, body in (
+                (example.path, example.body),
+                (examples.path_of(example.route, examples.UNKNOWN_KEYS), example.body),
+                (f"{example.path}?page=x&dryRun=x", "no object"),
+            )
+        )
+        assert_forbidden(existing, "role_missing")
+        assert told(existing) == told(unknown) == told(malformed)
+
+
+@pytest.mark.parametrize("role", sorted(LACKING))
+def test_the_missing_role_is_named(shared_world: World, role: str) -> None:
+    example = next(each for each in with_role if min(each.route.needs or ()) == role)
+    for who in LACKING[role]:
+        answer = shared_world.call(example.route.method, example.path, by=who, body=example.body)
+        assert answer.message == f"This needs the role {role}."
+
+
+@pytest.mark.parametrize("example", unguarded, ids=lambda each: each.name)
+def test_open_rows_ignore_a_stray_token(shared_world: World, sent_tokens: Mapping[str, str], example: Example) -> None:
+    for case in [*REFUSED, READ_ONLY, GOOD]:
+        answer = ask(shared_world, example, case, sent_tokens, example.path)
+        assert answer.status == 200, (case.name, answer.raw)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/oauth/token/{}", "/api/oauth/tokens/{}", "/api/oauth/token/{}/" + people.NOBODY_ID]
+)
+def test_other_peoples_tokens_need_users_manage(shared_world: World, path: str) -> None:
+    before = state.totals(shared_world)
+    for who in ("Shop", "Server", "Clerk"):
+        answers = [shared_world.call("DELETE", path.format(name), by=who) for name in ("Root", "Nobody")]
+        assert_forbidden(answers[0], "role_missing")
+        assert told(answers[0]) == told(answers[1])
+    assert state.totals(shared_world) == before
+
+
+def test_route_comes_before_token(shared_world: World) -> None:
+    assert shared_world.call("GET", "/api/v1/nothing", by=None).status == 404
+    assert shared_world.call("PATCH", "/api/v1/players", by=None).status == 405
+
+
+def test_token_and_role_come_before_size_and_type(shared_world: World) -> None:
+    large, plain = b"{" + b" " * 70_000, {"content-type": "text/plain"}
+    path = "/api/v1/users/register"
+    assert shared_world.call("POST", path, by=None, raw=large, headers=plain).status == 401
+    assert shared_world.call("POST", path, by="Shop", raw=large, headers=plain).status == 403
+    assert shared_world.call("POST", path, by="Root", raw=large, headers=plain).status == 413
+    assert shared_world.call("POST", path, by="Root", raw=b"x", headers=plain).status == 415
+
+
+def test_the_table_of_callers_covers_every_role() -> None:
+    assert {role for each in EXAMPLES for role in each.route.needs or ()} == set(LACKING)
+    for role, lacking in LACKING.items():
+        assert not any(getattr(people.ACCOUNTS[who], role.replace(".", "_")) for who in lacking)
+
+
+def test_the_checks_can_fail(shared_world: World) -> None:
+    fine = shared_world.get("/api/v1/players")
+    with pytest.raises(AssertionError):
+        assert_denied(fine)
+    with pytest.raises(AssertionError):
+        assert_forbidden(fine, "role_missing")
+    denied = shared_world.get("/api/v1/players", by=None)
+    for example, case in ((guarded[0], GOOD), (with_role[0], Case("lacking", None, "Shop"))):
+        with pytest.raises(AssertionError):
+            check(example, case, denied)
+
+
+def test_a_change_would_be_seen(world: World) -> None:
+    before, seen = state.totals(world), state.fingerprint(world)
+    world.post("/api/v1/players/Ann/items/give", examples.GIVE)
+    assert state.totals(world) != before
+    assert state.changed(seen, state.fingerprint(world)) == ["slots", "ledger"]

@@ -1,0 +1,33 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from gamekeeper.cli.commands import gamekeeper
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "generate_docs.py"
+
+
+def test_the_files_are_what_the_code_says() -> None:
+    checked = subprocess.run([sys.executable, SCRIPT, "--check"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def commands(group: click.Group) -> list[click.Command]:
+    found: list[click.Command] = []
+    for each in group.commands.values():
+        found += commands(each) if isinstance(each, click.Group) else [each]
+    return found
+
+
+@pytest.mark.parametrize("command", [pytest.param(each, id=each.name) for each in commands(gamekeeper)])
+def test_every_command_has_help_and_takes_a_database(command: click.Command) -> None:
+    assert command.help
+    assert any("--database" in option.opts for option in command.params)
+    for option in command.params:
+        assert isinstance(option, click.Argument) or option.help, option.name
+    if command.name != "demo":
+        assert command.epilog
+        assert command.epilog.startswith("Example: ")

@@ -1,0 +1,244 @@
+"""How often a password may be guessed: counted before the check, by all instances together, whoever the name is."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import pytest
+from argon2 import PasswordHasher
+
+import people
+from gamekeeper import app
+from gamekeeper.game import guesses
+from gamekeeper.game.lookup import new_guid
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.store import clock, postgres
+from proof import at_once, refused, rows
+from world import SENT, Answer, World
+
+TOKEN = "/api/oauth/token"
+USERS = "/api/v1/users"
+WRONG = wire_form("not it")
+WINDOW = 5 * 60_000
+PROVING: Mapping[str, Mapping[str, object]] = {
+    "password/validate": {"password": WRONG},
+    "email/change": {"new": "ann@new.test", "authorization": WRONG},
+    "password/change": {"new": SENT, "authorization": WRONG},
+}
+
+
+@pytest.fixture
+def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """One entry for every password that really reached argon2, in whichever world."""
+    found: list[str] = []
+    real = PasswordHasher.verify
+
+    def counted(hasher: PasswordHasher, stored: str, sent: str) -> bool:
+        found.append(stored)
+        return real(hasher, stored, sent)
+
+    monkeypatch.setattr(PasswordHasher, "verify", counted)
+    return found
+
+
+def guess(world: World, user: str = "Root", password: str = WRONG, address: str = "10.0.0.1") -> Answer:
+    body = {"grant_type": "password", "username": user, "password": password}
+    return world.post(TOKEN, body, by=None, address=address)
+
+
+def validate(world: World, password: str = WRONG, user: str = "Ann", by: str = "Root") -> Answer:
+    return world.post(f"{USERS}/{user}/password/validate", {"password": password}, by=by)
+
+
+def earlier(world: World, account: str, caller: str, count: int) -> None:
+    """That many wrong passwords a moment ago, without the work of checking them."""
+    now = world.run(clock.now(world.keeper.store))
+    for _ in range(count):
+        values = "VALUES ($1, $2, $3, $4)"
+        world.sql(f"INSERT INTO guesses (id, account, caller, at) {values}", new_guid(), account, caller, now)
+
+
+def age(world: World, milliseconds: int) -> None:
+    world.sql("UPDATE guesses SET at = at - $1", milliseconds)
+
+
+def limited(answer: Answer) -> int:
+    """The seconds to wait."""
+    refused(answer, 429, "too_many_guesses")
+    seconds = int(answer.headers["retry-after"])
+    assert answer.message == f"Too many wrong passwords; wait {seconds} seconds."
+    return seconds
+
+
+# --- the limits ---------------------------------------------------------------------------------------------------
+
+
+def test_ten_wrong_passwords_and_then_not_even_the_right_one(world: World, hashed: list[str]) -> None:
+    for _ in range(10):
+        refused(guess(world), 400, "invalid_grant")
+    assert 295 <= limited(guess(world)) <= 300
+    limited(guess(world, password=SENT))
+    assert len(hashed) == 10
+
+
+def test_the_owner_at_another_address_still_gets_in(world: World) -> None:
+    earlier(world, people.USER_IDS["Root"], "10.0.0.1", 10)
+    limited(guess(world, password=SENT))
+    assert guess(world, password=SENT, address="10.0.0.2").status == 200
+    assert guess(world, "Clerk", SENT).status == 200  # nor is anybody else's name shut at this address
+
+
+@pytest.mark.parametrize("operation", PROVING)
+def test_the_same_over_the_api_per_account_and_caller(world: World, operation: str) -> None:
+    for _ in range(10):
+        refused(world.post(f"{USERS}/Ann/{operation}", PROVING[operation], by="Clerk"), 400, "wrong_password")
+    limited(world.post(f"{USERS}/Ann/{operation}", PROVING[operation], by="Clerk"))
+    refused(world.post(f"{USERS}/Ann/{operation}", PROVING[operation], by="Root"), 400, "wrong_password")
+    refused(world.post(f"{USERS}/Bob/{operation}", PROVING[operation], by="Clerk"), 400, "wrong_password")
+
+
+def test_one_website_serves_many_people(world: World) -> None:
+    """There is no low limit per caller alone."""
+    for user in people.USER_IDS.values():
+        earlier(world, user, people.USER_IDS["Clerk"], 9)
+    for user in people.USER_IDS:
+        assert validate(world, SENT, user, by="Clerk").status == 200
+
+
+def test_fifty_per_account_over_all_callers(world: World) -> None:
+    for number in range(7):
+        earlier(world, people.USER_IDS["Root"], f"10.0.1.{number}", 7)
+    refused(guess(world), 400, "invalid_grant")
+    assert limited(guess(world, password=SENT, address="10.0.0.9")) > 0
+    limited(validate(world, SENT, "Root"))
+    assert validate(world, SENT, "Ann").status == 200
+
+
+def test_the_limits_are_settings(make_world: Callable[..., World]) -> None:
+    world = make_world(guesses_per_caller=1, guesses_per_account=2)
+    refused(guess(world), 400, "invalid_grant")
+    limited(guess(world))
+    refused(guess(world, address="10.0.0.2"), 400, "invalid_grant")
+    limited(guess(world, address="10.0.0.3"))
+
+
+# --- what counts --------------------------------------------------------------------------------------------------
+
+
+def test_the_right_password_gives_the_guess_back(world: World) -> None:
+    earlier(world, people.USER_IDS["Ann"], people.USER_IDS["Root"], 9)
+    for _ in range(5):
+        assert validate(world, SENT).status == 200
+    refused(validate(world), 400, "wrong_password")
+    limited(validate(world, SENT))
+
+
+def test_a_log_in_gives_the_guess_back(world: World) -> None:
+    for user in ("Root", "Ann"):  # Ann's password is right although she has no API access
+        guess(world, user, SENT)
+    assert not rows(world, "guesses")
+
+
+def test_unknown_names_count_alike(world: World, hashed: list[str]) -> None:
+    answers = [guess(world, "Nobody") for _ in range(10)]
+    assert {(answer.status, answer.code) for answer in answers} == {(400, "invalid_grant")}
+    assert 295 <= limited(guess(world, "nOBODY")) <= 300
+    refused(guess(world, "Nobody", address="10.0.0.2"), 400, "invalid_grant")
+    assert len(hashed) == 11
+
+
+def test_a_name_is_not_kept_in_clear(world: World) -> None:
+    """People type their password into the wrong field."""
+    guess(world, "hunter2")
+    assert "hunter2" not in repr(rows(world, "guesses"))
+
+
+@pytest.mark.parametrize("operation", ["email/change", "password/change"])
+def test_a_dry_run_gets_no_free_guess(world: World, operation: str) -> None:
+    earlier(world, people.USER_IDS["Ann"], people.USER_IDS["Root"], 8)
+    for _ in range(2):
+        refused(world.post(f"{USERS}/Ann/{operation}?dryRun=true", PROVING[operation]), 400, "wrong_password")
+    limited(world.post(f"{USERS}/Ann/{operation}?dryRun=true", PROVING[operation]))
+
+
+def test_setting_a_password_without_knowing_it_is_not_limited(world: World) -> None:
+    earlier(world, people.USER_IDS["Ann"], people.USER_IDS["Root"], 10)
+    assert world.post(f"{USERS}/Ann/manage/password/change", {"new": WRONG}).status == 200
+
+
+def test_malformed_requests_are_no_guesses(world: World) -> None:
+    refused(validate(world, "secret"), 400, "bad_password")
+    refused(guess(world, password="secret"), 400, "bad_password")
+    refused(validate(world, user="Nobody"), 404, "no_such_user")
+    assert not rows(world, "guesses")
+
+
+# --- the window ---------------------------------------------------------------------------------------------------
+
+
+def test_the_window_passes(world: World) -> None:
+    earlier(world, people.USER_IDS["Root"], "10.0.0.1", 10)
+    age(world, WINDOW - 30_000)
+    assert 20 <= limited(guess(world, password=SENT)) <= 30
+    age(world, 30_000)
+    assert guess(world, password=SENT).status == 200
+
+
+def test_a_refused_guess_does_not_lengthen_the_wait(world: World) -> None:
+    earlier(world, people.USER_IDS["Root"], "10.0.0.1", 10)
+    for _ in range(3):
+        limited(guess(world))
+    assert len(rows(world, "guesses")) == 10
+
+
+def test_the_wait_is_until_the_oldest_of_the_callers_is_forgotten(world: World) -> None:
+    earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
+    age(world, WINDOW - 60_000)
+    earlier(world, people.USER_IDS["Root"], "10.0.0.1", 9)
+    assert 50 <= limited(guess(world)) <= 60
+
+
+def test_old_guesses_are_thrown_away(world: World) -> None:
+    earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
+    age(world, WINDOW + 1000)
+    earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
+    world.run(app.tidy(world.keeper))
+    assert len(rows(world, "guesses")) == 1
+
+
+# --- at once ------------------------------------------------------------------------------------------------------
+
+
+def test_thirty_at_once_over_two_instances_hash_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
+    first, second = make_world(), make_world()
+    body = {"grant_type": "password", "username": "Root", "password": WRONG}
+    answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 15])
+    assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
+    assert len(hashed) == 10
+
+
+def test_thirty_at_once_over_the_api_hash_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
+    first, second = make_world(), make_world()
+    path = f"{USERS}/Ann/password/change?dryRun=true"
+    body = PROVING["password/change"]
+    answers = at_once(first, [world.send("POST", path, body=body, by="Clerk") for world in (first, second) * 15])
+    assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
+    assert len(hashed) == 10
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite has one writer: nobody waits for a claim
+def test_a_count_that_takes_too_long_is_an_overload(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "LOCK_SECONDS", 1)
+    slow, world = make_world(), make_world()
+
+    async def one_counts_on_and_on() -> Answer:
+        claim = guesses.claim(people.USER_IDS["Root"])
+        counting = asyncio.ensure_future(slow.keeper.store.write(lambda _: asyncio.sleep(1.5), claim))
+        await asyncio.sleep(0.1)
+        body = {"grant_type": "password", "username": "Root", "password": SENT}
+        answer = await world.send("POST", TOKEN, body=body, by=None)
+        await counting
+        return answer
+
+    refused(world.run(one_counts_on_and_on()), 503, "overloaded")

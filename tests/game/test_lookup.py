@@ -1,0 +1,81 @@
+"""Keys: what is a guid, what is a name."""
+
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gamekeeper.game import lookup
+
+ID = "0a1b2c3d-4e5f-4a7b-8c9d-0e1f2a3b4c5d"
+PLAIN = ID.replace("-", "")
+
+
+@given(st.uuids())
+def test_every_common_form_of_a_guid_comes_to_one_spelling(value: uuid.UUID) -> None:
+    for text in (str(value), value.hex, f"{{{value}}}", f"{{{value.hex}}}"):
+        for spelling in (text, text.upper()):
+            assert lookup.guid(spelling) == str(value)
+            assert lookup.key_of(spelling) == ("id", str(value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Ann",
+        ID[:-1],
+        ID + "0",
+        PLAIN[:-1],
+        PLAIN + "0",
+        ID.replace("a", "g"),
+        f" {ID}",
+        f"{ID}\n",
+        f"({ID})",
+        f"{{{ID}",
+        f"{ID}}}",
+        f"urn:uuid:{ID}",
+        f"0x{PLAIN}",
+        ID.replace("-", "_"),
+        f"{PLAIN[:4]}-{PLAIN[4:]}",
+        ID.replace("0", "\uff10"),
+        ID.replace("1", "\u0661"),
+        ID.replace("f", "\uff46"),
+    ],
+)
+def test_anything_else_is_a_name(text: str) -> None:
+    assert lookup.guid(text) is None
+    assert lookup.key_of(text) == ("name", text)
+
+
+@given(st.text("0123456789abcdefABCDEF-{}xg", max_size=40))
+def test_no_text_is_misread(text: str) -> None:
+    found = lookup.guid(text)
+    assert found is None or found.replace("-", "") == text.lower().strip("{}").replace("-", "")
+
+
+@given(st.from_regex(r"[A-Za-z0-9]{2,20}", fullmatch=True))
+def test_a_name_folds_the_same_in_any_case(name: str) -> None:
+    assert lookup.fold(name) == lookup.fold(name.upper()) == lookup.fold(name.swapcase()) == name.lower()
+
+
+@pytest.mark.parametrize(("one", "other"), [("Straße", "STRASSE"), ("ΣΊΣΥΦΟΣ", "σίσυφος"), ("Éa", "éA")])
+def test_folding_is_more_than_lower_case(one: str, other: str) -> None:
+    assert lookup.fold(one) == lookup.fold(other)
+
+
+@pytest.mark.parametrize("name", ["a", "Ann", "x" * 255, "a/b", "Zoë", "\U0001f409"])
+def test_what_somebody_may_be_called(name: str) -> None:
+    assert lookup.nameable(name)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 256, "a\0", "a\nb", "\x7f", "\x85", chr(0xD800), "\ufffd"])
+def test_what_nobody_is_called(name: str) -> None:
+    assert not lookup.nameable(name)
+
+
+def test_new_guids_differ_and_are_spelt_as_we_spell_them() -> None:
+    one, other = lookup.new_guid(), lookup.new_guid()
+    assert one != other
+    assert lookup.guid(one) == one

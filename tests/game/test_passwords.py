@@ -1,0 +1,208 @@
+"""Passwords at rest and at work: argon2id, off the loop, remembered for a minute, the same effort for nobody."""
+
+import asyncio
+import statistics
+import threading
+import time
+from collections.abc import Callable, Coroutine, Generator
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import pytest
+from argon2 import PasswordHasher, Type, extract_parameters
+
+from gamekeeper.game import passwords
+from gamekeeper.game.passwords import NO_PASSWORD, Passwords, require, wire_form
+from gamekeeper.game.refusals import BadPassword, Overloaded
+from proof import at_once, refused, rows
+from world import SENT, World
+
+T = TypeVar("T")
+TOKEN = "/api/oauth/token"
+WRONG = wire_form("not it")
+UNLIMITED = {"guesses_per_caller": 1000, "guesses_per_account": 1000}
+
+
+class Checks:
+    """What really reached argon2: the stored hashes verified against, and by which thread."""
+
+    def __init__(self) -> None:
+        self.against: list[str] = []
+        self.threads: set[int] = set()
+
+
+@pytest.fixture
+def checks(monkeypatch: pytest.MonkeyPatch) -> Checks:
+    found = Checks()
+    real = PasswordHasher.verify
+
+    def counted(hasher: PasswordHasher, stored: str, sent: str) -> bool:
+        found.against.append(stored)
+        found.threads.add(threading.get_ident())
+        return real(hasher, stored, sent)
+
+    monkeypatch.setattr(PasswordHasher, "verify", counted)
+    return found
+
+
+@pytest.fixture
+def keeper_of_passwords() -> Generator[Passwords]:
+    made = Passwords(queue=3)
+    yield made
+    made.close()
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+def log_in(world: World, user: str, password: str) -> int:
+    body = {"grant_type": "password", "username": user, "password": password}
+    return world.post(TOKEN, body, by=None).status
+
+
+# --- at rest ------------------------------------------------------------------------------------------------------
+
+
+def test_stored_under_argon2id_with_a_salt_of_its_own(world: World) -> None:
+    for name in ("Twin1", "Twin2"):
+        body = {"username": name, "password": SENT, "email": f"{name}@example.test"}
+        assert world.post("/api/v1/users/register", body).status == 200
+    stored = [row[0] for row in world.sql("SELECT password FROM users WHERE name LIKE 'Twin%'")]
+    assert len(set(stored)) == 2
+    for text in stored:
+        found = extract_parameters(text)
+        assert (found.type, found.version, found.memory_cost, found.time_cost) == (Type.ID, 19, 19 * 1024, 2)
+        assert (found.parallelism, found.salt_len, found.hash_len) == (1, 16, 32)
+        assert SENT not in text
+
+
+def test_what_may_come_over_the_wire() -> None:
+    assert require(SENT.upper()) == SENT == wire_form("correct horse")
+    for bad in ("", "a" * 63, "a" * 65, "g" * 64, "１" * 64, SENT + "\n"):  # noqa: RUF001 - full-width digits on purpose
+        with pytest.raises(BadPassword, match="Did not receive a valid password"):
+            require(bad)
+
+
+# --- right and wrong ----------------------------------------------------------------------------------------------
+
+
+def test_right_and_wrong(keeper_of_passwords: Passwords) -> None:
+    async def look() -> list[bool]:
+        stored = await keeper_of_passwords.hashed(SENT)
+        return [await keeper_of_passwords.right(sent, stored) for sent in (SENT, WRONG, SENT)]
+
+    assert run(look()) == [True, False, True]
+
+
+@pytest.mark.parametrize("stored", [None, NO_PASSWORD])
+def test_no_account_costs_a_real_check(keeper_of_passwords: Passwords, checks: Checks, stored: str | None) -> None:
+    assert not run(keeper_of_passwords.right(SENT, stored))
+    assert len(checks.against) == 1
+    assert extract_parameters(checks.against[0]).memory_cost == 19 * 1024
+
+
+@pytest.mark.parametrize("stored", ["", "nonsense", "$argon2id$v=19$m=1"])
+def test_a_broken_hash_matches_nothing(keeper_of_passwords: Passwords, stored: str) -> None:
+    assert not run(keeper_of_passwords.right(SENT, stored))
+
+
+def test_unknown_names_and_wrong_passwords_do_the_same_work(world: World, checks: Checks) -> None:
+    for user in ("Root", "Nobody", "Ann"):
+        checks.against.clear()
+        assert log_in(world, user, WRONG) == 400
+        assert len(checks.against) == 1
+
+
+def test_unknown_names_and_wrong_passwords_take_the_same_time(make_world: Callable[..., World]) -> None:
+    """Interleaved, so that a busy machine is busy for both; a real difference shows in every round."""
+    world = make_world(**UNLIMITED)
+
+    def took(user: str) -> float:
+        started = time.perf_counter()
+        assert log_in(world, user, WRONG) == 400
+        return time.perf_counter() - started
+
+    def ratio() -> float:
+        pairs = [(took("Root"), took("Nobody")) for _ in range(7)]
+        known, unknown = (statistics.median(times) for times in zip(*pairs, strict=True))
+        return unknown / known
+
+    assert any(0.75 <= ratio() <= 1.25 for _ in range(5))
+
+
+# --- remembered ---------------------------------------------------------------------------------------------------
+
+
+def test_remembered_for_a_minute(
+    keeper_of_passwords: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 1000.0)
+    monkeypatch.setattr(passwords, "time", clock)
+    stored = run(keeper_of_passwords.hashed(SENT))
+    for now, expected in ((1000.0, 1), (1059.0, 1), (1061.0, 2), (1120.0, 2)):
+        clock.monotonic = lambda now=now: now
+        assert run(keeper_of_passwords.right(SENT, stored))
+        assert len(checks.against) == expected, now
+
+
+def test_only_what_was_right_is_remembered(keeper_of_passwords: Passwords, checks: Checks) -> None:
+    stored = run(keeper_of_passwords.hashed(SENT))
+    assert run(keeper_of_passwords.right(SENT, stored))
+    for number in range(2):
+        assert not run(keeper_of_passwords.right(WRONG, stored))
+        assert len(checks.against) == 2 + number
+
+
+def test_remembered_under_the_stored_hash(keeper_of_passwords: Passwords, checks: Checks) -> None:
+    """Another account with the same password, or the same account later, has another hash: checked anew."""
+    for expected in (1, 2):
+        stored = run(keeper_of_passwords.hashed(SENT))
+        assert run(keeper_of_passwords.right(SENT, stored))
+        assert len(checks.against) == expected
+
+
+def test_a_changed_password_ends_it(world: World) -> None:
+    validate = "/api/v1/users/Ann/password/validate"
+    assert world.post(validate, {"password": SENT}).status == 200
+    assert world.post("/api/v1/users/Ann/manage/password/change", {"new": WRONG}).status == 200
+    refused(world.post(validate, {"password": SENT}), 400, "wrong_password")
+    assert world.post(validate, {"password": WRONG}).status == 200
+
+
+# --- off the loop -------------------------------------------------------------------------------------------------
+
+
+def test_the_loop_keeps_turning(keeper_of_passwords: Passwords, checks: Checks) -> None:
+    async def turns_meanwhile() -> int:
+        turns, stored = 0, await keeper_of_passwords.hashed(SENT)
+        checking = asyncio.gather(*(keeper_of_passwords.right(wrong * 64, stored) for wrong in "abc"))
+        while not checking.done():
+            await asyncio.sleep(0.001)
+            turns += 1
+        return turns
+
+    assert run(turns_meanwhile()) >= 10
+    assert threading.get_ident() not in checks.threads
+
+
+def test_a_full_queue_turns_away(keeper_of_passwords: Passwords) -> None:
+    async def crowd() -> list[object]:
+        crowding = (keeper_of_passwords.hashed(SENT) for _ in range(8))
+        return list(await asyncio.gather(*crowding, return_exceptions=True))
+
+    outcomes = run(crowd())
+    assert [isinstance(outcome, Overloaded) for outcome in outcomes] == [False] * 3 + [True] * 5
+    assert isinstance(run(keeper_of_passwords.hashed(SENT)), str)  # and afterwards there is room again
+
+
+def test_an_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World]) -> None:
+    world = make_world(hash_queue=1)
+    body = {"grant_type": "password", "username": "Root", "password": WRONG}
+    answers = at_once(world, [world.send("POST", TOKEN, body=body, by=None) for _ in range(6)])
+    away = [answer for answer in answers if answer.status != 400]
+    assert away
+    for answer in away:
+        refused(answer, 503, "overloaded")
+        assert answer.headers["retry-after"] == "1"
+    assert len(rows(world, "guesses")) == len(answers) - len(away)

@@ -1,0 +1,58 @@
+"""A game server as the tests play it: what it says over the link, and who is online by every account of it."""
+
+from collections.abc import Mapping
+
+import people
+from gamekeeper.game import presence
+from world import Answer, World
+
+LINK = "/api/link/v1"
+
+
+def put_player(world: World, player_id: str, body: object, **more: str) -> Answer:
+    return world.call("PUT", f"{LINK}/players/{player_id}", body=body, by="Server", **more)
+
+
+def put_catalogue(world: World, kind: str, entries: object) -> Answer:
+    return world.call("PUT", f"{LINK}/catalogue/{kind}", body=entries, by="Server")
+
+
+def heartbeat(world: World, server: str = "one", lease: int = 60) -> Answer:
+    return world.call("PUT", f"{LINK}/servers/{server}", body={"Lease": lease}, by="Server")
+
+
+def join(world: World, *ids: str, server: str = "one") -> Answer:
+    return world.call("POST", f"{LINK}/servers/{server}/joined", body={"Players": ids}, by="Server")
+
+
+def leave(world: World, *ids: str, server: str = "one") -> Answer:
+    return world.call("POST", f"{LINK}/servers/{server}/left", body={"Players": ids}, by="Server")
+
+
+def lapse(world: World, server: str = "one") -> int:
+    """The server is silent until its lease has run out, and the reaper comes by."""
+    world.sql("UPDATE servers SET expires_at = 1 WHERE name = $1", server)
+    return world.run(presence.reap(world.keeper.store))
+
+
+def online(world: World) -> list[str]:
+    """The names online, in the list's order; that list, its old form, the count and the records must agree."""
+    listed = world.get("/api/v1/players/online?pageSize=100").json
+    legacy = world.post("/api/v1/players/online", {"count": 100}).json
+    names: list[str] = [record["Name"] for record in listed["Values"]]
+    everybody = world.get("/api/v1/players?pageSize=100").json["Values"]
+    assert listed["Total"] == len(names) == legacy["total"]
+    assert legacy["entries"] == listed["Values"]
+    assert world.get("/api/v1/players/online/count").json == {"onlineCount": len(names)}
+    assert [record["Name"] for record in everybody if record["Online"]] == names
+    assert all(world.get(f"/api/v1/players/{name}").json["Online"] for name in names)
+    return names
+
+
+def stack(slot: int, item_id: str, quantity: int = 1, **more: object) -> Mapping[str, object]:
+    return {"Slot": slot, "ItemId": item_id, "Quantity": quantity, **more}
+
+
+def newcomer(number: int, **fields: object) -> tuple[str, dict[str, object]]:
+    """The id and the body that create one more character of Bob's."""
+    return people.guid(0x1000 + number), {"Name": f"New{number}", "UserId": people.USER_IDS["Bob"], **fields}

@@ -1,0 +1,330 @@
+"""What every write of accounts and tokens takes: Idempotency-Key, ?dryRun=true, X-Reason; and what stays of it."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pytest
+
+import people
+from gamekeeper import app
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.http.routes import ROUTES, WRITE
+from proof import at_once, dump, refused, reset_code, rows
+from world import SENT, Answer, World
+
+USERS, TOKEN, TOKENS = "/api/v1/users", "/api/oauth/token", "/api/oauth/tokens"
+NEW = wire_form("battery staple")
+OURS = ("/api/v1/users", "/api/oauth")
+PREFIXED = re.compile(r"[0-9a-f]{64}|\$argon2", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A write that will succeed, on an account prepared for it."""
+
+    path: str
+    body: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True)
+class Write:
+    ready: Callable[[World], Ready]
+    kind: str | None  # of its ledger row; None: tokens are not in the ledger
+
+
+def plain(path: str, **body: object) -> Callable[[World], Ready]:
+    return lambda _: Ready(path, body or None)
+
+
+def with_code(world: World) -> Ready:
+    return Ready(f"{USERS}/Ann/password/reset", {"code": reset_code(world, "Ann"), "new": NEW})
+
+
+def one_token(route: str) -> Callable[[World], Ready]:
+    def ready(world: World) -> Ready:
+        issued = world.sql("SELECT id FROM tokens WHERE user_id = $1", people.USER_IDS["Shop"])
+        return Ready(f"{route}/Shop/{issued[0][0]}")
+
+    return ready
+
+
+WRITES: Mapping[tuple[str, str], Write] = {
+    ("POST", f"{USERS}/register"): Write(
+        plain(f"{USERS}/register", username="Newbie", password=NEW, email="newbie@example.test"), "user_registered"
+    ),
+    ("POST", f"{USERS}/[lookupKey]/email/change"): Write(
+        plain(f"{USERS}/Ann/email/change", new="ann@new.test", authorization=SENT), "email_changed"
+    ),
+    ("POST", f"{USERS}/[lookupKey]/password/change"): Write(
+        plain(f"{USERS}/Ann/password/change", new=NEW, authorization=SENT), "password_changed"
+    ),
+    ("GET", f"{USERS}/[lookupKey]/password/reset"): Write(plain(f"{USERS}/Ann/password/reset"), "reset_requested"),
+    ("POST", f"{USERS}/[lookupKey]/manage/email/change"): Write(
+        plain(f"{USERS}/Ann/manage/email/change", new="ann@new.test"), "email_changed"
+    ),
+    ("POST", f"{USERS}/[lookupKey]/manage/password/change"): Write(
+        plain(f"{USERS}/Ann/manage/password/change", new=NEW), "password_changed"
+    ),
+    ("POST", f"{USERS}/[lookupKey]/password/reset"): Write(with_code, "password_changed"),
+    ("DELETE", f"{TOKEN}/[username]"): Write(plain(f"{TOKEN}/Shop"), None),
+    ("DELETE", f"{TOKEN}/[username]/[tokenId]"): Write(one_token(TOKEN), None),
+    ("DELETE", f"{TOKENS}/[username]"): Write(plain(f"{TOKENS}/Shop"), None),
+    ("DELETE", f"{TOKENS}/[username]/[tokenId]"): Write(one_token(TOKENS), None),
+}
+LOG_IN = ("POST", TOKEN)  # takes none of the three
+IDS = [f"{method} {path}" for method, path in WRITES]
+every_write = pytest.mark.parametrize("write", WRITES, ids=IDS)
+
+
+def send(world: World, write: tuple[str, str], ready: Ready, query: str = "", **headers: str) -> Answer:
+    spelt = {name.replace("_", "-"): value for name, value in headers.items()}
+    return world.call(write[0], ready.path + query, body=ready.body, headers=spelt)
+
+
+def test_the_table_has_every_write_of_accounts_and_tokens() -> None:
+    written = {(row.method, row.path) for row in ROUTES if row.does is WRITE and row.path.startswith(OURS)}
+    assert written == {*WRITES, LOG_IN}
+
+
+# --- Idempotency-Key ----------------------------------------------------------------------------------------------
+
+
+@every_write
+def test_the_same_key_replays(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    entries = len(world.ledger())
+    first = send(world, write, ready, Idempotency_Key="k1")
+    assert (first.status, "idempotent-replay" in first.headers) == (200, False)
+    after_first = dump(world)
+    again = send(world, write, ready, Idempotency_Key="k1")
+    assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
+    assert dump(world) == after_first
+    assert len(world.ledger()) == entries + (WRITES[write].kind is not None)
+
+
+@every_write
+def test_the_same_key_with_another_request_is_refused(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    assert send(world, write, ready, Idempotency_Key="k1").status == 200
+    after = dump(world)
+    other = Ready(f"{USERS}/Mona/manage/email/change", {"new": "mona@new.test"})
+    refused(send(world, ("POST", other.path), other, Idempotency_Key="k1"), 422, "idempotency_key_reused")
+    elsewhere = Ready(ready.path.replace("Ann", "Bob").replace("Shop", "Clerk"), _other(ready.body))
+    refused(send(world, write, elsewhere, Idempotency_Key="k1"), 422, "idempotency_key_reused")
+    assert dump(world) == after
+
+
+def _other(body: Mapping[str, object] | None) -> Mapping[str, object] | None:
+    return body and {**body, **({"username": "Other"} if "username" in body else {})}
+
+
+@every_write
+def test_what_is_no_key(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    before = dump(world)
+    for key in ("", " ", "two words", "k" * 256, "ünï", "tab\tbed"):
+        answer = send(world, write, ready, Idempotency_Key=key)
+        refused(answer, 400, "bad_field")
+        assert "'Idempotency-Key'" in answer.message
+    assert dump(world) == before
+    assert send(world, write, ready, Idempotency_Key="k" * 255).status == 200
+
+
+@every_write
+def test_eight_at_once_with_one_key_apply_once(make_world: Callable[..., World], write: tuple[str, str]) -> None:
+    first, second = make_world(), make_world()
+    ready = WRITES[write].ready(first)
+    entries, mails = len(first.ledger()), len(rows(first, "mails"))
+    calls = [
+        world.send(write[0], ready.path, body=ready.body, headers={"Idempotency-Key": "k1"})
+        for world in (first, second) * 4
+    ]
+    answers = at_once(first, calls)
+    assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
+    assert sum("idempotent-replay" in answer.headers for answer in answers) == 7
+    assert len(first.ledger()) == entries + (WRITES[write].kind is not None)
+    assert len(rows(first, "mails")) == mails + (WRITES[write].kind == "reset_requested")
+    assert len(rows(first, "idempotency_keys")) == 1
+
+
+def test_keys_are_scoped_by_account_and_not_by_token(world: World) -> None:
+    register = WRITES["POST", f"{USERS}/register"].ready(world)
+    log_in = {"grant_type": "password", "username": "Root", "password": SENT}
+    token = world.post(TOKEN, log_in, by=None).json["access_token"]
+    key = {"Idempotency-Key": "k1"}
+    first = world.post(register.path, register.body, headers=key)
+    again = world.post(register.path, register.body, headers=key, token=token)
+    assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
+    refused(world.post(register.path, register.body, headers=key, by="Clerk"), 409, "username_taken")
+
+
+def test_token_and_role_are_checked_before_a_replay(world: World) -> None:
+    change = WRITES["POST", f"{USERS}/[lookupKey]/manage/email/change"].ready(world)
+    key = {"Idempotency-Key": "k1"}
+    assert world.post(change.path, change.body, headers=key).status == 200
+    refused(world.post(change.path, change.body, headers=key, by=None), 401, "denied")
+    refused(world.post(change.path, change.body, headers=key, by="Clerk"), 403, "role_missing")
+
+
+def test_only_successes_are_kept(world: World) -> None:
+    key = {"Idempotency-Key": "k1"}
+    taken = {"new": "bob@example.test"}
+    refused(world.post(f"{USERS}/Ann/manage/email/change", taken, headers=key), 409, "email_taken")
+    assert not rows(world, "idempotency_keys")
+    assert world.post(f"{USERS}/Bob/manage/email/change", {"new": "bob@new.test"}).status == 200
+    answer = world.post(f"{USERS}/Ann/manage/email/change", taken, headers=key)
+    assert (answer.status, "idempotent-replay" in answer.headers) == (200, False)
+
+
+def test_keys_are_kept_for_thirty_days(world: World) -> None:
+    reset = WRITES["GET", f"{USERS}/[lookupKey]/password/reset"].ready(world)
+    assert world.get(reset.path, headers={"Idempotency-Key": "k1"}).status == 200
+    for days, kept in ((29, 1), (2, 0)):
+        world.sql("UPDATE idempotency_keys SET at = at - $1", days * 86_400_000)
+        world.run(app.tidy(world.keeper))
+        assert len(rows(world, "idempotency_keys")) == kept
+
+
+def test_the_fingerprint_leaves_secrets_out(world: World) -> None:
+    """So another password under the same key is the same request: nothing can be found by trying."""
+    path, key = f"{USERS}/Ann/manage/password/change", {"Idempotency-Key": "k1"}
+    first = world.post(path, {"new": NEW}, headers=key)
+    again = world.post(path, {"new": SENT}, headers=key)
+    assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
+
+
+def test_neither_logging_in_nor_validating_takes_a_key(world: World) -> None:
+    key = {"Idempotency-Key": "k1"}
+    body = {"grant_type": "password", "username": "Root", "password": SENT}
+    tokens = {world.post(TOKEN, body, by=None, headers=key).json["access_token"] for _ in range(2)}
+    assert len(tokens) == 2
+    for password, status in ((SENT, 200), (NEW, 400)):
+        validate = world.post(f"{USERS}/Ann/password/validate", {"password": password}, headers=key)
+        assert (validate.status, "idempotent-replay" in validate.headers) == (status, False)
+    assert not rows(world, "idempotency_keys")
+
+
+# --- ?dryRun=true -------------------------------------------------------------------------------------------------
+
+
+@every_write
+def test_a_dry_run_answers_what_would_happen_and_changes_nothing(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    before = dump(world)
+    tried = [send(world, write, ready, query) for query in ("?dryRun=true", "?DRYRUN=True")]
+    assert dump(world) == before
+    real = send(world, write, ready, "?dryRun=false")
+    assert [(answer.status, answer.raw) for answer in tried] == [(200, real.raw)] * 2
+    assert dump(world) != before
+
+
+@every_write
+def test_a_dry_run_neither_reads_nor_stores_keys(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    for query in ("?dryRun=true", ""):
+        answer = send(world, write, ready, query, Idempotency_Key="k1")
+        assert (answer.status, "idempotent-replay" in answer.headers) == (200, False)
+    tried = send(world, write, ready, "?dryRun=true", Idempotency_Key="k1")
+    assert "idempotent-replay" not in tried.headers
+
+
+@every_write
+def test_what_is_no_dry_run(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    before = dump(world)
+    for query in ("?dryRun=1", "?dryRun=", "?dryRun=yes"):
+        refused(send(world, write, ready, query), 400, "bad_field", "The field 'dryRun' must be true or false.")
+    refused(send(world, write, ready, "?dryRun=true&dryrun=false"), 400, "repeated_field")
+    assert dump(world) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("register", {"username": "Ann", "password": NEW, "email": "new@example.test"}, 409),
+        ("Ann/manage/email/change", {"new": "bob@example.test"}, 409),
+        ("Nobody/manage/password/change", {"new": NEW}, 404),
+        ("Ann/manage/email/change", {"new": "nonsense"}, 400),
+    ],
+)
+def test_a_dry_run_is_refused_as_the_real_one(world: World, path: str, body: object, status: int) -> None:
+    tried, real = (world.post(f"{USERS}/{path}{query}", body) for query in ("?dryRun=true", ""))
+    assert (tried.status, tried.code, tried.message) == (real.status, real.code, real.message)
+    assert real.status == status
+
+
+# --- the ledger and X-Reason --------------------------------------------------------------------------------------
+
+
+@every_write
+def test_the_ledger_says_who_did_what_and_why(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    before = world.ledger()
+    answer = send(world, write, ready, X_Reason="asked for by mail, caf\u00e9 \u2116 4711")
+    assert answer.status == 200
+    written = world.ledger()[len(before) :]
+    assert [entry.kind for entry in written] == [WRITES[write].kind] * (WRITES[write].kind is not None)
+    for entry in written:
+        assert (entry.reason, entry.request_id) == ("asked for by mail, café № 4711", answer.headers["x-request-id"])
+        assert (entry.actor_id, entry.over_link, entry.player_id) == (people.USER_IDS["Root"], False, None)
+        assert world.sql("SELECT user_id FROM tokens WHERE id = $1", entry.token_id) == [(people.USER_IDS["Root"],)]
+        assert entry.user_id == _target(world, write)
+
+
+def _target(world: World, write: tuple[str, str]) -> str:
+    name = "Newbie" if write[1].endswith("register") else "Ann"
+    return world.get(f"{USERS}/{name}").json["Id"]
+
+
+@every_write
+def test_what_is_no_reason(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    before = dump(world)
+    for reason in ("r" * 501, "line\x0bfeed", "esc\x1b[2J"):
+        answer = send(world, write, ready, X_Reason=reason)
+        refused(answer, 400, "bad_field")
+        assert "'X-Reason'" in answer.message
+    assert dump(world) == before
+    assert send(world, write, ready, X_Reason="r" * 500).status == 200
+
+
+def test_before_and_after_are_in_the_ledger(world: World) -> None:
+    change = WRITES["POST", f"{USERS}/[lookupKey]/manage/email/change"].ready(world)
+    assert world.post(change.path, change.body).status == 200
+    entry = world.ledger()[-1]
+    assert json.loads(entry.before or "") == {"Email": "ann@example.test"}
+    assert json.loads(entry.after or "") == {"Email": "ann@new.test"}
+
+
+@pytest.mark.parametrize("kind", ["password_changed", "reset_requested", "user_registered"])
+def test_secrets_appear_as_changed(world: World, kind: str) -> None:
+    write = next(write for write in WRITES if WRITES[write].kind == kind)
+    assert send(world, write, WRITES[write].ready(world)).status == 200
+    after = json.loads(world.ledger()[-1].after or "")
+    field = "PasswordResetCode" if kind == "reset_requested" else "Password"
+    assert after[field] == "changed"
+
+
+@every_write
+def test_no_secret_is_in_the_ledger_or_under_a_key(world: World, write: tuple[str, str]) -> None:
+    ready = WRITES[write].ready(world)
+    assert send(world, write, ready, Idempotency_Key="k1").status == 200
+    found = world.sql("SELECT code FROM resets")
+    secrets = [SENT, NEW, str((ready.body or {}).get("code", SENT)), *(str(row[0]) for row in found)]
+    kept = world.sql("SELECT key, answer FROM idempotency_keys")
+    text = repr([entry[:2] + entry[8:] for entry in world.ledger()]) + repr(kept)
+    assert not PREFIXED.search(text)
+    everything = repr(rows(world, "ledger") + rows(world, "idempotency_keys"))
+    assert not [secret for secret in secrets if secret in everything]
+
+
+def test_a_live_code_is_not_kept_with_an_answer(world: World) -> None:
+    """One's own address again changes nothing, so the code lives on; its record is kept for thirty days."""
+    code = reset_code(world, "Ann")
+    own = {"new": "ann@example.test"}
+    answer = world.post(f"{USERS}/Ann/manage/email/change", own, headers={"Idempotency-Key": "k1"})
+    assert (answer.status, answer.json["PasswordResetCode"]) == (200, None)
+    assert code not in repr(rows(world, "idempotency_keys"))
+    assert world.get(f"{USERS}/Ann").json["PasswordResetCode"] == code

@@ -1,0 +1,400 @@
+"""Operations 23 to 26, 29 and 30, and the redeeming of a code: proving, changing and resetting passwords and emails."""
+
+import base64
+from collections.abc import Callable
+
+import pytest
+
+import people
+from gamekeeper.game.passwords import wire_form
+from proof import dump, refused, reset_code, rows, spelt
+from world import SENT, Answer, World
+
+USERS = "/api/v1/users"
+NEW = wire_form("battery staple")
+WRONG = wire_form("not it")
+VALIDATE, EMAIL, PASSWORD, RESET = "password/validate", "email/change", "password/change", "password/reset"
+MANAGE_EMAIL, MANAGE_PASSWORD = "manage/email/change", "manage/password/change"
+BODIES: dict[str, dict[str, object]] = {
+    VALIDATE: {"password": SENT},
+    EMAIL: {"new": "ann@new.test", "authorization": SENT},
+    PASSWORD: {"new": NEW, "authorization": SENT},
+    MANAGE_EMAIL: {"new": "ann@new.test"},
+    MANAGE_PASSWORD: {"new": NEW},
+    RESET: {"code": "never issued", "new": NEW},
+}
+PROVING = {VALIDATE: "password", EMAIL: "authorization", PASSWORD: "authorization"}  # where the password is proven
+HASHES = [
+    (VALIDATE, "password"),
+    (EMAIL, "authorization"),
+    (PASSWORD, "new"),
+    (PASSWORD, "authorization"),
+    (MANAGE_PASSWORD, "new"),
+    (RESET, "new"),
+]
+CHANGED_POWER = dict.fromkeys(("Editor", "Ban", "Kick", "Mute", "Api", "ApiPersonalInformation"), False)
+ANNS_RECORD: dict[str, object] = {
+    "Id": people.USER_IDS["Ann"],
+    "Name": "Ann",
+    "Email": "ann@new.test",
+    "Power": CHANGED_POWER | {"ApiUserManagement": False},
+    "PasswordResetCode": None,
+    "IsMuted": False,
+    "MuteReason": None,
+}
+SENT_MESSAGE = "Password reset email sent."
+WARNING = "Mail is not set up on this server; the message waits in the outbox."
+WRONG_CODE = "The reset code is wrong, was used, or has run out; ask for a new one."
+
+
+def post(world: World, operation: str, body: object = None, *, user: str = "Ann", **more: str) -> Answer:
+    return world.post(f"{USERS}/{user}/{operation}", BODIES[operation] if body is None else body, **more)
+
+
+def redeem(world: World, code: str, new: str = NEW, **more: str) -> Answer:
+    return post(world, RESET, {"code": code, "new": new}, **more)
+
+
+def opens(world: World, password: str, user: str = "Ann") -> bool:
+    answer = post(world, VALIDATE, {"password": password}, user=user)
+    assert answer.status in {200, 400}
+    return answer.status == 200
+
+
+# --- who may ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", BODIES)
+def test_needs_a_token_and_the_role(world: World, operation: str) -> None:
+    before = dump(world)
+    path = f"{USERS}/Ann/{operation}"
+    role = "users.manage" if operation.startswith("manage") else "users.query"
+    refused(world.post(path, BODIES[operation], by=None), 401, "denied")
+    refused(world.post(path, BODIES[operation], by="Shop"), 403, "role_missing", f"This needs the role {role}.")
+    assert dump(world) == before
+
+
+def test_asking_for_a_code_needs_a_token_and_the_role(world: World) -> None:
+    before = dump(world)
+    refused(world.get(f"{USERS}/Ann/{RESET}", by=None), 401, "denied")
+    refused(world.get(f"{USERS}/Ann/{RESET}", by="Shop"), 403, "role_missing")
+    assert dump(world) == before
+
+
+@pytest.mark.parametrize("operation", [MANAGE_EMAIL, MANAGE_PASSWORD])
+def test_managing_needs_more_than_reading(world: World, operation: str) -> None:
+    refused(post(world, operation, by="Clerk"), 403, "role_missing", "This needs the role users.manage.")
+    assert post(world, operation, by="Root").status == 200
+
+
+@pytest.mark.parametrize("operation", BODIES)
+def test_unknown_user(world: World, operation: str) -> None:
+    refused(post(world, operation, user="Nobody"), 404, "no_such_user", "No user with name 'Nobody'.")
+    missing = f"No user with id '{people.NOBODY_ID}'."
+    refused(post(world, operation, user=people.NOBODY_ID), 404, "no_such_user", missing)
+
+
+def test_asking_a_code_for_an_unknown_user(world: World) -> None:
+    refused(world.get(f"{USERS}/Nobody/{RESET}"), 404, "no_such_user", "No user with name 'Nobody'.")
+
+
+@pytest.mark.parametrize("operation", BODIES)
+def test_needs_every_field(world: World, operation: str) -> None:
+    for field in BODIES[operation]:
+        body = {name: value for name, value in BODIES[operation].items() if name != field}
+        refused(post(world, operation, body), 400, "missing_field", f"The field '{field}' is missing.")
+
+
+@pytest.mark.parametrize(("operation", "field"), HASHES)
+def test_what_is_no_hash(world: World, operation: str, field: str) -> None:
+    before = dump(world)
+    for bad in ("", "secret", "a" * 63, "a" * 65, "g" * 64, "ａ" * 64, f" {SENT[1:]}", f"{SENT}\n", None, 7, [SENT]):  # noqa: RUF001 - full-width letters on purpose
+        answer = post(world, operation, BODIES[operation] | {field: bad})
+        refused(answer, 400, "bad_password", "Did not receive a valid password.")
+    assert dump(world) == before
+
+
+# --- 23: validate -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sent", [SENT, SENT.upper()])
+def test_validate_has_the_exact_body(world: World, sent: str) -> None:
+    answer = post(world, VALIDATE, {"password": sent}, by="Clerk")
+    assert (answer.status, answer.raw) == (200, spelt({"Message": "Password Correct"}))
+
+
+def test_validate_by_id(world: World) -> None:
+    assert post(world, VALIDATE, user=people.USER_IDS["Ann"].upper()).status == 200
+
+
+def test_validating_changes_nothing(world: World) -> None:
+    before = dump(world)
+    assert opens(world, SENT)
+    assert dump(world) == before
+
+
+@pytest.mark.parametrize(("operation", "field"), PROVING.items())
+def test_wrong_password_is_a_400_and_changes_nothing(world: World, operation: str, field: str) -> None:
+    before = dump(world)
+    answer = post(world, operation, BODIES[operation] | {field: WRONG})
+    refused(answer, 400, "wrong_password", "Invalid credentials.")
+    after = dump(world)
+    assert len(after.pop("guesses")) == len(before.pop("guesses")) + 1
+    assert after == before
+
+
+# --- 24 and 29: email ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
+def test_email_change_has_the_exact_body(world: World, operation: str) -> None:
+    answer = post(world, operation)
+    assert (answer.status, answer.raw) == (200, spelt(ANNS_RECORD))
+    assert world.get(f"{USERS}/Ann").json["Email"] == "ann@new.test"
+    written = world.ledger()[-1]
+    assert (written.kind, written.user_id) == ("email_changed", people.USER_IDS["Ann"])
+
+
+def test_email_change_shows_the_other_set_of_powers(world: World) -> None:
+    powers = {
+        name: post(world, MANAGE_EMAIL, {"new": f"{name}@new.test"}, user=name).json["Power"]
+        for name in ("Root", "Clerk")
+    }
+    assert list(powers["Root"]) == [*CHANGED_POWER, "ApiUserManagement"]
+    assert all(powers["Root"].values())
+    held = {"Api": True, "ApiPersonalInformation": True, "ApiUserManagement": False}
+    assert powers["Clerk"] == CHANGED_POWER | held
+
+
+def test_email_change_shows_a_mute(world: World) -> None:
+    answer = post(world, MANAGE_EMAIL, user="Mona")
+    assert (answer.json["IsMuted"], answer.json["MuteReason"]) == (True, "spamming")
+
+
+@pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
+@pytest.mark.parametrize("taken", ["bob@example.test", "BOB@example.test"])
+def test_email_of_somebody_else(world: World, operation: str, taken: str) -> None:
+    before = dump(world)
+    answer = post(world, operation, BODIES[operation] | {"new": taken})
+    refused(answer, 409, "email_taken", f"Account already with email '{taken}'.")
+    assert dump(world) == before
+
+
+@pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
+def test_own_email_again(world: World, operation: str) -> None:
+    before = dump(world)
+    answer = post(world, operation, BODIES[operation] | {"new": "ann@example.test"})
+    assert (answer.status, answer.json) == (200, ANNS_RECORD | {"Email": "ann@example.test"})
+    assert dump(world) == before
+
+
+def test_own_email_in_another_case(world: World) -> None:
+    answer = post(world, MANAGE_EMAIL, {"new": "ANN@example.test"})
+    assert (answer.status, answer.json["Email"]) == (200, "ANN@example.test")
+    assert world.get(f"{USERS}/Ann").json["Email"] == "ANN@example.test"
+
+
+@pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
+def test_what_is_no_email(world: World, operation: str) -> None:
+    before = dump(world)
+    for bad in ("", "ann", "ann@", "ann@example.com\r\nBcc: eve@example.com", "a b@example.com", None, 7, True):
+        answer = post(world, operation, BODIES[operation] | {"new": bad})
+        refused(answer, 400, "bad_field")
+        assert "'new'" in answer.message
+    assert dump(world) == before
+
+
+def test_smuggled_powers_change_nothing(world: World) -> None:
+    smuggled = {"Power": {"Api": True}, "api": True, "users_manage": True, "Name": "Eve", "Id": people.NOBODY_ID}
+    assert post(world, MANAGE_EMAIL, BODIES[MANAGE_EMAIL] | smuggled).json == ANNS_RECORD
+    refused(
+        world.post("/api/oauth/token", {"grant_type": "password", "username": "Ann", "password": SENT}),
+        400,
+        "unauthorized_client",
+    )
+
+
+# --- 25 and 30: password ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"), [(PASSWORD, "Password Updated"), (MANAGE_PASSWORD, "Password Correct")]
+)
+def test_password_change_has_the_exact_body(world: World, operation: str, message: str) -> None:
+    answer = post(world, operation)
+    assert (answer.status, answer.raw) == (200, spelt({"Message": message}))
+    assert opens(world, NEW)
+    assert not opens(world, SENT)
+    written = next(entry for entry in reversed(world.ledger()) if entry.user_id == people.USER_IDS["Ann"])
+    assert (written.kind, written.before) == ("password_changed", None)
+
+
+def test_hashes_in_upper_case_are_the_same_password(world: World) -> None:
+    assert post(world, PASSWORD, {"new": NEW.upper(), "authorization": SENT.upper()}).status == 200
+    assert opens(world, NEW)
+
+
+@pytest.mark.parametrize("how", [PASSWORD, MANAGE_PASSWORD, RESET])
+def test_a_password_change_revokes_that_users_tokens_at_once(world: World, how: str) -> None:
+    assert world.get("/api/v1/players", by="Clerk").status == world.get("/api/v1/players", by="Shop").status == 200
+    code = reset_code(world, "Clerk")
+    body = {"code": code, "new": NEW} if how == RESET else BODIES[how]
+    assert post(world, how, body, user="Clerk").status == 200
+    refused(world.get("/api/v1/players", by="Clerk"), 401, "denied")
+    assert world.get("/api/v1/players", by="Shop").status == 200
+
+
+# --- 26: asking for a code ----------------------------------------------------------------------------------------
+
+
+def test_without_smtp_the_answer_warns(world: World) -> None:
+    answer = world.get(f"{USERS}/Ann/{RESET}", by="Clerk")
+    assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE, "Warning": WARNING}))
+
+
+def test_with_smtp_the_answer_is_the_specs(make_world: Callable[..., World]) -> None:
+    world = make_world(smtp_url="smtp://mail.example.test:25", mail_from="game@example.test")
+    answer = world.get(f"{USERS}/Ann/{RESET}")
+    assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE}))
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_code_and_mail_are_stored_together(world: World) -> None:
+    code = reset_code(world, "Ann")
+    mails = world.sql("SELECT user_id, kind, expires_at - queued_at FROM mails")
+    assert mails == [(people.USER_IDS["Ann"], "password_reset", 30 * 60_000)]
+    assert world.sql("SELECT user_id, code FROM resets") == [(people.USER_IDS["Ann"], code)]
+    assert world.ledger()[-1].kind == "reset_requested"
+
+
+def test_a_code_whose_mail_cannot_be_queued_is_not_stored(world: World) -> None:
+    world.sql("ALTER TABLE mails RENAME TO away")
+    before = dump(world)
+    assert world.get(f"{USERS}/Ann/{RESET}").status in {500, 503}
+    assert dump(world) == before
+
+
+def test_codes_are_random_and_long(world: World) -> None:
+    codes = {reset_code(world, "Ann") for _ in range(5)}
+    assert len(codes) == 5
+    for code in codes:
+        assert len(base64.urlsafe_b64decode(code + "==")) * 8 >= 128
+
+
+# --- redeeming a code ---------------------------------------------------------------------------------------------
+
+
+def test_redeem_has_the_exact_body(world: World) -> None:
+    answer = redeem(world, reset_code(world, "Ann"), by="Clerk")
+    assert (answer.status, answer.raw) == (200, spelt({"Message": "Password Updated"}))
+    assert opens(world, NEW)
+    assert not opens(world, SENT)
+
+
+def test_a_code_works_once(world: World) -> None:
+    code = reset_code(world, "Ann")
+    assert redeem(world, code).status == 200
+    refused(redeem(world, code), 400, "wrong_code", WRONG_CODE)
+
+
+def test_a_code_is_its_users_alone(world: World) -> None:
+    code = reset_code(world, "Ann")
+    refused(redeem(world, code, user="Bob"), 400, "wrong_code")
+    assert opens(world, SENT, "Bob")
+    assert redeem(world, code).status == 200
+
+
+def test_the_newest_code_wins(world: World) -> None:
+    old, new = reset_code(world, "Ann"), reset_code(world, "Ann")
+    refused(redeem(world, old), 400, "wrong_code")
+    assert redeem(world, new).status == 200
+
+
+@pytest.mark.parametrize(("wrong", "status"), [(4, 200), (5, 400)])
+def test_a_code_has_five_tries(world: World, wrong: int, status: int) -> None:
+    code = reset_code(world, "Ann")
+    for number in range(wrong):
+        refused(redeem(world, f"{code[:-1]}{number}" if number else "guess"), 400, "wrong_code")
+    assert redeem(world, code).status == status
+
+
+def test_dry_runs_are_tries_too(world: World) -> None:
+    code = reset_code(world, "Ann")
+    for _ in range(5):
+        refused(world.post(f"{USERS}/Ann/{RESET}?dryRun=true", {"code": "guess", "new": NEW}), 400, "wrong_code")
+    refused(redeem(world, code), 400, "wrong_code")
+    assert world.get(f"{USERS}/Ann").json["PasswordResetCode"] is None
+
+
+def test_a_new_code_has_five_tries_of_its_own(world: World) -> None:
+    reset_code(world, "Ann")
+    for _ in range(5):
+        redeem(world, "guess")
+    assert redeem(world, reset_code(world, "Ann")).status == 200
+
+
+@pytest.mark.parametrize("operation", [PASSWORD, MANAGE_PASSWORD, EMAIL, MANAGE_EMAIL])
+def test_a_code_dies_with_a_change_of_password_or_email(world: World, operation: str) -> None:
+    code = reset_code(world, "Ann")
+    assert post(world, operation).status == 200
+    refused(redeem(world, code, wire_form("third")), 400, "wrong_code")
+    assert rows(world, "resets") == []
+
+
+def test_a_code_runs_out(world: World) -> None:
+    code = reset_code(world, "Ann")
+    world.sql("UPDATE resets SET expires_at = expires_at - 30 * 60000")
+    refused(redeem(world, code), 400, "wrong_code", WRONG_CODE)
+
+
+def test_what_is_no_code(world: World) -> None:
+    reset_code(world, "Ann")
+    before = dump(world)
+    for bad in (None, 7, "x" * 256, "a\x00b", ["code"], {"a": 1}):
+        answer = post(world, RESET, {"code": bad, "new": NEW})
+        refused(answer, 400, "bad_field")
+        assert "'code'" in answer.message
+    assert dump(world) == before
+
+
+# --- replays and dry runs that must prove something first ---------------------------------------------------------
+
+
+def test_a_password_change_replays_although_the_old_password_is_gone(world: World) -> None:
+    key = {"Idempotency-Key": "once"}
+    first, again = (world.post(f"{USERS}/Ann/{PASSWORD}", BODIES[PASSWORD], headers=key) for _ in range(2))
+    assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
+    assert not rows(world, "guesses")
+    refused(post(world, PASSWORD), 400, "wrong_password")
+
+
+def test_a_redeemed_code_replays(world: World) -> None:
+    body, key = {"code": reset_code(world, "Ann"), "new": NEW}, {"Idempotency-Key": "once"}
+    first, again = (world.post(f"{USERS}/Ann/{RESET}", body, headers=key) for _ in range(2))
+    assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
+    refused(redeem(world, str(body["code"])), 400, "wrong_code")
+
+
+def test_changing_ones_own_password_replays_under_a_new_token(world: World) -> None:
+    """The first answer got lost and the token is revoked: the client logs in again and asks with the same key."""
+    key = {"Idempotency-Key": "once"}
+    first = world.post(f"{USERS}/Root/{PASSWORD}", BODIES[PASSWORD], headers=key)
+    refused(world.post(f"{USERS}/Root/{PASSWORD}", BODIES[PASSWORD], headers=key), 401, "denied")
+    log_in = world.post("/api/oauth/token", {"grant_type": "password", "username": "Root", "password": NEW}, by=None)
+    token = log_in.json["access_token"]
+    again = world.post(f"{USERS}/Root/{PASSWORD}", BODIES[PASSWORD], headers=key, token=token)
+    assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
+
+
+def test_a_refusal_is_decided_anew(world: World) -> None:
+    key = {"Idempotency-Key": "once"}
+    wrong = BODIES[PASSWORD] | {"authorization": WRONG}
+    refused(world.post(f"{USERS}/Ann/{PASSWORD}", wrong, headers=key), 400, "wrong_password")
+    assert world.post(f"{USERS}/Ann/{PASSWORD}", BODIES[PASSWORD], headers=key).status == 200
+
+
+@pytest.mark.parametrize("operation", [EMAIL, PASSWORD])
+def test_a_dry_run_with_a_wrong_password_is_refused_and_counts(world: World, operation: str) -> None:
+    body = BODIES[operation] | {"authorization": WRONG}
+    refused(world.post(f"{USERS}/Ann/{operation}?dryRun=true", body), 400, "wrong_password")
+    assert len(rows(world, "guesses")) == 1

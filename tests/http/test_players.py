@@ -1,0 +1,391 @@
+"""Operations 1 to 5 and 19, and the list of who is online."""
+
+from collections.abc import Callable
+
+import pytest
+
+import game_server
+import people
+from expectations import JSON, refused
+from gamekeeper.game import tokens
+from gamekeeper.game.lookup import ZERO
+from gamekeeper.store import users
+from world import Answer, World
+
+PLAYERS = "/api/v1/players"
+GET_LISTS = (PLAYERS, f"{PLAYERS}/rank", f"{PLAYERS}/online")
+POST_LISTS = (PLAYERS, f"{PLAYERS}/online")
+ANNS_RECORD = {
+    "Name": "Ann",
+    "InBank": False,
+    "UserId": people.ANN.user_id,
+    "MaxVitals": [120, 40],
+    "Id": people.ANN.id,
+    "Level": 12,
+    "Exp": 345,
+    "ExperienceToNextLevel": 655,
+    "ClassId": people.WARRIOR.id,
+    "Gender": 1,
+    "Vitals": [100, 40],
+    "BaseStats": [5, 6, 7, 8, 9],
+    "StatPointAllocations": [0, 0, 0, 0, 0],
+    "StatPoints": 3,
+    "Equipment": [-1, -1, 2, -1, -1],
+    "MapId": people.MEADOW.id,
+    "X": 3,
+    "Y": 4,
+    "Z": 0,
+    "Dir": 0,
+    "Sprite": "ann.png",
+    "Face": "ann-face.png",
+    "Dead": False,
+    "CreationDate": "2023-11-14T22:13:20.000Z",
+    "PlayTimeSeconds": 3600,
+    "ClassName": "Warrior",
+    "MapName": "Meadow",
+    "Online": False,
+    "LastOnline": None,
+}
+# Name, level and exp of those who join Ann (12, 345), Bob (3, 10) and Zoe (12, 345): ties on level, and on both.
+CROWD = (("ann2", 12, 400), ("aNN1", 12, 345), ("carl", 3, 10), ("Dora", 1, 0), ("eve", 40, 0), ("BOBBY", 3, 9))
+BY_NAME = ["Ann", "aNN1", "ann2", "Bob", "BOBBY", "carl", "Dora", "eve", "Zoe"]
+
+
+def crowd(world: World) -> None:
+    """Nine characters, all of them online."""
+    for number, (name, level, exp) in enumerate(CROWD):
+        player_id, body = game_server.newcomer(number, Level=level, Exp=exp)
+        assert game_server.put_player(world, player_id, body | {"Name": name}).status == 200
+    ids = [record["Id"] for record in world.get(f"{PLAYERS}?pageSize=100").json["Values"]]
+    game_server.heartbeat(world)
+    assert game_server.join(world, *ids).json == {"Online": 9}
+
+
+def names(answer: Answer) -> list[str]:
+    assert answer.status == 200, answer.raw
+    return [record["Name"] for record in answer.json.get("Values", answer.json.get("entries"))]
+
+
+# --- one record (5) ------------------------------------------------------------------------------------------------
+
+
+def test_a_record_has_the_specs_four_fields_first_then_ours_then_the_tail(world: World) -> None:
+    answer = world.get(f"{PLAYERS}/Ann")
+    assert answer.status == 200
+    assert list(answer.json.items()) == list(ANNS_RECORD.items())
+
+
+def test_what_nobody_set_has_its_default_and_unknown_classes_and_maps_no_name(world: World) -> None:
+    record = world.get(f"{PLAYERS}/Bob").json
+    assert list(record) == list(ANNS_RECORD)
+    assert (record["ClassId"], record["ClassName"], record["MapId"], record["MapName"]) == (ZERO, "", ZERO, "")
+    assert (record["Equipment"], record["MaxVitals"], record["Vitals"]) == ([-1] * 5, [0, 0], [0, 0])
+
+
+def test_a_guid_in_every_common_form_is_an_id(world: World, subtests: pytest.Subtests) -> None:
+    plain = people.ANN.id.replace("-", "")
+    shouted = people.ANN.id.upper()
+    for key in (people.ANN.id, shouted, plain, f"{{{people.ANN.id}}}", f"{{{plain}}}", f"%7B{people.ANN.id}%7D"):
+        with subtests.test(key):
+            assert world.get(f"{PLAYERS}/{key}").json == ANNS_RECORD
+
+
+def test_a_name_is_matched_in_any_case_and_percent_decoded(world: World, subtests: pytest.Subtests) -> None:
+    for key in ("Ann", "ann", "ANN", "aNn", "%41nn", "%61%4E%6e"):
+        with subtests.test(key):
+            assert world.get(f"{PLAYERS}/{key}").json == ANNS_RECORD
+
+
+def test_an_unknown_key_is_404_with_the_known_sentence(world: World, subtests: pytest.Subtests) -> None:
+    messages = {
+        "Nobody": "No player with name 'Nobody'.",
+        people.NOBODY_ID: f"No player with id '{people.NOBODY_ID}'.",
+        people.NOBODY_ID.replace("-", "").upper(): f"No player with id '{people.NOBODY_ID}'.",
+        ZERO: f"No player with id '{ZERO}'.",
+        people.ANN.id[:-1]: f"No player with name '{people.ANN.id[:-1]}'.",
+        "a%2Fb": "No player with name 'a/b'.",
+        "Ann%00": "No player with name 'Ann\0'.",
+        "%EF%BC%91": "No player with name '１'.",  # noqa: RUF001 - a full-width digit is no digit
+        "x" * 8000: f"No player with name '{'x' * 8000}'.",
+    }
+    for key, message in messages.items():
+        with subtests.test(key[:40]):
+            answer = world.get(f"{PLAYERS}/{key}")
+            refused(answer, 404, "no_such_player")
+            assert answer.message == message
+
+
+def test_literal_paths_win_over_names(world: World) -> None:
+    assert next(iter(world.get(f"{PLAYERS}/rank").json)) == "Total"
+    assert next(iter(world.get(f"{PLAYERS}/online").json)) == "Total"
+    refused(world.get(f"{PLAYERS}/bag"), 404, "no_such_route")
+
+
+# --- what every route shares ---------------------------------------------------------------------------------------
+
+
+def test_nobody_reads_without_a_token(world: World, subtests: pytest.Subtests) -> None:
+    calls = [("GET", path) for path in (*GET_LISTS, f"{PLAYERS}/online/count", f"{PLAYERS}/Ann", f"{PLAYERS}/Nobody")]
+    for method, path in [*calls, *(("POST", path) for path in POST_LISTS)]:
+        for token in (None, "gka_wrong", ""):
+            with subtests.test(f"{method} {path}", token=token):
+                answer = world.call(method, path, by=None, token=token)
+                refused(answer, 401, "denied")
+                assert answer.message == "Authorization has been denied for this request."
+                assert answer.headers["www-authenticate"] == "Bearer"
+
+
+def test_a_token_without_any_role_reads_players(world: World, subtests: pytest.Subtests) -> None:
+    for path in (*GET_LISTS, f"{PLAYERS}/online/count", f"{PLAYERS}/Ann"):
+        with subtests.test(path):
+            assert world.get(path, by="Shop").status == 200
+
+
+def test_a_read_only_token_reads_the_post_lists_too(world: World, subtests: pytest.Subtests) -> None:
+    shop = world.run(users.by_fold(world.keeper.store, "shop"))
+    assert shop
+    pair = world.run(tokens.issue_for_service(world.keeper, shop, 1, read_only=True))
+    for path in POST_LISTS:
+        with subtests.test(path):
+            assert world.post(path, token=pair.access).status == 200
+
+
+def test_a_trailing_slash_and_a_content_type_on_a_get_change_nothing(world: World) -> None:
+    assert world.get(f"{PLAYERS}/Ann/").json == ANNS_RECORD
+    assert names(world.get(f"{PLAYERS}/?pageSize=2")) == ["Ann", "Bob"]
+    for content_type in ("application/json", "text/plain", "nonsense"):
+        assert world.get(f"{PLAYERS}/Ann", headers={"Content-Type": content_type}).json == ANNS_RECORD
+
+
+def test_answers_say_what_they_are_and_which_request_they_answer(world: World) -> None:
+    first, second = world.get(f"{PLAYERS}/Ann"), world.get(f"{PLAYERS}/Ann")
+    assert first.headers["content-type"] == JSON
+    assert first.headers["content-length"] == str(len(first.raw))
+    assert first.headers["x-request-id"] != second.headers["x-request-id"]
+    assert "connection" not in first.headers
+
+
+def test_connection_close_is_echoed(world: World) -> None:
+    assert world.get(PLAYERS, headers={"Connection": "close"}).headers["connection"] == "close"
+
+
+def test_an_unknown_address_and_a_wrong_method_are_refused_before_the_token_is_looked_at(world: World) -> None:
+    refused(world.get(f"{PLAYERS}/Ann/nothing", by=None), 404, "no_such_route")
+    refused(world.get(f"{PLAYERS}//items", by=None), 404, "no_such_route")
+    answer = world.call("DELETE", PLAYERS, by=None)
+    refused(answer, 405, "method_not_allowed", "GET, POST")
+    assert answer.headers["allow"] == "GET, POST"
+
+
+# --- the paged envelope (1, 2, GET online) -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", GET_LISTS)
+def test_the_paged_envelope_has_five_fields_and_five_records_unless_told(world: World, path: str) -> None:
+    crowd(world)
+    page = world.get(path).json
+    assert list(page) == ["Total", "Page", "PageSize", "Count", "Values"]
+    assert (page["Total"], page["Page"], page["PageSize"], page["Count"], len(page["Values"])) == (9, 0, 5, 5, 5)
+    assert [list(record) for record in page["Values"]] == [list(ANNS_RECORD)] * 5
+    rest = world.get(f"{path}?page=1").json
+    assert (rest["Total"], rest["Page"], rest["PageSize"], rest["Count"], len(rest["Values"])) == (9, 1, 5, 4, 4)
+    assert not {record["Id"] for record in rest["Values"]} & {record["Id"] for record in page["Values"]}
+
+
+@pytest.mark.parametrize("path", GET_LISTS)
+def test_pages_are_cut_as_decided(world: World, path: str, subtests: pytest.Subtests) -> None:
+    crowd(world)
+    everybody = names(world.get(f"{path}?pageSize=100"))
+    assert len(everybody) == 9
+    cuts: dict[str, tuple[int, list[str]]] = {
+        "pageSize=2&page=1": (2, everybody[2:4]),
+        "PAGESIZE=2&Page=1": (2, everybody[2:4]),
+        "pageSize=4&page=1&limit=3": (4, everybody[4:7]),
+        "pageSize=4&page=1&limit=9": (4, everybody[4:8]),
+        "pageSize=4&limit=4": (4, everybody[:4]),
+        "limit=2": (5, everybody[:2]),
+        "limit=2&page=1": (5, everybody[5:7]),
+        "limit=100": (5, everybody[:5]),
+        "limit=5000&pageSize=5000": (100, everybody),
+        "pageSize=5000": (100, everybody),
+        "pageSize=2147483647": (100, everybody),
+        "page=2": (5, []),
+        "page=2147483647&pageSize=100": (100, []),
+        "unknown=1&pageSize=1": (1, everybody[:1]),
+    }
+    for query, (size, expected) in cuts.items():
+        with subtests.test(query):
+            answer = world.get(f"{path}?{query}")
+            assert names(answer) == expected
+            assert (answer.json["Total"], answer.json["PageSize"], answer.json["Count"]) == (9, size, len(expected))
+
+
+def test_the_largest_page_is_a_setting(make_world: Callable[..., World]) -> None:
+    world = make_world(max_page_size=2)
+    page = world.get(f"{PLAYERS}?pageSize=3&page=1").json
+    assert (page["PageSize"], [record["Name"] for record in page["Values"]]) == (2, ["Zoe"])
+    assert names(world.post(PLAYERS, {"count": 3})) == ["Ann", "Bob"]
+
+
+@pytest.mark.parametrize("path", GET_LISTS)
+def test_a_malformed_query_is_refused_with_the_field_named(world: World, path: str, subtests: pytest.Subtests) -> None:
+    wrong = ("-1", "x", "1.0", "", "1e3", "true", "%2B1", "2147483648", "9" * 5000, "%EF%BC%91", "%201")
+    for field, least in (("page", 0), ("pageSize", 1), ("limit", 1)):
+        for value in (*wrong, *(("0",) if least else ())):
+            with subtests.test(f"{field}={value[:12]}"):
+                refused(world.get(f"{path}?{field}={value}"), 400, "bad_field", f"'{field}'")
+    refused(world.get(f"{path}?page=0&Page=1"), 400, "repeated_field", "'Page'")
+
+
+# --- order ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [PLAYERS, f"{PLAYERS}/online"])
+def test_players_are_listed_by_name_without_regard_to_case(world: World, path: str) -> None:
+    crowd(world)
+    assert names(world.get(f"{path}?pageSize=100")) == BY_NAME
+    assert names(world.post(path, {"count": 100})) == BY_NAME
+
+
+def test_rank_is_by_level_then_exp_then_id_and_ascending_is_the_exact_reverse(world: World) -> None:
+    crowd(world)
+    ranked = world.get(f"{PLAYERS}/rank?pageSize=100").json["Values"]
+    keys = [(record["Level"], record["Exp"], record["Id"]) for record in ranked]
+    assert [record["Name"] for record in ranked] == [
+        "eve",
+        "ann2",
+        "aNN1",
+        "Zoe",
+        "Ann",
+        "carl",
+        "Bob",
+        "BOBBY",
+        "Dora",
+    ]
+    assert keys == sorted(keys, reverse=True)
+    assert world.get(f"{PLAYERS}/rank?pageSize=100&sortDirection=Ascending").json["Values"] == ranked[::-1]
+
+
+def test_the_sort_direction_is_read_in_any_case_and_nothing_else(world: World, subtests: pytest.Subtests) -> None:
+    best, worst = ["Zoe", "Ann", "Bob"], ["Bob", "Ann", "Zoe"]
+    for direction, expected in (("descending", best), ("DESCENDING", best), ("ascending", worst), ("aScEnDiNg", worst)):
+        with subtests.test(direction):
+            assert names(world.get(f"{PLAYERS}/rank?sortDirection={direction}")) == expected
+    for direction in ("up", "", "Asc", "Ascending%20", "1"):
+        with subtests.test(direction):
+            answer = world.get(f"{PLAYERS}/rank?sortDirection={direction}")
+            refused(answer, 400, "bad_field", "'sortDirection'")
+
+
+# --- the legacy envelope (3, 19) -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", POST_LISTS)
+def test_the_legacy_envelope_has_four_fields_of_odd_casing(world: World, path: str) -> None:
+    crowd(world)
+    page = world.post(path, {"page": 1, "count": 4}).json
+    assert list(page) == ["total", "Page", "count", "entries"]
+    assert (page["total"], page["Page"], page["count"]) == (9, 1, 4)
+    assert [record["Name"] for record in page["entries"]] == BY_NAME[4:8]
+    assert [list(record) for record in page["entries"]] == [list(ANNS_RECORD)] * 4
+
+
+@pytest.mark.parametrize("path", POST_LISTS)
+def test_a_legacy_page_is_asked_for_in_many_ways(world: World, path: str, subtests: pytest.Subtests) -> None:
+    crowd(world)
+    form = "application/x-www-form-urlencoded"
+    asked: list[tuple[bytes, str, list[str]]] = [
+        (b"", "", BY_NAME[:5]),
+        (b"", "application/json", BY_NAME[:5]),
+        (b"{}", "application/json; charset=utf-8", BY_NAME[:5]),
+        (b"[]", "application/json", BY_NAME[:5]),
+        (b' {"Page": "1", "COUNT": "3"}', "application/json", BY_NAME[3:6]),
+        (b'{"count": 5000}', "application/json", BY_NAME),
+        (b'{"page": 9}', "application/json", []),
+        (b'{"count": 1, "UserId": 7}', "", BY_NAME[:1]),
+        (b'{"count": 1}', form, BY_NAME[:1]),
+        (b"page=1&count=2", form, BY_NAME[2:4]),
+    ]
+    for body, content_type, expected in asked:
+        with subtests.test(body.decode(), content_type=content_type):
+            answer = world.call("POST", path, raw=body, headers={"Content-Type": content_type})
+            assert names(answer) == expected
+            assert (answer.json["total"], answer.json["count"]) == (9, len(expected))
+
+
+@pytest.mark.parametrize("path", POST_LISTS)
+def test_a_malformed_legacy_page_is_refused_with_the_field_named(
+    world: World, path: str, subtests: pytest.Subtests
+) -> None:
+    wrong = (
+        "-1",
+        "1.0",
+        "1e3",
+        "true",
+        "null",
+        '"five"',
+        "[]",
+        "{}",
+        "2147483648",
+        "9" * 5000,
+        '"1.0"',
+        '""',
+        '"\\uff11"',
+    )
+    for field, value in [(field, value) for field in ("page", "count") for value in (*wrong, "0")]:
+        if (field, value) != ("page", "0"):
+            with subtests.test(f"{field} {value[:12]}"):
+                raw = f'{{"{field}": {value}}}'.encode()
+                answer = world.call("POST", path, raw=raw, headers={"Content-Type": "application/json"})
+                refused(answer, 400, "bad_field", f"'{field}'")
+
+
+def test_a_broken_body_is_refused(world: World, subtests: pytest.Subtests) -> None:
+    json, text = "application/json", "text/plain"
+    broken: list[tuple[bytes, str, int, str]] = [
+        (b"{", json, 400, "malformed_body"),
+        (b"[1]", json, 400, "malformed_body"),
+        (b"7", json, 400, "malformed_body"),
+        (b"null", json, 400, "malformed_body"),
+        (b'"page"', json, 400, "malformed_body"),
+        (b'{"page": NaN}', json, 400, "malformed_body"),
+        ('{"page": 1}'.encode("utf-16"), json, 400, "malformed_body"),
+        (b"\xff\xfe", json, 400, "malformed_body"),
+        (b'{"page": 0, "Page": 0}', json, 400, "repeated_field"),
+        (b'{"x":' + b"[" * 32 + b"]" * 32 + b"}", json, 400, "malformed_body"),
+        (b'{"x":' + b"[" * 20_000 + b"]" * 20_000 + b"}", json, 400, "malformed_body"),
+        (b'{"page": 0}', text, 415, "unsupported_media_type"),
+        (b"page=0", json, 400, "malformed_body"),
+        (b"page=0", "", 415, "unsupported_media_type"),
+        (b" " * 65_537, json, 413, "body_too_large"),
+    ]
+    for body, content_type, status, code in broken:
+        with subtests.test(body[:30].decode("latin-1"), content_type=content_type):
+            answer = world.call("POST", PLAYERS, raw=body, headers={"Content-Type": content_type})
+            refused(answer, status, code)
+
+
+def test_as_deep_and_as_large_as_allowed_is_read(world: World) -> None:
+    deep = b'{"x":' + b"[" * 31 + b"]" * 31 + b"}"
+    headers = {"Content-Type": "application/json"}
+    assert names(world.call("POST", PLAYERS, raw=deep.ljust(65_536), headers=headers)) == ["Ann", "Bob", "Zoe"]
+
+
+def test_the_deprecated_list_says_so_and_names_its_successor(world: World) -> None:
+    answer = world.post(PLAYERS)
+    assert answer.headers["deprecation"].startswith("@")
+    assert answer.headers["deprecation"][1:].isdigit()
+    assert answer.headers["link"] == '</api/v1/players>; rel="successor-version"'
+    others = [world.get(PLAYERS), world.post(f"{PLAYERS}/online")]
+    assert not any({"deprecation", "link"} & other.headers.keys() for other in others)
+
+
+# --- who is online (3, 4, GET online) ------------------------------------------------------------------------------
+
+
+def test_nobody_is_online_until_a_game_server_says_so(world: World) -> None:
+    assert game_server.online(world) == []
+    game_server.heartbeat(world)
+    game_server.join(world, people.ZOE.id, people.ANN.id)
+    assert game_server.online(world) == ["Ann", "Zoe"]
+    assert world.get(f"{PLAYERS}/online/count", by="Shop").json == {"onlineCount": 2}

@@ -1,0 +1,412 @@
+"""Operations 20, 21, 22, 27, 28 and 31: accounts read and registered."""
+
+from collections.abc import Callable
+
+import pytest
+
+import people
+from proof import at_once, dump, refused, reset_code, rows, spelt
+from world import SENT, Answer, World
+
+USERS = "/api/v1/users"
+REGISTER = f"{USERS}/register"
+EVERYBODY = ["Ann", "Bob", "Clerk", "Mona", "Root", "Server", "Shop"]
+NO_POWER = {"Editor": False, "Ban": False, "Kick": False, "Mute": False, "Api": False, "PersonalInformation": False}
+ROOTS_POWER = dict.fromkeys(NO_POWER, True)
+CLERKS_POWER = NO_POWER | {"Api": True, "PersonalInformation": True}
+OPERATIONS: dict[str, tuple[str, str, object]] = {
+    "20": ("GET", USERS, None),
+    "21": ("GET", f"{USERS}/Ann", None),
+    "22": ("POST", REGISTER, {"username": "Newbie", "password": SENT, "email": "newbie@example.test"}),
+    "27": ("GET", f"{USERS}/Ann/players", None),
+    "28": ("GET", f"{USERS}/Ann/players/0", None),
+    "31": ("POST", USERS, {}),
+}
+
+
+def record(name: str, **differing: object) -> dict[str, object]:
+    known: dict[str, object] = {
+        "Id": people.USER_IDS[name],
+        "Name": name,
+        "Email": f"{name.lower()}@example.test",
+        "Power": NO_POWER,
+        "PasswordResetCode": None,
+        "IsMuted": False,
+        "MuteReason": None,
+    }
+    return known | differing
+
+
+def newcomer(**differing: object) -> dict[str, object]:
+    return {"username": "Newbie", "password": SENT, "email": "newbie@example.test"} | differing
+
+
+def names(answer: Answer) -> list[str]:
+    found = answer.json
+    return [each["Name"] for each in found.get("Values", found.get("entries"))]
+
+
+# --- who may ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", OPERATIONS)
+def test_needs_a_token_and_the_role(world: World, number: str) -> None:
+    method, path, body = OPERATIONS[number]
+    denied = world.call(method, path, body=body, by=None)
+    refused(denied, 401, "denied", "Authorization has been denied for this request.")
+    refused(world.call(method, path, body=body, by="Shop"), 403, "role_missing", "This needs the role users.query.")
+    assert world.call(method, path, body=body, by="Clerk").status == 200
+
+
+# --- 20 and 31: lists ---------------------------------------------------------------------------------------------
+
+
+def test_list_has_the_exact_body(world: World) -> None:
+    answer = world.get(f"{USERS}?page=1&pageSize=2")
+    values = [record("Clerk", Power=CLERKS_POWER), record("Mona", IsMuted=True, MuteReason="spamming")]
+    assert answer.raw == spelt({"Total": 7, "Page": 1, "PageSize": 2, "Count": 2, "Values": values})
+    assert answer.headers["content-type"] == "application/json; charset=utf-8"
+
+
+def test_legacy_list_has_the_exact_body(world: World) -> None:
+    answer = world.post(USERS, {"page": 1, "count": 2})
+    entries = [record("Clerk", Power=CLERKS_POWER), record("Mona", IsMuted=True, MuteReason="spamming")]
+    assert answer.raw == spelt({"total": 7, "Page": 1, "count": 2, "entries": entries})
+
+
+def test_legacy_list_says_that_it_is_deprecated(world: World) -> None:
+    answer = world.post(USERS)
+    assert answer.headers["deprecation"].startswith("@")
+    assert answer.headers["link"] == f'<{USERS}>; rel="successor-version"'
+    assert "deprecation" not in world.get(USERS).headers
+
+
+@pytest.mark.parametrize(
+    ("query", "page", "size", "expected"),
+    [
+        ("", 0, 5, EVERYBODY[:5]),
+        ("?page=1", 1, 5, EVERYBODY[5:]),
+        ("?pagesize=3&PAGE=2", 2, 3, EVERYBODY[6:]),
+        ("?pageSize=3&limit=2", 0, 3, EVERYBODY[:2]),
+        ("?pageSize=3&limit=9", 0, 3, EVERYBODY[:3]),
+        ("?pageSize=5000", 0, 100, EVERYBODY),
+        ("?page=9", 9, 5, []),
+        ("?page=2147483647&pageSize=100", 2147483647, 100, []),
+    ],
+)
+def test_list_pages(world: World, query: str, page: int, size: int, expected: list[str]) -> None:
+    answer = world.get(USERS + query)
+    counts = (answer.json["Total"], answer.json["Page"], answer.json["PageSize"], answer.json["Count"])
+    assert counts == (7, page, size, len(expected))
+    assert names(answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (None, EVERYBODY[:5]),
+        ({}, EVERYBODY[:5]),
+        ({"page": "1"}, EVERYBODY[5:]),
+        ({"Page": 1, "COUNT": "3"}, EVERYBODY[3:6]),
+        ({"count": 5000}, EVERYBODY),
+        ({"page": 9}, []),
+    ],
+)
+def test_legacy_list_pages(world: World, body: object, expected: list[str]) -> None:
+    answer = world.post(USERS, body)
+    assert (answer.json["total"], answer.json["count"]) == (7, len(expected))
+    assert names(answer) == expected
+
+
+@pytest.mark.parametrize("field", ["page", "pageSize", "limit"])
+def test_list_refuses_what_is_no_page(world: World, field: str) -> None:
+    bad = ["-1", "x", "", "1.0", "1e3", "2147483648", "9" * 5000, "true", "%EF%BC%91", "+1", "1_0"]
+    for text in bad if field == "page" else ["0", *bad]:
+        answer = world.get(f"{USERS}?{field}={text}")
+        refused(answer, 400, "bad_field")
+        assert f"'{field}'" in answer.message
+
+
+@pytest.mark.parametrize("field", ["page", "count"])
+def test_legacy_list_refuses_what_is_no_page(world: World, field: str) -> None:
+    bad: list[object] = [-1, "x", 1.5, True, None, 2**31, [1], {"a": 1}]
+    for value in bad if field == "page" else [0, *bad]:
+        answer = world.post(USERS, {field: value})
+        refused(answer, 400, "bad_field")
+        assert f"'{field}'" in answer.message
+
+
+# --- 21: one account ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "differing"),
+    [
+        ("Ann", {}),
+        ("Mona", {"IsMuted": True, "MuteReason": "spamming"}),
+        ("Root", {"Power": ROOTS_POWER}),
+        ("Clerk", {"Power": CLERKS_POWER}),
+        ("Shop", {"Power": NO_POWER | {"Api": True}}),
+    ],
+)
+def test_record_has_the_exact_body(world: World, name: str, differing: dict[str, object]) -> None:
+    assert world.get(f"{USERS}/{name}").raw == spelt(record(name, **differing))
+
+
+def key_forms() -> list[str]:
+    hyphened = people.USER_IDS["Ann"]
+    plain = hyphened.replace("-", "")
+    return ["Ann", "aNN", "%41nn", hyphened, hyphened.upper(), plain, f"%7B{hyphened}%7D", f"%7b{plain}%7d"]
+
+
+def test_record_by_name_or_id_in_any_form(world: World) -> None:
+    for key in key_forms():
+        assert world.get(f"{USERS}/{key}").json == record("Ann"), key
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("Nobody", "No user with name 'Nobody'."),
+        (people.NOBODY_ID.upper(), f"No user with id '{people.NOBODY_ID}'."),
+        ("Zoe", "No user with name 'Zoe'."),  # a character
+        (people.ANN.id, f"No user with id '{people.ANN.id}'."),
+        ("a%2Fb", "No user with name 'a/b'."),
+        ("%EF%BC%91" * 3, "No user with name '１１１'."),  # noqa: RUF001 - full-width digits on purpose
+        ("x" * 8000, f"No user with name '{'x' * 8000}'."),
+    ],
+)
+def test_unknown_key(world: World, key: str, message: str) -> None:
+    for path in (key, f"{key}/players", f"{key}/players/0"):
+        refused(world.get(f"{USERS}/{path}"), 404, "no_such_user", message)
+
+
+def test_keys_that_cannot_be_names_are_unknown(world: World) -> None:
+    for key in ("%00", "Ann%00", "Ann%0A", "%ff%fe", "%ED%A0%80"):
+        refused(world.get(f"{USERS}/{key}"), 404, "no_such_user")
+
+
+# --- PasswordResetCode --------------------------------------------------------------------------------------------
+
+
+def codes(world: World, by: str) -> set[str | None]:
+    """Ann's code wherever a record is shown to that caller."""
+    one = world.get(f"{USERS}/Ann", by=by).json
+    paged = world.get(USERS, by=by).json["Values"][0]
+    legacy = world.post(USERS, by=by).json["entries"][0]
+    assert one["Name"] == paged["Name"] == legacy["Name"] == "Ann"
+    return {each["PasswordResetCode"] for each in (one, paged, legacy)}
+
+
+def test_code_is_shown_only_to_those_who_manage_users(world: World) -> None:
+    code = reset_code(world, "Ann")
+    assert codes(world, "Root") == {code}
+    assert codes(world, "Clerk") == {None}
+    assert world.get(f"{USERS}/Bob").json["PasswordResetCode"] is None
+
+
+def test_code_is_gone_after_use(world: World) -> None:
+    code = reset_code(world, "Ann")
+    assert world.post(f"{USERS}/Ann/password/reset", {"code": code, "new": "a" * 64}).status == 200
+    assert codes(world, "Root") == {None}
+
+
+def test_code_is_gone_after_thirty_minutes(world: World) -> None:
+    reset_code(world, "Ann")
+    world.sql("UPDATE resets SET expires_at = expires_at - 29 * 60000")
+    assert codes(world, "Root") != {None}
+    world.sql("UPDATE resets SET expires_at = expires_at - 60000")
+    assert codes(world, "Root") == {None}
+
+
+# --- 22: register -------------------------------------------------------------------------------------------------
+
+
+def test_register_has_the_exact_body(world: World) -> None:
+    answer = world.post(REGISTER, newcomer(), by="Clerk")
+    assert (answer.status, answer.raw) == (200, spelt({"Username": "Newbie", "Email": "newbie@example.test"}))
+    found = world.get(f"{USERS}/newbie").json
+    assert found == record("Ann", Id=found["Id"], Name="Newbie", Email="newbie@example.test")
+    assert world.post(f"{USERS}/Newbie/password/validate", {"password": SENT}).status == 200
+
+
+def test_register_is_in_the_ledger(world: World) -> None:
+    world.post(REGISTER, newcomer(), by="Clerk")
+    written = world.ledger()[-1]
+    assert (written.kind, written.actor_id) == ("user_registered", people.USER_IDS["Clerk"])
+    assert written.user_id == world.get(f"{USERS}/Newbie").json["Id"]
+
+
+def test_new_accounts_have_no_powers_whatever_the_body_says(world: World) -> None:
+    powers = dict.fromkeys((*ROOTS_POWER, "ApiUserManagement", "users_manage", "users_query", "game_link"), True)
+    smuggled = {"Power": ROOTS_POWER, "powers": powers, "roles": ["users.manage"], "Id": people.NOBODY_ID} | powers
+    more = {"PasswordResetCode": "code", "IsMuted": True, "MuteReason": "smuggled"}
+    assert world.post(REGISTER, newcomer(**smuggled, **more)).status == 200
+    found = world.get(f"{USERS}/Newbie").json
+    assert found["Id"] != people.NOBODY_ID
+    assert found == record("Ann", Id=found["Id"], Name="Newbie", Email="newbie@example.test")
+    columns = "editor, ban, kick, mute, api, users_query, users_manage, game_link"
+    held = world.sql(f"SELECT {columns} FROM users WHERE name = 'Newbie'")[0]  # noqa: S608 - the columns above
+    assert not any(held)
+
+
+@pytest.mark.parametrize(
+    ("differing", "code", "message"),
+    [
+        ({"username": "Ann"}, "username_taken", "Account already exists with username 'Ann'."),
+        ({"username": "aNN"}, "username_taken", "Account already exists with username 'aNN'."),
+        ({"email": "ann@example.test"}, "email_taken", "Account already with email 'ann@example.test'."),
+        ({"email": "ANN@example.test"}, "email_taken", "Account already with email 'ANN@example.test'."),
+        ({"email": "ann@EXAMPLE.TEST"}, "email_taken", None),
+        ({"username": "Ann", "email": "bob@example.test"}, "username_taken", None),
+    ],
+)
+def test_register_refuses_what_is_taken(
+    world: World, differing: dict[str, object], code: str, message: str | None
+) -> None:
+    before = dump(world)
+    refused(world.post(REGISTER, newcomer(**differing)), 409, code, message)
+    assert dump(world) == before
+
+
+def test_characters_and_accounts_have_names_of_their_own(world: World) -> None:
+    assert world.post(REGISTER, newcomer(username="Zoe")).status == 200
+
+
+@pytest.mark.parametrize("field", ["username", "password", "email"])
+def test_register_needs_every_field(world: World, field: str) -> None:
+    body = newcomer()
+    del body[field]
+    refused(world.post(REGISTER, body), 400, "missing_field", f"The field '{field}' is missing.")
+
+
+def test_register_refuses_names_that_do_not_match(world: World) -> None:
+    bad = ["", "A", "x" * 21, "an n", "ann!", "Ünal", "ａｎｎ", "ann\n", "a\x00b", " ann", "a/b", "..", "a" * 60_000]  # noqa: RUF001 - full-width letters on purpose
+    before = dump(world)
+    for name in (*bad, 12345, None, True, ["Ann"], {"a": 1}):
+        answer = world.post(REGISTER, newcomer(username=name))
+        refused(answer, 400, "bad_field")
+        assert "'username'" in answer.message
+    assert dump(world) == before
+
+
+@pytest.mark.parametrize("name", ["ab", "x" * 20, "0042", "Rank1"])
+def test_register_takes_names_that_match(world: World, name: str) -> None:
+    assert world.post(REGISTER, newcomer(username=name)).json["Username"] == name
+
+
+@pytest.mark.parametrize("name", ["rank", "Online", "BAG", "register"])
+def test_register_refuses_reserved_names(world: World, name: str) -> None:
+    answer = world.post(REGISTER, newcomer(username=name))
+    refused(answer, 400, "reserved_name", f"The name '{name}' is reserved; choose another.")
+
+
+def test_a_wide_pattern_opens_no_door_to_names_that_look_like_something_else(
+    make_world: Callable[..., World],
+) -> None:
+    world = make_world(name_pattern=".{2,64}")
+    guid = people.NOBODY_ID
+    for name in (guid, guid.upper(), guid.replace("-", ""), f"{{{guid}}}", "a\x85b", "a\ufffdb", "Rank"):
+        assert world.post(REGISTER, newcomer(username=name)).status == 400, name
+    assert world.post(REGISTER, newcomer(username="Ånn of Öland")).status == 200
+    assert world.get(f"{USERS}/%C3%85NN%20of%20%C3%B6land").json["Name"] == "Ånn of Öland"
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "a+tag@example.test",
+        "ann@host.local",
+        "ann@shop.museum",
+        f"ann@{'l' * 60}.{'m' * 60}.example.com",
+        f"{'x' * 64}@example.com",
+        "o'brien@example.com",
+        "ünï@example.com",
+        "ann@bücher.example",
+        "Ann.Upper@example.test",
+    ],
+)
+def test_register_takes_addresses(world: World, email: str) -> None:
+    answer = world.post(REGISTER, newcomer(email=email))
+    assert (answer.status, answer.json["Email"]) == (200, email)
+    assert world.get(f"{USERS}/Newbie").json["Email"] == email
+    refused(world.post(REGISTER, newcomer(username="Another", email=email.swapcase())), 409, "email_taken")
+
+
+def test_register_refuses_what_is_no_address(world: World) -> None:
+    bad = ["", "ann", "ann@", "@example.com", "a b@example.com", "a@b@example.com", "ann@example..com", ".a@b.com"]
+    lines = ["ann@example.com\n", "ann@example.com\r\nBcc: eve@b.com", "a\x00nn@example.com", "ann\x1b@example.com"]
+    long = ["x" * 255 + "@example.com", "ann@" + "l" * 64 + ".com", "a" * 60_000 + "@example.com", "a@" * 30_000]
+    before = dump(world)
+    for email in (*bad, *lines, *long, "ann@exa\u2028mple.com", 7, None, ["ann@example.com"]):
+        answer = world.post(REGISTER, newcomer(email=email))
+        refused(answer, 400, "bad_field")
+        assert "'email'" in answer.message
+    assert dump(world) == before
+
+
+def test_register_refuses_what_is_no_hash(world: World) -> None:
+    before = dump(world)
+    for password in ("", "secret", "a" * 63, "a" * 65, "g" * 64, "１" * 64, " " + "a" * 63, None, 7, ["a" * 64]):  # noqa: RUF001 - full-width digits on purpose
+        answer = world.post(REGISTER, newcomer(password=password))
+        refused(answer, 400, "bad_password", "Did not receive a valid password.")
+    assert dump(world) == before
+
+
+def test_two_at_once_get_one_account(make_world: Callable[..., World]) -> None:
+    first, second = make_world(), make_world()
+    users = len(rows(first, "users"))
+    calls = [world.send("POST", REGISTER, body=newcomer()) for world in (first, second) * 3]
+    answers = at_once(first, calls)
+    assert sorted(answer.status for answer in answers) == [200, 409, 409, 409, 409, 409]
+    assert {answer.code for answer in answers if answer.status == 409} == {"username_taken"}
+    assert len(rows(first, "users")) == users + 1
+
+
+# --- 27 and 28: an account's characters ---------------------------------------------------------------------------
+
+
+def test_characters_of_an_account_by_creation(world: World) -> None:
+    answer = world.get(f"{USERS}/Ann/players")
+    expected = [world.get(f"/api/v1/players/{name}").raw for name in ("Ann", "Zoe")]
+    assert answer.raw == b"[" + b",".join(expected) + b"]"
+    assert world.get(f"{USERS}/Mona/players").raw == b"[]"
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("0", "Ann"),
+        ("1", "Zoe"),
+        ("zOE", "Zoe"),
+        (people.ZOE.id, "Zoe"),
+        (people.ZOE.id.upper().replace("-", ""), "Zoe"),
+        (f"%7B{people.ANN.id}%7D", "Ann"),
+    ],
+)
+def test_one_character_of_an_account(world: World, key: str, name: str) -> None:
+    answer = world.get(f"{USERS}/ann/players/{key}")
+    assert (answer.status, answer.raw) == (200, world.get(f"/api/v1/players/{name}").raw)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("Bob", "No player with name 'Bob'."),  # another account's
+        (people.BOB.id, f"No player with id '{people.BOB.id}'."),
+        ("2", "No player with name '2'."),
+        ("-1", "No player with name '-1'."),
+        ("9" * 30, f"No player with name '{'9' * 30}'."),
+        ("%EF%BC%90", "No player with name '０'."),  # noqa: RUF001 - a full-width digit on purpose
+        ("Nobody", "No player with name 'Nobody'."),
+    ],
+)
+def test_no_such_character_of_an_account(world: World, key: str, message: str) -> None:
+    refused(world.get(f"{USERS}/Ann/players/{key}"), 404, "no_such_player", message)
+
+
+def test_a_name_wins_over_an_index(world: World) -> None:
+    body = {"Name": "00", "UserId": people.USER_IDS["Ann"], "CreationDate": "2026-01-01T00:00:00Z"}
+    assert world.call("PUT", f"/api/link/v1/players/{people.guid(99)}", body=body).status == 200
+    assert world.get(f"{USERS}/Ann/players/00").json["Name"] == "00"
+    assert world.get(f"{USERS}/Ann/players/0").json["Name"] == "Ann"

@@ -1,0 +1,172 @@
+"""Operations 6 to 9: a character's variables."""
+
+import pytest
+
+import game_server
+import people
+from expectations import everything, refused
+from gamekeeper.game.lookup import ZERO
+from people import KILLS, TUTORIAL, UNSET, UNSET_FLAG
+from world import Answer, World
+
+ANN, BOB = "/api/v1/players/Ann/variables", "/api/v1/players/Bob/variables"
+STRANGE = people.guid(0xABC)  # in no catalogue
+LARGEST, SMALLEST = 2**63 - 1, -(2**63)
+
+
+def assign(world: World, variable_id: str, value: object) -> Answer:
+    return world.post(f"{ANN}/{variable_id}", {"value": value})
+
+
+def test_those_ever_set_are_listed(world: World) -> None:
+    answer = world.get(ANN)
+    assert answer.status == 200
+    assert answer.json == [{"VariableId": KILLS.id, "Value": 7}, {"VariableId": TUTORIAL.id, "Value": True}]
+    assert list(answer.json[0]) == ["VariableId", "Value"]
+    assert world.get(BOB).json == []
+
+
+@pytest.mark.parametrize(
+    ("variable_id", "value"),
+    [(KILLS.id, 7), (TUTORIAL.id, True), (UNSET.id, 0), (UNSET_FLAG.id, False)],
+    ids=["integer", "boolean", "integer never set", "boolean never set"],
+)
+def test_one_variable_and_its_value(world: World, variable_id: str, value: object) -> None:
+    for spelling in (variable_id, variable_id.replace("-", "").upper()):
+        one = world.get(f"{ANN}/{spelling}")
+        assert list(one.json.items()) == [("VariableId", variable_id), ("Value", value)]
+        assert type(one.json["Value"]) is type(value)
+        bare = world.get(f"{ANN}/{spelling}/value")
+        assert bare.json == {"value": value}
+        assert type(bare.json["value"]) is type(value)
+    assert len(world.get(ANN).json) == 2
+
+
+@pytest.mark.parametrize(
+    ("variable_id", "sent", "value"),
+    [
+        (KILLS.id, 8, 8),
+        (KILLS.id, 0, 0),
+        (KILLS.id, -1, -1),
+        (KILLS.id, "12", 12),
+        (KILLS.id, LARGEST, LARGEST),
+        (KILLS.id, SMALLEST, SMALLEST),
+        (KILLS.id, str(SMALLEST), SMALLEST),
+        (UNSET.id, 1, 1),
+        (TUTORIAL.id, False, False),
+        (TUTORIAL.id, "false", False),
+        (UNSET_FLAG.id, "True", True),
+        (UNSET_FLAG.id, False, False),
+    ],
+)
+def test_a_value_set_is_the_value_read(world: World, variable_id: str, sent: object, value: object) -> None:
+    answer = assign(world, variable_id, sent)
+    assert answer.status == 200
+    assert list(answer.json.items()) == [("VariableId", variable_id), ("Value", value)]
+    assert type(answer.json["Value"]) is type(value)
+    assert world.get(f"{ANN}/{variable_id}/value").json == {"value": value}
+    assert {"VariableId": variable_id, "Value": value} in world.get(ANN).json
+
+
+def test_zero_and_false_are_listed_once_set(world: World) -> None:
+    assign(world, UNSET.id, 0)
+    assign(world, UNSET_FLAG.id, False)
+    assert world.get(ANN).json[2:] == [
+        {"VariableId": UNSET.id, "Value": 0},
+        {"VariableId": UNSET_FLAG.id, "Value": False},
+    ]
+
+
+def test_a_form_sets_integers_and_booleans(world: World) -> None:
+    assert world.call("POST", f"{ANN}/{KILLS.id}", form={"Value": "-5"}).json["Value"] == -5
+    assert world.call("POST", f"{ANN}/{TUTORIAL.id}", form={"value": "false"}).json["Value"] is False
+
+
+@pytest.mark.parametrize(
+    ("variable_id", "value", "declared"),
+    [
+        (KILLS.id, True, "Integer"),
+        (UNSET.id, "false", "Integer"),
+        (TUTORIAL.id, 1, "Boolean"),
+        (UNSET_FLAG.id, "0", "Boolean"),
+    ],
+)
+def test_a_value_of_the_other_type_is_refused(world: World, variable_id: str, value: object, declared: str) -> None:
+    before = everything(world)
+    refused(assign(world, variable_id, value), 400, "wrong_variable_type", declared)
+    assert everything(world) == before
+
+
+def test_a_malformed_value_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    wrong = ("null", "1.0", "1.5", "1e3", '"five"', '""', "[]", "{}", str(LARGEST + 1), str(SMALLEST - 1), "9" * 5000)
+    for value in (*wrong, '"1.0"', '" 1"', f'"{LARGEST + 1}"'):
+        with subtests.test(value[:25]):
+            raw = f'{{"value": {value}}}'.encode()
+            answer = world.call("POST", f"{ANN}/{KILLS.id}", raw=raw, headers={"Content-Type": "application/json"})
+            refused(answer, 400, "bad_field", "'value'")
+    refused(world.post(f"{ANN}/{KILLS.id}"), 400, "missing_field", "'value'")
+    refused(world.post(f"{ANN}/{KILLS.id}", {"Valeu": 1}), 400, "missing_field", "'value'")
+    assert everything(world) == before
+
+
+def test_an_unknown_variable_is_404_and_no_guid_is_400(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    for variable_id in (STRANGE, ZERO, people.COIN.id):
+        with subtests.test(variable_id):
+            for rest in ("", "/value"):
+                refused(world.get(f"{ANN}/{variable_id}{rest}"), 404, "no_such_variable", "Invalid variable id.")
+            refused(assign(world, variable_id, 1), 404, "no_such_variable", "Invalid variable id.")
+    for variable_id in ("Kills", "1", KILLS.id[:-1]):
+        with subtests.test(variable_id):
+            for rest in ("", "/value"):
+                refused(world.get(f"{ANN}/{variable_id}{rest}"), 400, "bad_field", "'variableId'")
+            refused(assign(world, variable_id, 1), 400, "bad_field", "'variableId'")
+    assert everything(world) == before
+
+
+def test_while_the_catalogue_has_no_variables_the_first_value_gives_the_type(world: World) -> None:
+    world.sql("DELETE FROM variables")
+    refused(world.get(f"{ANN}/{STRANGE}"), 404, "no_such_variable")
+    assert assign(world, STRANGE, False).json == {"VariableId": STRANGE, "Value": False}
+    refused(assign(world, STRANGE, 1), 400, "wrong_variable_type", "Boolean")
+    assert assign(world, STRANGE, True).json["Value"] is True
+    refused(assign(world, KILLS.id, True), 400, "wrong_variable_type", "Integer")
+    refused(assign(world, ZERO, 1), 404, "no_such_variable")
+    assert world.get(f"{ANN}/{STRANGE}/value").json == {"value": True}
+
+
+@pytest.mark.parametrize("over_link", [False, True], ids=["api", "link"])
+def test_a_variable_that_was_declared_anew_takes_values_of_its_new_type(world: World, *, over_link: bool) -> None:
+    assign(world, KILLS.id, 1)
+    game_server.put_catalogue(world, "variables", [{"Id": KILLS.id, "Name": "Kills", "Type": "Boolean"}])
+    if over_link:
+        body = {"Variables": [{"VariableId": KILLS.id, "Value": True}]}
+        assert game_server.put_player(world, people.ANN.id, body).status == 200
+    else:
+        assert assign(world, KILLS.id, value=True).status == 200
+    assert world.get(f"{ANN}/{KILLS.id}/value").json["value"] is True
+
+
+def test_nobody_reads_or_changes_variables_without_a_token(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    for path in (ANN, f"{ANN}/{KILLS.id}", f"{ANN}/{KILLS.id}/value"):
+        with subtests.test(path):
+            refused(world.get(path, by=None), 401, "denied")
+    refused(world.post(f"{ANN}/{KILLS.id}", {"value": 1}, by=None), 401, "denied")
+    assert everything(world) == before
+
+
+def test_no_role_is_needed(world: World) -> None:
+    for path in (ANN, f"{ANN}/{KILLS.id}", f"{ANN}/{KILLS.id}/value"):
+        assert world.get(path, by="Shop").status == 200
+    assert world.post(f"{ANN}/{KILLS.id}", {"value": 1}, by="Shop").status == 200
+
+
+def test_an_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
+    for key, by in (("Nobody", "name"), (people.NOBODY_ID, "id")):
+        path = f"/api/v1/players/{key}/variables"
+        reads = [world.get(f"{path}{rest}") for rest in ("", f"/{KILLS.id}", f"/{KILLS.id}/value")]
+        for answer in (*reads, world.post(f"{path}/{KILLS.id}", {"value": 1})):
+            with subtests.test(key):
+                refused(answer, 404, "no_such_player", f"No player with {by} '{key}'.")

@@ -1,0 +1,50 @@
+"""What the account tests prove things with: exact bodies, refusals, and the database as it lies."""
+
+import asyncio
+import json
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from world import Answer, World
+
+TABLES = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
+    "postgres": "SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = 'public'",
+}
+
+
+def spelt(value: object) -> bytes:
+    """JSON as it is sent: compact, keys in the order written here."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def refused(answer: Answer, status: int, code: str, message: str | None = None) -> None:
+    assert (answer.status, answer.code) == (status, code), answer.raw
+    if message is not None:
+        assert answer.message == message
+
+
+def rows(world: World, table: str) -> list[str]:
+    found = world.sql(f"SELECT * FROM {table}")  # noqa: S608 - the test's own table names
+    return sorted(repr(row) for row in found)
+
+
+def dump(world: World) -> dict[str, list[str]]:
+    """Every row of every table, as text."""
+    names = [row[0] for row in world.sql(TABLES[world.keeper.store.engine])]
+    return {name: rows(world, name) for name in sorted(names)}
+
+
+def at_once(world: World, calls: Sequence[Coroutine[Any, Any, Answer]]) -> list[Answer]:
+    """All of them under way together; the calls may be to several worlds, which share a loop."""
+
+    async def all_of_them() -> list[Answer]:
+        return await asyncio.gather(*calls)
+
+    return world.run(all_of_them())
+
+
+def reset_code(world: World, name: str) -> str:
+    """A fresh one, as the person would read it in the mail."""
+    assert world.get(f"/api/v1/users/{name}/password/reset").status == 200
+    return world.get(f"/api/v1/users/{name}").json["PasswordResetCode"]

@@ -1,0 +1,152 @@
+"""What both engines promise to the floors above."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import people
+from gamekeeper.store import clock, players, users
+from gamekeeper.store.engine import Away, Reading, Writing
+from gamekeeper.store.statements import Statement
+from world import World
+
+Make = Callable[..., World]
+COUNT = Statement("count", {"": "SELECT COUNT(*) FROM maps"})
+INSERT = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, $2)"})
+FAIL = Statement("fail", {"": "INSERT INTO maps (id, name) VALUES ($1, NULL)"})
+
+
+def insert(number: int) -> Callable[[Writing], Any]:
+    async def work(tx: Writing) -> int:
+        tx.later(INSERT, people.guid(0x1000 + number), f"map {number}")
+        return number
+
+    return work
+
+
+async def break_off(tx: Writing) -> None:
+    tx.later(INSERT, people.guid(0x2000), "never")
+    await tx.flush()
+    raise LookupError("no")
+
+
+async def violate(tx: Writing) -> None:
+    tx.later(FAIL, people.guid(0x3000))
+
+
+async def count(tx: Reading) -> int:
+    row = await tx.one(COUNT)
+    return row[0] if row else -1
+
+
+def test_concurrent_writes_are_all_there_and_failures_take_nobody_with_them(world: World) -> None:
+    store = world.keeper.store
+
+    async def many() -> list[object]:
+        works = [store.write(insert(number)) for number in range(40)]
+        works[10:10] = [store.write(break_off)]
+        works[20:20] = [store.write(violate)]
+        return list(await asyncio.gather(*works, return_exceptions=True))
+
+    answers = world.run(many())
+    assert [each for each in answers if isinstance(each, int)] == list(range(40))
+    assert isinstance(answers[10], LookupError)
+    assert isinstance(answers[20], Exception)
+    assert world.run(count(store)) == 41
+
+
+def test_reads_in_one_snapshot_see_one_moment(world: World) -> None:
+    store = world.keeper.store
+
+    async def race() -> list[tuple[int, int]]:
+        async def look(tx: Reading) -> tuple[int, int]:
+            return await count(tx), await count(tx)
+
+        pairs: list[tuple[int, int]] = []
+        for number in range(30):
+            writing = asyncio.ensure_future(store.write(insert(number)))
+            pairs.append(await store.read(look))
+            await writing
+        return pairs
+
+    pairs = world.run(race())
+    assert all(first == second for first, second in pairs)
+    assert pairs[0][0] < pairs[-1][0]
+
+
+def test_a_read_inside_a_write_sees_what_was_kept_for_later(world: World) -> None:
+    async def work(tx: Writing) -> tuple[int, int]:
+        before = await count(tx)
+        tx.later(INSERT, people.guid(0x1000), "new")
+        return before, await count(tx)
+
+    assert world.run(world.keeper.store.write(work)) == (1, 2)
+
+
+def test_works_with_one_claim_never_overlap(make_world: Make) -> None:
+    """Two instances add to one number by reading it first: without the claim, additions would be lost."""
+    one, two = make_world(), make_world()
+    read = Statement("read", {"": "SELECT name FROM maps WHERE id = $1"})
+    write = Statement("write", {"": "UPDATE maps SET name = $2 WHERE id = $1"})
+    one.sql("UPDATE maps SET name = '0' WHERE id = $1", people.MEADOW.id)
+
+    async def add(tx: Writing) -> None:
+        row = await tx.one(read, people.MEADOW.id)
+        assert row
+        tx.later(write, people.MEADOW.id, str(int(row[0]) + 1))
+
+    async def both() -> None:
+        await asyncio.gather(*[each.keeper.store.write(add, 77) for each in (one, two) for _ in range(25)])
+
+    one.run(both())
+    assert one.sql("SELECT name FROM maps WHERE id = $1", people.MEADOW.id) == [("50",)]
+
+
+def test_a_name_taken_meanwhile_is_decided_anew(make_world: Make) -> None:
+    """Both find the name free; the second to insert runs again and sees the first's row."""
+    world = make_world()
+    body = {"username": "Twin", "email": "twin@example.test", "password": "ab" * 32}
+
+    async def both() -> list[int]:
+        bodies = [{**body, "email": f"twin{number}@example.test"} for number in range(6)]
+        calls = [world.send("POST", "/api/v1/users/register", body=each) for each in bodies]
+        return sorted(answer.status for answer in await asyncio.gather(*calls))
+
+    assert world.run(both()) == [200, 409, 409, 409, 409, 409]
+    assert world.run(users.by_fold(world.keeper.store, "twin"))
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_lost_connection_costs_nothing_but_a_retry(world: World) -> None:
+    """Only PostgreSQL has connections to lose."""
+    world.run(count(world.keeper.store))
+    other = World(world.url, world.tokens, world.loop)
+    other.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+    )
+    other.close()
+    assert world.run(count(world.keeper.store)) == 1
+    world.run(world.keeper.store.write(insert(1)))
+    assert world.run(count(world.keeper.store)) == 2
+
+
+def test_a_database_that_cannot_be_opened_is_away(engine: str, tmp_path: Path, loop: asyncio.AbstractEventLoop) -> None:
+    url = f"sqlite:///{tmp_path}/none/x.db" if engine == "sqlite" else "postgresql://nobody@127.0.0.1:1/none"
+    with pytest.raises(Away):
+        World(url, {}, loop)
+
+
+def test_the_clock_is_the_database_s(world: World) -> None:
+    first = world.run(clock.now(world.keeper.store))
+    assert 1_700_000_000_000 < first <= world.run(clock.now(world.keeper.store))
+
+
+def test_rows_of_both_engines_have_the_same_types(world: World) -> None:
+    record = world.run(players.record_by_id(world.keeper.store, people.ANN.id))
+    assert record
+    assert [type(value) for value in record] == [str, str, bytes, str, str, type(record.online), type(None)]
+    assert record.online in (False, 0)

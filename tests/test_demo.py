@@ -1,0 +1,273 @@
+"""The demo world: complete, the same every time, and no less consistent than what the API writes."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, TypeVar
+
+import pytest
+from argon2 import PasswordHasher
+
+from gamekeeper import app, doctor, settings
+from gamekeeper.demo import characters, filling, names, realms, world
+from gamekeeper.game import accounts, link, presence
+from gamekeeper.game.changes import Intent
+from gamekeeper.game.inventory import BANK, INVENTORY
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.store import catalogue, ledger, players, users
+from gamekeeper.store import presence as presence_rows
+from gamekeeper.store.migrate import migrate
+
+T = TypeVar("T")
+Work = Callable[[Keeper], Coroutine[Any, Any, T]]
+PASSWORD = "moss and lanterns"
+ANYBODY = Intent(request_id="test")
+
+
+def at_work(url: str, work: Work[T]) -> T:
+    async def run() -> T:
+        keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
+        await keeper.store.open()
+        try:
+            await migrate(keeper.store)
+            return await work(keeper)
+        finally:
+            await keeper.store.close()
+            keeper.passwords.close()
+
+    return asyncio.run(run())
+
+
+async def filled(keeper: Keeper) -> filling.Access:
+    return await filling.fill(keeper, PASSWORD)
+
+
+async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
+    """Everything that ever changed, but for the moment it did."""
+    rows = await ledger.after(keeper.store, 0, 10_000)
+    return [(row.kind, row.player_id, row.user_id, row.before, row.after) for row in rows]
+
+
+@pytest.fixture(autouse=True)
+def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A demo hashes a password per account; here that need not be slow."""
+    monkeypatch.setattr("gamekeeper.game.passwords._hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+@pytest.fixture
+def another_database(databases: Any) -> Generator[str]:
+    url = databases.empty()
+    yield url
+    databases.drop(url)
+
+
+def test_names_are_legal_and_nobody_shares_one() -> None:
+    loaded = settings.load({})
+    named = [name for theirs in world.ACCOUNTS.values() for name in theirs]
+    everybody = [*named, *(names.numbered_name(number) for number in range(20_000))]
+    assert len({name.lower() for name in everybody}) == len(everybody)
+    for name in [*everybody, *world.ACCOUNTS, world.API_ACCOUNT]:
+        assert accounts.require_name(name, "Name", loaded) == name
+
+
+def test_no_named_character_could_ever_be_a_numbered_one() -> None:
+    numbered = re.compile("([bdghjlmnprstvwyz][aeiou]){4}", re.IGNORECASE)
+    assert numbered.fullmatch(names.numbered_name(4711))
+    everybody = [*world.ACCOUNTS, *(name for theirs in world.ACCOUNTS.values() for name in theirs)]
+    assert [name for name in everybody if numbered.fullmatch(name)] == []
+
+
+def test_passwords_are_random_and_easy_to_type() -> None:
+    made = {names.new_password() for _ in range(100)}
+    assert len(made) == 100
+    assert all(re.fullmatch(r"[a-z]{4}-[a-z]{4}-[a-z]{4}", password) for password in made)
+
+
+def test_every_kind_of_thing_is_in_the_world() -> None:
+    everybody = characters.named()
+    belongings = {player.name: theirs for player, theirs in everybody}
+    assert len(everybody) == 48
+    assert {player.class_id for player, _ in everybody} == {each.id for each in world.CLASS_NAMES}
+    assert {len(theirs) for theirs in world.ACCOUNTS.values()} == {1, 2, 3}
+    assert sum(1 for theirs in belongings.values() if any(stack.bag_id for stack in theirs.slots.values())) >= 8
+    types = {type(value) for theirs in belongings.values() for value in theirs.variables.values()}
+    assert types == {int, bool}
+    assert len({spell for theirs in belongings.values() for spell in theirs.spells.values()}) >= 8
+    busiest = belongings[world.BUSIEST]
+    assert any(place in busiest.bags and stack.bag_id for (place, _), stack in busiest.slots.items())
+    fullest = Counter(place for place, _ in belongings[world.FULLEST].slots)
+    assert fullest == {INVENTORY: 35, BANK: 100}
+    assert belongings[world.NEWCOMER].slots == {}
+
+
+def test_every_character_is_possible() -> None:
+    items = {item.id: item for item in (*world.STACKS, *world.PIECES)}
+    for player, theirs in characters.named() + characters.numbered(range(500)):
+        assert all(0 <= vital <= most for vital, most in zip(player.vitals, player.max_vitals, strict=True))
+        assert player.exp >= 0
+        assert player.experience_to_next_level > 0
+        for slot in player.equipment:
+            assert slot == -1 or (INVENTORY, slot) in theirs.slots
+        for (place, slot), stack in theirs.slots.items():
+            item = items[stack.item_id]
+            assert stack.quantity <= (item.max_stack or 1_000_000 if item.stackable else 1)
+            assert slot < {INVENTORY: 35, BANK: 100, **theirs.bags}[place]
+            assert bool(item.bag_slots) == (stack.bag_id in theirs.bags)
+
+
+def test_two_demos_are_equal(empty_database: str, another_database: str) -> None:
+    async def written(keeper: Keeper) -> list[tuple[object, ...]]:
+        await filled(keeper)
+        await filling.load_players(keeper, 20, lambda _: None)
+        return await trace(keeper)
+
+    assert at_work(empty_database, written) == at_work(another_database, written)
+
+
+def test_a_second_fill_changes_nothing(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        first = await filled(keeper)
+        before = await trace(keeper)
+        second = await filled(keeper)
+        assert await trace(keeper) == before
+        assert first.everybody
+        assert second.everybody
+        assert first.token != second.token
+
+    at_work(empty_database, work)
+
+
+def test_a_new_password_is_the_api_accounts_alone(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        before = await trace(keeper)
+        access = await filling.fill(keeper, "another one")
+        assert [row[:1] + row[2:3] for row in (await trace(keeper))[len(before) :]] == [
+            ("password_changed", names.stable_id("user", "keeper"))
+        ]
+        assert not access.everybody
+        api, marlow = [await users.by_fold(keeper.store, name) for name in ("keeper", "marlow")]
+        assert api
+        assert marlow
+        assert await keeper.passwords.right(access.sent, api.password)
+        assert not await keeper.passwords.right(access.sent, marlow.password)
+
+    at_work(empty_database, work)
+
+
+def test_what_is_stored_is_what_the_tables_say(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        assert await players.count(keeper.store) == 48
+        assert await users.count(keeper.store) == 1 + len(world.ACCOUNTS)
+        for kind, entries in world.CATALOGUE.items():
+            assert await catalogue.count(keeper.store, kind) == len(entries)
+        api, muted = [await users.by_fold(keeper.store, name) for name in ("keeper", "grizelda")]
+        assert api
+        assert all(api.powers)
+        assert muted
+        assert muted.mute_reason == world.MUTED["Grizelda"]
+        record = await players.record_by_fold(keeper.store, "aldwyn")
+        assert record
+        assert record.class_name in {each.name for each in world.CLASS_NAMES}
+        assert record.map_name in {each.name for each in world.MAPS}
+
+    at_work(empty_database, work)
+
+
+def test_the_doctor_finds_nothing(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        await filling.load_players(keeper, 1200, lambda _: None)
+        found = await doctor.examine(keeper, lambda _what, _done, _total: None)
+        assert [each.message for each in found if each.level == doctor.ERROR] == []
+
+    at_work(empty_database, work)
+
+
+def test_a_database_with_other_people_is_left_alone(database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        before = await trace(keeper)
+        with pytest.raises(filling.NotADemo, match="Give it an empty one"):
+            await filled(keeper)
+        assert await trace(keeper) == before
+
+    at_work(database, work)
+
+
+def test_more_players_come_in_batches(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        advanced: list[int] = []
+        await filled(keeper)
+        before = len(await trace(keeper))
+        await filling.load_players(keeper, 2500, advanced.append)
+        assert await players.count(keeper.store) == 48 + 2500
+        assert await users.count(keeper.store) == 1 + len(world.ACCOUNTS) + 2500
+        kinds = [row[0] for row in (await trace(keeper))[before:]]
+        assert kinds == ["users_loaded", "players_loaded"] * 3
+        assert sum(advanced) == 2500
+        one = await users.by_fold(keeper.store, names.numbered_name(2499).lower())
+        assert one
+        assert one.password == NO_PASSWORD
+
+    at_work(empty_database, work)
+
+
+def test_more_players_are_only_as_many_as_are_missing(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        await filling.load_players(keeper, 1100, lambda _: None)
+        gone = names.stable_id("player", names.numbered_name(7))
+        await keeper.changes.apply(
+            ANYBODY, lambda tx: link.delete_player(tx, gone, keeper.changes.spelling), lambda _: b""
+        )
+        await filling.load_players(keeper, 1300, lambda _: None)
+        assert await players.count(keeper.store) == 48 + 1300
+        before = await trace(keeper)
+        await filling.load_players(keeper, 1300, lambda _: None)
+        assert await trace(keeper) == before
+
+    at_work(empty_database, work)
+
+
+def test_the_realms_keep_their_players_online(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        before = await trace(keeper)
+        for _ in range(2):
+            await realms.keep_online(keeper)
+            online = [await presence_rows.count_of_server(keeper.store, realm) for realm in world.REALMS]
+            assert online == [7, 5]
+        assert await trace(keeper) == before
+
+    at_work(empty_database, work)
+
+
+def test_a_character_taken_off_stays_off_until_its_realm_starts_anew(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        await realms.keep_online(keeper)
+        aldwyn = names.stable_id("player", "Aldwyn")
+        await keeper.changes.apply(ANYBODY, lambda tx: presence.leave(tx, "realm-1", [aldwyn]), lambda _: b"")
+        await realms.keep_online(keeper)
+        assert not await presence_rows.is_online(keeper.store, aldwyn)
+        await keeper.changes.apply(ANYBODY, lambda tx: presence.shut(tx, "realm-1"), lambda _: b"")
+        await realms.keep_online(keeper)
+        assert await presence_rows.is_online(keeper.store, aldwyn)
+
+    at_work(empty_database, work)
+
+
+def test_a_deleted_character_does_not_keep_the_others_off(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await filled(keeper)
+        aldwyn = names.stable_id("player", "Aldwyn")
+        await keeper.changes.apply(
+            ANYBODY, lambda tx: link.delete_player(tx, aldwyn, keeper.changes.spelling), lambda _: b""
+        )
+        await realms.keep_online(keeper)
+        assert await presence_rows.count(keeper.store) == 11
+
+    at_work(empty_database, work)

@@ -1,0 +1,234 @@
+"""What the doctor finds when somebody writes to the database behind Gamekeeper's back."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import people
+from gamekeeper import doctor
+from gamekeeper.doctor import ERROR, NOTE, Finding
+from world import World
+
+MAIL = "mail"
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    del what, done, total
+
+
+def findings(world: World) -> list[Finding]:
+    found = world.run(doctor.examine(world.keeper, unseen))
+    return [each for each in found if each.check != MAIL and "can read" not in each.message]
+
+
+def errors(world: World) -> list[tuple[str, str]]:
+    found = findings(world)
+    assert all(each.level == ERROR for each in found)
+    return [(each.check, each.message) for each in found]
+
+
+def test_everybody_is_well(world: World) -> None:
+    assert findings(world) == []
+
+
+def test_still_well_after_every_kind_of_change_of_items(world: World) -> None:
+    ann = "/api/v1/players/Ann"
+    coins, pouch = {"itemid": people.COIN.id, "quantity": 90}, {"itemid": people.POUCH.id, "quantity": 2}
+    assert world.post(f"{ann}/items/give", coins | {"bankoverflow": True}).status == 200
+    assert world.post(f"{ann}/items/give", pouch).status == 200
+    assert world.post(f"{ann}/items/take", coins).status == 200
+    assert world.post(f"{ann}/items/take", {"itemid": people.SWORD.id, "quantity": 1}).status == 200
+    slots = {"Items": [{"Slot": 0}, {"Slot": 9, "ItemId": people.ARROW.id, "Quantity": 5}]}
+    link = f"/api/link/v1/players/{people.ANN.id}"
+    assert world.call("PUT", link, by="Server", body=slots).status == 200
+    assert world.call("DELETE", f"/api/link/v1/players/{people.ZOE.id}", by="Server").status == 200
+    assert findings(world) == []
+    assert world.call("DELETE", link, by="Server").status == 200
+    assert findings(world) == []
+
+
+def test_a_slot_that_grew(world: World) -> None:
+    world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
+    [(check, message)] = errors(world)
+    assert check == "ledger"
+    assert message.startswith(
+        f"The slots hold 1251 of item Gold Coin ({people.COIN.id}); the ledger accounts for 1250 (+1). "
+    )
+
+
+def test_a_slot_that_vanished(world: World) -> None:
+    world.sql("DELETE FROM slots WHERE item_id = $1 AND place <> 'inventory'", people.ARROW.id)
+    assert "hold 60 of item Arrow" in errors(world)[0][1]
+    assert "accounts for 67 (-7)" in errors(world)[0][1]
+
+
+def test_an_item_that_became_another(world: World) -> None:
+    world.sql("UPDATE slots SET item_id = $1 WHERE item_id = $2", people.NOBODY_ID, people.SWORD.id)
+    assert [message.split(";")[0] for _, message in errors(world)] == [
+        f"The slots hold 0 of item Sword ({people.SWORD.id})",
+        f"The slots hold 1 of item {people.NOBODY_ID}",
+    ]
+
+
+def test_a_ledger_row_that_vanished(world: World) -> None:
+    give = {"itemid": people.COIN.id, "quantity": 3}
+    assert world.post("/api/v1/players/Bob/items/give", give).status == 200
+    world.sql("DELETE FROM ledger WHERE seq = $1", world.ledger()[-1].seq)
+    assert "(+3)" in errors(world)[0][1]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_ledger_row_that_is_no_json(world: World) -> None:
+    world.sql("UPDATE ledger SET after = '{' WHERE seq = 6")
+    assert errors(world)[0][1].startswith("Row 6 of the ledger cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("level", "level + 1"),
+        ("exp", "exp + 1"),
+        ("name", "'Anna'"),
+        ("fold", "'anna'"),
+        ("created_at", "created_at + 1"),
+        ("class_id", f"'{people.NOBODY_ID}'"),
+        ("map_id", f"'{people.NOBODY_ID}'"),
+        ("user_id", f"'{people.USER_IDS['Bob']}'"),
+    ],
+)
+def test_a_column_that_differs_from_the_document(world: World, column: str, value: str) -> None:
+    world.sql(f"UPDATE players SET {column} = {value} WHERE id = $1", people.ANN.id)  # noqa: S608 - the test's own values
+    [(check, message)] = errors(world)
+    start = f"Player Ann ({people.ANN.id}): the stored document and the columns differ in {column}. "
+    assert (check, message[: len(start)]) == ("documents", start)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (b'"Level":12', b'"Level":13', "differ in level."),
+        (b'"Level":12', b'"Level": 12', "differ in document."),
+        (b'"Name":"Ann"', b'"Name":7', "cannot be read"),
+        (b'"CreationDate":"2023', b'"CreationDate":"x023', "cannot be read"),
+    ],
+)
+def test_a_document_that_was_changed(world: World, old: bytes, new: bytes, problem: str) -> None:
+    document: bytes = world.sql("SELECT document FROM players WHERE id = $1", people.ANN.id)[0][0]
+    assert old in document
+    world.sql("UPDATE players SET document = $2 WHERE id = $1", people.ANN.id, document.replace(old, new))
+    assert problem in errors(world)[0][1]
+
+
+def test_equipment_that_is_not_there(world: World) -> None:
+    world.sql("UPDATE slots SET slot = 20 WHERE item_id = $1", people.SWORD.id)
+    [(check, message)] = errors(world)
+    assert check == "equipment"
+    assert message.startswith(f"Player Ann ({people.ANN.id}) has equipped inventory slot 2, where nothing is. ")
+
+
+def test_a_stray_bag(world: World) -> None:
+    world.sql("UPDATE slots SET bag_id = NULL WHERE bag_id = $1", people.ANNS_POUCH)
+    start = f"Bag {people.ANNS_POUCH} of player {people.ANN.id} is in 0 slots instead of one."
+    assert [(check, message[: len(start)]) for check, message in errors(world)] == [("bags", start)]
+
+
+def test_a_bag_in_two_slots(world: World) -> None:
+    world.sql("UPDATE slots SET bag_id = $1 WHERE item_id = $2", people.ANNS_POUCH, people.SWORD.id)
+    assert "is in 2 slots instead of one" in errors(world)[0][1]
+
+
+def test_a_slot_in_somebody_elses_bag(world: World) -> None:
+    world.sql("UPDATE slots SET player_id = $1 WHERE place = $2", people.BOB.id, people.ANNS_POUCH)
+    [(check, message)] = errors(world)
+    assert check == "bags"
+    assert f"Slot 1 of player {people.BOB.id} lies in bag {people.ANNS_POUCH}" in message
+
+
+def test_sizes_that_shrank_are_a_note(make_world: Callable[..., World]) -> None:
+    world = make_world(inventory_slots=2, bank_slots=1, spell_slots=1)
+    world.sql("UPDATE known_spells SET slot = 5")
+    cure = "Raise it, or have the game move them."
+    assert findings(world) == [
+        Finding(NOTE, "sizes", f"2 inventory slots lie beyond the setting inventory_slots, which is 2. {cure}"),
+        Finding(NOTE, "sizes", f"1 known spells lie beyond the setting spell_slots, which is 1. {cure}"),
+    ]
+
+
+def test_many_findings_are_counted(world: World) -> None:
+    for number in range(30):
+        bag = people.guid(0x900 + number)
+        world.sql("INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, 1)", bag, people.BOB.id)
+    found = errors(world)
+    assert len(found) == doctor.SHOWN + 1
+    assert found[-1] == ("bags", "And 10 more like these.")
+
+
+def test_unsafe_settings(make_world: Callable[..., World]) -> None:
+    world = make_world(host="0.0.0.0")  # noqa: S104 - only looked at, not listened on
+    world.sql("UPDATE users SET api = $1", False)
+    assert [(each.level, each.check) for each in findings(world)] == [(NOTE, "accounts"), (NOTE, "settings")]
+
+
+@pytest.mark.parametrize(
+    ("host", "outside"),
+    [
+        ("127.0.0.1", False),
+        ("127.8.9.1", False),
+        ("::1", False),
+        ("localhost", False),
+        ("0.0.0.0", True),  # noqa: S104 - only looked at
+        ("::", True),
+        ("192.168.1.2", True),
+        ("game.example.com", True),
+    ],
+)
+def test_exposed(host: str, outside: bool) -> None:  # noqa: FBT001 - a parameter of the cases above
+    assert doctor.exposed(host) is outside
+
+
+def test_waiting_mail_is_a_note(world: World) -> None:
+    assert world.get("/api/v1/users/Ann/password/reset").status == 200
+    found = world.run(doctor.examine(world.keeper, unseen))
+    assert [each.message for each in found if each.check == MAIL] == [
+        "Mail is not set up, so it waits in the outbox (1 there now). Set GAMEKEEPER_SMTP_URL."
+    ]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_file_that_others_can_read(world: World) -> None:
+    file = Path(world.url.removeprefix("sqlite:///"))
+    for mode, wanted in ((0o644, True), (0o640, False), (0o600, False)):
+        file.chmod(mode)
+        found = world.run(doctor.examine(world.keeper, unseen))
+        assert any("Run: chmod 600" in each.message for each in found) is wanted
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_damaged_file(database: str, make_world: Callable[..., World]) -> None:
+    file = Path(database.removeprefix("sqlite:///"))
+    content = bytearray(file.read_bytes())
+    content[8192 * 2 : 8192 * 12] = bytes(8192 * 10)
+    file.write_bytes(content)
+    found = errors(make_world())
+    assert found
+    assert all(check == "integrity" and message.endswith("Restore a backup.") for check, message in found)
+
+
+def test_it_walks_in_pages_and_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "PAGE", 2)
+    seen: list[tuple[str, int, int]] = []
+
+    def see(what: str, done: int, total: int) -> None:
+        seen.append((what, done, total))
+
+    world.run(doctor.examine(world.keeper, see))
+    entries = len([entry for entry in world.ledger() if entry.kind != "catalogue_put"])
+    assert [moved for moved in seen if moved[0] == "players"] == [("players", 2, 3), ("players", 3, 3)]
+    assert len([moved for moved in seen if moved[0] == "ledger"]) == (entries + 1) // 2
+
+
+def test_it_writes_nothing(world: World) -> None:
+    before = world.ledger()
+    findings(world)
+    assert world.ledger() == before

@@ -1,0 +1,88 @@
+"""Two `serve` processes on one PostgreSQL are one service."""
+
+import time
+from collections.abc import Generator
+
+import httpx
+import pytest
+
+import people
+from server import Server
+from world import SENT
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+LOG_IN = {"grant_type": "password", "username": "Root", "password": SENT}
+
+
+class Instance:
+    def __init__(self, url: str) -> None:
+        self.client = httpx.Client(base_url=url, timeout=10)
+
+    def log_in(self) -> str:
+        return self.client.post("/api/oauth/token", json=LOG_IN).json()["access_token"]
+
+    def call(self, method: str, path: str, token: str, json: object = None, key: str | None = None) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token}"} | ({"Idempotency-Key": key} if key else {})
+        return self.client.request(method, path, headers=headers, json=json)
+
+
+@pytest.fixture
+def instances(database: str) -> Generator[tuple[Instance, Instance]]:
+    with Server(database) as one, Server(database) as two:
+        both = Instance(one.url), Instance(two.url)
+        yield both
+        for each in both:
+            each.client.close()
+
+
+def until_refused(instance: Instance, token: str) -> float:
+    started = time.monotonic()
+    while instance.call("GET", "/api/v1/players", token).status_code != 401:
+        assert time.monotonic() - started < 10
+        time.sleep(0.05)
+    return time.monotonic() - started
+
+
+def test_tokens_and_their_revocation(instances: tuple[Instance, Instance]) -> None:
+    one, two = instances
+    token, other = one.log_in(), one.log_in()
+    assert two.call("GET", "/api/v1/players", token).status_code == 200
+    assert one.call("DELETE", "/api/oauth/token/Root", token).status_code == 200
+    assert one.call("GET", "/api/v1/players", token).status_code == 401
+    assert until_refused(two, token) < 5
+    assert two.call("GET", "/api/v1/players", other).status_code == 401
+
+
+def test_a_key_replays_on_the_other(instances: tuple[Instance, Instance]) -> None:
+    one, two = instances
+    token = one.log_in()
+    give = {"itemid": people.COIN.id, "quantity": 5}
+    first = one.call("POST", "/api/v1/players/Bob/items/give", token, give, "order-1")
+    second = two.call("POST", "/api/v1/players/Bob/items/give", token, give, "order-1")
+    assert first.json() == second.json()
+    assert second.headers["Idempotent-Replay"] == "true"
+    assert "Idempotent-Replay" not in first.headers
+    items = two.call("GET", "/api/v1/players/Bob/items/inventory", token).json()
+    assert items[0]["Quantity"] == 5
+
+
+def test_presence_agrees_and_lapses(instances: tuple[Instance, Instance]) -> None:
+    one, two = instances
+    token = one.log_in()
+    one.call("PUT", "/api/link/v1/servers/realm", token, json={"Lease": 1})
+    joined = two.call("POST", "/api/link/v1/servers/realm/joined", token, json={"Players": [people.ANN.id]})
+    assert joined.json() == {"Online": 1}
+    for each in instances:
+        assert each.call("GET", "/api/v1/players/online/count", token).json() == {"onlineCount": 1}
+        assert each.call("GET", "/api/v1/players/Ann", token).json()["Online"] is True
+    time.sleep(2.2)
+    for each in instances:
+        assert each.call("GET", "/api/v1/players/online/count", token).json() == {"onlineCount": 0}
+        assert each.call("GET", "/api/v1/players/Ann", token).json()["Online"] is False
+
+
+def test_guesses_are_counted_together(instances: tuple[Instance, Instance]) -> None:
+    wrong = {**LOG_IN, "password": "00" * 32}
+    answers = [each.client.post("/api/oauth/token", json=wrong).status_code for _ in range(8) for each in instances]
+    assert answers.count(400) == 10
+    assert answers.count(429) == 6

@@ -1,0 +1,18 @@
+"""All 31 operations answer the same on both engines, over real servers."""
+
+import same_answers
+from conftest import Postgres, Sqlite
+
+
+def test_the_same_requests_get_the_same_answers(sqlite_databases: Sqlite, postgres_databases: Postgres) -> None:
+    sqlite, postgres = sqlite_databases.empty(), postgres_databases.empty()
+    try:
+        assert same_answers.differences(sqlite, postgres) == []
+    finally:
+        sqlite_databases.drop(sqlite)
+        postgres_databases.drop(postgres)
+
+
+def test_a_difference_is_seen() -> None:
+    assert same_answers.settled({"RequestId": "a", "Name": "Ann"}) == {"RequestId": "…", "Name": "Ann"}
+    assert same_answers.settled([{"Quantity": 1}]) != same_answers.settled([{"Quantity": 2}])
