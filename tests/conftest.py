@@ -2,83 +2,17 @@
 
 import asyncio
 import os
-import shutil
 import tempfile
-import uuid
 import warnings
 from collections.abc import Callable, Generator, Mapping
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
 import pytest
 
 import world as worlds
+from databases import Postgres, Sqlite
 
 ENGINES = ("sqlite", "postgres")
-TEMPLATE = "gamekeeper_template"
-
-
-class Sqlite:
-    """Databases as files, copied from a template file."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.tokens = asyncio.run(worlds.prepare(self._url("template")))
-
-    def empty(self) -> str:
-        return self._url(uuid.uuid4().hex)
-
-    def fresh(self) -> str:
-        name = uuid.uuid4().hex
-        shutil.copyfile(self._folder / "template.db", self._folder / f"{name}.db")
-        return self._url(name)
-
-    def drop(self, url: str) -> None:
-        for path in Path(url.removeprefix("sqlite:///")).parent.glob(Path(url).name + "*"):
-            path.unlink()
-
-    def _url(self, name: str) -> str:
-        return f"sqlite:///{self._folder / name}.db"
-
-
-class Postgres:
-    """Databases on one server, copied from a template database."""
-
-    def __init__(self, server: str) -> None:
-        self._server = server
-        self._template = f"{TEMPLATE}_{uuid.uuid4().hex[:8]}"
-        self._execute(f'CREATE DATABASE "{self._template}"')
-        self.tokens = asyncio.run(worlds.prepare(self._url(self._template)))
-
-    def empty(self) -> str:
-        name = f"t{uuid.uuid4().hex}"
-        self._execute(f'CREATE DATABASE "{name}"')
-        return self._url(name)
-
-    def fresh(self) -> str:
-        name = f"t{uuid.uuid4().hex}"
-        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{self._template}"')
-        return self._url(name)
-
-    def drop(self, url: str) -> None:
-        self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
-
-    def close(self) -> None:
-        self.drop(self._url(self._template))
-
-    def _url(self, name: str) -> str:
-        return urlunsplit(urlsplit(self._server)._replace(path=f"/{name}"))
-
-    def _execute(self, command: str) -> None:
-        async def run() -> None:
-            driver: Any = asyncpg
-            db = await driver.connect(self._server)
-            await db.execute(command)
-            await db.close()
-
-        asyncio.run(run())
 
 
 @pytest.fixture(scope="session")
@@ -173,7 +107,8 @@ def world(make_world: Callable[..., worlds.World]) -> worlds.World:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """How many tests ran on each engine."""
     passed = [report.nodeid for report in terminalreporter.getreports("passed") if report.when == "call"]
-    counts = {engine: sum(engine in nodeid.partition("[")[2] for nodeid in passed) for engine in ENGINES}
+    parameters = [nodeid.rpartition("[")[2].rstrip("]").split("-") for nodeid in passed]
+    counts = {engine: sum(engine in each for each in parameters) for engine in ENGINES}
     neither = len(passed) - sum(counts.values())
     terminalreporter.write_line(
         f"passed on SQLite: {counts['sqlite']}, on PostgreSQL: {counts['postgres']}, on neither: {neither}"

@@ -1,4 +1,4 @@
-"""What the account tests prove things with: exact bodies, refusals, and the database as it lies."""
+"""What the account tests prove things with: exact bodies, refusals, rows, and many calls at once."""
 
 import asyncio
 import json
@@ -6,11 +6,6 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from world import Answer, World
-
-TABLES = {
-    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-    "postgres": "SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = 'public'",
-}
 
 
 def spelt(value: object) -> bytes:
@@ -27,12 +22,6 @@ def refused(answer: Answer, status: int, code: str, message: str | None = None) 
 def rows(world: World, table: str) -> list[str]:
     found = world.sql(f"SELECT * FROM {table}")  # noqa: S608 - the test's own table names
     return sorted(repr(row) for row in found)
-
-
-def dump(world: World) -> dict[str, list[str]]:
-    """Every row of every table, as text."""
-    names = [row[0] for row in world.sql(TABLES[world.keeper.store.engine])]
-    return {name: rows(world, name) for name in sorted(names)}
 
 
 def at_once(world: World, calls: Sequence[Coroutine[Any, Any, Answer]]) -> list[Answer]:

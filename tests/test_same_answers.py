@@ -1,7 +1,7 @@
 """All 31 operations answer the same on both engines, over real servers."""
 
 import same_answers
-from conftest import Postgres, Sqlite
+from databases import Postgres, Sqlite
 
 
 def test_the_same_requests_get_the_same_answers(sqlite_databases: Sqlite, postgres_databases: Postgres) -> None:

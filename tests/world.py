@@ -58,6 +58,7 @@ class World:
         self.run(self.keeper.store.open())
 
     def close(self) -> None:
+        self.run(self.keeper.feed.close())
         self.run(self.keeper.store.close())
         self.keeper.passwords.close()
 
@@ -124,7 +125,7 @@ class World:
         sent: list[Any] = []
 
         async def receive() -> Any:
-            return incoming.pop(0) if incoming else {"type": "http.disconnect"}
+            return incoming.pop(0) if incoming else await asyncio.Event().wait()  # nobody hangs up
 
         async def send(message: Any) -> None:
             sent.append(message)

@@ -1,4 +1,5 @@
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -60,4 +61,5 @@ def test_secrets_are_masked(url: str, shown: str) -> None:
 )
 @pytest.mark.parametrize("command", ["settings", "serve", "migrate", "doctor"])
 def test_bad_values(command: str, variable: str, value: str, problem: str) -> None:
-    assert COMMAND.refuses(command, **{variable: value}) == f"Error: {problem}\n"
+    environment: dict[str, Any] = {variable: value}
+    assert COMMAND.refuses(command, **environment) == f"Error: {problem}\n"

@@ -37,8 +37,9 @@ def test_list(command: CommandLine) -> None:
     with_tokens = sorted(name for name, powers in people.ACCOUNTS.items() if powers.api)
     assert sorted(each["user"] for each in command.json("tokens", "list")) == with_tokens
     lines = command.says("tokens", "list", "Clerk").splitlines()
-    assert lines[0].split() == ["ID", "USER", "ACCESS", "EXPIRES", "STATE"]
-    assert [line.split()[1::3] for line in lines[1:]] == [["Clerk", "live"]]
+    assert lines[0].split() == ["ID", "USER", "ACCESS", "EXPIRES", "USED", "STATE"]
+    assert [line.split()[1::3] for line in lines[1:]] == [["Clerk", "never"]]
+    assert lines[1].endswith("  live")
     assert command.json("tokens", "list", "Ann") == []
 
 

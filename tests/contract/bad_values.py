@@ -15,6 +15,11 @@ def text(value: object) -> str:
     return json.dumps(value)
 
 
+def wide(plain: str) -> str:
+    """In full-width characters, which look like the plain ones and are not."""
+    return "".join(chr(ord(each) + 0xFEE0) for each in plain)
+
+
 # --- as JSON text --------------------------------------------------------------------------------------
 
 NEVER_AN_INTEGER = {
@@ -30,7 +35,7 @@ NEVER_AN_INTEGER = {
     "null": "null",
     "5,000 digits": "9" * 5000,
     "5,000 digits in a string": text("9" * 5000),
-    "full-width digits": text("１２"),
+    "full-width digits": text(wide("12")),
     "Arabic digits": text("٣"),
     "superscript": text("²"),
     "underscore": text("1_000"),
@@ -63,12 +68,12 @@ NEVER_A_BOOLEAN = {
     "null": "null",
     "list": "[true]",
     "record": "{}",
-    "full-width": text("ｔｒｕｅ"),
+    "full-width": text(wide("true")),
 }
 ODD_GUIDS = {
     "urn": f"urn:uuid:{GUID}",
-    "full-width digits": GUID.replace("0", "０"),
-    "Arabic digits": GUID.replace("0", "٠"),
+    "full-width digits": GUID.replace("0", wide("0")),
+    "Arabic digits": GUID.replace("0", "\u0660"),
     "parentheses": f"({GUID})",
     "31 digits": BARE[:31],
     "33 digits": BARE + "0",
@@ -119,7 +124,7 @@ NEVER_A_NAME = {
     "right to left": text("\u202egnp.exe"),
     "emoji": text("😀😀"),
     "accent": text("Renée"),
-    "full-width": text("Ａｎｎ"),
+    "full-width": text(wide("Ann")),
     "zero width": text("An\u200bn"),
     "SQL": text("x'; DROP TABLE users; --"),
     "markup": text("<script>alert(1)</script>"),
@@ -156,7 +161,7 @@ NEVER_A_PASSWORD = {
     "63 digits": SECRET[:63],
     "65 digits": SECRET + "0",
     "not hexadecimal": "g" + SECRET[1:],
-    "full-width digits": SECRET.replace("5", "５"),
+    "full-width digits": SECRET.replace("5", wide("5")),
     "hyphens": "-".join([SECRET[:32], SECRET[32:]]),
     "space after": SECRET + " ",
     "newline after": SECRET + "\n",
@@ -191,7 +196,7 @@ ODD_NAMES = {
     "right to left": "%e2%80%aeAnn",
     "emoji": "%f0%9f%98%80",
     "zero width": "A%e2%80%8bnn",
-    "full-width": quote("Ａｎｎ"),
+    "full-width": quote(wide("Ann")),
     "percent alone": "%",
     "bad escape": "%zz",
     "double encoding": "%2541nn",
@@ -205,7 +210,7 @@ ODD_NAMES = {
     "semicolon": "Ann;a=b",
     "null": "null",
     "urn": f"urn:uuid:{people.ANN.id}",
-    "full-width guid": quote(people.ANN.id.replace("0", "０")),
+    "full-width guid": quote(people.ANN.id.replace("0", wide("0"))),
     "parentheses": f"({people.ANN.id})",
     "31 digits": people.ANN.id.replace("-", "")[:31],
     "33 digits": people.ANN.id.replace("-", "") + "0",
@@ -255,8 +260,8 @@ NEVER_A_PAGE = {
     "2^63": str(2**63),
     "2^64": str(2**64),
     "5,000 digits": "9" * 5000,
-    "full-width": quote("１"),
-    "raw full-width": "１",
+    "full-width": quote(wide("1")),
+    "raw full-width": wide("1"),
     "Arabic": quote("٣"),
     "underscore": "1_0",
     "plus": "%2B1",
@@ -272,7 +277,6 @@ NEVER_A_PAGE = {
     "NUL": "1%00",
     "newline": "1%0a",
     "invalid UTF-8": "%ff",
-    "11 digits": "0" * 10 + "1",
 }
 ODD_KEYS = {
     "empty": b"",

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Generator
 from typing import Any
 
-import pytest
-
 import examples
+import pytest
 import state
+
 from world import World
 
 ENGINES = ("sqlite", "postgres")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import people
 from gamekeeper.http.routes import ROUTES, WRITE, Route
@@ -20,6 +20,7 @@ OTHER_KEYS = {
     "kind": "spells",
     "id": people.BOB.id,
     "server": SERVER,
+    "file": "docs.css",
 }
 UNKNOWN_KEYS = {
     "lookupKey": "Nobody",
@@ -32,6 +33,7 @@ UNKNOWN_KEYS = {
     "kind": "nothing",
     "id": people.NOBODY_ID,
     "server": "nowhere",
+    "file": "nothing.css",
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
@@ -66,8 +68,14 @@ class Example(NamedTuple):
     body: object  # None: no body
 
     @property
+    def fields(self) -> Mapping[str, object]:
+        """The fields of a body that is an object."""
+        return cast("Mapping[str, object]", self.body)
+
+    @property
     def name(self) -> str:
-        return f"{self.route.number or '+'} {self.route.method} {self.route.path}"
+        """For people; without brackets, so that it can be part of a test's name."""
+        return f"{self.route.number or '+'} {self.route.method} {self.route.path}".replace("[", "{").replace("]", "}")
 
 
 def path_of(route: Route, keys: Mapping[str, str]) -> str:
@@ -99,8 +107,8 @@ def furnish(world: World) -> None:
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
     ann, clerk = people.USER_IDS["Ann"], people.USER_IDS["Clerk"]
     far = 4_000_000_000_000
-    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at) VALUES ('{ann}', '{CODE}', 1000000, {far})")  # noqa: S608 - the values are ours
-    world.sql(
-        f"INSERT INTO tokens (id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires)"  # noqa: S608 - the values are ours
-        f" SELECT '{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0 FROM tokens LIMIT 1"
-    )
+    reset = f"'{ann}', '{CODE}', 1000000, {far}"
+    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at) VALUES ({reset})")  # noqa: S608 - the values are ours
+    token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
+    names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
+    world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours

@@ -9,20 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
-import people
 from bad_values import (
     BROKEN,
     FOREIGN,
     GUID,
     NEVER_32_BITS,
-    NEVER_AN_EMAIL,
-    NEVER_AN_INTEGER,
     NEVER_A_BOOLEAN,
     NEVER_A_GUID,
     NEVER_A_NAME,
     NEVER_A_PAGE,
     NEVER_A_PASSWORD,
     NEVER_A_TEXT,
+    NEVER_AN_EMAIL,
+    NEVER_AN_INTEGER,
     NEVER_NATURAL,
     NEVER_POSITIVE,
     NOT_AN_OBJECT,
@@ -35,8 +34,11 @@ from bad_values import (
     SECRET,
     ZERO,
     text,
+    wide,
 )
-from examples import BODIES, BY_HANDLER, EXAMPLES, Example, handler_of, parameters, path_of
+from examples import BY_HANDLER, EXAMPLES, Example, handler_of, parameters, path_of
+
+import people
 from gamekeeper.http.routes import ROUTES, WRITE
 from world import SENT
 
@@ -77,8 +79,7 @@ class Place:
         return BY_HANDLER[self.handler]
 
     def holding(self, value: str) -> bytes:
-        given = BODIES[self.handler]
-        rest = {name: each for name, each in given.items() if name != self.name} if isinstance(given, dict) else {}  # pyright: ignore[reportUnknownVariableType] - BODIES holds objects
+        rest = {name: each for name, each in self.example.fields.items() if name != self.name}
         text = json.dumps(rest)
         whole = f'"{self.name}": {self.around % value}'
         return (text[:-1] + (", " if rest else "") + whole + "}").encode("utf-8", "surrogatepass")
@@ -204,7 +205,7 @@ def texts() -> Iterator[Hostile]:
         "month 13": '"2026-13-31T12:00:00Z"',
         "year 0": '"0000-01-01T00:00:00Z"',
         "far": '"99999-01-01T00:00:00Z"',
-        "full-width": text("２０２６-01-31T12:00:00Z"),
+        "full-width": text(wide("2026") + "-01-31T12:00:00Z"),
         "beyond the calendar": '"9999-12-31T23:59:59-23:59"',
         "before the calendar": '"0001-01-01T00:00:00+23:59"',
     }.items():
@@ -277,6 +278,10 @@ def keys() -> Iterator[Hostile]:
                 yield from (_keyed(example, name, about, odd) for about, odd in ODD_NAMES.items())
             elif name in {"variableId", "bagId", "id"}:
                 yield from _guid_segments(example, name)
+            elif name == "file":
+                for about, odd in ODD_NAMES.items():
+                    path = path_of(example.route, {name: odd})
+                    yield _sent(example, path, group="keys", about=f"{example.name}: {about}", status=(404,))
     for name, path in (("kind", "/api/link/v1/catalogue/{}"), ("server", "/api/link/v1/servers/{}/joined")):
         for about, odd in ODD_NAMES.items():
             if "%" not in odd and len(odd) < 64 and name == "server" and odd.replace("-", "").isalnum():
@@ -317,8 +322,7 @@ OVER_LINK = {handler_of(each) for each in ROUTES if each.over_link}
 
 def _encoded(example: Example) -> dict[str, bytes]:
     whole = json.dumps(example.body)
-    codecs = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-7-bom")
-    return {name: whole.encode(name) for name in codecs[:-1]}
+    return {name: whole.encode(name) for name in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le")}
 
 
 def bodies() -> Iterator[Hostile]:
@@ -337,7 +341,7 @@ def bodies() -> Iterator[Hostile]:
 
 
 def _incomplete(example: Example) -> Iterator[Hostile]:
-    whole: Mapping[str, object] = example.body  # pyright: ignore[reportAssignmentType] - every shaped example's is a mapping
+    whole = example.fields
     needed = [name for name in whole if name not in {"bankoverflow", "Level"}]
     for name in needed:
         rest = json.dumps({each: value for each, value in whole.items() if each != name}).encode()
@@ -394,7 +398,7 @@ def queries() -> Iterator[Hostile]:
         yield _asked(f"{path}: twice", f"{path}?page=0&page=1", "page")
         yield _asked(f"{path}: twice in two cases", f"{path}?pageSize=1&PAGESIZE=1", "PAGESIZE")
         yield _asked(f"{path}: twice, encoded", f"{path}?page=0&%70age=1", "page")
-    for value in ("Up", "", "asc", "Ascending%20", "Ascending,Descending", quote("Ａscending"), "1", "%00"):
+    for value in ("Up", "", "asc", "Ascending%20", "Ascending,Descending", quote(wide("A") + "scending"), "1", "%00"):
         yield _asked(f"sortDirection: {value}", f"/api/v1/players/rank?sortDirection={value}", "sortDirection")
 
 
@@ -478,7 +482,10 @@ def log_ins() -> Iterator[Hostile]:
         "refresh with an access token": {"grant_type": "refresh_token", "refresh_token": "gka_" + "a" * 43},
         "refresh with a zero guid": {"grant_type": "refresh_token", "refresh_token": ZERO},
         "refresh with an unknown guid": {"grant_type": "refresh_token", "refresh_token": people.NOBODY_ID},
-        "refresh with a full-width guid": {"grant_type": "refresh_token", "refresh_token": GUID.replace("0", "０")},
+        "refresh with a full-width guid": {
+            "grant_type": "refresh_token",
+            "refresh_token": GUID.replace("0", wide("0")),
+        },
         "refresh with SQL": {"grant_type": "refresh_token", "refresh_token": "' OR 1=1 --"},
         "refresh with 8 KB": {"grant_type": "refresh_token", "refresh_token": "x" * 8192},
         "refresh with a list": {"grant_type": "refresh_token", "refresh_token": [ZERO]},
@@ -511,7 +518,7 @@ def log_ins() -> Iterator[Hostile]:
 
 
 def rules() -> Iterator[Hostile]:
-    refused = [
+    refused: list[tuple[str, Mapping[str, object], int, str]] = [
         ("items.give", {"itemid": SWORD, "quantity": 36}, 409, "fit"),
         ("items.give", {"itemid": SWORD, "quantity": 2**31 - 1, "bankoverflow": True}, 409, "fit"),
         ("items.give", {"itemid": people.COIN.id, "quantity": 2**31 - 1, "bankoverflow": True}, 409, "fit"),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hostile import Hostile
+
 from world import Answer, World
 
 PIECE = 4096

@@ -180,7 +180,7 @@ def _one(world: World, text: str, key: str) -> Any:
     return rows[0][0] if rows else None
 
 
-@pytest.mark.parametrize("write", WRITES, ids=lambda each: each.row)
+@pytest.mark.parametrize("write", WRITES, ids=lambda each: each.row.replace("[", "{").replace("]", "}"))
 def test_document_and_columns_agree_after_every_kind_of_write(world: World, write: Write) -> None:
     assert mismatches(world) == []
     before = stored(world)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import pytest
 
 import people
+from expectations import everything
 from gamekeeper import app
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.http.routes import ROUTES, WRITE
-from proof import at_once, dump, refused, reset_code, rows
+from proof import at_once, refused, reset_code, rows
 from world import SENT, Answer, World
 
 USERS, TOKEN, TOKENS = "/api/v1/users", "/api/oauth/token", "/api/oauth/tokens"
@@ -97,10 +98,10 @@ def test_the_same_key_replays(world: World, write: tuple[str, str]) -> None:
     entries = len(world.ledger())
     first = send(world, write, ready, Idempotency_Key="k1")
     assert (first.status, "idempotent-replay" in first.headers) == (200, False)
-    after_first = dump(world)
+    after_first = everything(world)
     again = send(world, write, ready, Idempotency_Key="k1")
     assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
-    assert dump(world) == after_first
+    assert everything(world) == after_first
     assert len(world.ledger()) == entries + (WRITES[write].kind is not None)
 
 
@@ -108,12 +109,12 @@ def test_the_same_key_replays(world: World, write: tuple[str, str]) -> None:
 def test_the_same_key_with_another_request_is_refused(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
     assert send(world, write, ready, Idempotency_Key="k1").status == 200
-    after = dump(world)
+    after = everything(world)
     other = Ready(f"{USERS}/Mona/manage/email/change", {"new": "mona@new.test"})
     refused(send(world, ("POST", other.path), other, Idempotency_Key="k1"), 422, "idempotency_key_reused")
     elsewhere = Ready(ready.path.replace("Ann", "Bob").replace("Shop", "Clerk"), _other(ready.body))
     refused(send(world, write, elsewhere, Idempotency_Key="k1"), 422, "idempotency_key_reused")
-    assert dump(world) == after
+    assert everything(world) == after
 
 
 def _other(body: Mapping[str, object] | None) -> Mapping[str, object] | None:
@@ -123,12 +124,12 @@ def _other(body: Mapping[str, object] | None) -> Mapping[str, object] | None:
 @every_write
 def test_what_is_no_key(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
-    before = dump(world)
+    before = everything(world)
     for key in ("", " ", "two words", "k" * 256, "ünï", "tab\tbed"):
         answer = send(world, write, ready, Idempotency_Key=key)
         refused(answer, 400, "bad_field")
         assert "'Idempotency-Key'" in answer.message
-    assert dump(world) == before
+    assert everything(world) == before
     assert send(world, write, ready, Idempotency_Key="k" * 255).status == 200
 
 
@@ -212,12 +213,12 @@ def test_neither_logging_in_nor_validating_takes_a_key(world: World) -> None:
 @every_write
 def test_a_dry_run_answers_what_would_happen_and_changes_nothing(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
-    before = dump(world)
+    before = everything(world)
     tried = [send(world, write, ready, query) for query in ("?dryRun=true", "?DRYRUN=True")]
-    assert dump(world) == before
+    assert everything(world) == before
     real = send(world, write, ready, "?dryRun=false")
     assert [(answer.status, answer.raw) for answer in tried] == [(200, real.raw)] * 2
-    assert dump(world) != before
+    assert everything(world) != before
 
 
 @every_write
@@ -233,11 +234,11 @@ def test_a_dry_run_neither_reads_nor_stores_keys(world: World, write: tuple[str,
 @every_write
 def test_what_is_no_dry_run(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
-    before = dump(world)
+    before = everything(world)
     for query in ("?dryRun=1", "?dryRun=", "?dryRun=yes"):
         refused(send(world, write, ready, query), 400, "bad_field", "The field 'dryRun' must be true or false.")
     refused(send(world, write, ready, "?dryRun=true&dryrun=false"), 400, "repeated_field")
-    assert dump(world) == before
+    assert everything(world) == before
 
 
 @pytest.mark.parametrize(
@@ -281,12 +282,12 @@ def _target(world: World, write: tuple[str, str]) -> str:
 @every_write
 def test_what_is_no_reason(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
-    before = dump(world)
+    before = everything(world)
     for reason in ("r" * 501, "line\x0bfeed", "esc\x1b[2J"):
         answer = send(world, write, ready, X_Reason=reason)
         refused(answer, 400, "bad_field")
         assert "'X-Reason'" in answer.message
-    assert dump(world) == before
+    assert everything(world) == before
     assert send(world, write, ready, X_Reason="r" * 500).status == 200
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from gamekeeper import app, settings
 from gamekeeper.http.asgi import Asgi
+from gamekeeper.http.caller import Callers
 
 
 async def nothing() -> None:
@@ -36,6 +37,8 @@ def test_a_life(tmp_path: Any) -> None:
 
 def test_what_cannot_start_does_not_serve(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
-    sent = asyncio.run(live(Asgi(keeper, out_of_luck, nothing), "lifespan.startup", "lifespan.shutdown"))
+    sent = asyncio.run(
+        live(Asgi(keeper, Callers(keeper.store), out_of_luck, nothing), "lifespan.startup", "lifespan.shutdown")
+    )
     assert sent[0] == "lifespan.startup.failed"
     assert "no luck" in capsys.readouterr().err

@@ -9,12 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 import people
+from expectations import everything
 from gamekeeper.game.lookup import guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.http import caller
 from gamekeeper.store import tokens as stored
 from gamekeeper.store.engine import Reading
-from proof import at_once, dump, refused, rows
+from proof import at_once, refused, rows
 from world import SENT, Answer, World
 
 TOKEN = "/api/oauth/token"
@@ -189,7 +190,7 @@ def test_a_read_only_token_reads_and_nothing_else(world: World) -> None:
         assert world.call(method, path, token=token).status == 200, path
     validate = world.post("/api/v1/users/Ann/password/validate", {"password": SENT}, token=token)
     assert validate.status == 200
-    before = dump(world)
+    before = everything(world)
     writes = [
         ("GET", "/api/v1/users/Ann/password/reset"),
         ("POST", "/api/v1/users/register"),
@@ -197,7 +198,7 @@ def test_a_read_only_token_reads_and_nothing_else(world: World) -> None:
     ]
     for method, path in writes:
         refused(world.call(method, path, token=token), 403, "read_only_token", "This token can only read.")
-    assert dump(world) == before
+    assert everything(world) == before
 
 
 def test_a_refreshed_read_only_token_still_only_reads(world: World) -> None:
@@ -448,7 +449,7 @@ def test_no_tokens_text_is_in_the_database(world: World) -> None:
     second = exchange(world, first.json["refresh_token"])
     third = log_in(world, "Root", scope="read")
     works(world, second)
-    text = repr(dump(world)).lower()
+    text = repr(everything(world)).lower()
     for pair in (first, second, third):
         access, refresh = pair.json["access_token"].lower(), pair.json["refresh_token"]
         assert all(each not in text for each in (access, access[4:], refresh, refresh.replace("-", "")))

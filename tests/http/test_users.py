@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 import people
-from proof import at_once, dump, refused, reset_code, rows, spelt
+from expectations import everything
+from proof import at_once, refused, reset_code, rows, spelt
 from world import SENT, Answer, World
 
 USERS = "/api/v1/users"
@@ -264,9 +265,9 @@ def test_new_accounts_have_no_powers_whatever_the_body_says(world: World) -> Non
 def test_register_refuses_what_is_taken(
     world: World, differing: dict[str, object], code: str, message: str | None
 ) -> None:
-    before = dump(world)
+    before = everything(world)
     refused(world.post(REGISTER, newcomer(**differing)), 409, code, message)
-    assert dump(world) == before
+    assert everything(world) == before
 
 
 def test_characters_and_accounts_have_names_of_their_own(world: World) -> None:
@@ -282,12 +283,12 @@ def test_register_needs_every_field(world: World, field: str) -> None:
 
 def test_register_refuses_names_that_do_not_match(world: World) -> None:
     bad = ["", "A", "x" * 21, "an n", "ann!", "Ünal", "ａｎｎ", "ann\n", "a\x00b", " ann", "a/b", "..", "a" * 60_000]  # noqa: RUF001 - full-width letters on purpose
-    before = dump(world)
+    before = everything(world)
     for name in (*bad, 12345, None, True, ["Ann"], {"a": 1}):
         answer = world.post(REGISTER, newcomer(username=name))
         refused(answer, 400, "bad_field")
         assert "'username'" in answer.message
-    assert dump(world) == before
+    assert everything(world) == before
 
 
 @pytest.mark.parametrize("name", ["ab", "x" * 20, "0042", "Rank1"])
@@ -337,20 +338,20 @@ def test_register_refuses_what_is_no_address(world: World) -> None:
     bad = ["", "ann", "ann@", "@example.com", "a b@example.com", "a@b@example.com", "ann@example..com", ".a@b.com"]
     lines = ["ann@example.com\n", "ann@example.com\r\nBcc: eve@b.com", "a\x00nn@example.com", "ann\x1b@example.com"]
     long = ["x" * 255 + "@example.com", "ann@" + "l" * 64 + ".com", "a" * 60_000 + "@example.com", "a@" * 30_000]
-    before = dump(world)
+    before = everything(world)
     for email in (*bad, *lines, *long, "ann@exa\u2028mple.com", 7, None, ["ann@example.com"]):
         answer = world.post(REGISTER, newcomer(email=email))
         refused(answer, 400, "bad_field")
         assert "'email'" in answer.message
-    assert dump(world) == before
+    assert everything(world) == before
 
 
 def test_register_refuses_what_is_no_hash(world: World) -> None:
-    before = dump(world)
+    before = everything(world)
     for password in ("", "secret", "a" * 63, "a" * 65, "g" * 64, "１" * 64, " " + "a" * 63, None, 7, ["a" * 64]):  # noqa: RUF001 - full-width digits on purpose
         answer = world.post(REGISTER, newcomer(password=password))
         refused(answer, 400, "bad_password", "Did not receive a valid password.")
-    assert dump(world) == before
+    assert everything(world) == before
 
 
 def test_two_at_once_get_one_account(make_world: Callable[..., World]) -> None:

@@ -188,7 +188,7 @@ CASES = (
         Call(f"{LINK}/servers/nowhere"),
     ),
 )
-every_write = pytest.mark.parametrize("case", CASES, ids=[case.route.replace("/api/", "") for case in CASES])
+every_write = pytest.mark.parametrize("case", CASES, ids=[re.sub(r"[][]|/api/", "", case.route) for case in CASES])
 COINS = items(COIN.id, 5)
 
 

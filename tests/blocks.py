@@ -1,0 +1,40 @@
+"""The code blocks of a page, and what they print when they are run one after the other."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PAGE = Path(__file__).parents[1] / "docs" / "client.md"
+ADDRESS = "http://127.0.0.1:5400"
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    line: int
+    code: str
+    prints: str
+
+
+def blocks(text: str) -> list[Block]:
+    """Each block of Python with the text block after it: what it prints."""
+    found = list(_BLOCK.finditer(text))
+    following = [*found[1:], None]
+    return [
+        Block(text.count("\n", 0, each.start()) + 2, each[2], after[2] if after and after[1] == "text" else "")
+        for each, after in zip(found, following, strict=True)
+        if each[1] == "python"
+    ]
+
+
+def run(given: list[Block], url: str) -> list[tuple[str, str]]:
+    """What each should print and what it does print, on this server."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    seen: list[tuple[str, str]] = []
+    for block in given:
+        code = "\n" * (block.line - 1) + block.code.replace(ADDRESS, url)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, PAGE, "exec"), names)  # noqa: S102 - the page's own blocks
+        seen.append((block.prints, printed.getvalue()))
+    return seen

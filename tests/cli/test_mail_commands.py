@@ -1,0 +1,137 @@
+import re
+
+import pytest
+
+import people
+from command_line import CommandLine
+from outbox import Make, ask, listed, make_due, only, send, sending_to
+from smtp_sink import Sink
+from world import World
+
+
+def test_an_empty_outbox(command: CommandLine) -> None:
+    assert command.says("mail", "list").split() == ["ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST", "ERROR"]
+    assert command.json("mail", "list") == []
+    assert command.says("mail", "retry", "--all").startswith("0 mails are due now")
+
+
+def test_list(command: CommandLine, make_world: Make) -> None:
+    """Every state a mail can be in."""
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        ask(world, "Ann")
+        send(world)
+        sink.handler.refusal = f"550 5.1.1 {'no ' * 40}"
+        ask(world, "Bob")
+        send(world)
+        sink.handler.refusal = "450 later"
+        ask(world, "Mona")
+        send(world)
+    ask(world, "Shop")
+    ask(world, "Shop")
+    world.sql("UPDATE mails SET taken_until = expires_at WHERE user_id = $1", people.USER_IDS["Shop"])
+    found = {(each["user"], each["state"], each["tries"], each["last_error"]) for each in command.json("mail", "list")}
+    assert found == {
+        ("Ann", "sent", 1, None),
+        ("Bob", "failed", 1, f"550 5.1.1 {'no ' * 40}".strip()),
+        ("Mona", "queued", 1, "450 later"),
+        ("Shop", "sending", 0, None),
+        ("Shop", "expired", 0, None),
+    }
+    lines = command.says("mail", "list").splitlines()
+    assert len(lines) == 6
+    assert any(line.split()[1:4] == ["queued", "Mona", "mona@example.test"] for line in lines)
+    assert all(len(line) < 200 for line in lines)
+    code = world.get("/api/v1/users/Mona").json["PasswordResetCode"]
+    assert code not in command.says("mail", "list") + command.says("mail", "list", "--json")
+
+
+def test_list_says_that_it_was_cut(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.store.mails.LISTED_MOST", 2)
+    for name in ("Ann", "Bob", "Mona"):
+        ask(world, name)
+    result = command.run("mail", "list")
+    assert len(result.stdout.splitlines()) == 3
+    assert result.stderr == "These are the newest 2.\n"
+
+
+def test_show(command: CommandLine, world: World) -> None:
+    code = ask(world)
+    said = command.says("mail", "show", only(world).id, GAMEKEEPER_GAME_NAME="Ängen")
+    assert said.startswith("From: Ängen <gamekeeper@localhost>\nTo: ann@example.test\nSubject: Your new password")
+    assert f"    {code}\n" in said
+    html = command.says("mail", "show", only(world).id.upper(), "--html", GAMEKEEPER_MAIL_FROM="k@example.test")
+    assert "From: Gamekeeper <k@example.test>" in html
+    assert f">{code}</p>" in html
+
+
+def test_show_when_the_code_is_gone(command: CommandLine, world: World) -> None:
+    ask(world)
+    world.sql("DELETE FROM resets")
+    assert "(the code has run out, was used or was replaced)" in command.says("mail", "show", only(world).id)
+
+
+def test_show_with_a_bad_template(command: CommandLine, world: World) -> None:
+    ask(world)
+    said = command.refuses("mail", "show", only(world).id, GAMEKEEPER_MAIL_TEMPLATES="/nowhere")
+    assert said == "Error: GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; there is no such folder.\n"
+
+
+def test_show_what_cannot_be_written(command: CommandLine, world: World) -> None:
+    world.sql("UPDATE users SET email = '' WHERE id = $1", people.USER_IDS["Ann"])
+    ask(world)
+    assert "cannot be written. The address is not one" in command.refuses("mail", "show", only(world).id)
+
+
+@pytest.mark.parametrize("what", ["show", "retry"])
+@pytest.mark.parametrize("mail_id", [people.NOBODY_ID, "nonsense", ""])
+def test_no_such_mail(command: CommandLine, what: str, mail_id: str) -> None:
+    said = command.refuses("mail", what, mail_id)
+    assert said == f"Error: There is no mail '{mail_id}'. `gamekeeper mail list` shows which there are.\n"
+
+
+def test_retry(command: CommandLine, make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        for name, refusal in (("Ann", "450 later"), ("Bob", "550 never"), ("Mona", None)):
+            sink.handler.refusal = refusal
+            ask(world, name)
+            send(world)
+        by_name = {mail.name: mail for mail in listed(world)}
+        sink.handler.refusal = None
+        said = command.refuses("mail", "retry", by_name["Mona"].id)
+        assert "is sent; there is nothing to try again." in said
+        assert command.says("mail", "retry", by_name["Bob"].id) == (
+            "1 mails are due now, and wait until GAMEKEEPER_SMTP_URL is set.\n"
+        )
+        send(world)
+        assert sorted(mail.recipients[0][:3] for mail in sink.received) == ["bob", "mon"]
+        smtp = {"GAMEKEEPER_SMTP_URL": "smtp://mail.test", "GAMEKEEPER_MAIL_FROM": "k@example.test"}
+        assert command.says("mail", "retry", "--all", **smtp) == "1 mails are due now.\n"
+        send(world)
+        assert {mail.state for mail in listed(world)} == {"sent"}
+
+
+def test_retry_of_what_has_run_out(command: CommandLine, world: World) -> None:
+    ask(world)
+    world.sql("UPDATE resets SET expires_at = 1")
+    assert re.search(r"Mail \S+ is expired; there is", command.refuses("mail", "retry", only(world).id))
+    assert command.says("mail", "retry", "--all").startswith("0 mails")
+
+
+def test_retry_leaves_what_is_under_way(command: CommandLine, world: World) -> None:
+    ask(world)
+    make_due(world)
+    world.sql("UPDATE mails SET taken_until = expires_at, next_try_at = expires_at")
+    assert "is sending;" in command.refuses("mail", "retry", only(world).id)
+
+
+@pytest.mark.parametrize("arguments", [[], [people.NOBODY_ID, "--all"]])
+def test_retry_what(command: CommandLine, arguments: list[str]) -> None:
+    assert "Give the ID of a mail, or --all." in command.refuses("mail", "retry", *arguments, code=2)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_serve_says_what_mail_needs(command: CommandLine) -> None:
+    said = command.refuses("serve", GAMEKEEPER_SMTP_URL="smtp://mail.test")
+    assert said.startswith("Error: GAMEKEEPER_SMTP_URL is set and GAMEKEEPER_MAIL_FROM is not; set it to the address")

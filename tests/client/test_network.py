@@ -1,0 +1,372 @@
+"""What the network and the server do to a call, and what the clients make of it. Both clients, both engines."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+import people
+from fault_proxy import FaultProxy, refusal
+from gamekeeper.client import AsyncClient, Client, Patience, PutPlayer, errors, exchange
+from server import Server
+
+QUICK = Patience(retries=6, first=0.02, longest=0.2)
+COIN = people.COIN.id
+LOG_IN = b"POST /api/oauth/token"
+
+
+class Driver:
+    """Either client, called alike: the awaiting one on a loop of its own."""
+
+    def __init__(self, kind: type[Client | AsyncClient], url: str, **options: Any) -> None:
+        self.client: Any = kind(url, **{"patience": QUICK, **options})
+        self._loop = asyncio.new_event_loop() if kind is AsyncClient else None
+
+    def call(self, name: str, *given: Any, **more: Any) -> Any:
+        answer = getattr(self.client, name)(*given, **more)
+        return answer if self._loop is None else self._loop.run_until_complete(answer)
+
+    def each(self, name: str, *given: Any, most: int = 10_000, **more: Any) -> list[Any]:
+        many = getattr(self.client, name)(*given, **more)
+        if self._loop is None:
+            return [record for record, _ in zip(many, range(most), strict=False)]
+        return self._loop.run_until_complete(_some(many, most))
+
+    @property
+    def session(self) -> Any:
+        return self.client._session  # noqa: SLF001 - a token is made bad here, as time would
+
+    def close(self) -> None:
+        done = self.client.close()
+        if self._loop is not None:
+            self._loop.run_until_complete(done)
+            self._loop.close()
+
+
+async def _some(many: Any, most: int) -> list[Any]:
+    found: list[Any] = []
+    async for record in many:
+        found.append(record)
+        if len(found) == most:
+            await many.aclose()
+            break
+    return found
+
+
+@pytest.fixture
+def proxy(server: Server) -> Generator[FaultProxy]:
+    with FaultProxy(server.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture(params=[Client, AsyncClient], ids=["blocking", "awaiting"])
+def connect(request: pytest.FixtureRequest, proxy: FaultProxy) -> Generator[Callable[..., Driver]]:
+    made: list[Driver] = []
+
+    def make(**options: Any) -> Driver:
+        made.append(Driver(request.param, proxy.url, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def root(connect: Callable[..., Driver], known_tokens: Mapping[str, str]) -> Driver:
+    return connect(token=known_tokens["Root"])
+
+
+@pytest.fixture
+def logged_in(connect: Callable[..., Driver]) -> Driver:
+    return connect(username="Root", password=people.PASSWORD)
+
+
+def coins(driver: Driver) -> int:
+    slots = driver.call("inventory", "Bob")
+    return sum(slot.quantity for slot in slots if slot.item_id == COIN)
+
+
+def test_a_write_whose_answer_is_lost_is_applied_once(root: Driver, proxy: FaultProxy) -> None:
+    before = coins(root)
+    proxy.lose = 2
+    given = root.call("give_item", "Bob", COIN, 5)
+    assert proxy.lose == 0
+    assert proxy.count(b"POST /api/v1/players/Bob/items/give") == 3
+    assert given.quantity.inventory == before + 5 == coins(root)
+
+
+def test_without_its_key_it_would_be_applied_three_times(
+    root: Driver, proxy: FaultProxy, known_tokens: Mapping[str, str]
+) -> None:
+    before, seen = coins(root), 0
+    proxy.lose = 2
+    body, headers = {"itemid": COIN, "quantity": 5}, {"Authorization": f"Bearer {known_tokens['Root']}"}
+    while seen < 3:
+        try:
+            seen = 3 if httpx.post(f"{proxy.url}/api/v1/players/Bob/items/give", json=body, headers=headers) else 0
+        except httpx.TransportError:
+            seen += 1
+    assert coins(root) == before + 15
+
+
+def test_a_cut_before_anything_arrived(root: Driver, proxy: FaultProxy) -> None:
+    before = coins(root)
+    proxy.away = True
+    threading.Timer(0.1, lambda: setattr(proxy, "away", False)).start()
+    assert root.call("give_item", "Bob", COIN, 1).quantity.inventory == before + 1 == coins(root)
+
+
+def test_nobody_there_for_good(root: Driver, proxy: FaultProxy) -> None:
+    proxy.away = True
+    with pytest.raises(errors.Unreachable) as caught:
+        root.call("give_item", "Bob", COIN, 1, idempotency_key="mine")
+    assert caught.value.idempotency_key == "mine"
+    assert isinstance(caught.value.__cause__, httpx.TransportError)
+    with pytest.raises(errors.Unreachable) as caught:
+        root.call("player", "Bob")
+    assert caught.value.idempotency_key is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refusal("503 Service Unavailable", "overloaded"),
+        refusal("502 Bad Gateway", ""),
+        refusal("429 Too Many Requests", "too_many_mails"),
+        refusal("409 Conflict", "idempotency_in_progress"),
+    ],
+    ids=["503", "502", "429", "in progress"],
+)
+def test_what_passes_is_waited_for(root: Driver, proxy: FaultProxy, answer: bytes) -> None:
+    proxy.answers = [answer] * 2
+    before = len(proxy.requests)
+    assert root.call("player", "Ann").name == "Ann"
+    assert len(proxy.requests) == before + 3
+
+
+def test_retry_after_is_honoured(root: Driver, proxy: FaultProxy) -> None:
+    proxy.answers = [refusal("429 Too Many Requests", "too_many_guesses", "Retry-After: 1")]
+    started = time.monotonic()
+    assert root.call("player", "Ann").name == "Ann"
+    assert time.monotonic() - started >= 1
+
+
+def test_a_wait_that_is_too_long_is_told_on(root: Driver, proxy: FaultProxy) -> None:
+    proxy.answers = [refusal("429 Too Many Requests", "too_many_guesses", "Retry-After: 31")]
+    with pytest.raises(errors.TooManyGuesses) as caught:
+        root.call("player", "Ann")
+    assert (caught.value.retry_after, caught.value.status, caught.value.request_id) == (31, 429, "proxy")
+    assert len(proxy.requests) == 1
+
+
+@pytest.mark.parametrize(("status", "code"), [("500 Oops", "internal_error"), ("409 Conflict", "inventory_full")])
+def test_what_does_not_pass_is_raised_at_once(root: Driver, proxy: FaultProxy, status: str, code: str) -> None:
+    proxy.answers = [refusal(status, code)]
+    with pytest.raises(errors.CODES[code]):
+        root.call("player", "Ann")
+    assert len(proxy.requests) == 1
+
+
+def test_attempts_have_an_end(root: Driver, proxy: FaultProxy) -> None:
+    proxy.answers = [refusal("503 Service Unavailable", "database_away")] * 10
+    with pytest.raises(errors.DatabaseAway):
+        root.call("player", "Ann")
+    assert len(proxy.requests) == 1 + QUICK.retries
+
+
+def test_an_answer_that_is_none_of_ours(root: Driver, proxy: FaultProxy) -> None:
+    proxy.answers = [b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"]
+    with pytest.raises(errors.NotUnderstood, match="Check the address"):
+        root.call("player", "Ann")
+
+
+def test_errors_of_the_real_server(root: Driver) -> None:
+    with pytest.raises(errors.NoSuchPlayer) as caught:
+        root.call("player", "Nobody Here")
+    assert (caught.value.status, caught.value.code) == (404, "no_such_player")
+    assert caught.value.message == "No player with name 'Nobody Here'."
+    assert len(caught.value.request_id) == 16
+    with pytest.raises(errors.NotEnoughItems):
+        root.call("take_item", "Bob", people.SWORD.id, 1, dry_run=True)
+    with pytest.raises(errors.BadField):
+        root.call("give_item", "Bob", COIN, 0)
+    with pytest.raises(errors.IdempotencyKeyReused):
+        for quantity in (1, 2):
+            root.call("give_item", "Bob", COIN, quantity, idempotency_key=f"{root.client!r}"[-20:-1].replace(" ", ""))
+
+
+def test_a_dry_run_changes_nothing(root: Driver) -> None:
+    before = coins(root)
+    assert root.call("give_item", "Bob", COIN, 7, dry_run=True).quantity.inventory == before + 7
+    assert coins(root) == before
+
+
+def test_lists_are_complete(root: Driver) -> None:
+    for name in ("players", "rank"):
+        found = [player.name for player in root.each(name, page_size=2)]
+        assert sorted(found) == ["Ann", "Bob", "Zoe"]
+    assert [user.name for user in root.each("users", page_size=3)] == sorted(people.ACCOUNTS)
+    assert len(root.each("catalogue", "items", page_size=1)) == 4
+    assert root.each("online") == []
+    assert [each.name for each in root.each("rank", sort_direction="Ascending", most=1)] == ["Bob"]
+
+
+def test_the_old_lists(root: Driver) -> None:
+    assert [player.name for player in root.call("legacy_players", 0, 2).entries] == ["Ann", "Bob"]
+    assert root.call("legacy_online").total == 0
+    assert root.call("legacy_users", count=1).total == len(people.ACCOUNTS)
+
+
+def test_what_the_server_says_of_itself(root: Driver) -> None:
+    assert (root.call("live").status, root.call("ready").status) == ("live", "ready")
+    assert root.call("openapi")["openapi"].startswith("3.1")
+
+
+# --- logging in ----------------------------------------------------------------------------------------------------
+
+
+def test_one_log_in_for_many_calls(logged_in: Driver, proxy: FaultProxy) -> None:
+    for _ in range(3):
+        assert logged_in.call("player", "Ann").name == "Ann"
+    assert proxy.count(LOG_IN) == 1
+
+
+def test_a_token_is_renewed_before_it_runs_out(
+    logged_in: Driver, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged_in.call("player", "Ann")
+    first, now = logged_in.session.access, time.monotonic()
+    monkeypatch.setattr(exchange.time, "monotonic", lambda: now + 3600 - exchange.RENEW_EARLY_MOST + 1)
+    logged_in.call("player", "Ann")
+    assert logged_in.session.access != first
+    assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 4)  # no call was refused on the way
+
+
+def test_a_token_that_is_no_longer_good_is_renewed_once(logged_in: Driver, proxy: FaultProxy) -> None:
+    logged_in.call("player", "Ann")
+    logged_in.session.access = "gka_run-out"
+    assert logged_in.call("player", "Ann").name == "Ann"
+    assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 5)
+
+
+def test_when_the_refresh_token_is_gone_the_password_is_used(logged_in: Driver, proxy: FaultProxy) -> None:
+    logged_in.call("player", "Ann")
+    logged_in.call("revoke_tokens", "Root", dry_run=True)
+    logged_in.session.access = "gka_run-out"
+    logged_in.session._refresh = people.NOBODY_ID
+    assert logged_in.call("player", "Ann").name == "Ann"
+    assert proxy.count(LOG_IN) == 3
+
+
+def test_a_lost_log_in_and_a_lost_refresh(logged_in: Driver, proxy: FaultProxy) -> None:
+    proxy.lose = 1
+    assert logged_in.call("player", "Ann").name == "Ann"
+    logged_in.session.access = "gka_run-out"
+    proxy.answers = [refusal("401 Unauthorized", "denied")]
+    proxy.lose = 1
+    assert logged_in.call("player", "Ann").name == "Ann"
+
+
+def test_a_bad_token_that_cannot_be_renewed(connect: Callable[..., Driver], proxy: FaultProxy) -> None:
+    with pytest.raises(errors.Denied):
+        connect(token="gka_wrong").call("player", "Ann")
+    assert len(proxy.requests) == 1
+
+
+def test_a_log_in_that_is_refused(connect: Callable[..., Driver], proxy: FaultProxy) -> None:
+    with pytest.raises(errors.UnauthorizedClient):
+        connect(username="Ann", password=people.PASSWORD).call("player", "Ann")
+    with pytest.raises(errors.InvalidGrant):
+        connect(username="Clerk", password="wrong").call("player", "Ann")
+    assert proxy.count(LOG_IN) == 2
+
+
+def test_reading_only(connect: Callable[..., Driver]) -> None:
+    driver = connect(username="Root", password=people.PASSWORD, read_only=True)
+    assert driver.call("player", "Ann").name == "Ann"
+    with pytest.raises(errors.ReadOnlyToken):
+        driver.call("give_item", "Bob", COIN)
+
+
+@pytest.mark.parametrize("given", [{}, {"username": "Root"}, {"password": "x"}, {"token": "x", "username": "Root"}])
+def test_neither_token_nor_password(given: dict[str, str]) -> None:
+    for kind in (Client, AsyncClient):
+        with pytest.raises(ValueError, match="A client needs either token="):
+            kind("http://127.0.0.1:1", **given)  # pyright: ignore[reportArgumentType] - what is being tested
+
+
+def test_threads_renew_once(proxy: FaultProxy) -> None:
+    with Client(proxy.url, username="Root", password=people.PASSWORD, patience=QUICK) as client:
+        threads = [threading.Thread(target=client.player, args=("Ann",)) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert (proxy.count(LOG_IN), len(proxy.requests)) == (1, 7)
+
+
+def test_tasks_renew_once(proxy: FaultProxy) -> None:
+    async def main() -> None:
+        async with AsyncClient(proxy.url, username="Root", password=people.PASSWORD, patience=QUICK) as client:
+            await asyncio.gather(*(client.player("Ann") for _ in range(6)))
+
+    asyncio.run(main())
+    assert (proxy.count(LOG_IN), len(proxy.requests)) == (1, 7)
+
+
+# --- the change feed -----------------------------------------------------------------------------------------------
+
+
+def test_following_goes_on_where_it_was(root: Driver, proxy: FaultProxy) -> None:
+    start = root.call("changes", "now").next
+    for quantity in (1, 2, 3):
+        root.call("give_item", "Bob", COIN, quantity)
+    proxy.lose = 1
+    found = root.each("follow", start, limit=2, most=3)
+    assert [change.after["Sums"] if "Sums" in change.after else change.kind for change in found]
+    assert sorted({change.seq for change in found}) == [change.seq for change in found]
+    again = root.each("follow", found[0].seq, most=2)
+    assert [change.seq for change in again] == [change.seq for change in found[1:]]
+
+
+def test_following_outlasts_a_server_that_is_away(
+    root: Driver, proxy: FaultProxy, server: Server, known_tokens: Mapping[str, str]
+) -> None:
+    start = root.call("changes", "now").next
+
+    def give_later() -> None:
+        proxy.away = True
+        proxy.cut()
+        time.sleep(1)  # longer than QUICK would wait for an ordinary call
+        with Client(server.url, token=known_tokens["Root"]) as direct:
+            direct.give_item("Bob", COIN, 1)
+        proxy.away = False
+
+    later = threading.Timer(0.3, give_later)
+    later.start()
+    found = root.each("follow", start, most=1)
+    later.join()
+    assert [change.kind for change in found] == ["items_given"]
+
+
+def test_another_life_of_the_ledger(root: Driver) -> None:
+    with pytest.raises(errors.EpochChanged):
+        root.each("follow", 0, epoch=people.NOBODY_ID, most=1)
+    with pytest.raises(errors.CursorAhead):
+        root.call("changes", 2**40)
+
+
+def test_unapplied_changes_come_with_the_error(
+    root: Driver, connect: Callable[..., Driver], known_tokens: Mapping[str, str]
+) -> None:
+    game = connect(token=known_tokens["Server"])
+    start = root.call("changes", "now").next
+    root.call("give_item", "Zoe", COIN, 2)
+    with pytest.raises(errors.UnappliedChanges) as caught:
+        game.call("put_player", people.ZOE.id, PutPlayer(exp=400, applied_seq=start))
+    assert [change.player_id for change in caught.value.changes] == [people.ZOE.id]

@@ -1,0 +1,27 @@
+"""docs/client.md: every block runs as it stands and prints what the page says."""
+
+import re
+
+from blocks import ADDRESS, PAGE, Block, blocks, run
+from gamekeeper.client.operations import Many, One, Operations
+from server import Server
+
+TEXT = PAGE.read_text("utf-8")
+METHODS = {name for name, value in vars(Operations).items() if isinstance(value, One | Many)}
+
+
+def test_every_block_runs_and_prints_what_it_says(demo_server: Server) -> None:
+    found = blocks(TEXT)
+    assert len(found) > 10
+    for said, printed in run(found, demo_server.url):
+        assert printed == said
+
+
+def test_a_block_that_prints_something_else_is_noticed() -> None:
+    (seen,) = run([Block(1, "print(1 + 1)", "3\n")], ADDRESS)
+    assert seen == ("3\n", "2\n")
+
+
+def test_the_table_at_the_end_has_every_method() -> None:
+    table = TEXT.split("## Every method")[1]
+    assert set(re.findall(r"`(\w+)`", table)) == METHODS

@@ -1,0 +1,208 @@
+"""The client and the server agree: every row has a method, every shape its fields, every refusal its class."""
+
+import inspect
+import re
+import types
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+import pytest
+from msgspec import UNSET, Struct, UnsetType
+
+import house
+from gamekeeper.client import errors, shapes
+from gamekeeper.client.call import Call
+from gamekeeper.client.operations import Many, One, Operations
+from gamekeeper.game.refusals import Refusal
+from gamekeeper.http import errors as server_errors
+from gamekeeper.http import wire
+from gamekeeper.http.routes import ROUTES, WRITE, Route
+
+GUID = "00000000-0000-4000-8000-000000000001"
+OPERATIONS = {name: value for name, value in vars(Operations).items() if isinstance(value, One | Many)}
+SYNONYMS = {route.path for route in ROUTES if route.path.startswith("/api/oauth/tokens/")}
+FOR_PEOPLE = {route.path for route in ROUTES if isinstance(route.gives, str)}  # pages, not JSON
+GIVEN: dict[str, Any] = {"kind": "items", "fields": shapes.PutPlayer(level=2), "entries": [], "player_ids": []}
+NUMBERS = {"value", "lease"}
+OTHER_NAMES = {
+    shapes.Page: wire.Paged,
+    shapes.LegacyPage: wire.Legacy,
+    shapes.Player: wire.PlayerRecord,
+    shapes.User: wire.UserRecord,
+    shapes.Change: wire.FeedChange,
+    shapes.Error: wire.UnappliedError,
+}
+
+
+def built(name: str, **options: Any) -> Call[Any]:
+    """The operation's call, with something for everything it asks for."""
+    asked = inspect.signature(OPERATIONS[name].build).parameters.values()
+    needed = [each.name for each in asked if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
+    values = {each: GIVEN.get(each, 3 if each in NUMBERS else GUID) for each in needed}
+    build: Any = OPERATIONS[name].build
+    return build(**values, **options)
+
+
+def route_of(call: Call[Any]) -> Route:
+    """The row that the server would find: literal segments win over parameters."""
+    fitting = [
+        route
+        for route in ROUTES
+        if route.method == call.method and re.fullmatch(re.sub(r"\[\w+\]", "[^/]+", route.path), call.path)
+    ]
+    assert fitting, f"{call.method} {call.path}"
+    return min(fitting, key=lambda route: len(route.parameters))
+
+
+CALLED = {name: route_of(built(name)) for name in OPERATIONS}
+
+
+def test_every_row_has_a_method() -> None:
+    wanted = {(route.method, route.path) for route in ROUTES} - {("DELETE", path) for path in SYNONYMS}
+    assert {(route.method, route.path) for route in CALLED.values()} == {
+        (method, path) for method, path in wanted if path not in FOR_PEOPLE
+    }
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_call_is_as_its_row_says(name: str) -> None:
+    call, route = built(name), CALLED[name]
+    assert call.needs_token == (route.needs is not None)
+    has_key = route.does is WRITE and not route.path.endswith("/token")
+    assert (call.key is not None) == has_key
+    asked = set(route.asks.__struct_fields__) if route.asks else set[str]()
+    assert set(call.query) <= asked
+    if isinstance(route.takes, type) and issubclass(route.takes, Struct):
+        assert call.body is not None
+        msgspec.json.decode(call.body, type=route.takes)
+        assert set(msgspec.json.decode(call.body)) <= set(route.takes.__struct_encode_fields__)
+    else:
+        assert (call.body is None) == (route.takes is None)
+
+
+@pytest.mark.parametrize("name", [name for name, route in CALLED.items() if built(name).key is not None])
+def test_every_write_takes_the_three_options(name: str) -> None:
+    call = built(name, dry_run=True, reason="why", idempotency_key="mine")
+    assert (call.query["dryRun"], call.headers) == ("true", {"Idempotency-Key": "mine", "X-Reason": "why"})
+    assert built(name).key != built(name).key
+    assert built(name).query == {}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_rows_answer_is_read(name: str) -> None:
+    call, route = built(name), CALLED[name]
+    assert call.read(msgspec.json.encode(sample(route.gives))) is not None
+    with pytest.raises(msgspec.DecodeError):
+        call.read(b'"something else"')
+
+
+def sample(shape: Any) -> Any:
+    """A value of a type, in the plainest form."""
+    plain = {str: "x", int: 7, bool: True, type(None): None, msgspec.Raw: {"a": [1]}}
+    origin, arguments = get_origin(shape), get_args(shape)
+    if hasattr(shape, "__metadata__"):
+        return sample(arguments[0])
+    if shape in plain:
+        return plain[shape]
+    if origin is list:
+        return [sample(arguments[0])]
+    if origin is dict:
+        return {"x": 1}
+    if origin is Literal:
+        return arguments[0]
+    if isinstance(shape, types.UnionType) or str(origin) == "typing.Union":
+        return sample(next(each for each in arguments if each is not UnsetType))
+    return {each.encode_name: sample(each.type) for each in msgspec.structs.fields(shape)}
+
+
+SHAPES: list[type[Struct]] = [
+    each for each in vars(shapes).values() if isinstance(each, type) and issubclass(each, Struct) and each is not Struct
+]
+
+
+def plain(shape: Any) -> str:
+    """A field's type without its bounds: those are the server's business."""
+    origin, arguments = get_origin(shape), get_args(shape)
+    if hasattr(shape, "__metadata__"):
+        return plain(arguments[0])
+    if shape in {msgspec.Raw, Any}:
+        return "anything"
+    if origin is Literal:
+        return f"one of {arguments}"
+    if isinstance(shape, types.UnionType) or str(origin) == "typing.Union":
+        return " or ".join(sorted({plain(each) for each in arguments}))
+    if origin is list:
+        return f"list of {plain(arguments[0])}"
+    if isinstance(shape, type) and issubclass(shape, Struct):
+        return OTHER_NAMES.get(shape, shape).__name__
+    return getattr(shape, "__name__", str(shape))
+
+
+@pytest.mark.parametrize("ours", SHAPES, ids=lambda each: each.__name__)
+def test_every_shape_has_the_servers_fields(ours: type[Struct]) -> None:
+    theirs: Any = OTHER_NAMES.get(ours) or getattr(wire, ours.__name__)
+    mine = {each.encode_name: plain(each.type) for each in msgspec.structs.fields(ours)}
+    assert mine == {each.encode_name: plain(each.type) for each in msgspec.structs.fields(theirs)}
+
+
+def test_a_shape_that_differs_is_noticed() -> None:
+    class Taken(Struct, rename="pascal"):
+        item_id: str
+        quantity: str
+
+    with pytest.raises(AssertionError):
+        test_every_shape_has_the_servers_fields(Taken)
+
+
+REFUSALS = [kind for kind in house.kinds_of(Refusal) if kind.__module__.startswith("gamekeeper.")]
+
+
+@pytest.mark.parametrize("kind", REFUSALS, ids=lambda each: each.__name__)
+def test_every_refusal_has_its_class(kind: type[Refusal]) -> None:
+    code: str = kind.__new__(kind).code
+    ours = errors.kind_of(server_errors.status(kind), code)
+    assert ours.__name__ == kind.__name__
+    above = {each.__name__ for each in kind.__mro__} | {"Refused", "TooManyRequests", "Unavailable"}
+    assert {each.__name__ for each in ours.__mro__ if issubclass(each, errors.Refused)} <= above
+
+
+def test_the_tree_is_drawn_as_it_is() -> None:
+    drawn = re.findall(r"\b[A-Z][a-z]\w+", (errors.__doc__ or "").split("GamekeeperError", 1)[1])
+    found = [each.__name__ for each in house.kinds_of(errors.GamekeeperError)]
+    assert sorted(drawn) == sorted(found)
+
+
+def test_a_code_of_a_later_version_falls_on_its_branch() -> None:
+    assert errors.kind_of(409, "dragon_asleep") is errors.Conflict
+    assert errors.kind_of(418, "teapot") is errors.Refused
+    proxy = errors.refused(502, b"<html>Bad Gateway</html>", "3")
+    assert (type(proxy), proxy.code, proxy.retry_after) == (errors.Unavailable, "", 3.0)
+    assert str(proxy) == "The server answered with status 502. (502)"
+
+
+def test_unset_stays_at_home() -> None:
+    assert built("put_player").body == b'{"Level":2}'
+    assert shapes.PutPlayer().level is UNSET
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("player", {"player": ""}),
+        ("revoke_token", {"username": "Ann", "token_id": ""}),
+        ("give_item", {"player": "Ann", "item_id": GUID, "idempotency_key": "two words"}),
+        ("give_item", {"player": "Ann", "item_id": GUID, "reason": "two\nlines"}),
+        ("give_item", {"player": "Ann", "item_id": GUID, "reason": "x" * 501}),
+    ],
+)
+def test_what_would_mean_something_else_is_not_sent(name: str, given: dict[str, str]) -> None:
+    build: Any = OPERATIONS[name].build
+    with pytest.raises(ValueError, match=r"must not be empty|visible ASCII|printable"):
+        build(**given)
+
+
+@pytest.mark.parametrize("odd", ["a/b", "..", "a?b", "a#b", "ä b", "%41"])
+def test_odd_names_stay_one_segment(odd: str) -> None:
+    build: Any = OPERATIONS["player"].build
+    call: Call[Any] = build(odd)
+    assert re.fullmatch(r"/api/v1/players/[A-Za-z0-9%_~-]+", call.path)

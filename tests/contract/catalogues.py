@@ -1,0 +1,59 @@
+"""What a database says its schema is, so that two of them can be compared."""
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+Schema = Mapping[str, str]  # what there is → how it is made
+POSTGRES = {
+    "column": """
+        SELECT table_name || '.' || column_name, concat_ws(' ', ordinal_position, data_type, is_nullable,
+               column_default, collation_name)
+        FROM information_schema.columns WHERE table_schema = 'public'""",
+    "constraint": """
+        SELECT conrelid::regclass || '.' || conname, pg_get_constraintdef(oid)
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace""",
+    "index": "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
+    "view": "SELECT viewname, definition FROM pg_views WHERE schemaname = 'public'",
+    "sequence": """
+        SELECT sequencename, concat_ws(' ', data_type, start_value, min_value, max_value, increment_by, cycle,
+               cache_size)
+        FROM pg_sequences WHERE schemaname = 'public'""",
+}
+
+
+def of_sqlite(path: Path) -> Schema:
+    db = sqlite3.connect(path)
+    try:
+        rows = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+    finally:
+        db.close()
+    return {f"{kind} {name}": _plain(f"{table}: {sql}") for kind, name, table, sql in rows}
+
+
+async def of_postgres(url: str) -> Schema:
+    driver: Any = asyncpg
+    db = await driver.connect(url)
+    try:
+        return {
+            f"{kind} {name}": _plain(made) for kind, query in POSTGRES.items() for name, made in await db.fetch(query)
+        }
+    finally:
+        await db.close()
+
+
+def differences(ours: Schema, theirs: Schema) -> list[str]:
+    """All that is in one and not, or otherwise, in the other; the list of migrations itself is no part of it."""
+    own = re.compile(r"^\w+ (migrations|sqlite_\w+migrations)")
+    names = sorted(name for name in ours.keys() | theirs.keys() if not own.match(name))
+    return [f"{name}: {ours.get(name)} / {theirs.get(name)}" for name in names if ours.get(name) != theirs.get(name)]
+
+
+def _plain(sql: str) -> str:
+    """Without comments and layout, which ALTER TABLE does not keep."""
+    bare = " ".join(re.sub(r"--[^\n]*", " ", sql).split())
+    return re.sub(r" ?([(),]) ?", r"\1", bare)

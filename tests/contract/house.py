@@ -1,0 +1,367 @@
+"""The house rules, each as a function from sources to faults, so that a test can also feed it a fault."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "gamekeeper"
+Sources = Mapping[str, str]  # path inside the package (or the project) → text
+
+
+def sources(folder: Path, pattern: str = "*.py") -> Sources:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob(pattern))
+        if "__pycache__" not in path.parts
+    }
+
+
+def _nodes(text: str) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(text))
+
+
+def _found(given: Sources, but: Collection[str], look: Callable[[str], Iterable[tuple[ast.AST, str]]]) -> list[str]:
+    return [
+        f"{path}:{getattr(node, 'lineno', 0)}: {what}"
+        for path, text in given.items()
+        if path not in but
+        for node, what in look(text)
+    ]
+
+
+# --- SQL -----------------------------------------------------------------------------------------------------------
+
+SQL = re.compile(
+    r"\b(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s|TRUNCATE\s|"
+    r"(CREATE|ALTER|DROP)\s+(TABLE|INDEX|VIEW|SEQUENCE|DATABASE|UNIQUE)\b)"
+)
+ENGINES = ("store/sqlite.py", "store/postgres.py")
+
+
+def sql_in_python(given: Sources) -> list[str]:
+    def look(text: str) -> Iterator[tuple[ast.AST, str]]:
+        for node in _nodes(text):
+            if isinstance(node, ast.Constant) and SQL.search(_as_text(node.value)):
+                yield node, f"SQL outside a .sql file: {_as_text(node.value)[:40]!r}"
+
+    return _found(given, ENGINES, look)
+
+
+def _as_text(value: object) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else ""
+
+
+def statement_use(noun: str, names: Collection[str], text: str) -> list[str]:
+    """Each statement of a file is used once: by the function it names, as a step of another, or in a table."""
+    used: dict[str, list[str]] = {}
+    functions = {node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    for function in functions:
+        for name in set(_statements(function)):
+            used.setdefault(name, []).append(function.name)
+    tabled = [name for name in _statements(ast.parse(text)) if name not in used]
+    faults = [f"{noun}.sql: '{name}' is used by nobody" for name in names if name not in used and name not in tabled]
+    faults += [f"{noun}.py: no statement '{name}'" for name in {*used, *tabled} if name not in names]
+    for name, users in used.items():
+        if len(users) > 1:
+            faults.append(f"{noun}.sql: '{name}' is used by {users}")
+        elif noun != "migrate" and users[0].rstrip("_") != name and users[0] not in names:
+            faults.append(f"{noun}.sql: '{name}' is used by '{users[0]}', which is another name")
+    twice = {name for name in tabled if tabled.count(name) > 1}
+    return sorted(faults + [f"{noun}.sql: '{name}' is used twice" for name in twice])
+
+
+def _statements(tree: ast.AST) -> list[str]:
+    return [
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "SQL"
+    ]
+
+
+def wrong_transaction(given: Sources, writes: Callable[[str, str], bool]) -> list[str]:
+    """A store function takes `tx: Writing` when its statement writes, else `tx: Reading`."""
+    faults: list[str] = []
+    for path, text in given.items():
+        noun = Path(path).stem
+        for function in _functions(text):
+            names = _statements(function)
+            takes = _transaction(function)
+            if takes is None or not (names or _calls(function, {"later", "returning", "all", "one"})):
+                continue
+            wanted = any(writes(noun, name) for name in names) or _calls(function, {"later", "returning"})
+            if takes != ("Writing" if wanted else "Reading"):
+                faults.append(f"{path}: {function.name} takes {takes}")
+    return faults
+
+
+def _functions(text: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in _nodes(text) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _transaction(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    first = next(iter(function.args.args), None)
+    if first is None or first.arg != "tx" or first.annotation is None:
+        return None
+    return ast.unparse(first.annotation)
+
+
+def _calls(tree: ast.AST, methods: Collection[str]) -> bool:
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in methods
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "tx"
+        for node in ast.walk(tree)
+    )
+
+
+# --- the write path ------------------------------------------------------------------------------------------------
+
+MAY_WRITE = frozenset(
+    {
+        "game/changes.py",  # the write path itself: ledger, keys
+        "game/effects.py",
+        "game/tokens.py",
+        "game/guesses.py",
+        "game/credentials.py",
+        "game/presence.py",
+        "mail/outbox.py",  # a mail's tries are no change of anybody's
+        "app.py",  # tidies up
+    }
+)
+
+
+def writing_functions(store: Sources) -> set[tuple[str, str]]:
+    """Noun and name of every store function that takes a writing transaction."""
+    return {
+        (Path(path).stem, function.name)
+        for path, text in store.items()
+        for function in _functions(text)
+        if _transaction(function) == "Writing"
+    }
+
+
+def stray_writes(given: Sources, writing: Collection[tuple[str, str]], may: Collection[str] = MAY_WRITE) -> list[str]:
+    def look(text: str) -> Iterator[tuple[ast.AST, str]]:
+        modules = _store_modules(text)
+        for node in _nodes(text):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                called = (modules.get(node.value.id, ""), node.attr)
+                if called in writing:
+                    yield node, f"writes by {'.'.join(called)} outside the write path"
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gamekeeper.store."):
+                noun = (node.module or "").rpartition(".")[2]
+                for each in node.names:
+                    if (noun, each.name) in writing:
+                        yield node, f"imports {noun}.{each.name}, which writes"
+
+    return _found({path: text for path, text in given.items() if not path.startswith("store/")}, may, look)
+
+
+def _store_modules(text: str) -> dict[str, str]:
+    """What the store's modules are called in a file."""
+    return {
+        each.asname or each.name: each.name
+        for node in _nodes(text)
+        if isinstance(node, ast.ImportFrom) and node.module == "gamekeeper.store"
+        for each in node.names
+    }
+
+
+def stray_effects(given: Sources) -> list[str]:
+    def look(text: str) -> Iterator[tuple[ast.AST, str]]:
+        for node in _nodes(text):
+            if isinstance(node, ast.Attribute) and node.attr == "carry_out":
+                yield node, "carries a change out without its ledger row"
+
+    return _found(given, {"game/changes.py"}, look)
+
+
+# --- HTTP ----------------------------------------------------------------------------------------------------------
+
+REFUSING = frozenset(status.value for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST)
+OTHER_SIDE = "client/"  # reads the wire from the outside: what it knows of it is checked by its own tests
+NO_STATUS = frozenset({"LONGEST_REASON", "PAGE"})  # constants that happen to have such a number
+
+
+def _ours(given: Sources) -> Sources:
+    return {path: text for path, text in given.items() if not path.startswith(OTHER_SIDE)}
+
+
+def stray_statuses(given: Sources) -> list[str]:
+    """4xx and 5xx numbers stand in errors.py only; one that is counted with is no status."""
+
+    def look(text: str) -> Iterator[tuple[ast.AST, str]]:
+        tree = ast.parse(text)
+        other = {id(each) for node in ast.walk(tree) for each in _not_statuses(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and node.value in REFUSING and id(node) not in other:
+                yield node, f"the status {node.value!r}"
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "HTTPStatus":
+                yield node, f"the status {node.attr}"
+
+    return _found(_ours(given), {"http/errors.py"}, look)
+
+
+def _not_statuses(node: ast.AST) -> list[ast.AST]:
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Assign) and all(
+        isinstance(each, ast.Name) and each.id in NO_STATUS for each in node.targets
+    ):
+        return [node.value]
+    return []
+
+
+def odd_fields(wire: str) -> set[str]:
+    """The wire's field names that are not snake_case, of its shapes and of the JSON it writes by hand."""
+    shapes = [node for node in ast.parse(wire).body if isinstance(node, ast.ClassDef)]
+    fields = [each.target for shape in shapes for each in shape.body if isinstance(each, ast.AnnAssign)]
+    names = {each.id for each in fields if isinstance(each, ast.Name)}
+    by_hand = {name for node in _nodes(wire) if isinstance(node, ast.Constant) for name in _keys(node.value)}
+    return {name for name in names | by_hand if re.search("[A-Z]", name)}
+
+
+def _keys(value: object) -> list[str]:
+    """Field names in a piece of JSON: `"Total":`."""
+    return re.findall(r'"(\w+)"\s*:', _as_text(value))
+
+
+def stray_casing(given: Sources, odd: Collection[str]) -> list[str]:
+    """Outside wire.py its fields are attributes and arguments of its own types, or named in a refusal; nothing else."""
+    told = _taking_a_field(given)
+
+    def look(text: str) -> Iterator[tuple[ast.AST, str]]:
+        nodes = list(_nodes(text))
+        excused = {id(each) for node in nodes for each in _excused(node, told)}
+        modules = _imported(nodes)
+        for node in nodes:
+            if isinstance(node, ast.Constant) and id(node) not in excused:
+                yield from ((node, f"spells '{name}'") for name in _spelt(node.value, odd))
+            if isinstance(node, ast.Attribute) and node.attr in odd and not {"wire", _base(node)} & modules:
+                yield node, f"spells .{node.attr}"
+            if isinstance(node, ast.keyword) and node.arg in odd and "wire" not in modules:
+                yield node.value, f"spells {node.arg}="
+            if isinstance(node, ast.ClassDef):
+                yield from _odd_attributes(node)
+
+    return _found(_ours(given), {"http/wire.py"}, look)
+
+
+def _imported(nodes: Iterable[ast.AST]) -> set[str]:
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {each.asname or each.name for node in imports for each in node.names}
+
+
+def _base(node: ast.Attribute) -> str:
+    return node.value.id if isinstance(node.value, ast.Name) else ""
+
+
+def _spelt(value: object, odd: Collection[str]) -> list[str]:
+    text = _as_text(value)
+    return [text] if text in odd and len(text) > 1 else [name for name in _keys(value) if name in odd]
+
+
+def _taking_a_field(given: Sources) -> dict[str, int]:
+    """Functions that are told the client's own name of a field, to name it back, and as which argument."""
+    return {
+        function.name: place
+        for text in given.values()
+        for function in _functions(text)
+        for place, argument in enumerate(function.args.args)
+        if argument.arg == "field" or f"field={argument.arg}" in {_keyword(each) for each in ast.walk(function)}
+    }
+
+
+def _keyword(node: ast.AST) -> str:
+    return f"{node.arg}={ast.unparse(node.value)}" if isinstance(node, ast.keyword) else ""
+
+
+def _excused(node: ast.AST, told: Mapping[str, int]) -> list[ast.AST]:
+    """A field named in a refusal, and the words people type on the command line."""
+    if not isinstance(node, ast.Call):
+        return []
+    called = ast.unparse(node.func)
+    if called == "click.Choice":
+        return list(ast.walk(node))
+    named: list[ast.AST] = [each.value for each in node.keywords if each.arg == "field"]
+    place = told.get(called.rpartition(".")[2])
+    return named if place is None else [*named, *node.args[place : place + 1]]
+
+
+def _odd_attributes(node: ast.ClassDef) -> Iterator[tuple[ast.AST, str]]:
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            name = each.target.id
+            if re.search("[a-z][A-Z]|^[A-Z][a-z]", name):
+                yield each, f"{node.name} has the attribute {name}"
+
+
+# --- refusals ------------------------------------------------------------------------------------------------------
+
+
+def kinds_of(root: type[Any]) -> list[type[Any]]:
+    return [kind for each in root.__subclasses__() for kind in (each, *kinds_of(each))]
+
+
+def refusal_faults(kinds: Iterable[type[Any]], status: Callable[[type[Any]], int]) -> list[str]:
+    faults: list[str] = []
+    codes: dict[str, str] = {}
+    for kind in kinds:
+        if not (vars(kind).get("__doc__") or "").strip():
+            faults.append(f"{kind.__name__} has no message")
+        try:
+            if status(kind) not in REFUSING:
+                faults.append(f"{kind.__name__} has the status {status(kind)}")
+        except StopIteration:
+            faults.append(f"{kind.__name__} has no status")
+        code: str = Exception.__new__(kind).code  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - any kind of refusal
+        if code in codes:
+            faults.append(f"{kind.__name__} and {codes[code]} have the code {code}")
+        codes[code] = kind.__name__
+    return faults
+
+
+# --- size, names, excuses ------------------------------------------------------------------------------------------
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 40
+NO_NOUNS = frozenset({"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"})
+EXCUSE = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>.*)")
+REASONED = re.compile(r"(:\s*[A-Z]+[0-9]+(,\s*[A-Z]+[0-9]+)*|\[[\w, -]+\])\s+-\s+\S.{2,}")
+
+
+def too_long(given: Sources, excepted: Collection[str] = ()) -> list[str]:
+    files = [
+        f"{path} has {len(text.splitlines())} lines"
+        for path, text in given.items()
+        if len(text.splitlines()) > LONGEST_FILE and path not in excepted
+    ]
+    functions = [
+        f"{path}: {function.name} has {size} lines"
+        for path, text in given.items()
+        for function in _functions(text)
+        if (size := (function.end_lineno or 0) - function.lineno + 1) > LONGEST_FUNCTION
+    ]
+    return files + functions
+
+
+def unreasoned(given: Sources) -> list[str]:
+    """A rule that is switched off says which rule, and why."""
+    faults: list[str] = []
+    for path, text in given.items():
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            excuse = EXCUSE.search(token.string) if token.type == tokenize.COMMENT else None
+            if excuse and not REASONED.match(excuse["rest"]):
+                faults.append(f"{path}:{token.start[0]}: {token.string}")
+    return faults
+
+
+def no_nouns(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if NO_NOUNS & {Path(part).stem for part in Path(path).parts}]

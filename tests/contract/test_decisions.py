@@ -1,0 +1,38 @@
+"""docs/decisions.md names the tests that prove it: each row has some, and each of them exists."""
+
+import re
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+PAGE = (TESTS.parent / "docs" / "decisions.md").read_text(encoding="utf-8")
+NOT_BUILT_YET = "## Beyond the spec's list"
+_NAMED = re.compile(r"`(test_\w+)::(test_\w+)`")
+_HEADS = ("| question ", "|---")
+
+
+def rows(page: str) -> list[str]:
+    decided = page.partition(NOT_BUILT_YET)[0]
+    return [line for line in decided.splitlines() if line.startswith("|") and not line.startswith(_HEADS)]
+
+
+def unproven(page: str) -> list[str]:
+    return [row for row in rows(page) if not _NAMED.search(row.rpartition(" | ")[2])]
+
+
+def missing(page: str) -> list[str]:
+    files: dict[str, str] = {}
+    for path in TESTS.rglob("test_*.py"):
+        files[path.stem] = files.get(path.stem, "") + path.read_text(encoding="utf-8")
+    return [f"{file}::{name}" for file, name in _NAMED.findall(page) if f"def {name}(" not in files.get(file, "")]
+
+
+def test_every_row_names_tests_and_they_exist() -> None:
+    assert len(rows(PAGE)) > 50
+    assert unproven(PAGE) == []
+    assert missing(PAGE) == []
+
+
+def test_a_row_without_a_test_and_a_test_that_is_gone_are_noticed() -> None:
+    row = "| Names | short | `test_users::test_gone` |"
+    assert missing(row) == ["test_users::test_gone"]
+    assert unproven("| Names | short | nothing |") == ["| Names | short | nothing |"]

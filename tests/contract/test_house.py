@@ -1,0 +1,401 @@
+"""House rules as tests. Each rule is tried on the sources as they are, and on a seeded fault that it must report."""
+
+import asyncio
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import catalogues
+import house
+import pytest
+from examples import parameters
+
+from gamekeeper import app, settings
+from gamekeeper.game.refusals import Refusal
+from gamekeeper.http import errors
+from gamekeeper.http.routes import ROUTES
+from gamekeeper.store import postgres, sqlite
+from gamekeeper.store.engine import Store, Writing
+from gamekeeper.store.migrate import migrate, split
+from gamekeeper.store.statements import FOLDER, Statement, Statements
+
+PACKAGE = house.sources(house.PACKAGE)
+STORE = house.sources(house.PACKAGE / "store")
+ENGINE_FILES = {"engine.py", "sqlite.py", "postgres.py", "migrate.py", "statements.py"}
+NOUNS = sorted(path.stem for path in FOLDER.glob("*.sql") if path.stem != "schema")
+STATEMENTS = {noun: Statements(noun).named for noun in NOUNS}
+IN_PATHS = {name for route in ROUTES for name in parameters(route)}  # the table's own words
+ODD = house.odd_fields(PACKAGE["http/wire.py"]) - IN_PATHS
+LONG_ON_PURPOSE = {"http/wire.py"}  # every JSON shape there is, in one place
+
+
+# --- SQL -----------------------------------------------------------------------------------------------------------
+
+
+def test_sql_is_in_sql_files() -> None:
+    assert house.sql_in_python(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'X = "SELECT 1"',
+        'X = f"INSERT INTO players VALUES ({1})"',
+        'X = b"DELETE FROM players"',
+        'X = "UPDATE players SET level = 1"',
+        'X = """\nCREATE TABLE t (x int)"""',
+        'X = "PRAGMA foreign_keys = OFF"',
+    ],
+)
+def test_sql_in_python_is_noticed(text: str) -> None:
+    assert len(house.sql_in_python({"game/items.py": text, "store/sqlite.py": text})) == 1
+
+
+def test_words_that_are_no_sql_are_let_through() -> None:
+    assert house.sql_in_python({"a.py": 'X = ["DELETE", "Please select one", "UPDATE"]'}) == []
+
+
+def named_statements() -> Iterator[tuple[str, Statement]]:
+    return ((f"{noun}.{name}", each) for noun in NOUNS for name, each in STATEMENTS[noun].items())
+
+
+def unprepared_on_sqlite(path: Path, statements: Iterator[tuple[str, Statement]]) -> list[str]:
+    db = sqlite3.connect(path)
+    faults: list[str] = []
+    for name, statement in statements:
+        text = statement.text("sqlite", sqlite.WORDS).replace("$", "?")
+        count = max((int(number) for number in re.findall(r"\?(\d+)", text)), default=0)
+        try:
+            db.execute(f"EXPLAIN {text}", [None] * count)
+        except sqlite3.Error as error:
+            faults.append(f"{name}: {error}")
+    db.close()
+    return faults
+
+
+async def unprepared_on_postgres(url: str, statements: Iterator[tuple[str, Statement]]) -> list[str]:
+    driver: Any = asyncpg
+    db = await driver.connect(url)
+    faults: list[str] = []
+    for name, statement in statements:
+        try:
+            await db.prepare(statement.text("postgres", postgres.WORDS))
+        except asyncpg.PostgresError as error:
+            faults.append(f"{name}: {error}")
+    await db.close()
+    return faults
+
+
+def unprepared(engine: str, url: str, statements: Iterator[tuple[str, Statement]]) -> list[str]:
+    if engine == "sqlite":
+        return unprepared_on_sqlite(Path(url.removeprefix("sqlite:///")), statements)
+    return asyncio.run(unprepared_on_postgres(url, statements))
+
+
+def test_every_statement_prepares(engine: str, database: str) -> None:
+    assert len(list(named_statements())) > 50
+    assert unprepared(engine, database, named_statements()) == []
+
+
+@pytest.mark.parametrize("text", ["SELECT nothing FROM players", "SELEC 1", "UPDATE players SET levels = $1"])
+def test_a_statement_that_does_not_prepare_is_noticed(engine: str, database: str, text: str) -> None:
+    assert len(unprepared(engine, database, iter([("seeded", Statement("seeded", {"": text}))]))) == 1
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_every_statement_is_used_once_by_the_function_it_names(noun: str) -> None:
+    assert house.statement_use(noun, STATEMENTS[noun], STORE[f"{noun}.py"]) == []
+
+
+def test_statements_are_only_used_beside_their_file() -> None:
+    users = [path for path, text in PACKAGE.items() if re.search(r'Statements\("\w+"\)', text)]
+    assert users == [f"store/{noun}.py" for noun in NOUNS]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("async def count(tx): await tx.one(SQL.count)", "'page' is used by nobody"),
+        ("def count(tx): SQL.count\ndef page(tx): SQL.page; SQL.gone", "no statement 'gone'"),
+        ("def count(tx): SQL.count\ndef page(tx): SQL.page\ndef list_(tx): SQL.page", "'page' is used by ["),
+        ("def count(tx): SQL.count\ndef sheet(tx): SQL.page", "'page' is used by 'sheet', which is another name"),
+        ("KINDS = [SQL.count, SQL.page, SQL.page]", "'page' is used twice"),
+    ],
+)
+def test_a_statement_used_otherwise_is_noticed(text: str, fault: str) -> None:
+    assert any(fault in found for found in house.statement_use("x", ["count", "page"], text))
+
+
+def writes(noun: str, name: str) -> bool:
+    return STATEMENTS[noun][name].writes
+
+
+def test_store_functions_take_the_transaction_they_need() -> None:
+    assert house.wrong_transaction({k: v for k, v in STORE.items() if k not in ENGINE_FILES}, writes) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def delete(tx: Reading, i): tx.later(SQL.delete, i)",
+        "async def delete(tx: Reading, i): await tx.all(SQL.delete, i)",
+        "async def count(tx: Writing): await tx.one(SQL.count)",
+    ],
+)
+def test_the_wrong_transaction_is_noticed(text: str) -> None:
+    assert len(house.wrong_transaction({"players.py": text}, writes)) == 1
+
+
+async def build_from_schema(store: Store) -> None:
+    async def apply(tx: Writing) -> None:
+        for text in split((FOLDER / "schema.sql").read_text(encoding="utf-8"), store.engine):
+            await tx.returning(Statement("schema", {"": text}))
+
+    await store.write(apply)
+
+
+async def built(url: str, *, by_migrations: bool) -> None:
+    store = app.open_store(settings.load({}, database=url))
+    await store.open()
+    try:
+        await (migrate(store) if by_migrations else build_from_schema(store))
+    finally:
+        await store.close()
+
+
+def schema_of(engine: str, url: str) -> catalogues.Schema:
+    if engine == "sqlite":
+        return catalogues.of_sqlite(Path(url.removeprefix("sqlite:///")))
+    return asyncio.run(catalogues.of_postgres(url))
+
+
+@pytest.fixture
+def two_schemas(databases: Any) -> Iterator[tuple[str, str]]:
+    """The URLs of a database made by the migrations and one made from schema.sql."""
+    urls = databases.empty(), databases.empty()
+    for url, by_migrations in zip(urls, (True, False), strict=True):
+        asyncio.run(built(url, by_migrations=by_migrations))
+    yield urls
+    for url in urls:
+        databases.drop(url)
+
+
+def test_migrations_build_exactly_the_schema(engine: str, two_schemas: tuple[str, str]) -> None:
+    ours, theirs = (schema_of(engine, url) for url in two_schemas)
+    assert len(ours) > 20
+    assert catalogues.differences(ours, theirs) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE INDEX more ON players (exp)",
+        "ALTER TABLE players ADD COLUMN more INTEGER",
+        "DROP INDEX players_by_rank",
+        "DROP VIEW player_records",
+        "CREATE TABLE more (id INTEGER PRIMARY KEY CHECK (id > 0))",
+    ],
+)
+def test_a_schema_that_differs_is_noticed(engine: str, two_schemas: tuple[str, str], change: str) -> None:
+    async def apply() -> None:
+        store = app.open_store(settings.load({}, database=two_schemas[1]))
+        await store.open()
+        await store.write(lambda tx: tx.returning(Statement("seeded", {"": change})))
+        await store.close()
+
+    asyncio.run(apply())
+    ours, theirs = (schema_of(engine, url) for url in two_schemas)
+    assert catalogues.differences(ours, theirs) != []
+
+
+# --- the write path ------------------------------------------------------------------------------------------------
+
+WRITING = house.writing_functions(STORE)
+
+
+def test_only_the_write_path_writes() -> None:
+    assert len(WRITING) > 25
+    assert house.stray_writes(PACKAGE, WRITING) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from gamekeeper.store import items\nitems.save_slots(tx, [])",
+        "from gamekeeper.store import items as rows\npartial(rows.save_slots, [])",
+        "from gamekeeper.store.items import save_slots",
+    ],
+)
+def test_a_write_beside_the_write_path_is_noticed(text: str) -> None:
+    assert len(house.stray_writes({"http/items.py": text, "game/effects.py": text}, WRITING)) == 1
+
+
+def test_reading_is_free() -> None:
+    text = "from gamekeeper.store import items\nitems.slots_of_player(tx, player)"
+    assert house.stray_writes({"http/items.py": text}, WRITING) == []
+
+
+def test_only_changes_carries_out() -> None:
+    assert house.stray_effects(PACKAGE) == []
+    assert "carry_out(" in PACKAGE["game/changes.py"]
+    assert len(house.stray_effects({"http/items.py": "change.carry_out(tx, spelling)"})) == 1
+
+
+# --- HTTP ----------------------------------------------------------------------------------------------------------
+
+
+def test_statuses_are_in_errors_only() -> None:
+    assert house.stray_statuses(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "return 404, b''",
+        "STATUS = 503",
+        "if answer.status == 409: pass",
+        "from http import HTTPStatus\nX = HTTPStatus.GONE",
+    ],
+)
+def test_a_status_elsewhere_is_noticed(text: str) -> None:
+    assert len(house.stray_statuses({"http/items.py": text, "http/errors.py": text})) == 1
+
+
+def test_odd_casing_is_in_wire_only() -> None:
+    assert {"Message", "ItemId", "onlineCount", "PageSize", "ClassName"} <= ODD
+    assert house.stray_casing(PACKAGE, ODD) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'answer = {"ItemId": item}',
+        'held = record["Quantity"]',
+        "answer = b'{\"onlineCount\": 1}'",
+        "x = player.MaxVitals",
+        "x = Player(UserId=1)",
+        "class Mail:\n    sentTo: str",
+        "class Mail:\n    Subject: str",
+        'raise BadField(problem="Level")',
+    ],
+)
+def test_odd_casing_elsewhere_is_noticed(text: str) -> None:
+    assert len(house.stray_casing({"game/items.py": text, "http/wire.py": text}, ODD)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'raise BadField(field="Name", problem="is odd")',
+        'def require(value, field): pass\nrequire(x, "Name")',
+        'def integer(query, name): raise BadField(field=name)\ninteger(query, "PageSize")',
+        "from gamekeeper.http import wire\nx = wire.Error(Message=m)",
+        'click.Choice(["Ban"])',
+    ],
+)
+def test_naming_a_clients_field_is_let_through(text: str) -> None:
+    assert house.stray_casing({"http/x.py": text}, ODD) == []
+
+
+# --- imports -------------------------------------------------------------------------------------------------------
+
+
+def lint_imports(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_imports_only_go_down() -> None:
+    done = lint_imports(house.ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def test_an_import_that_goes_up_is_noticed(tmp_path: Path) -> None:
+    package = tmp_path / "seeded"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "http.py").write_text("X = 1\n")
+    (package / "store.py").write_text("from seeded.http import X\n\nY = X\n")
+    layers = '[tool.importlinter]\nroot_package = "seeded"\n[[tool.importlinter.contracts]]\nname = "down"\n'
+    (tmp_path / "pyproject.toml").write_text(layers + 'type = "layers"\nlayers = ["seeded.http", "seeded.store"]\n')
+    done = lint_imports(tmp_path)
+    assert done.returncode == 1
+    assert "seeded.store is not allowed to import seeded.http" in done.stdout
+
+
+# --- refusals ------------------------------------------------------------------------------------------------------
+
+
+def test_every_refusal_has_a_status_and_a_message_and_a_code_of_its_own() -> None:
+    kinds = [kind for kind in house.kinds_of(Refusal) if kind.__module__.startswith("gamekeeper.")]
+    assert len(kinds) > 35
+    assert house.refusal_faults(kinds, errors.status) == []
+
+
+def test_the_tree_in_the_docstring_has_every_refusal() -> None:
+    drawn = set(re.findall(r"\b[A-Z]\w+", PACKAGE["game/refusals.py"].split('"""')[1]))
+    ours = {kind.__name__ for kind in house.kinds_of(Refusal) if kind.__module__ == "gamekeeper.game.refusals"}
+    assert ours <= drawn
+
+
+def test_a_faulty_refusal_is_noticed() -> None:
+    silent = type("Silent", (errors.MalformedBody,), {})
+    homeless = type("Homeless", (Refusal,), {"__doc__": "No."})
+    double = type("MalformedBody", (errors.MalformedBody,), {"__doc__": "No."})
+    found = house.refusal_faults([errors.MalformedBody, silent, homeless, double], errors.status)
+    assert found == [
+        "Silent has no message",
+        "Homeless has no status",
+        "MalformedBody and MalformedBody have the code malformed_body",
+    ]
+
+
+# --- size, names, excuses ------------------------------------------------------------------------------------------
+
+
+def test_files_and_functions_fit_in_a_head() -> None:
+    assert house.too_long(PACKAGE, LONG_ON_PURPOSE) == []
+
+
+def test_a_long_file_and_a_long_function_are_noticed() -> None:
+    assert house.too_long({"x.py": "x = 1\n" * 401}) == ["x.py has 401 lines"]
+    assert house.too_long({"x.py": "def f():\n" + "    x = 1\n" * 40}) == ["x.py: f has 41 lines"]
+    assert house.too_long({"x.py": "def f():\n" + "    x = 1\n" * 39}) == []
+
+
+def test_every_excuse_has_its_reason() -> None:
+    for folder in ("src", "tests", "scripts"):
+        assert house.unreasoned(house.sources(house.ROOT / folder)) == []
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "noqa",
+        "noqa: S608",
+        "noqa - because",
+        "type: ignore",
+        "type: ignore[arg]",
+        "pyright: ignore[reportAny] - ",
+        "noqa: S1 x",
+    ],
+)
+def test_an_excuse_without_a_reason_is_noticed(comment: str) -> None:
+    assert len(house.unreasoned({"x.py": f"x = 1  # {comment}\n"})) == 1
+
+
+@pytest.mark.parametrize("comment", ["noqa: S608 - ours", "pyright: ignore[reportAny, reportX] - untyped", "a remark"])
+def test_an_excuse_with_its_reason_is_let_through(comment: str) -> None:
+    assert house.unreasoned({"x.py": f"x = 1  # {comment}\n"}) == []
+
+
+def test_every_module_is_named_after_its_noun() -> None:
+    assert house.no_nouns(PACKAGE) == []
+    seeded = ["http/utils.py", "game/helpers/items.py", "store/base.py", "misc.py", "game/manager.py", "common.py"]
+    assert house.no_nouns([*seeded, "game/items.py", "game/database.py"]) == seeded

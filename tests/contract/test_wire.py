@@ -1,0 +1,232 @@
+"""What only the wire shows: a served Gamekeeper, asked over raw sockets."""
+
+import asyncio
+import json
+from collections.abc import Generator
+from contextlib import suppress
+from typing import Any
+
+import examples
+import hostile_runs
+import pytest
+import sockets
+import state
+from hostile import CORPUS, JSON, LIMIT, Hostile, padded
+from sockets import Closed, Line, Served
+
+import people
+from world import Answer, World
+
+GIVE = json.dumps(examples.GIVE).encode()
+GIVE_PATH = b"/api/v1/players/Bob/items/give"
+BARE = {400, 414, 431}  # the HTTP parser's own refusals have no body
+
+
+@pytest.fixture(scope="module", params=("sqlite", "postgres"))
+def watched(request: pytest.FixtureRequest) -> Generator[tuple[Served, World]]:
+    """A server, and a world of our own on its database to look with."""
+    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+    url = databases.fresh()
+    loop = asyncio.new_event_loop()
+    world = World(url, databases.tokens, loop)
+    examples.furnish(world)
+    with sockets.served(url, databases.tokens["Root"]) as server:
+        yield server, world
+    world.close()
+    loop.close()
+    databases.drop(url)
+
+
+@pytest.fixture
+def server(watched: tuple[Served, World]) -> Served:
+    return watched[0]
+
+
+@pytest.fixture
+def line(server: Served) -> Generator[Line]:
+    line = Line(server)
+    yield line
+    line.close()
+
+
+@pytest.fixture
+def look(watched: tuple[Served, World]) -> World:
+    return watched[1]
+
+
+def coins(world: World) -> int:
+    items = world.get("/api/v1/players/Bob/items").json["inventory"]
+    return sum(slot["Quantity"] for slot in items if slot["ItemId"] == people.COIN.id)
+
+
+def get(server: Served, line: Line, path: bytes, **headers: bytes) -> Answer:
+    line.send(sockets.request(server, "GET", path, {name.encode(): value for name, value in headers.items()}))
+    return line.answer()
+
+
+def faults(server: Served, line: Line, case: Hostile) -> list[str]:
+    """As in process, but for what the parser refuses by itself, bare, before it comes to us."""
+    try:
+        answer = sockets.ask(server, line, case)
+    except Closed:
+        return ["no answer"]
+    if answer.status in BARE and not answer.raw and case.group in {"headers", "addresses"}:
+        line.close()
+        return []
+    if case.group == "sizes" and answer.status == 413:
+        line.close()  # the rest of the body was not read
+    return hostile_runs.faults(case, answer)
+
+
+def sendable(case: Hostile) -> bool:
+    """A request line is made of words without spaces, and one that announces more than it sends only waits."""
+    return b" " not in case.path and b"content-length" not in case.headers
+
+
+def test_the_corpus_over_a_socket(server: Served, line: Line, look: World) -> None:
+    """All of it once; on the other engine, where the wire is the same, every fifth."""
+    before = state.fingerprint(look)
+    cases = CORPUS if look.keeper.store.engine == "sqlite" else CORPUS[::5]
+    found = {case.about: problems for case in cases if sendable(case) and (problems := faults(server, line, case))}
+    assert found == {}
+    assert state.changed(before, state.fingerprint(look)) == []
+
+
+def test_connection_close_is_echoed(server: Served, line: Line) -> None:
+    answer = get(server, line, b"/api/v1/players/Ann", connection=b"close")
+    assert (answer.status, answer.headers["connection"]) == (200, "close")
+    refused = get(server, line, b"/api/v1/players/Nobody", Connection=b"Close")
+    assert (refused.status, refused.headers["connection"]) == (404, "close")
+
+
+def test_a_connection_is_kept_otherwise(server: Served, line: Line) -> None:
+    for _ in range(3):
+        assert "connection" not in get(server, line, b"/api/v1/players/Ann").headers
+
+
+def test_a_trailing_slash_is_accepted(server: Served, line: Line) -> None:
+    plain = get(server, line, b"/api/v1/players/Ann")
+    assert get(server, line, b"/api/v1/players/Ann/").raw == plain.raw
+    assert get(server, line, b"/api/v1/players/?pageSize=1").json["PageSize"] == 1
+
+
+def test_names_are_percent_decoded(server: Served, line: Line) -> None:
+    plain = get(server, line, b"/api/v1/players/Ann")
+    assert get(server, line, b"/api/v1/players/%41%6e%6E").raw == plain.raw
+    assert get(server, line, b"/api/v1/players/Ann%2Fitems").message == "No player with name 'Ann/items'."
+
+
+def test_a_path_of_8_kilobytes_is_a_name_nobody_has(server: Served, line: Line) -> None:
+    answer = get(server, line, b"/api/v1/players/" + b"x" * 8192)
+    assert answer.status == 404
+    assert answer.code == "no_such_player"
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_64_kib_are_taken_and_one_more_is_not(server: Served, line: Line, look: World, chunked: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    before = coins(look)
+    for size, status in ((LIMIT, 200), (LIMIT + 1, 413)):
+        line.send(sockets.request(server, "POST", GIVE_PATH, dict(JSON), padded(GIVE, size), chunked=chunked))
+        assert line.answer().status == status
+        line.close()
+    assert coins(look) == before + 2
+
+
+def test_an_endless_body_is_cut_off(server: Served, line: Line) -> None:
+    head = sockets.request(server, "POST", GIVE_PATH, dict(JSON), chunked=True).removesuffix(b"0\r\n\r\n")
+    line.send(head)
+    for _ in range(40):
+        line.send(b"1000\r\n" + b" " * 4096 + b"\r\n")
+    assert line.answer().status == 413
+
+
+@pytest.mark.parametrize(
+    "body", [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffffffffffffff\r\n{}\r\n"]
+)
+def test_a_broken_chunk_gives_no_effect_and_no_5xx(server: Served, line: Line, look: World, body: bytes) -> None:
+    before = state.totals(look)
+    line.send(sockets.request(server, "POST", GIVE_PATH, dict(JSON), chunked=True).removesuffix(b"0\r\n\r\n") + body)
+    with suppress(Closed):
+        assert line.answer().status == 400
+    assert state.totals(look) == before
+
+
+def test_a_body_cut_off_changes_nothing(server: Served, line: Line, look: World) -> None:
+    before = state.totals(look)
+    line.send(sockets.request(server, "POST", GIVE_PATH, {**JSON, b"content-length": b"500"}, GIVE))
+    line.close()
+    assert get(server, line, b"/health/ready").status == 200
+    assert state.totals(look) == before
+
+
+SMUGGLED = (
+    b"POST %b HTTP/1.1\r\nhost: x\r\nauthorization: Bearer %b\r\n"
+    b"content-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+)
+
+
+@pytest.mark.parametrize(
+    "framing",
+    [
+        {b"transfer-encoding": b"chunked", b"content-length": b"6"},
+        {b"content-length": b"6", b"transfer-encoding": b"chunked"},
+        {b"transfer-encoding": b"identity, chunked", b"content-length": b"6"},
+        {b"transfer-encoding": b"xchunked", b"content-length": b"6"},
+        {b"transfer-encoding": b" chunked", b"content-length": b"6"},
+    ],
+)
+def test_a_request_inside_a_request_is_never_a_second_one(
+    server: Served, line: Line, look: World, framing: dict[bytes, bytes]
+) -> None:
+    """Whichever of the two lengths the parser believes, what is hidden in the body of a GET has no effect."""
+    before = state.fingerprint(look)
+    hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
+    head = [b"GET /api/v1/players/Ann HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
+    head += [name + b": " + value for name, value in framing.items()]
+    inside = b"%x\r\n%b\r\n0\r\n\r\n" % (len(hidden), hidden)
+    line.send(b"\r\n".join([*head, b"", inside]))
+    try:
+        first = line.answer()
+        assert first.status in {200, 400, 501}
+        assert line.more().count(b"HTTP/1.1 200") == 0
+    except Closed:
+        pass
+    assert state.changed(before, state.fingerprint(look)) == []
+
+
+@pytest.mark.parametrize("lengths", [(b"2", b"3"), (b"+2",), (b"-1",), (b"0x2",), (b"2, 2",), (b"\xef\xbc\x92",)])
+def test_a_doubtful_length_is_refused(server: Served, line: Line, look: World, lengths: tuple[bytes, ...]) -> None:
+    before = state.totals(look)
+    head = [b"POST " + GIVE_PATH + b" HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
+    head += [b"content-type: application/json", *(b"content-length: " + length for length in lengths)]
+    line.send(b"\r\n".join([*head, b"", GIVE]))
+    with suppress(Closed):
+        assert line.answer().status == 400
+    assert state.totals(look) == before
+
+
+def test_two_requests_at_once_are_two_answers(server: Served, line: Line) -> None:
+    one = sockets.request(server, "GET", b"/api/v1/players/Ann", {})
+    line.send(one + one.replace(b"Ann", b"Bob"))
+    assert [line.answer().json["Name"] for _ in range(2)] == ["Ann", "Bob"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",  # TLS
+        b"GET\r\n\r\n",
+        b"GET /api/v1/players\r\n\r\n",
+        b"GET http:// HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"GET /a b HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"\x00" * 100,
+        b"GET / HTTP/9.9\r\nhost: x\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_is_no_trouble(server: Served, line: Line, raw: bytes) -> None:
+    line.send(raw)
+    answer = line.more()
+    assert not answer.startswith(b"HTTP/1.1 5")
+    line.close()
+    assert get(server, line, b"/health/live").status == 200

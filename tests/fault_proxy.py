@@ -1,0 +1,74 @@
+"""A TCP proxy that can lose answers, answer in the server's stead, and be away."""
+
+import socket
+import threading
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+CHUNK = 65_536
+
+
+class FaultProxy:
+    def __init__(self, port: int) -> None:
+        self._server = ("127.0.0.1", port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._open: set[socket.socket] = set()
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.requests: list[bytes] = []  # the first line of each
+        self.lose = 0  # so many answers, after the server has given them
+        self.answers: list[bytes] = []  # given instead of asking the server
+        self.away = False
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._listener.close()
+        self.cut()
+
+    def cut(self) -> None:
+        for each in list(self._open):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def count(self, start: bytes) -> int:
+        return sum(each.startswith(start) for each in self.requests)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                caller, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(caller,), daemon=True).start()
+
+    def _serve(self, caller: socket.socket) -> None:
+        with caller, suppress(OSError), socket.create_connection(self._server) as server:
+            if self.away:
+                return
+            self._open |= {caller, server}
+            threading.Thread(target=self._answer, args=(server, caller), daemon=True).start()
+            while data := caller.recv(CHUNK):
+                if data.split(b" ")[0] in {b"GET", b"POST", b"PUT", b"DELETE"}:
+                    self.requests.append(data.split(b"\r\n")[0])
+                    if self.answers:
+                        caller.sendall(self.answers.pop(0))
+                        break
+                server.sendall(data)
+            self._open -= {caller, server}
+
+    def _answer(self, server: socket.socket, caller: socket.socket) -> None:
+        with suppress(OSError):
+            while data := server.recv(CHUNK):
+                if self.lose:
+                    self.lose -= 1
+                    break
+                caller.sendall(data)
+        with suppress(OSError):
+            caller.shutdown(socket.SHUT_RDWR)
+
+
+def refusal(status: str, code: str, *headers: str) -> bytes:
+    body = f'{{"Message": "No.", "Code": "{code}", "RequestId": "proxy"}}'
+    head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join([*head, "", body]).encode()

@@ -1,0 +1,56 @@
+"""Roles: their names in any case, and that managing users is never held without reading them."""
+
+import pytest
+
+import people
+from gamekeeper.game import accounts
+from gamekeeper.store.users import Powers
+from world import World
+
+
+@pytest.mark.parametrize(
+    ("given", "role"),
+    [
+        ("users.query", "users.query"),
+        ("Users.Query", "users.query"),
+        ("UserQuery", "users.query"),
+        ("USERS.MANAGE", "users.manage"),
+        ("usermanage", "users.manage"),
+        ("UserManage", "users.manage"),
+        ("Game.Link", "game.link"),
+        ("users", None),
+        ("admin", None),
+        ("", None),
+    ],
+)
+def test_roles_in_any_case_and_their_synonyms(given: str, role: str | None) -> None:
+    assert accounts.role(given) == role
+
+
+def test_managing_users_includes_reading_them() -> None:
+    held = accounts.granted(Powers(api=True), "users.manage")
+    assert held == Powers(api=True, users_query=True, users_manage=True)
+    assert accounts.revoked(held, "users.manage") == Powers(api=True, users_query=True)
+    assert accounts.revoked(held, "users.query") == Powers(api=True)
+
+
+@pytest.mark.parametrize("role", accounts.ROLES)
+def test_a_role_given_and_taken_leaves_nothing(role: str) -> None:
+    given = accounts.granted(Powers(), role)
+    assert getattr(given, accounts.ROLES[role])
+    assert accounts.revoked(accounts.revoked(given, role), "users.query") == Powers()
+
+
+def test_the_database_holds_nobody_to_less(world: World) -> None:
+    with pytest.raises(Exception, match=r"(?i)check"):
+        world.sql("UPDATE users SET users_manage = (1 = 1) WHERE name = 'Ann'")
+
+
+@pytest.mark.parametrize("role", ["users_query", "users_manage"])
+def test_powers_follow_the_roles(world: World, role: str) -> None:
+    world.sql("UPDATE users SET users_query = (1 = 1), users_manage = $1 WHERE name = 'Ann'", role == "users_manage")
+    shown = world.get("/api/v1/users/Ann").json["Power"]
+    changed = world.post("/api/v1/users/Ann/manage/email/change", {"new": "ann@new.test"}).json["Power"]
+    assert (shown["PersonalInformation"], changed["ApiPersonalInformation"]) == (True, True)
+    assert changed["ApiUserManagement"] == (role == "users_manage")
+    assert world.get(f"/api/v1/users/{people.USER_IDS['Bob']}").json["Power"]["PersonalInformation"] is False

@@ -1,0 +1,294 @@
+"""The feed itself: what it costs, what it waits for, and that what draws its number early and commits late is told."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+import pytest
+
+from gamekeeper.game import feed
+from gamekeeper.game.feed import Asked, Feed, Told
+from gamekeeper.store.engine import Away, Row, Store, Value
+from gamekeeper.store.statements import Statement
+from people import BOB, COIN, USER_IDS
+from world import World
+
+INSERT = """
+INSERT INTO ledger (at, kind, actor_id, over_link, player_id, request_id)
+VALUES (0, 'items_given', NULL, FALSE, $1, $2) RETURNING seq
+"""
+only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+def asked(after: int | None, wait: float = 0, limit: int = 1000) -> Asked:
+    return Asked(after, limit, wait, USER_IDS["Server"], own=False, epoch=None)
+
+
+def last_of(world: World) -> int:
+    return world.ledger()[-1].seq
+
+
+async def give(world: World) -> None:
+    body = {"itemid": COIN.id, "quantity": 1}
+    assert (await world.send("POST", "/api/v1/players/Bob/items/give", body=body, by="Shop")).status == 200
+
+
+def numbers(told: Told) -> list[int]:
+    return [each.seq for each in told.changes]
+
+
+class Watched:
+    """A store that counts its statements, and can be told to be away."""
+
+    def __init__(self, store: Store) -> None:
+        self.asked: list[str] = []
+        self.away = False
+        self._store = store
+
+    async def one(self, statement: Statement, *values: Value) -> Row | None:
+        self._note(statement)
+        return await self._store.one(statement, *values)
+
+    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
+        self._note(statement)
+        return await self._store.all(statement, *values)
+
+    def _note(self, statement: Statement) -> None:
+        self.asked.append(statement.name)
+        if self.away:
+            raise Away("told to be")
+
+
+def watched(world: World) -> tuple[Watched, Feed]:
+    store = Watched(world.keeper.store)
+    given: Any = store
+    return store, Feed(given)
+
+
+def tasks(world: World) -> int:
+    async def count() -> int:
+        await asyncio.sleep(0.1)
+        return len(asyncio.all_tasks()) - 1
+
+    return world.run(count())
+
+
+# --- what it costs -------------------------------------------------------------------------------------------------
+
+
+def test_fifty_pollers_cost_one_follower(world: World) -> None:
+    store, followed = watched(world)
+    last = last_of(world)
+
+    async def poll() -> list[Told]:
+        return await asyncio.gather(*[followed.changes(asked(last, 1)) for _ in range(50)])
+
+    assert world.run(poll()) == [Told([], last, world.get("/api/link/v1/changes").json["Epoch"])] * 50
+    assert store.asked.count("standing") == 50
+    assert store.asked.count("own_transaction") == 1  # and no more while nothing is written
+    assert 5 <= store.asked.count("last_drawn") <= 60
+    assert set(store.asked) == {"standing", "last_drawn", "own_transaction", "oldest_transaction", "last_written"}
+    assert tasks(world) == 0
+
+
+def test_fifty_pollers_are_all_told(world: World) -> None:
+    store, followed = watched(world)
+    last = last_of(world)
+
+    async def poll() -> list[Told]:
+        polls = [asyncio.ensure_future(followed.changes(asked(last, 10))) for _ in range(50)]
+        await asyncio.sleep(0.1)
+        await give(world)
+        return await asyncio.gather(*polls)
+
+    assert [numbers(told) for told in world.run(poll())] == [[last + 1]] * 50
+    assert store.asked.count("own_transaction") <= 2
+
+
+def test_who_is_behind_is_told_without_a_new_horizon(world: World) -> None:
+    store, followed = watched(world)
+    world.run(followed.changes(asked(0)))
+    store.asked.clear()
+    assert len(world.run(followed.changes(asked(0))).changes) == 3
+    assert store.asked == ["standing", "between"]
+
+
+def test_a_request_looks_at_a_bounded_part_of_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "WINDOW", 4)
+    last, cursor, found = last_of(world), 0, list[int]()
+    store, followed = watched(world)
+    while cursor < last:
+        store.asked.clear()
+        told = world.run(followed.changes(asked(cursor, wait=30)))
+        assert store.asked.count("between") == 1
+        assert cursor < told.next <= cursor + 4
+        cursor, found = told.next, found + numbers(told)
+    assert found == [row.seq for row in world.ledger() if row.player_id]
+
+
+def test_numbers_drawn_for_nothing_are_no_cursors(world: World) -> None:
+    """After a crash of the database they can be drawn again."""
+    store, followed = watched(world)
+    last = last_of(world)
+    body = {"itemid": COIN.id, "quantity": 1}
+    for _ in range(3):
+        assert world.post("/api/v1/players/Bob/items/give?dryRun=true", body).status == 200
+    assert world.run(followed.changes(asked(last, 0.3))).next == last
+    assert store.asked.count("own_transaction") == 1
+    world.run(give(world))
+    (change,) = world.run(followed.changes(asked(last))).changes
+    assert change.seq == last_of(world)
+
+
+# --- who leaves, and what goes away ----------------------------------------------------------------------------------
+
+
+def test_a_poll_that_is_cancelled_leaves_nothing_behind(world: World) -> None:
+    followed = world.keeper.feed
+
+    async def give_up() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(followed.changes(asked(last_of_now, 60)), 0.2)
+
+    last_of_now = last_of(world)
+    world.run(give_up())
+    assert tasks(world) == 0
+
+
+def test_a_stop_answers_everybody_at_once(world: World) -> None:
+    last = last_of(world)
+    followed = world.keeper.feed
+
+    async def poll() -> list[Told]:
+        polls = [asyncio.ensure_future(followed.changes(asked(last, 60))) for _ in range(50)]
+        await asyncio.sleep(0.2)
+        followed.stop()
+        return await asyncio.gather(*polls, followed.changes(asked(last, 60)))
+
+    began = time.monotonic()
+    assert {(len(told.changes), told.next) for told in world.run(poll())} == {(0, last)}
+    assert time.monotonic() - began < 1
+
+
+def test_a_database_that_comes_back_during_the_wait(world: World) -> None:
+    store, followed = watched(world)
+    last = last_of(world)
+
+    async def poll() -> Told:
+        poll = asyncio.ensure_future(followed.changes(asked(last, 10)))
+        await asyncio.sleep(0.1)
+        store.away = True
+        await give(world)
+        await asyncio.sleep(0.3)
+        assert not poll.done()
+        store.away = False
+        return await poll
+
+    assert numbers(world.run(poll())) == [last + 1]
+    store.away = True
+    with pytest.raises(Away):
+        world.run(followed.changes(asked(last, 10)))
+
+
+# --- late commits ----------------------------------------------------------------------------------------------------
+
+
+async def begin(url: str) -> tuple[Any, int]:
+    """A transaction that has drawn its number and has not committed."""
+    driver: Any = asyncpg
+    db = await driver.connect(url)
+    await db.execute("BEGIN")
+    return db, await db.fetchval(INSERT, BOB.id, "late")
+
+
+async def end(db: Any, how: str) -> None:
+    await db.execute(how)
+    await db.close()
+
+
+@only_postgres
+@pytest.mark.parametrize("how", ["COMMIT", "ROLLBACK"])
+def test_a_number_drawn_early_and_committed_late_is_not_skipped(world: World, how: str) -> None:
+    last, followed = last_of(world), world.keeper.feed
+
+    async def follow() -> tuple[Told, Told, Told, int]:
+        first, late = await begin(world.url)
+        await give(world)  # draws the next number, and commits it
+        while_open = await followed.changes(asked(last, 1.5))
+        poll = asyncio.ensure_future(followed.changes(asked(while_open.next, 10)))
+        await asyncio.sleep(0.2)
+        assert not poll.done()
+        await end(first, how)
+        told = await poll
+        return while_open, told, await followed.changes(asked(told.next)), late
+
+    while_open, told, rest, late = world.run(follow())
+    assert (while_open.changes, while_open.next) == ([], last)
+    assert numbers(told) == ([late, late + 1] if how == "COMMIT" else [late + 1])
+    assert rest.changes == []
+
+
+@only_postgres
+def test_the_naive_question_does_skip_it(world: World) -> None:
+    last = last_of(world)
+
+    async def follow() -> tuple[int, list[int]]:
+        first, late = await begin(world.url)
+        await give(world)
+        seen = [row.seq for row in await feed_rows(world, last)]
+        await end(first, "COMMIT")
+        return late, seen + [row.seq for row in await feed_rows(world, seen[-1])]
+
+    late, seen = world.run(follow())
+    assert seen == [late + 1]
+
+
+async def feed_rows(world: World, after: int) -> list[Any]:
+    return await feed.feed.between(world.keeper.store, after, 2**62, USER_IDS["Server"], 100, own=True)
+
+
+@only_postgres
+def test_an_open_transaction_holds_nobody_longer_than_they_wait(world: World) -> None:
+    last, followed = last_of(world), world.keeper.feed
+
+    async def follow(after: int | None) -> Told | BaseException:
+        first, _ = await begin(world.url)
+        await give(world)
+        began = time.monotonic()
+        (told,) = await asyncio.gather(followed.changes(asked(after)), return_exceptions=True)
+        assert time.monotonic() - began < 1.5
+        await end(first, "ROLLBACK")
+        return told
+
+    told = world.run(follow(last))
+    assert isinstance(told, Told)
+    assert (told.changes, told.next) == ([], last)
+    assert isinstance(world.run(follow(None)), Away)
+    assert tasks(world) == 0
+    assert len(world.run(followed.changes(asked(last))).changes) == 2
+
+
+@only_postgres
+def test_a_server_that_counts_from_further_back_does_not_hold_the_feed(world: World) -> None:
+    """What a crash of the database, or a failover, does to transaction numbers that were never written down."""
+    store, followed = watched(world)
+    last = last_of(world)
+    one = store.one
+
+    async def from_ahead(statement: Statement, *values: Value) -> Row | None:
+        row = await one(statement, *values)
+        return [row[0] + 1000] if row and statement.name == "own_transaction" else row
+
+    async def poll() -> Told:
+        store.one = from_ahead
+        poll = asyncio.ensure_future(followed.changes(asked(last, 10)))
+        await give(world)
+        await asyncio.sleep(0.5)
+        store.one = one
+        return await poll
+
+    began = time.monotonic()
+    assert numbers(world.run(poll())) == [last + 1]
+    assert time.monotonic() - began < 3

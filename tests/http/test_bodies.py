@@ -1,0 +1,278 @@
+"""Bodies: JSON and forms, keys in any case, strings for numbers and booleans; everything else is named and refused."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything
+from proof import refused
+from world import World
+
+USERS = "/api/v1/users"
+EMAIL = f"{USERS}/Ann/manage/email/change"  # one string
+GIVE = "/api/v1/players/Bob/items/give"  # a guid, an integer, a boolean
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+LIMIT = 65_536
+OK = b'{"new":"ann@new.test"}'
+COINS: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 1}
+
+
+def labelled(content_type: str) -> dict[str, str]:
+    return {"Content-Type": content_type}
+
+
+def padded(size: int) -> bytes:
+    """A good body of exactly that many bytes."""
+    return OK[:-1] + b',"pad":"' + b"x" * (size - len(OK) - 9) + b'"}'
+
+
+# --- JSON or form -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw", "headers"),
+    [
+        (OK, labelled(JSON)),
+        (OK, labelled("Application/JSON; charset=utf-8")),
+        (OK, labelled("application/json;charset=iso-8859-1")),
+        (OK, labelled(FORM)),  # curl -d
+        (b" \r\n\t" + OK, labelled(FORM)),
+        (OK, {}),
+        (b"\xef\xbb\xbf" + OK, labelled(JSON)),
+        (b"new=ann%40new.test", labelled(FORM)),
+        (b"NEW=ann%40new.test&other=1", labelled(f"{FORM}; charset=UTF-8")),
+        (b'{"NEW":"ann@new.test"}', labelled(JSON)),
+        (b'{"New":"ann@new.test","more":{"a":[1,null,1.5]}}', labelled(JSON)),
+        (b'{"new":"\\u0061nn@new.test"}', labelled(JSON)),
+    ],
+)
+def test_forms_of_one_body(world: World, raw: bytes, headers: Mapping[str, str]) -> None:
+    answer = world.call("POST", EMAIL, raw=raw, headers=headers)
+    assert (answer.status, answer.json.get("Email")) == (200, "ann@new.test"), answer.raw
+
+
+@pytest.mark.parametrize("headers", [labelled(JSON), labelled(FORM), {}])
+def test_an_empty_array_is_an_empty_object(world: World, headers: Mapping[str, str]) -> None:
+    assert world.call("POST", USERS, raw=b"[]", headers=headers).json["count"] == 5
+    refused(world.call("POST", EMAIL, raw=b"[]", headers=headers), 400, "missing_field", "The field 'new' is missing.")
+
+
+@pytest.mark.parametrize("headers", [labelled(JSON), labelled(FORM), labelled("text/plain"), {}])
+def test_no_body_is_an_empty_object(world: World, headers: Mapping[str, str]) -> None:
+    for raw in (b"", b"  \r\n"):
+        assert world.call("POST", USERS, raw=raw, headers=headers).status == 200
+        refused(world.call("POST", EMAIL, raw=raw, headers=headers), 400, "missing_field")
+
+
+@pytest.mark.parametrize(
+    ("raw", "headers"),
+    [
+        (OK, labelled("text/plain")),
+        (OK, labelled("application/xml")),
+        (OK, labelled("multipart/form-data; boundary=x")),
+        (OK, labelled("application/jsonp")),
+        (OK, labelled("nonsense")),
+        (b"new=ann%40new.test", {}),
+        (b'"text"', {}),
+    ],
+)
+def test_other_types_are_unsupported(world: World, raw: bytes, headers: Mapping[str, str]) -> None:
+    answer = world.call("POST", EMAIL, raw=raw, headers=headers)
+    message = "Send the body as application/json or application/x-www-form-urlencoded."
+    refused(answer, 415, "unsupported_media_type", message)
+
+
+def test_a_content_type_without_a_body_is_ignored(world: World) -> None:
+    assert world.get(USERS, headers=labelled("text/plain")).status == 200
+
+
+# --- broken -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_json(world: World) -> None:
+    before = everything(world)
+    broken = [
+        b"{",
+        b"{}{}",
+        b'{"new":}',
+        b"{'new':'a'}",
+        b'{"new":"a",}',
+        b"nonsense",
+        b'{"new":NaN}',
+        b'{"a":Infinity}',
+    ]
+    odd = [
+        OK.decode().encode("utf-16"),
+        OK.decode().encode("utf-32"),
+        b'{"new":"\xff"}',
+        b'{"new":"a\nb"}',
+        b"\x00" + OK,
+    ]
+    for raw in (*broken, *odd, b'{"a":01}', b'{"a":+1}', b"[" * 60_000):
+        refused(world.call("POST", EMAIL, raw=raw, headers=labelled(JSON)), 400, "malformed_body")
+    assert everything(world) == before
+
+
+@pytest.mark.parametrize("raw", [b"null", b"true", b"7", b'"text"', b"[1]", b"[[]]", b'[{"new":"a@b.test"}]'])
+def test_what_is_no_object(world: World, raw: bytes) -> None:
+    answer = world.call("POST", EMAIL, raw=raw, headers=labelled(JSON))
+    refused(answer, 400, "malformed_body", "The body must be a JSON object.")
+
+
+@pytest.mark.parametrize(
+    ("raw", "content_type"),
+    [
+        (b'{"new":"a@new.test","new":"b@new.test"}', JSON),
+        (b'{"new":"a@new.test","NEW":"a@new.test"}', JSON),
+        (b'{"new":"a@new.test","other":{"x":1,"X":1}}', JSON),
+        (b"new=a%40new.test&New=b%40new.test", FORM),
+    ],
+)
+def test_a_field_twice_in_any_casing(world: World, raw: bytes, content_type: str) -> None:
+    before = everything(world)
+    refused(world.call("POST", EMAIL, raw=raw, headers=labelled(content_type)), 400, "repeated_field")
+    assert everything(world) == before
+
+
+def nested(levels: int, opening: str, closing: str) -> bytes:
+    """The body itself is the first level."""
+    return (OK[:-1].decode() + ',"deep":' + opening * (levels - 1) + "1" + closing * (levels - 1) + "}").encode()
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
+def test_thirty_two_levels_and_no_more(world: World, opening: str, closing: str) -> None:
+    step = opening.count("[") + opening.count("{")
+    deepest = nested(1 + 31 // step, opening, closing)
+    assert world.call("POST", EMAIL, raw=deepest, headers=labelled(JSON)).status == 200
+    for levels in (1 + 32 // step, 5_000):
+        answer = world.call("POST", EMAIL, raw=nested(levels, opening, closing), headers=labelled(JSON))
+        refused(answer, 400, "malformed_body")
+        assert "32 levels" in answer.message
+
+
+# --- values -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("quantity", "1"), ("bankoverflow", "true"), ("bankoverflow", "False"), ("bankoverflow", True)],
+)
+def test_strings_for_numbers_and_booleans(world: World, field: str, value: object) -> None:
+    assert world.post(GIVE, {**COINS, field: value}).json["quantity"]["total"] == 1
+
+
+def test_a_form_has_only_strings(world: World) -> None:
+    form = {"ItemId": people.COIN.id.upper(), "Quantity": "2", "BankOverflow": "TRUE"}
+    assert world.call("POST", GIVE, form=form).json["quantity"]["total"] == 2
+
+
+WRONG_VALUES: Mapping[str, list[Any]] = {
+    "quantity": [
+        0,
+        -1,
+        2**31,
+        2**63,
+        1.0,
+        1.5,
+        1e3,
+        "1.0",
+        "1e3",
+        "+1",
+        " 1",
+        "1_0",
+        "0x1",
+        "١",  # noqa: RUF001 - an Arabic digit on purpose
+        "five",
+        "",
+        True,
+        None,
+    ],
+    "bankoverflow": [1, 0, "1", "yes", "", None, 1.0, [True]],
+    "itemid": [7, "", "nonsense", None, "0" * 31, "urn:uuid:" + people.COIN.id, "０" * 32, [people.COIN.id], True],  # noqa: RUF001 - full-width digits on purpose
+}
+
+
+@pytest.mark.parametrize("field", WRONG_VALUES)
+def test_values_of_another_type(world: World, field: str) -> None:
+    before = everything(world)
+    for value in WRONG_VALUES[field]:
+        answer = world.post(GIVE, {**COINS, field: value})
+        refused(answer, 400, "bad_field")
+        assert f"'{field}'" in answer.message
+    assert everything(world) == before
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-" + "9" * 5000, "1e99999", "9" * 20])
+def test_huge_numbers(world: World, number: str) -> None:
+    raw = f'{{"itemid":"{people.COIN.id}","quantity":{number}}}'.encode()
+    refused(world.call("POST", GIVE, raw=raw, headers=labelled(JSON)), 400, "bad_field")
+
+
+def test_text_that_cannot_be_stored(world: World) -> None:
+    for raw in (b'{"new":"a\\u0000@new.test"}', b'{"new":"\\ud800@new.test"}', b'{"new":"a\\u007f@new.test"}'):
+        answer = world.call("POST", EMAIL, raw=raw, headers=labelled(JSON))
+        refused(answer, 400, "bad_field", "The field 'new' has characters that cannot be stored.")
+
+
+# --- size ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Length": "10"}])
+def test_the_largest_body(world: World, headers: Mapping[str, str]) -> None:
+    """What counts is what comes, not what is announced."""
+    assert len(padded(LIMIT)) == LIMIT
+    sent = {**labelled(JSON), **headers}
+    assert world.call("POST", EMAIL, raw=padded(LIMIT), headers=sent).status == 200
+    answer = world.call("POST", EMAIL, raw=padded(LIMIT + 1), headers=sent)
+    refused(answer, 413, "body_too_large", "The body is larger than 65536 bytes.")
+
+
+@pytest.mark.parametrize("announced", [str(LIMIT + 1), "9" * 5000])
+def test_a_body_announced_too_large(world: World, announced: str) -> None:
+    refused(world.call("POST", EMAIL, raw=OK, headers={"Content-Length": announced}), 413, "body_too_large")
+
+
+@pytest.mark.parametrize("announced", ["", "-1", "ten", "１"])  # noqa: RUF001 - a full-width digit on purpose
+def test_an_announcement_that_says_nothing(world: World, announced: str) -> None:
+    assert world.call("POST", EMAIL, raw=OK, headers={"Content-Length": announced}).status == 200
+
+
+def chunked(world: World, *chunks: bytes, cut: bool = False) -> tuple[int, dict[str, Any]]:
+    """A body that comes in pieces; when cut, the client goes away before the last."""
+    incoming = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
+    incoming.append({"type": "http.disconnect"} if cut else {"type": "http.request", "body": b"", "more_body": False})
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return incoming.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"authorization", f"Bearer {world.tokens['Root']}".encode()), (b"content-type", JSON.encode())]
+    scope = {"type": "http", "method": "POST", "raw_path": EMAIL.encode(), "path": EMAIL, "query_string": b""}
+    world.run(world.asgi({**scope, "headers": headers, "client": None}, receive, send))
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_a_body_in_pieces(world: World) -> None:
+    pieces = [padded(LIMIT)[start : start + 1000] for start in range(0, LIMIT, 1000)]
+    assert chunked(world, *pieces)[0] == 200
+    status, body = chunked(world, *pieces, b" ")
+    assert (status, body["Code"]) == (413, "body_too_large")
+
+
+def test_a_body_that_is_cut_off(world: World) -> None:
+    before = everything(world)
+    status, body = chunked(world, OK, cut=True)
+    assert (status, body["Message"]) == (400, "The body ended before it was complete.")
+    assert everything(world) == before
+
+
+def test_the_limit_is_a_setting(make_world: Callable[..., World]) -> None:
+    world = make_world(body_limit=1024)
+    assert world.call("POST", EMAIL, raw=padded(1024)).status == 200
+    refused(world.call("POST", EMAIL, raw=padded(1025)), 413, "body_too_large")

@@ -1,0 +1,268 @@
+"""Errors: one body for every refusal, the order of the checks, and nothing of the inside in a 500."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything
+from gamekeeper.game import lookup, refusals
+from gamekeeper.http import errors
+from gamekeeper.http.routes import NOBODY, ROUTES, Route
+from proof import refused
+from world import SENT, Answer, World
+
+USERS, PLAYERS = "/api/v1/users", "/api/v1/players"
+EMAIL = f"{USERS}/Ann/manage/email/change"
+DENIED = "Authorization has been denied for this request."
+DECIDED = {
+    "/api/oauth/token",
+    "/api/info",
+    "/api/openapi.json",
+    "/api/docs",
+    "/health/live",
+    "/health/ready",
+    "/metrics",
+}
+INNER = "the inner text, with a secret"
+
+
+@dataclass(frozen=True)
+class Asked:
+    status: int
+    code: str
+    method: str
+    path: str
+    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # of the answer
+
+
+FACES = [
+    Asked(400, "missing_field", "POST", EMAIL, {"body": {}}),
+    Asked(401, "denied", "GET", USERS, {"by": None}, {"www-authenticate": "Bearer"}),
+    Asked(403, "role_missing", "GET", USERS, {"by": "Shop"}),
+    Asked(404, "no_such_user", "GET", f"{USERS}/Nobody"),
+    Asked(404, "no_such_route", "GET", "/api/v1/nonsense"),
+    Asked(404, "no_such_route", "GET", "/"),
+    Asked(404, "no_such_route", "GET", f"{USERS}//players"),
+    Asked(405, "method_not_allowed", "DELETE", USERS, {}, {"allow": "GET, POST"}),
+    Asked(405, "method_not_allowed", "PATCH", "/api/oauth/token", {}, {"allow": "POST"}),
+    Asked(409, "email_taken", "POST", EMAIL, {"body": {"new": "bob@example.test"}}),
+    Asked(413, "body_too_large", "POST", EMAIL, {"raw": b" " * 65_537}),
+    Asked(415, "unsupported_media_type", "POST", EMAIL, {"raw": b"x", "headers": {"Content-Type": "text/plain"}}),
+]
+
+
+def shaped(answer: Answer, status: int, code: str) -> None:
+    """The one face of every refusal."""
+    refused(answer, status, code)
+    assert list(answer.json) == ["Message", "Code", "RequestId"]
+    assert answer.json["RequestId"] == answer.headers["x-request-id"]
+    assert answer.message.endswith(".")
+    assert answer.headers["content-type"] == "application/json; charset=utf-8"
+    assert answer.headers["content-length"] == str(len(answer.raw))
+    assert answer.headers["cache-control"] == "no-store"
+
+
+# --- the body -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked", FACES, ids=lambda asked: f"{asked.status} {asked.code} {asked.path}")
+def test_one_body_for_every_refusal(world: World, asked: Asked) -> None:
+    answer = world.call(asked.method, asked.path, **asked.more)
+    shaped(answer, asked.status, asked.code)
+    assert {name: answer.headers[name] for name in asked.headers} == asked.headers
+
+
+def test_the_same_body_for_a_key_used_for_something_else(world: World) -> None:
+    key = {"Idempotency-Key": "k1"}
+    assert world.post(EMAIL, {"new": "a@new.test"}, headers=key).status == 200
+    shaped(world.post(EMAIL, {"new": "b@new.test"}, headers=key), 422, "idempotency_key_reused")
+
+
+def test_the_same_body_for_too_many_guesses(make_world: Callable[..., World]) -> None:
+    world = make_world(guesses_per_caller=1)
+    wrong = {"password": "a" * 64}
+    assert world.post(f"{USERS}/Ann/password/validate", wrong).status == 400
+    answer = world.post(f"{USERS}/Ann/password/validate", wrong)
+    shaped(answer, 429, "too_many_guesses")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+def test_every_refusal_has_a_status_and_a_sentence() -> None:
+    def branches(kind: type[refusals.Refusal]) -> list[type[refusals.Refusal]]:
+        return [kind, *(leaf for branch in kind.__subclasses__() for leaf in branches(branch))]
+
+    kinds = [kind for kind in branches(refusals.Refusal) if kind is not refusals.Refusal]
+    assert len(kinds) > 40
+    for kind in kinds:
+        assert 400 <= errors.status(kind) <= 503, kind
+        assert kind.__doc__, kind
+
+
+def test_request_ids_differ(world: World) -> None:
+    ids = {world.get(f"{USERS}/Nobody").json["RequestId"] for _ in range(20)}
+    ids |= {world.get(USERS).headers["x-request-id"] for _ in range(20)}
+    assert len(ids) == 40
+
+
+# --- the order of the checks --------------------------------------------------------------------------------------
+
+
+def test_the_route_comes_before_the_token(world: World) -> None:
+    refused(world.get("/api/v1/nonsense", by=None), 404, "no_such_route")
+    refused(world.call("DELETE", USERS, by=None), 405, "method_not_allowed")
+
+
+def test_the_token_comes_before_the_role_and_all_that_follows(world: World) -> None:
+    for path in (EMAIL, f"{USERS}/Nobody/manage/email/change"):
+        refused(world.call("POST", path, token="gka_bad", raw=b"x" * 70_000), 401, "denied", DENIED)
+
+
+@pytest.mark.parametrize(
+    "more", [{"raw": b"x" * 70_000}, {"raw": b"x", "headers": {"Content-Type": "text/plain"}}, {"body": {"new": 7}}, {}]
+)
+def test_without_the_role_nothing_is_learnt(world: World, more: Mapping[str, Any]) -> None:
+    answers = [
+        world.call("POST", f"{USERS}/{key}/manage/email/change", by="Clerk", **more)
+        for key in ("Ann", "Nobody", people.NOBODY_ID, people.USER_IDS["Ann"], "%00")
+    ]
+    for answer in answers:
+        refused(answer, 403, "role_missing", "This needs the role users.manage.")
+
+
+def test_size_then_type_then_shape_then_existence_then_rule(world: World) -> None:
+    nobody = f"{USERS}/Nobody/manage/email/change"
+    plain = {"Content-Type": "text/plain"}
+    refused(world.call("POST", nobody, raw=b"x" * 65_537, headers=plain), 413, "body_too_large")
+    refused(world.call("POST", nobody, raw=b"x", headers=plain), 415, "unsupported_media_type")
+    refused(world.post(nobody, {"new": 7}), 400, "bad_field")
+    refused(world.post(nobody, {"new": "bob@example.test"}), 404, "no_such_user")
+    refused(world.post(EMAIL, {"new": "bob@example.test"}), 409, "email_taken")
+
+
+def test_a_replay_comes_before_existence(world: World) -> None:
+    key = {"Idempotency-Key": "k1"}
+    assert world.post(EMAIL, {"new": "a@new.test"}, headers=key).status == 200
+    nobody = f"{USERS}/Nobody/manage/email/change"
+    refused(world.post(nobody, {"new": "a@new.test"}, headers=key), 422, "idempotency_key_reused")
+
+
+# --- paths and headers --------------------------------------------------------------------------------------------
+
+
+def test_only_these_need_no_token(world: World) -> None:
+    def denied(route: Route) -> bool:
+        path = route.path.replace("[", "").replace("]", "")
+        return world.call(route.method, path, by=None).status == 401
+
+    open_to_all = {route.path for route in ROUTES if not denied(route)}
+    assert open_to_all == {route.path for route in ROUTES if route.needs is NOBODY}
+    pages = {path for path in open_to_all if path.startswith("/api/docs/")}
+    assert {"/api/oauth/token", "/health/live", "/health/ready"} <= open_to_all <= DECIDED | pages
+
+
+@pytest.mark.parametrize("path", [USERS, f"{USERS}/Ann", f"{PLAYERS}/online/count"])
+def test_a_trailing_slash_is_accepted(world: World, path: str) -> None:
+    assert world.get(f"{path}/").raw == world.get(path).raw
+
+
+def test_connection_close_is_echoed(world: World) -> None:
+    for headers in ({"Connection": "close"}, {"Connection": "Close"}):
+        assert world.get(USERS, headers=headers).headers["connection"] == "close"
+    assert "connection" not in world.get(USERS, headers={"Connection": "keep-alive"}).headers
+
+
+# --- what goes wrong on our side ----------------------------------------------------------------------------------
+
+
+def logged(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def test_a_500_says_nothing_of_the_inside_and_the_log_says_all(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError(INNER)
+
+    monkeypatch.setattr(lookup, "user", broken)
+    answer = world.get(f"{USERS}/Ann")
+    shaped(answer, 500, "internal_error")
+    assert answer.message == "Something went wrong on our side; the log has it under this RequestId."
+    assert not any(word in answer.raw.decode() for word in (INNER, "RuntimeError", "Traceback", "lookup"))
+    (line,) = logged(capsys)
+    assert line["id"] == answer.json["RequestId"]
+    assert INNER in line["failure"]
+
+
+def test_after_a_500_the_next_is_served(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(lookup, "user", None)
+        assert world.get(f"{USERS}/Ann").status == 500
+    assert world.get(f"{USERS}/Ann").status == 200
+
+
+def stop_writes(world: World) -> None:
+    """A disk that is full, or a server that has become a standby."""
+    if world.keeper.store.engine == "sqlite":
+        world.sql("PRAGMA max_page_count = 1")
+        return
+    name = world.sql("SELECT CAST(current_database() AS text)")[0][0]
+    world.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+    world.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
+
+
+def test_a_database_that_takes_no_writes(make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]) -> None:
+    """Until what is left of the last page is full the writes go on; the reads do so after it too."""
+    world = make_world(resets_per_account=1000)
+    stop_writes(world)
+    answers = (world.post(EMAIL, {"new": f"{number}@new.test"}) for number in range(500))
+    answer = next(answer for answer in answers if answer.status != 200)
+    shaped(answer, 503, "database_away")
+    assert answer.headers["retry-after"] == "1"
+    assert answer.json["RequestId"] in {line["id"] for line in logged(capsys)}
+    assert world.get(USERS).status == 200
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite is a file that this process holds open
+def test_a_database_that_is_gone(
+    databases: Any, loop: asyncio.AbstractEventLoop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = databases.fresh()
+    world = World(url, databases.tokens, loop)
+    assert world.get(USERS).status == 200
+    databases.drop(url)
+    answers = [world.get(USERS), world.post(EMAIL, {"new": "a@new.test"})]
+    for answer in answers:
+        shaped(answer, 503, "database_away")
+    assert {line["id"] for line in logged(capsys)} == {answer.json["RequestId"] for answer in answers}
+    world.close()
+
+
+def test_no_secret_is_in_the_log(make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]) -> None:
+    world = make_world(access_log=True)
+    log_in = world.post("/api/oauth/token", {"grant_type": "password", "username": "Root", "password": SENT}, by=None)
+    pair = log_in.json
+    world.get(f"{USERS}/Ann/password/reset", token=pair["access_token"])
+    code = world.get(f"{USERS}/Ann").json["PasswordResetCode"]
+    world.post(f"{USERS}/Ann/password/reset", {"code": code, "new": "b" * 64})
+    world.call("DELETE", f"/api/oauth/token/Root/{pair['refresh_token']}")
+    text = capsys.readouterr().err
+    assert len(text.splitlines()) == 5
+    secrets = [SENT, "b" * 64, code, pair["access_token"], pair["refresh_token"], "$argon2"]
+    assert not [secret for secret in secrets if secret in text]
+
+
+def test_the_log_is_one_line_per_request(make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]) -> None:
+    world = make_world(access_log=True)
+    before = everything(world)
+    answer = world.get(f"{USERS}/Nobody%0A%1B%5B2J", by="Clerk")
+    (line,) = logged(capsys)
+    assert (line["id"], line["caller"], line["status"]) == (answer.json["RequestId"], "Clerk", 404)
+    assert line["route"] == f"GET {USERS}/[lookupKey]"
+    assert everything(world) == before

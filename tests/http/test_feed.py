@@ -1,0 +1,372 @@
+"""GET /api/link/v1/changes, and AppliedSeq: how a game hears of what was done to its characters."""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything, refused
+from game_server import LINK, heartbeat, newcomer, put_catalogue, put_player, stack
+from gamekeeper.game import tokens
+from gamekeeper.http import feed
+from gamekeeper.store import users
+from people import ANN, BOB, COIN, HEAL, KILLS
+from proof import at_once
+from world import SENT, World
+
+CHANGES = f"{LINK}/changes"
+ZERO_SLOT = {
+    "Slot": 0,
+    "BagId": None,
+    "ItemId": "00000000-0000-0000-0000-000000000000",
+    "Quantity": 0,
+    "StatBuffs": [0, 0, 0, 0, 0],
+}
+
+
+def ask(world: World, query: str = "", by: str = "Server") -> Any:
+    answer = world.get(f"{CHANGES}?{query}", by=by)
+    assert answer.status == 200, answer.raw
+    assert list(answer.json) == ["Changes", "Next", "Epoch"]
+    return answer.json
+
+
+def now(world: World) -> int:
+    return ask(world, "after=now")["Next"]
+
+
+def give(world: World, name: str = "Bob", quantity: int = 1, by: str = "Shop") -> None:
+    body = {"itemid": COIN.id, "quantity": quantity}
+    assert world.post(f"/api/v1/players/{name}/items/give", body, by=by).status == 200
+
+
+def kinds(told: Any) -> list[str]:
+    return [each["Kind"] for each in told["Changes"]]
+
+
+# --- what it tells -------------------------------------------------------------------------------------------------
+
+
+def test_a_change_as_it_is_told(world: World) -> None:
+    after = now(world)
+    give(world, quantity=5)
+    told = ask(world, f"after={after}")
+    (change,) = told["Changes"]
+    row = world.ledger()[-1]
+    assert list(change) == ["Seq", "At", "Kind", "PlayerId", "Before", "After", "By", "RequestId"]
+    assert (change["Seq"], change["Kind"], change["PlayerId"]) == (row.seq, "items_given", BOB.id)
+    assert (change["By"], change["RequestId"]) == ("Shop", row.request_id)
+    assert change["Before"] == {"Items": [ZERO_SLOT]}
+    assert change["After"] == {"Items": [{**ZERO_SLOT, "ItemId": COIN.id, "Quantity": 5}]}
+    assert change["At"].endswith("Z")
+    assert told["Next"] == row.seq
+
+
+def test_every_kind_of_change_of_a_character_in_order(world: World) -> None:
+    after = now(world)
+    give(world, "Bob", 7)
+    world.post("/api/v1/players/Bob/items/take", {"itemid": COIN.id, "quantity": 7})
+    world.post("/api/v1/players/Bob/spells/teach", {"spellid": HEAL.id})
+    world.post("/api/v1/players/Bob/spells/forget", {"spellid": HEAL.id})
+    world.post(f"/api/v1/players/Bob/variables/{KILLS.id}", {"value": 3})
+    put_player(world, BOB.id, {"Level": 4})
+    player_id, body = newcomer(1)
+    put_player(world, player_id, body)
+    world.call("DELETE", f"{LINK}/players/{player_id}", by="Server")
+    told = ask(world, f"after={after}&own=true")
+    given = ["items_given", "items_taken", "spell_taught", "spell_forgotten", "variables_set"]
+    assert kinds(told) == [*given, "player_changed", "player_created", "player_deleted"]
+    numbers = [each["Seq"] for each in told["Changes"]]
+    assert numbers == sorted(set(numbers))
+    assert told["Changes"][-2]["Before"] is None
+    assert told["Changes"][-1]["After"] is None
+    assert told["Changes"][-1]["Before"]["Name"] == "New1"
+
+
+def test_from_any_cursor_in_pieces_of_any_size_it_is_the_same_list(world: World) -> None:
+    for number in range(6):
+        give(world, "Ann" if number % 2 else "Bob")
+        world.post("/api/v1/users/Ann/manage/email/change", {"new": f"ann{number}@example.test"})
+    whole = ask(world, "after=0&limit=1000")["Changes"]
+    assert kinds({"Changes": whole}) == ["player_created"] * 3 + ["items_given"] * 6
+    for size in (1, 2, 5):
+        pieces: list[Any] = []
+        cursor = 0
+        while len(piece := ask(world, f"after={cursor}&limit={size}")["Changes"]) > 0:
+            assert len(piece) <= size
+            pieces += piece
+            cursor = ask(world, f"after={cursor}&limit={size}")["Next"]
+        assert pieces == whole
+    for change in whole:
+        rest = [each for each in whole if each["Seq"] > change["Seq"]]
+        assert ask(world, f"after={change['Seq']}")["Changes"] == rest
+    assert ask(world, "after=0") == ask(world, "after=0")  # at least once: asking twice gives it twice
+
+
+def test_accounts_and_the_catalogue_are_never_in_it(world: World) -> None:
+    before = now(world)
+    registered = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"}
+    assert world.post("/api/v1/users/register", registered).status == 200
+    secret = world.get("/api/v1/users/Ann/password/reset")
+    assert secret.status == 200
+    code = world.get("/api/v1/users/Ann").json["PasswordResetCode"]
+    assert world.post("/api/v1/users/Bob/manage/password/change", {"new": "ab" * 32}).status == 200
+    assert put_catalogue(world, "maps", [{"Id": people.guid(0x77), "Name": "Cave"}]).status == 200
+    told = ask(world, f"after={before}&own=true")
+    assert told["Changes"] == []
+    assert told["Next"] == world.ledger()[-1].seq > before + 3  # passed over, never to be looked at again
+    raw = world.get(f"{CHANGES}?after=0&own=true&limit=1000", by="Server").raw.decode()
+    for hidden in (SENT, code, "ab" * 32, "argon2", "password", "@example.test"):
+        assert hidden.lower() not in raw.lower()
+
+
+def test_own_reports_are_left_out_unless_asked_for(world: World) -> None:
+    after = now(world)
+    put_player(world, BOB.id, {"Level": 4})
+    assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 5}, by="Root").status == 200
+    give(world, by="Server")  # the same account, but over the API
+    last = world.ledger()[-1].seq
+    told = ask(world, f"after={after}")
+    assert [(each["Kind"], each["By"]) for each in told["Changes"]] == [
+        ("player_changed", "Root"),
+        ("items_given", "Server"),
+    ]
+    assert told["Next"] == last
+    assert [each["By"] for each in ask(world, f"after={after}&own=true")["Changes"]] == ["Server", "Root", "Server"]
+    assert [each["By"] for each in ask(world, f"after={after}&OWN=False", by="Root")["Changes"]] == ["Server", "Server"]
+    put_player(world, BOB.id, {"Level": 6})
+    assert ask(world, f"after={last}") == {"Changes": [], "Next": last + 1, "Epoch": told["Epoch"]}
+
+
+def test_what_did_not_happen_is_not_told(world: World) -> None:
+    after = now(world)
+    body = {"itemid": COIN.id, "quantity": 1}
+    assert world.post("/api/v1/players/Bob/items/give?dryRun=true", body).status == 200
+    assert world.post("/api/v1/players/Bob/items/take", body).status == 409
+    heartbeat(world)
+    told = ask(world, f"after={after}&own=true")
+    assert (told["Changes"], told["Next"]) == ([], after)
+
+
+def test_from_now_on(world: World) -> None:
+    give(world)
+    told = ask(world, "after=Now&wait=60&limit=1")
+    assert (told["Changes"], told["Next"]) == ([], world.ledger()[-1].seq)
+    give(world)
+    assert kinds(ask(world, f"after={told['Next']}")) == ["items_given"]
+
+
+# --- waiting -------------------------------------------------------------------------------------------------------
+
+
+def test_a_poll_is_answered_as_soon_as_a_change_commits(world: World) -> None:
+    after = now(world)
+
+    async def give_later() -> Any:
+        await asyncio.sleep(0.3)
+        body = {"itemid": COIN.id, "quantity": 1}
+        return await world.send("POST", "/api/v1/players/Bob/items/give", body=body, by="Shop")
+
+    began = time.monotonic()
+    told, _ = at_once(world, [world.send("GET", f"{CHANGES}?after={after}&wait=20", by="Server"), give_later()])
+    assert 0.3 <= time.monotonic() - began < 1.5
+    assert kinds(told.json) == ["items_given"]
+
+
+def test_a_poll_is_answered_after_its_time_with_nothing(world: World) -> None:
+    after = now(world)
+    began = time.monotonic()
+    told = ask(world, f"after={after}&wait=1")
+    assert 1 <= time.monotonic() - began < 2
+    assert (told["Changes"], told["Next"]) == ([], after)
+
+
+def test_what_is_filtered_out_does_not_end_the_wait_but_moves_the_cursor(world: World) -> None:
+    after = now(world)
+
+    async def report_later() -> Any:
+        await asyncio.sleep(0.2)
+        return await world.send("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 9}, by="Server")
+
+    began = time.monotonic()
+    told, _ = at_once(world, [world.send("GET", f"{CHANGES}?after={after}&wait=1", by="Server"), report_later()])
+    assert time.monotonic() - began >= 1
+    assert (told.json["Changes"], told.json["Next"]) == ([], after + 1)
+
+
+def test_a_token_revoked_during_the_wait_is_not_answered(world: World) -> None:
+    after = now(world)
+
+    async def revoke_and_give() -> Any:
+        await asyncio.sleep(0.1)
+        await world.send("DELETE", "/api/oauth/token/Server")
+        body = {"itemid": COIN.id, "quantity": 1}
+        return await world.send("POST", "/api/v1/players/Bob/items/give", body=body, by="Shop")
+
+    told, _ = at_once(world, [world.send("GET", f"{CHANGES}?after={after}&wait=20", by="Server"), revoke_and_give()])
+    refused(told, 401, "denied")
+
+
+def test_who_hangs_up_leaves_nothing_behind(world: World) -> None:
+    after = now(world)
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "GET",
+        "raw_path": CHANGES.encode(),
+        "query_string": f"after={after}&wait=60".encode(),
+        "headers": [(b"authorization", f"Bearer {world.tokens['Server']}".encode())],
+        "client": None,
+    }
+
+    async def hang_up() -> Any:
+        await asyncio.sleep(0.1)
+        return {"type": "http.disconnect"}
+
+    async def nobody_listens(_: Any) -> None:
+        pass
+
+    async def poll() -> int:
+        await asyncio.wait_for(world.asgi(scope, hang_up, nobody_listens), 2)
+        await asyncio.sleep(0.1)
+        return len(asyncio.all_tasks())
+
+    assert world.run(poll()) == 1  # this one
+
+
+# --- bad input -----------------------------------------------------------------------------------------------------
+
+
+def test_another_epoch_is_409(world: World) -> None:
+    epoch = ask(world)["Epoch"]
+    assert ask(world, f"epoch={epoch.upper().replace('-', '')}")["Epoch"] == epoch
+    refused(world.get(f"{CHANGES}?epoch={people.NOBODY_ID}"), 409, "epoch_changed", epoch)
+    refused(world.get(f"{CHANGES}?epoch={people.NOBODY_ID}&after=now"), 409, "epoch_changed", epoch)
+    world.sql("UPDATE epoch SET id = $1", people.guid(0xE))
+    refused(world.get(f"{CHANGES}?epoch={epoch}&after=999999&wait=60"), 409, "epoch_changed", people.guid(0xE))
+
+
+def test_a_cursor_in_the_future_is_409(world: World) -> None:
+    last = world.ledger()[-1].seq
+    assert ask(world, f"after={last}")["Next"] == last
+    for ahead in (last + 1, 2**63 - 1):
+        refused(world.get(f"{CHANGES}?after={ahead}&wait=60"), 409, "cursor_ahead", f"its last number is {last}")
+
+
+BAD = {
+    "after": ("-1", "x", "", "1.0", "+1", "%201", "1_0", "9223372036854775808", "99999999999999999999", "%D9%A1"),
+    "limit": ("0", "-1", "x", "", "1.5", "2147483648"),
+    "wait": ("-1", "x", "", "0.5", "now", "2147483648"),
+    "own": ("1", "yes", ""),
+    "epoch": ("", "0", "now", "x" * 36),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_garbage_is_400(world: World, name: str, subtests: pytest.Subtests) -> None:
+    for value in BAD[name]:
+        with subtests.test(value):
+            refused(world.get(f"{CHANGES}?{name}={value}"), 400, "bad_field", f"'{name}'")
+    refused(world.get(f"{CHANGES}?{name}=1&{name.upper()}=1"), 400, "repeated_field")
+
+
+def test_more_than_the_most_is_clamped(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (feed.LARGEST, feed.LONGEST_WAIT, feed.DEFAULT_LIMIT) == (1000, 60, 100)
+    monkeypatch.setattr(feed, "LARGEST", 2)
+    monkeypatch.setattr(feed, "LONGEST_WAIT", 1)
+    assert len(ask(world, "limit=2147483647")["Changes"]) == 2
+    began = time.monotonic()
+    ask(world, f"after={now(world)}&wait=2147483647")
+    assert time.monotonic() - began < 3
+
+
+# --- who may -------------------------------------------------------------------------------------------------------
+
+
+def test_only_the_role_may_and_reading_is_enough(world: World) -> None:
+    refused(world.get(CHANGES, by=None), 401, "denied")
+    for account in ("Shop", "Clerk"):
+        refused(world.get(CHANGES, by=account), 403, "role_missing", "game.link")
+    server = world.run(users.by_fold(world.keeper.store, "server"))
+    assert server
+    pair = world.run(tokens.issue_for_service(world.keeper, server, 1, read_only=True))
+    assert world.get(CHANGES, token=pair.access).json == ask(world)
+    assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 2}, token=pair.access).status == 403
+
+
+def test_other_methods_are_405(world: World) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        refused(world.call(method, CHANGES), 405, "method_not_allowed", "GET")
+
+
+# --- AppliedSeq ----------------------------------------------------------------------------------------------------
+
+
+def report(world: World, applied: object, quantity: int = 9, **more: str) -> Any:
+    return put_player(world, BOB.id, {"Items": [stack(0, COIN.id, quantity)], "AppliedSeq": applied}, **more)
+
+
+def test_a_report_that_has_not_heard_of_a_change_is_409_with_it(world: World) -> None:
+    applied = now(world)
+    give(world, "Bob", 5)
+    give(world, "Ann", 5)
+    give(world, "Bob", 6)
+    before = everything(world)
+    answer = report(world, applied)
+    told = [each for each in ask(world, f"after={applied}")["Changes"] if each["PlayerId"] == BOB.id]
+    assert answer.status == 409
+    assert list(answer.json) == ["Message", "Code", "RequestId", "Changes"]
+    assert answer.code == "unapplied_changes"
+    assert answer.json["Changes"] == told
+    assert len(told) == 2
+    assert str(told[-1]["Seq"]) in answer.message
+    assert everything(world) == before
+    assert report(world, told[0]["Seq"]).json["Changes"] == told[1:]
+    assert report(world, told[1]["Seq"]).status == 200
+    assert world.get("/api/v1/players/Bob/items/inventory").json[0]["Quantity"] == 9
+
+
+def test_own_reports_need_not_be_applied_but_those_of_others_do(world: World) -> None:
+    applied = now(world)
+    assert report(world, applied, 1).status == 200
+    assert report(world, applied, 2).status == 200
+    assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 5}, by="Root").status == 200
+    answer = report(world, applied, 3)
+    assert (answer.code, kinds(answer.json)) == ("unapplied_changes", ["player_changed"])
+    assert report(world, answer.json["Changes"][-1]["Seq"], 3).status == 200
+
+
+def test_a_report_with_a_key_replays_though_changes_came_since(world: World) -> None:
+    applied = now(world)
+    key: Any = {"headers": {"Idempotency-Key": "loot-1"}}
+    first = report(world, applied, 4, **key)
+    give(world)
+    again = report(world, applied, 4, **key)
+    assert (again.status, again.raw) == (200, first.raw)
+    assert again.headers["idempotent-replay"] == "true"
+    refused(report(world, now(world), 4, **key), 422, "idempotency_key_reused")
+    assert report(world, applied, 4).code == "unapplied_changes"
+
+
+def test_many_changes_come_in_pieces(world: World) -> None:
+    applied = now(world)
+    for _ in range(103):
+        give(world)
+    first = report(world, applied).json["Changes"]
+    second = report(world, first[-1]["Seq"]).json["Changes"]
+    assert (len(first), len(second)) == (100, 3)
+    assert report(world, second[-1]["Seq"]).status == 200
+
+
+def test_bad_applied_numbers(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    values: list[object] = [-1, 1.5, True, None, "x", [], 2**63]
+    for value in values:
+        with subtests.test(json.dumps(value)):
+            refused(report(world, value), 400, "bad_field", "'AppliedSeq'")
+    refused(report(world, world.ledger()[-1].seq + 1), 409, "cursor_ahead")
+    assert everything(world) == before
+    assert report(world, str(now(world))).status == 200
+    assert put_player(world, ANN.id, {"Level": 13}).status == 200  # without it nothing is asked

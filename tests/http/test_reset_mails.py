@@ -1,0 +1,107 @@
+"""How many reset mails one account and one caller get in an hour, counted by the database for all instances."""
+
+from expectations import everything
+from outbox import Make, age, ask, listed
+from proof import at_once, refused
+from world import Answer, World
+
+USERS = "/api/v1/users"
+PEOPLE = ("Ann", "Bob", "Mona", "Shop")
+
+
+def reset(world: World, name: str = "Ann", **more: object) -> Answer:
+    return world.get(f"{USERS}/{name}/password/reset", **more)
+
+
+def test_three_an_hour_for_one_account(world: World) -> None:
+    for _ in range(3):
+        ask(world)
+    before = everything(world)
+    answer = reset(world)
+    refused(answer, 429, "too_many_mails")
+    assert 3590 <= int(answer.headers["retry-after"]) <= 3600
+    assert answer.message == f"Too many reset mails were asked for; wait {answer.headers['retry-after']} seconds."
+    assert everything(world) == before
+    assert reset(world, "Bob").status == 200
+    refused(reset(world, by="Clerk"), 429, "too_many_mails")  # whoever asks
+
+
+def test_the_hour_slides(world: World) -> None:
+    ask(world)
+    age(world, 40)
+    ask(world)
+    ask(world)
+    answer = reset(world)
+    assert (answer.status, 1190 <= int(answer.headers["retry-after"]) <= 1200) == (429, True)
+    age(world, 19)
+    assert reset(world).status == 429
+    age(world, 1)
+    assert reset(world).status == 200
+    assert reset(world).status == 429
+
+
+def test_the_callers_ceiling(make_world: Make) -> None:
+    world = make_world(resets_per_caller=3)
+    for name in PEOPLE[:3]:
+        assert reset(world, name, by="Clerk").status == 200
+    refused(reset(world, "Shop", by="Clerk"), 429, "too_many_mails")
+    assert reset(world, "Shop", by="Root").status == 200
+    age(world, 60)
+    assert reset(world, "Shop", by="Clerk").status == 200
+
+
+def test_many_at_once_over_two_instances(make_world: Make) -> None:
+    worlds = [make_world(resets_per_caller=8) for _ in range(2)]
+    calls = [each.send("GET", f"{USERS}/{name}/password/reset") for name in PEOPLE for each in worlds for _ in range(4)]
+    statuses = [answer.status for answer in at_once(worlds[0], calls)]
+    assert (statuses.count(200), statuses.count(429)) == (8, 24)
+    assert len(listed(worlds[0])) == 8
+    counts = worlds[0].sql("SELECT COUNT(*) FROM mails GROUP BY user_id")
+    assert max(count for (count,) in counts) <= 3
+
+
+def test_each_for_the_other_at_once(make_world: Make) -> None:
+    """Both lock both accounts; in one order, so that neither waits for the other."""
+    worlds = [make_world(resets_per_account=50) for _ in range(2)]
+    calls = [
+        each.send("GET", f"{USERS}/{name}/password/reset", by=by)
+        for each in worlds
+        for name, by in (("Root", "Clerk"), ("Clerk", "Root"))
+        for _ in range(5)
+    ]
+    assert {answer.status for answer in at_once(worlds[0], calls)} == {200}
+
+
+def test_a_replay_is_not_counted(world: World) -> None:
+    key = {"Idempotency-Key": "once"}
+    for _ in range(6):
+        assert reset(world, headers=key).status == 200
+    assert len(listed(world)) == 1
+    ask(world)
+    ask(world)
+    assert reset(world, headers=key).headers["idempotent-replay"] == "true"
+    assert reset(world).status == 429
+
+
+def test_a_dry_run_queues_nothing_and_is_told_the_limit(world: World) -> None:
+    before = everything(world)
+    for _ in range(4):
+        assert world.get(f"{USERS}/Ann/password/reset?dryRun=true").status == 200
+    assert everything(world) == before
+    for _ in range(3):
+        ask(world)
+    refused(world.get(f"{USERS}/Ann/password/reset?dryRun=true"), 429, "too_many_mails")
+
+
+def test_the_role_comes_first(world: World) -> None:
+    for _ in range(3):
+        ask(world)
+    refused(reset(world, by="Shop"), 403, "role_missing")
+    refused(reset(world, by=None), 401, "denied")
+
+
+def test_a_code_still_works_after_the_limit(world: World) -> None:
+    codes = [ask(world) for _ in range(3)]
+    assert reset(world).status == 429
+    body = {"code": codes[-1], "new": "ab" * 32}
+    assert world.post(f"{USERS}/Ann/password/reset", body).status == 200

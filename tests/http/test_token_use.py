@@ -1,0 +1,117 @@
+"""When a token was last used: noted beside the requests, at most once a minute, seen on the command line."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from command_line import CommandLine
+from gamekeeper import app
+from gamekeeper.game import tokens
+from gamekeeper.http import caller
+from gamekeeper.http.caller import Callers
+from gamekeeper.store.engine import Store
+from world import World
+
+MINUTE = 60_000
+
+
+def used(world: World, name: str) -> int | None:
+    """When the token that the tests have for an account was last used."""
+    found = world.sql("SELECT last_used FROM tokens WHERE access_hash = $1", tokens.digest(world.tokens[name]))
+    return found[0][0]
+
+
+def callers_of(world: World) -> Callers:
+    found: Any = world.asgi
+    return found._callers  # noqa: SLF001 - the app hands them to its upkeep, and to nobody else
+
+
+def write_down(world: World) -> None:
+    """What the upkeep does every half a minute."""
+    world.run(app.Upkeep(world.keeper, callers_of(world), []).note_use())
+
+
+def test_a_use_is_written_down_later(world: World) -> None:
+    assert world.get("/api/v1/players").status == 200
+    assert used(world, "Root") is None
+    before = world.sql("SELECT id FROM tokens WHERE last_used IS NOT NULL")
+    write_down(world)
+    assert before == []
+    assert used(world, "Root") is not None
+    assert used(world, "Shop") is None
+
+
+def test_what_is_refused_for_its_role_is_a_use_and_a_wrong_token_is_none(world: World) -> None:
+    assert world.get("/api/v1/users", by="Shop").status == 403
+    assert world.get("/api/v1/users", token="gka_wrong").status == 401
+    write_down(world)
+    assert used(world, "Shop") is not None
+    assert world.sql("SELECT COUNT(*) FROM tokens WHERE last_used IS NOT NULL") == [(1,)]
+
+
+def noted_again(world: World, ago: int) -> bool:
+    """Whether a use is written down when the last one was noted so many milliseconds ago."""
+    write_down(world)
+    world.sql(f"UPDATE tokens SET last_used = last_used - {ago} WHERE last_used IS NOT NULL")  # noqa: S608 - ours
+    before = used(world, "Root")
+    callers_of(world).forget()
+    assert world.get("/api/v1/players").status == 200
+    write_down(world)
+    return used(world, "Root") != before
+
+
+@pytest.mark.parametrize(("ago", "again"), [(MINUTE // 2, False), (MINUTE + 1, True)])
+def test_at_most_once_a_minute(world: World, ago: int, again: bool) -> None:  # noqa: FBT001 - a case's outcome
+    assert world.get("/api/v1/players").status == 200
+    assert noted_again(world, ago) is again
+
+
+def test_nothing_used_writes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world.keeper.store, "write", None)
+    write_down(world)
+
+
+def test_the_database_is_asked_and_the_use_collected_once_in_a_few_seconds(world: World) -> None:
+    callers = callers_of(world)
+    for _ in range(5):
+        assert world.get("/api/v1/players").status == 200
+    assert len(callers.take_used()) == 1
+    assert world.get("/api/v1/players").status == 200
+    assert callers.take_used() == set()  # believed without asking: caller.BELIEVED_SECONDS
+    assert caller.BELIEVED_SECONDS < app.USE_SECONDS
+
+
+def test_two_instances_at_once(make_world: Callable[..., World]) -> None:
+    worlds = [make_world() for _ in range(2)]
+    for name in ("Root", "Shop", "Clerk"):
+        for world in worlds:
+            assert world.get("/api/v1/players", by=name).status == 200
+
+    async def both(stores: Sequence[Store], ids: Sequence[set[str]]) -> None:
+        await asyncio.gather(*(tokens.note_use(store, each) for store, each in zip(stores, ids, strict=True)))
+
+    stores = [each.keeper.store for each in worlds]
+    worlds[0].run(both(stores, [callers_of(each).take_used() for each in worlds]))
+    assert [used(worlds[0], name) is not None for name in ("Root", "Shop", "Clerk", "Server")] == [True] * 3 + [False]
+
+
+def test_a_stop_writes_down_what_is_left(world: World, loop: asyncio.AbstractEventLoop) -> None:
+    assert world.get("/api/v1/players").status == 200
+    keeper = app.build_keeper(world.keeper.settings)
+    upkeep = app.Upkeep(keeper, callers_of(world), [])
+    loop.run_until_complete(upkeep.start())
+    loop.run_until_complete(upkeep.stop())
+    assert used(world, "Root") is not None
+
+
+def test_the_list_shows_it(world: World) -> None:
+    command = CommandLine(world.url)
+    assert command.says("tokens", "list", "Root").split()[-2:] == ["never", "live"]
+    assert command.json("tokens", "list", "Root")[0]["last_used"] is None
+    assert world.get("/api/v1/players").status == 200
+    write_down(world)
+    shown = command.json("tokens", "list", "Root")[0]["last_used"]
+    assert shown.endswith("Z")
+    assert command.says("tokens", "list", "Root").split()[-2:] == [shown, "live"]

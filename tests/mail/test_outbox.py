@@ -1,0 +1,448 @@
+"""The outbox: sent once by whoever comes first, tried again with back-off, never after the code is worth nothing."""
+
+import asyncio
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+
+import people
+from gamekeeper import app, doctor
+from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.mail import outbox
+from gamekeeper.mail.outbox import BACK_OFF_MS, Sender
+from gamekeeper.settings import BadSetting
+from gamekeeper.store import mails
+from gamekeeper.store.engine import Away
+from outbox import FROM, Make, age, ask, listed, make_due, only, send, sending_to
+from server import Server, free_port
+from smtp_sink import HERE, Rude, Sink
+from world import World
+
+USERS = "/api/v1/users"
+NEW = wire_form("battery staple")
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+ON_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+def take(world: World, lease_ms: int = 60_000) -> mails.Taken | None:
+    return world.run(world.keeper.store.write(partial(mails.take, lease_ms=lease_ms)))
+
+
+# --- taking --------------------------------------------------------------------------------------------------------
+
+
+def test_a_mail_is_in_one_hand_at_a_time(world: World) -> None:
+    code = ask(world)
+    taken = take(world)
+    assert taken
+    assert (taken.name, taken.address, taken.code, taken.tries) == ("Ann", "ann@example.test", code, 1)
+    assert 0 < taken.left_ms <= 30 * 60_000
+    assert only(world).state == "sending"
+    assert take(world) is None
+    assert not world.run(mails.any_due(world.keeper.store))
+
+
+def test_a_sender_that_died_is_succeeded_when_its_lease_ends(world: World) -> None:
+    ask(world)
+    first = take(world, lease_ms=1)
+    time.sleep(0.01)
+    second = take(world)
+    assert first
+    assert second
+    assert (first.id, second.id, second.tries) == (second.id, first.id, 2)
+
+    async def late(tx: Any) -> None:
+        mails.note_failure(tx, first, 99_000, "I am late")
+        mails.note_refusal(tx, first, "I am late")
+
+    world.run(world.keeper.store.write(late))
+    assert (only(world).state, only(world).last_error) == ("sending", None)
+
+
+def test_the_one_that_waits_longest_goes_first(world: World) -> None:
+    for name in ("Ann", "Bob", "Mona"):
+        ask(world, name)
+    world.sql("UPDATE mails SET next_try_at = 1 WHERE user_id = $1", people.USER_IDS["Bob"])
+    taken = take(world)
+    assert taken
+    assert taken.name == "Bob"
+
+
+@pytest.mark.parametrize("worlds", [2])
+def test_instances_send_each_mail_once(make_world: Make, worlds: int) -> None:
+    with Sink().running() as sink:
+        each = [sending_to(make_world, sink.port, smtp_timeout=5) for _ in range(worlds)]
+        names = [name for name in people.ACCOUNTS if name != "Root"]
+        for name in names:
+            ask(each[0], name)
+        senders = [(Sender(world.keeper.settings), world.keeper.store) for world in each for _ in range(4)]
+
+        async def all_at_once() -> None:
+            await asyncio.gather(*(sender.send_due(store) for sender, store in senders))
+
+        each[0].run(all_at_once())
+        assert Counter(mail.recipients[0] for mail in sink.received) == Counter(
+            f"{name.lower()}@example.test" for name in names
+        )
+    assert {(mail.state, mail.tries) for mail in listed(each[0])} == {("sent", 1)}
+
+
+# --- trying again --------------------------------------------------------------------------------------------------
+
+
+def test_back_off(make_world: Make) -> None:
+    world = sending_to(make_world, free_port())
+    ask(world)
+    waits: list[int] = []
+    for tries in range(1, 8):
+        send(world)
+        mail = only(world)
+        assert (mail.state, mail.tries) == ("queued", tries)
+        waits += [row[0] for row in world.sql("SELECT next_try_at - queued_at FROM mails")]
+        elapsed = world.sql("SELECT MAX(next_try_at) FROM mails")[0][0] - mail.queued_at
+        assert elapsed >= BACK_OFF_MS[min(tries, len(BACK_OFF_MS)) - 1]
+        send(world)
+        assert only(world).tries == tries  # not before its time
+        make_due(world)
+    assert list(BACK_OFF_MS) == [1_000, 5_000, 30_000, 120_000, 300_000]
+    assert [round(wait / 1000) // 5 * 5 for wait in waits][2:] == [30, 120, 300, 300, 300]
+
+
+def test_every_try_sends_the_same_message(make_world: Make) -> None:
+    with Rude({"dot": "cut"}).running() as rude:
+        world = sending_to(make_world, rude.port)
+        ask(world)
+        for _ in range(3):
+            send(world)
+            make_due(world)
+        ids = [[line for line in raw.splitlines() if line.startswith(b"Message-ID")] for raw in rude.received]
+        dates = [[line for line in raw.splitlines() if line.startswith(b"Date")] for raw in rude.received]
+    assert ids[0] == [f"Message-ID: <{only(world).id}@example.test>".encode()]
+    assert ids == [ids[0]] * 3
+    assert dates == [dates[0]] * 3
+
+
+@ON_SQLITE
+def test_one_that_hangs_holds_up_nobody(make_world: Make) -> None:
+    """Requests are answered and other mails leave while a conversation hangs."""
+    with Rude({"RCPT": "hang"}).running() as rude:
+        world = sending_to(make_world, rude.port, smtp_timeout=3)
+        ask(world)
+        sender, store = Sender(world.keeper.settings), world.keeper.store
+
+        async def meanwhile() -> list[float]:
+            hanging = asyncio.ensure_future(sender.send_due(store))
+            while not rude.conversations:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+            rude.manners.clear()
+            started = time.monotonic()
+            assert (await world.send("GET", f"{USERS}/Bob/password/reset")).status == 200
+            answered = time.monotonic() - started
+            await sender.send_due(store)
+            sent = time.monotonic() - started
+            assert len(rude.received) == 1
+            await hanging
+            return [answered, sent]
+
+        answered, sent = world.run(meanwhile())
+    assert answered < 1
+    assert sent < 2
+    assert sorted(mail.state for mail in listed(world)) == ["queued", "sent"]
+
+
+def test_a_stop_puts_back_what_hangs(make_world: Make) -> None:
+    with Rude({"EHLO": "hang"}).running() as rude:
+        world = sending_to(make_world, rude.port, smtp_timeout=10)
+        ask(world)
+
+        async def stopped() -> float:
+            sending = asyncio.ensure_future(Sender(world.keeper.settings).send_due(world.keeper.store))
+            while not rude.conversations:
+                await asyncio.sleep(0.01)
+            started = time.monotonic()
+            sending.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await sending
+            return time.monotonic() - started
+
+        assert world.run(stopped()) < 1.9
+    mail = only(world)
+    assert (mail.state, mail.last_error) == ("queued", "This server was stopped meanwhile.")
+
+
+@ON_SQLITE
+def test_a_stop_lets_what_is_on_its_way_arrive(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port, smtp_timeout=5)
+        ask(world)
+
+        async def stopped() -> None:
+            sending = asyncio.ensure_future(Sender(world.keeper.settings).send_due(world.keeper.store))
+            while only_state(await mails.page(world.keeper.store, 9)) != "sending":
+                await asyncio.sleep(0)
+            sending.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await sending
+
+        world.run(stopped())
+        assert (len(sink.received), only(world).state) == (1, "sent")
+
+
+def only_state(found: list[mails.Listed]) -> str:
+    return found[0].state
+
+
+def test_a_note_waits_for_a_database_that_is_away(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server has taken the mail: only the note keeps it from being sent again."""
+    monkeypatch.setattr(outbox, "LOOK_SECONDS", 0.01)
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port, smtp_timeout=5)
+        ask(world)
+        store, write, failing = world.keeper.store, world.keeper.store.write, [3]
+
+        async def flaky(work: Any, claim: int | None = None) -> Any:
+            if sink.received and failing[0]:
+                failing[0] -= 1
+                raise Away("gone for a moment")
+            return await write(work, claim)
+
+        monkeypatch.setattr(store, "write", flaky)
+        send(world)
+        assert failing == [0]
+        assert (len(sink.received), only(world).state) == (1, "sent")
+
+
+# --- never too late ------------------------------------------------------------------------------------------------
+
+
+def redeem(world: World, code: str) -> None:
+    assert world.post(f"{USERS}/Ann/password/reset", {"code": code, "new": NEW}).status == 200
+
+
+def guess_wrong(world: World, code: str) -> None:
+    for _ in range(5):
+        world.post(f"{USERS}/Ann/password/reset", {"code": f"{code}?", "new": NEW})
+
+
+def run_out(world: World, _: str) -> None:
+    age(world, 30)
+
+
+def change_email(world: World, _: str) -> None:
+    assert world.post(f"{USERS}/Ann/manage/email/change", {"new": "ann@new.test"}).status == 200
+
+
+def change_password(world: World, _: str) -> None:
+    assert world.post(f"{USERS}/Ann/manage/password/change", {"new": NEW}).status == 200
+
+
+@pytest.mark.parametrize("end", [redeem, guess_wrong, run_out, change_email, change_password])
+def test_none_is_sent_once_its_code_is_worth_nothing(make_world: Make, end: Callable[[World, str], None]) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        end(world, ask(world))
+        make_due(world)
+        send(world)
+        assert sink.received == []
+        assert (only(world).state, only(world).tries, only(world).code) == ("expired", 0, None)
+        world.run(app.tidy(world.keeper))
+        assert world.sql("SELECT next_try_at FROM mails") == [(None,)]
+
+
+def test_only_the_newest_code_is_sent(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        old, new = ask(world), ask(world)
+        send(world)
+        [mail] = sink.received
+        assert new in str(mail.message)
+        assert old not in str(mail.message)
+    assert sorted(mail.state for mail in listed(world)) == ["expired", "sent"]
+
+
+def test_a_code_that_ends_while_the_server_dawdles(make_world: Make) -> None:
+    """Taken while it lived, asked about again before the message is handed over."""
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        code = ask(world)
+        taken = take(world)
+        redeem(world, code)
+        assert taken
+        world.run(Sender(world.keeper.settings)._try(world.keeper.store, taken))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the moment between taking and sending
+        assert sink.received == []
+    assert only(world).state == "expired"
+
+
+def test_conversations_end_with_the_code(make_world: Make) -> None:
+    with Rude({"dot": "hang"}).running() as rude:
+        world = sending_to(make_world, rude.port, smtp_timeout=10)
+        ask(world)
+        world.sql("UPDATE resets SET expires_at = expires_at - 30 * 60000 + 500")
+        started = time.monotonic()
+        send(world)
+        assert time.monotonic() - started < 2
+    assert only(world).state == "expired"
+
+
+def test_sent_mails_are_kept_for_a_week(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        ask(world)
+        send(world)
+    for minutes, left in ((60 * 24 * 7 - 1, 1), (2, 0)):
+        age(world, minutes)
+        world.run(app.tidy(world.keeper))
+        assert len(listed(world)) == left
+
+
+# --- the account's address -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "address", ["", "ann", "ann@example.test\r\nBcc: eve@example.test", "ann@example.test, eve@x.y"]
+)
+def test_an_address_that_is_none_is_refused_for_good(make_world: Make, address: str) -> None:
+    """Imported accounts can have any."""
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        world.sql("UPDATE users SET email = $1 WHERE id = $2", address, people.USER_IDS["Ann"])
+        ask(world)
+        send(world)
+        assert sink.received == []
+    assert only(world).state == "failed"
+    assert (only(world).last_error or "").startswith("The address is not one that mail can be sent to")
+
+
+# --- a serving process ---------------------------------------------------------------------------------------------
+
+
+def arrived(sink: Sink, wanted: int = 1) -> bool:
+    deadline = time.monotonic() + 15
+    while len(sink.received) < wanted and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return len(sink.received) == wanted
+
+
+def ask_server(server: Server, token: str) -> int:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx.get(f"{server.url}{USERS}/Ann/password/reset", headers=headers).status_code
+
+
+def test_kill_9_between_queueing_and_sending(
+    database: str, make_world: Make, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The SMTP server is away at first and back after the restart: the mail arrives, once."""
+    sink, world = Sink(), make_world()
+    server = Server(database, smtp_url=f"smtp://{HERE}:{sink.port}", mail_from=FROM, smtp_timeout=2)
+    server.start()
+    try:
+        assert ask_server(server, world.tokens["Root"]) == 200
+        server.kill()
+        assert only(world).state in {"queued", "sending"}
+        make_due(world)
+        with sink.running():
+            server.start()
+            assert arrived(sink)
+            time.sleep(1.5)
+            assert server.stop() == 0
+            assert len(sink.received) == 1
+    finally:
+        server.kill()
+    assert only(world).state == "sent"
+    for line in capfd.readouterr().err.splitlines():
+        assert "ann@example.test" not in line
+        assert json.loads(line)["problem"].startswith("mail ")
+
+
+@ON_POSTGRES
+def test_kill_9_in_the_middle_of_a_conversation(database: str, make_world: Make) -> None:
+    world = make_world()
+    with Rude({"DATA": "hang"}).running() as rude:
+        server = Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM)
+        server.start()
+        ask(world)
+        deadline = time.monotonic() + 15
+        while not rude.conversations and time.monotonic() < deadline:
+            time.sleep(0.05)
+        server.kill()
+        assert only(world).state == "sending"
+        with Sink().running() as sink:
+            successor = sending_to(make_world, sink.port)
+            send(successor)
+            assert sink.received == []  # its lease lives
+            make_due(successor)
+            send(successor)
+            assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]
+    assert (only(world).state, only(world).tries) == ("sent", 2)
+
+
+@ON_SQLITE
+def test_a_hanging_smtp_server_does_not_delay_the_stop(database: str, make_world: Make) -> None:
+    with Rude({"EHLO": "hang"}).running() as rude:
+        with Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM) as server:
+            assert ask_server(server, make_world().tokens["Root"]) == 200
+            deadline = time.monotonic() + 15
+            while not rude.conversations and time.monotonic() < deadline:
+                time.sleep(0.05)
+            started = time.monotonic()
+            assert server.stop() == 0
+            assert time.monotonic() - started < 3 + 2 * (os.cpu_count() == 1)
+
+
+# --- the settings, and what the doctor says -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"mail_from": ""}, "^GAMEKEEPER_SMTP_URL is set and GAMEKEEPER_MAIL_FROM is not; set it to"),
+        ({"mail_from": "nobody"}, "^GAMEKEEPER_MAIL_FROM is 'nobody'; it must be an address"),
+        ({"mail_from": "a@b.test\nBcc: c@d.test"}, "^GAMEKEEPER_MAIL_FROM is"),
+        ({"smtp_url": "http://x"}, "^GAMEKEEPER_SMTP_URL is 'http://x'; it must be smtp://"),
+        ({"mail_templates": "/nowhere"}, "^GAMEKEEPER_MAIL_TEMPLATES is '/nowhere'; there is no such folder"),
+        ({"reset_url": "https://x.test/reset"}, "^GAMEKEEPER_RESET_URL is 'https://x.test/reset'; it must be"),
+    ],
+)
+@ON_SQLITE
+def test_bad_settings_are_said_at_once(make_world: Make, given: dict[str, str], problem: str) -> None:
+    with pytest.raises(BadSetting, match=problem):
+        make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})
+
+
+def told(world: World) -> list[Finding]:
+    found = world.run(doctor.examine(world.keeper, lambda *_: None))
+    return [each for each in found if each.check == "mail"]
+
+
+def test_the_doctor_says_how_many_wait_and_why(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        assert told(world) == []
+        ask(world)
+        see = "See: gamekeeper mail list"
+        assert told(world) == [Finding(NOTE, "mail", f"1 mails wait to be sent; not tried yet. {see}")]
+        sink.handler.refusal = "450 later"
+        send(world)
+        why = "the last try ended with: 450 later"
+        assert told(world) == [Finding(NOTE, "mail", f"1 mails wait to be sent; {why}. {see}")]
+        sink.handler.refusal = "550 never"
+        make_due(world)
+        send(world)
+        assert told(world) == [Finding(NOTE, "mail", f"1 mails were refused for good lately. {see}")]
+
+
+@ON_SQLITE
+def test_the_doctor_names_a_bad_setting(world: World) -> None:
+    settings = world.keeper.settings
+    object.__setattr__(settings, "smtp_url", "smtp://mail.test")
+    found = world.run(doctor.examine(world.keeper, lambda *_: None))
+    assert [each.level for each in found if "GAMEKEEPER_MAIL_FROM is not" in each.message] == [ERROR]

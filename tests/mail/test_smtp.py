@@ -1,0 +1,253 @@
+"""Real SMTP conversations: plain, STARTTLS, SMTPS, logging in; and servers that refuse, hang, cut and lie."""
+
+import json
+import socket
+import time
+from urllib.parse import quote
+
+import pytest
+
+from gamekeeper import settings
+from gamekeeper.mail import smtp
+from gamekeeper.settings import BadSetting
+from outbox import FROM, Make, ask, make_due, only, send, sending_to
+from server import free_port
+from smtp_sink import PASSWORD, PHASES, USER, Certificate, Rude, Sink
+
+SECRET = "hunter2"
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # about the wire; the outbox is on both
+LOG_IN = f"smtp://{quote(USER, safe='')}:{quote(PASSWORD, safe='')}@127.0.0.1"
+
+
+def test_plain(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        code = ask(world)
+        send(world)
+        [mail] = sink.received
+    assert (mail.sender, mail.recipients, mail.tls, mail.user) == (FROM, ["ann@example.test"], False, None)
+    assert code in str(mail.message.get_body(("plain",)))
+    assert (only(world).state, only(world).tries, only(world).last_error) == ("sent", 1, None)
+    send(world)
+    assert len(sink.received) == 1
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("query", ["", "&starttls=offered", "&starttls=required"])
+def test_starttls(make_world: Make, certificate: Certificate, query: str) -> None:
+    with Sink(starttls=True).running(certificate) as sink:
+        world = sending_to(make_world, sink.port, query=f"?ca={certificate.file}{query}")
+        ask(world)
+        send(world)
+        assert [mail.tls for mail in sink.received] == [True]
+
+
+@ON_SQLITE
+def test_smtps(make_world: Make, certificate: Certificate) -> None:
+    with Sink(smtps=True).running(certificate) as sink:
+        world = sending_to(make_world, sink.port, "smtps", f"?ca={certificate.file}")
+        ask(world)
+        send(world)
+        assert [mail.tls for mail in sink.received] == [True]
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+def test_a_certificate_nobody_vouches_for(make_world: Make, certificate: Certificate, scheme: str) -> None:
+    with Sink(starttls=scheme == "smtp", smtps=scheme == "smtps").running(certificate) as sink:
+        world = sending_to(make_world, sink.port, scheme)
+        ask(world)
+        send(world)
+        assert sink.received == []
+    assert only(world).state == "queued"
+    assert "CERTIFICATE_VERIFY_FAILED" in (only(world).last_error or "")
+
+
+@ON_SQLITE
+def test_starttls_required_and_not_offered(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port, query="?starttls=required")
+        ask(world)
+        send(world)
+        assert sink.received == []
+    assert only(world).state == "queued"
+    assert "STARTTLS" in (only(world).last_error or "").upper()
+
+
+@ON_SQLITE
+def test_starttls_never(make_world: Make, certificate: Certificate) -> None:
+    """Asked for in the clear; a server that insists on TLS then says no."""
+    with Sink(starttls=True).running(certificate) as sink:
+        world = sending_to(make_world, sink.port, query="?starttls=never")
+        ask(world)
+        send(world)
+        assert sink.received == []
+    assert (only(world).last_error or "").startswith("530 ")
+
+
+@ON_SQLITE
+def test_logging_in(make_world: Make) -> None:
+    with Sink(auth=True).running() as sink:
+        world = make_world(smtp_url=f"{LOG_IN}:{sink.port}", mail_from=FROM, smtp_timeout=2)
+        ask(world)
+        send(world)
+        assert [mail.user for mail in sink.received] == [USER]
+
+
+@ON_SQLITE
+def test_a_wrong_password_is_the_operators_to_mend(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    with Sink(auth=True).running() as sink:
+        wrong = f"smtp://somebody:{SECRET}@127.0.0.1:{sink.port}"
+        world = make_world(smtp_url=wrong, mail_from=FROM, smtp_timeout=2)
+        ask(world)
+        send(world)
+        assert only(world).state == "queued"
+        assert (only(world).last_error or "").startswith("535 ")
+        assert SECRET not in (only(world).last_error or "") + capsys.readouterr().err
+        mended = make_world(smtp_url=f"{LOG_IN}:{sink.port}", mail_from=FROM, smtp_timeout=2)
+        make_due(mended)
+        send(mended)
+        assert (len(sink.received), only(mended).state, only(mended).tries) == (1, "sent", 2)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "state"), [("450 4.2.1 try later", "queued"), ("550 5.1.1 <ann@example.test> unknown", "failed")]
+)
+def test_a_recipient_refused(make_world: Make, capsys: pytest.CaptureFixture[str], refusal: str, state: str) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        sink.handler.refusal = refusal
+        ask(world)
+        send(world)
+        assert (only(world).state, only(world).last_error) == (state, refusal)
+        sink.handler.refusal = None
+        make_due(world)
+        send(world)
+        assert len(sink.received) == (state == "queued")
+    [line] = capsys.readouterr().err.splitlines()
+    assert "ann@" not in line
+    assert refusal[:3] in json.loads(line)["problem"]
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("manner", ["hang", "cut", "451 not now", "gibberish"])
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_rude_server_loses_no_mail(make_world: Make, phase: str, manner: str) -> None:
+    with Rude({phase: manner, "HELO": manner} if phase == "EHLO" else {phase: manner}).running() as rude:
+        world = sending_to(make_world, rude.port)
+        code = ask(world)
+        started = time.monotonic()
+        send(world)
+        assert time.monotonic() - started < 4.5  # at most four times the time-out of one second
+        mail = only(world)
+        assert (mail.state, mail.tries) == ("queued", 1)
+        assert mail.last_error
+        assert code not in mail.last_error
+        rude.manners.clear()
+        rude.received.clear()
+        make_due(world)
+        send(world)
+        assert (only(world).state, only(world).tries, len(rude.received)) == ("sent", 2, 1)
+
+
+@ON_SQLITE
+@pytest.mark.parametrize(
+    ("manners", "state"),
+    [
+        ({"dot": "250 OK, cut"}, "sent"),  # it said that it has it
+        ({"QUIT": "hang"}, "sent"),
+        ({"QUIT": "500 what?"}, "sent"),
+        ({"dot": "554 looks like spam"}, "failed"),
+        ({"DATA": "554 no"}, "failed"),
+        ({"RCPT": "550 unknown", "RSET": "hang"}, "failed"),  # refused, and rude after it
+        ({"RCPT": "550 unknown, cut"}, "failed"),
+        ({"MAIL": "550 you may not send"}, "queued"),  # about us, not about them
+        ({"EHLO": "502 no", "HELO": "250 OK"}, "sent"),  # an old server
+        ({"greeting": "554 go away"}, "queued"),
+    ],
+)
+def test_what_a_servers_answer_means(make_world: Make, manners: dict[str, str], state: str) -> None:
+    with Rude(manners).running() as rude:
+        world = sending_to(make_world, rude.port)
+        ask(world)
+        send(world)
+        assert only(world).state == state
+        assert len(rude.received) == (state == "sent" or "dot" in manners)
+
+
+@ON_SQLITE
+def test_a_server_that_quotes_the_message_back(make_world: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    with Rude({}).running() as rude:
+        world = sending_to(make_world, rude.port)
+        code = ask(world)
+        rude.manners["dot"] = f"451 what is {code} \x1b[2J supposed to be? {'x' * 500}"
+        send(world)
+    said = only(world).last_error or ""
+    assert said.startswith("451 what is … [2J supposed to be? xxx")
+    assert len(said) <= smtp.LONGEST_SAID
+    assert code not in capsys.readouterr().err
+
+
+@ON_SQLITE
+def test_nobody_listens(make_world: Make) -> None:
+    world = sending_to(make_world, free_port())
+    ask(world)
+    send(world)
+    assert (only(world).state, only(world).tries) == ("queued", 1)
+
+
+@ON_SQLITE
+def test_a_listener_that_never_accepts(make_world: Make) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
+        world = sending_to(make_world, listener.getsockname()[1])
+        ask(world)
+        send(world)
+    assert (only(world).state, only(world).tries) == ("queued", 1)
+
+
+# --- the setting ---------------------------------------------------------------------------------------------------
+
+
+def server(url: str) -> smtp.Server:
+    return smtp.server(settings.load({}, smtp_url=url))
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("smtp://mail.test", ("mail.test", 25, None, None, False, None)),
+        ("smtp://mail.test:2525/", ("mail.test", 2525, None, None, False, None)),
+        ("smtps://mail.test", ("mail.test", 465, None, None, True, None)),
+        ("smtp://a:b@mail.test", ("mail.test", 25, "a", "b", False, True)),  # no password in the clear
+        ("smtp://a:b@mail.test?starttls=never", ("mail.test", 25, "a", "b", False, False)),
+        ("smtp://a:b@mail.test?starttls=offered", ("mail.test", 25, "a", "b", False, None)),
+        ("smtp://a:b@localhost", ("localhost", 25, "a", "b", False, None)),
+        ("smtp://a:b@[::1]:26", ("::1", 26, "a", "b", False, None)),
+        ("smtps://a%40b:c%3Ad%2F@mail.test", ("mail.test", 465, "a@b", "c:d/", True, None)),
+        ("smtp://mail.test?starttls=required", ("mail.test", 25, None, None, False, True)),
+    ],
+)
+def test_the_url(url: str, expected: tuple[object, ...]) -> None:
+    found = server(url)
+    assert (found.host, found.port, found.username, found.password, found.tls, found.starttls) == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mail.test",
+        "mail.test:25",
+        "http://mail.test",
+        f"smtp://user:{SECRET}@",
+        f"smtp://user:{SECRET}@mail.test:0x19",
+        f"smtp://user:{SECRET}@mail.test:99999",
+        f"smtp://user:{SECRET}@mail.test/box",
+        f"smtp://user:{SECRET}@mail.test?starttls=maybe",
+        f"smtp://user:{SECRET}@mail.test?tls=off",
+        f"smtp://user:{SECRET}@mail.test?ca=/nowhere/ca.pem",
+    ],
+)
+def test_a_bad_url_is_named_without_its_password(url: str) -> None:
+    with pytest.raises(BadSetting, match="^GAMEKEEPER_SMTP_URL is '") as caught:
+        server(url)
+    assert SECRET not in str(caught.value)

@@ -1,0 +1,46 @@
+"""The outbox as the tests use it: ask for a mail, send what is due, see how it fares, let time pass."""
+
+from collections.abc import Callable
+
+from gamekeeper.mail.outbox import Sender
+from gamekeeper.store import mails
+from gamekeeper.store.mails import Listed
+from world import World
+
+FROM = "keeper@example.test"
+Make = Callable[..., World]
+
+
+def sending_to(make_world: Make, port: int, scheme: str = "smtp", query: str = "", **changed: object) -> World:
+    url = f"{scheme}://127.0.0.1:{port}{query}"
+    return make_world(**{"smtp_url": url, "mail_from": FROM, "smtp_timeout": 1, **changed})
+
+
+def ask(world: World, name: str = "Ann") -> str:
+    """Asks for a reset mail; returns the code in it."""
+    assert world.get(f"/api/v1/users/{name}/password/reset").status == 200
+    return world.get(f"/api/v1/users/{name}").json["PasswordResetCode"]
+
+
+def send(world: World) -> None:
+    world.run(Sender(world.keeper.settings).send_due(world.keeper.store))
+
+
+def listed(world: World) -> list[Listed]:
+    return world.run(mails.page(world.keeper.store, 1000))
+
+
+def only(world: World) -> Listed:
+    [mail] = listed(world)
+    return mail
+
+
+def make_due(world: World) -> None:
+    """As if the back-off, and the lease of a sender that died, had passed."""
+    world.sql("UPDATE mails SET next_try_at = 1, taken_until = NULL WHERE next_try_at IS NOT NULL")
+
+
+def age(world: World, minutes: int) -> None:
+    """As if everything had been asked for that much earlier."""
+    world.sql("UPDATE mails SET queued_at = queued_at - $1, expires_at = expires_at - $1", minutes * 60_000)
+    world.sql("UPDATE resets SET expires_at = expires_at - $1", minutes * 60_000)

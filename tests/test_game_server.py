@@ -1,0 +1,227 @@
+"""examples/game_server.py and Gamekeeper against each other, both killed now and then: in the end they agree."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gamekeeper import app, doctor, settings
+from people import ANN, ARROW, BOB, COIN, SWORD, ZOE
+from server import Server
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+IDS = [ANN.id, BOB.id, ZOE.id]
+HELD = 1250  # Ann's coins, to begin with
+SECONDS = 30
+# Runs the example, but lets one change go by.
+FORGETFUL = f"""
+import sys
+sys.path.insert(0, {str(EXAMPLES)!r})
+import game_server
+
+apply = game_server.Game.apply
+
+def apply_but_arrows(self, change):
+    if {ARROW.id!r} in str(change["After"]):
+        self.state["players"][change["PlayerId"]]["applied"] = change["Seq"]
+    else:
+        apply(self, change)
+
+game_server.Game.apply = apply_but_arrows
+game_server.main()
+"""
+
+
+class GameServer:
+    def __init__(self, program: Path, url: str, token: str, state: Path, seed: int) -> None:
+        options = ["--url", url, "--state", str(state), "--loot", COIN.id, "--seed", str(seed)]
+        self._command = [sys.executable, str(program), *options]
+        self._environment = {**os.environ, "GAMEKEEPER_TOKEN": token}
+        self.state = state
+        self.start()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
+
+    def kill(self) -> None:
+        assert self._process.poll() is None, "it ended by itself"
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> int:
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(timeout=SECONDS)
+
+
+@dataclass
+class Shop:
+    """Gives and takes over the API, each until it is answered; counts what was acknowledged."""
+
+    url: str
+    token: str
+    chance: random.Random
+    open: bool = True
+    brought: dict[str, int] = field(default_factory=dict[str, int])  # by item
+    done: int = 0
+
+    async def trade(self) -> None:
+        async with httpx.AsyncClient(base_url=self.url, timeout=10) as client:
+            while self.open:
+                item = self.chance.choice([COIN.id, COIN.id, SWORD.id])
+                verb = self.chance.choice(["give", "give", "take"])
+                await self.deal(client, verb, self.chance.choice(IDS), item, self.chance.randint(1, 3))
+
+    async def deal(self, client: httpx.AsyncClient, verb: str, player: str, item: str, quantity: int) -> None:
+        self.done += 1
+        headers = {"Authorization": f"Bearer {self.token}", "Idempotency-Key": f"deal-{self.done}"}
+        body = {"itemid": item, "quantity": quantity, "bankoverflow": verb == "give"}
+        while True:
+            try:
+                answer = await client.post(f"/api/v1/players/{player}/items/{verb}", json=body, headers=headers)
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+                continue
+            if answer.is_success:
+                self.brought[item] = self.brought.get(item, 0) + (quantity if verb == "give" else -quantity)
+            if answer.status_code in {200, 409}:  # 409: there are not as many
+                return
+
+
+async def kill_in_turn(server: Server, game: GameServer, kills: int, chance: random.Random) -> None:
+    for number in range(kills):
+        await asyncio.sleep(chance.uniform(0.3, 1.0))
+        if number % 2:
+            server.kill()
+            await server.restart()
+        else:
+            game.kill()
+            game.start()
+
+
+async def play(server: Server, game: GameServer, shop: Shop, kills: int) -> None:
+    trading = [asyncio.ensure_future(shop.trade())]
+    await until_it_plays(game)
+    await kill_in_turn(server, game, kills, shop.chance)
+    await asyncio.sleep(0.5)
+    shop.open = False
+    await asyncio.gather(*trading)
+    async with httpx.AsyncClient(base_url=server.url) as client:
+        await shop.deal(client, "give", BOB.id, ARROW.id, 3)
+        await until_all_are_online(client, shop.token)
+
+
+async def until_it_plays(game: GameServer) -> None:
+    async with asyncio.timeout(SECONDS):
+        while not game.state.exists():  # noqa: ASYNC110 - another process writes it
+            await asyncio.sleep(0.05)
+
+
+async def until_all_are_online(client: httpx.AsyncClient, token: str) -> None:
+    async with asyncio.timeout(SECONDS):
+        while await online(client, token) != 3:  # noqa: ASYNC110 - other processes decide it
+            await asyncio.sleep(0.1)
+
+
+async def online(client: httpx.AsyncClient, token: str) -> int:
+    answer = await client.get("/api/v1/players/online/count", headers={"Authorization": f"Bearer {token}"})
+    return answer.json()["onlineCount"]
+
+
+Inventories = dict[tuple[str, str, int], tuple[str, int]]  # player, place, slot: item, quantity
+
+
+def of_game(state: Any) -> Inventories:
+    return {
+        (player_id, place, slot["Slot"]): (slot["ItemId"], slot["Quantity"])
+        for player_id, player in state["players"].items()
+        for place in ("Items", "Bank")
+        for slot in player[place].values()
+    }
+
+
+def of_keeper(url: str, token: str) -> Inventories:
+    headers = {"Authorization": f"Bearer {token}"}
+    found: Inventories = {}
+    for player_id in IDS:
+        items = httpx.get(f"{url}/api/v1/players/{player_id}/items", headers=headers).json()
+        for place, listed in (("Items", "inventory"), ("Bank", "bank")):
+            for slot in items[listed]:
+                if slot["Quantity"]:
+                    found[player_id, place, slot["Slot"]] = slot["ItemId"], slot["Quantity"]
+    return found
+
+
+async def complaints(database: str) -> list[str]:
+    """What doctor finds wrong: that the ledger and the slots differ, for example."""
+    keeper = app.build_keeper(settings.load({}, database=database))
+    await keeper.store.open()
+    found = await doctor.examine(keeper, _quietly)
+    await keeper.store.close()
+    keeper.passwords.close()
+    return [each.message for each in found if each.level == doctor.ERROR]
+
+
+def _quietly(_what: str, _done: int, _of: int) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Outcome:
+    game: Inventories
+    keeper: Inventories
+    handed_out: int
+    brought: int
+    complaints: list[str]
+
+
+def coins(held: Inventories) -> int:
+    return sum(quantity for item, quantity in held.values() if item == COIN.id)
+
+
+def match(database: str, tokens: Mapping[str, str], folder: Path, program: Path, *, kills: int, seed: int) -> Outcome:
+    with Server(database) as server:
+        game = GameServer(program, server.url, tokens["Server"], folder / "realm.json", seed)
+        shop = Shop(server.url, tokens["Shop"], random.Random(seed))
+        try:
+            asyncio.run(play(server, game, shop, kills))
+        finally:
+            code = game.stop()
+        assert code == 0
+        keeper = of_keeper(server.url, tokens["Shop"])
+    state = json.loads(game.state.read_text(encoding="utf-8"))
+    assert state["report"] is None
+    found = asyncio.run(complaints(database))
+    return Outcome(of_game(state), keeper, state["handed_out"], shop.brought[COIN.id], found)
+
+
+def test_both_sides_agree_whatever_was_killed(database: str, known_tokens: Mapping[str, str], tmp_path: Path) -> None:
+    outcome = match(database, known_tokens, tmp_path, EXAMPLES / "game_server.py", kills=6, seed=1)
+    assert outcome.game == outcome.keeper
+    assert coins(outcome.keeper) == HELD + outcome.brought + outcome.handed_out  # no loot lost, none twice
+    assert outcome.complaints == []
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_game_that_lets_one_change_go_by_does_not_agree(
+    database: str, known_tokens: Mapping[str, str], tmp_path: Path
+) -> None:
+    program = tmp_path / "forgetful.py"
+    program.write_text(textwrap.dedent(FORGETFUL), encoding="utf-8")
+    outcome = match(database, known_tokens, tmp_path, program, kills=0, seed=2)
+    differing = {
+        key[0]
+        for key in outcome.game.keys() | outcome.keeper.keys()
+        if outcome.game.get(key) != outcome.keeper.get(key)
+    }
+    assert differing == {BOB.id}

@@ -1,0 +1,119 @@
+"""Settings: from the environment, given ones first, bad ones named, secrets masked."""
+
+import dataclasses
+
+import pytest
+
+from gamekeeper import app, settings
+from gamekeeper.settings import BadSetting, Settings
+
+NAMES = [each.name for each in dataclasses.fields(Settings)]
+SECRET = "hunter2"
+
+
+def test_without_anything_the_defaults() -> None:
+    assert settings.load({}) == Settings()
+
+
+def test_the_environment_is_read() -> None:
+    environment = {"GAMEKEEPER_PORT": "8080", "GAMEKEEPER_GAME_NAME": "Ängen", "GAMEKEEPER_ACCESS_LOG": "False"}
+    loaded = settings.load(environment | {"PORT": "1", "GAMEKEEPER_UNKNOWN": "x"})
+    assert loaded == dataclasses.replace(Settings(), port=8080, game_name="Ängen", access_log=False)
+
+
+def test_given_values_win() -> None:
+    loaded = settings.load({"GAMEKEEPER_PORT": "8080", "GAMEKEEPER_HOST": "::1"}, port=9090, host=None)
+    assert (loaded.port, loaded.host) == (9090, "::1")
+
+
+def test_a_given_value_wins_over_a_bad_one() -> None:
+    assert settings.load({"GAMEKEEPER_PORT": "nonsense"}, port=9090).port == 9090
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_setting_has_a_variable_and_a_meaning(name: str) -> None:
+    assert settings.variable(name) == f"GAMEKEEPER_{name.upper()}"
+    meaning = next(each.metadata["help"] for each in dataclasses.fields(Settings) if each.name == name)
+    assert meaning.endswith((".", "…"))
+
+
+def test_settings_are_frozen() -> None:
+    loaded = settings.load({})
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(loaded, "port", 1)  # noqa: B010 - what a type checker would not let pass
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("port", "nonsense"),
+        ("port", ""),
+        ("port", "-1"),
+        ("port", "0"),
+        ("port", "65536"),
+        ("port", "1.5"),
+        ("port", "１"),  # noqa: RUF001 - a full-width digit on purpose
+        ("port", "9" * 5000),
+        ("max_page_size", "0"),
+        ("max_page_size", str(2**31)),
+        ("guesses_per_caller", "0"),
+        ("body_limit", "1023"),
+        ("access_log", "yes"),
+        ("access_log", "1"),
+        ("name_pattern", "[A-Z"),
+        ("name_pattern", "(?P<"),
+    ],
+)
+def test_bad_values_name_the_variable(name: str, text: str) -> None:
+    with pytest.raises(BadSetting, match=f"^{settings.variable(name)} is "):
+        settings.load({settings.variable(name): text})
+
+
+def test_given_values_are_checked_too() -> None:
+    with pytest.raises(BadSetting, match=r"^GAMEKEEPER_PORT is 0; it must be from 1 to 65535"):
+        settings.load({}, port=0)
+
+
+def test_zero_where_zero_means_something() -> None:
+    assert settings.load({"GAMEKEEPER_REFRESH_GRACE_SECONDS": "0"}).refresh_grace_seconds == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (f"postgresql://game:{SECRET}@db.example.test/game", "postgresql://game:…@db.example.test/game"),
+        (f"postgresql://game:{SECRET}@x@db.example.test/game", "postgresql://game:…@db.example.test/game"),
+        (
+            f"postgresql://db.example.test/game?user=a&password={SECRET}",
+            "postgresql://db.example.test/game?user=a&password=…",
+        ),
+        ("postgresql://game@db.example.test/game", "postgresql://game@db.example.test/game"),
+        ("sqlite:///game.db", "sqlite:///game.db"),
+    ],
+)
+def test_secrets_are_masked(url: str, expected: str) -> None:
+    for name in ("database", "smtp_url"):
+        assert settings.shown(settings.load({}, **{name: url}), name) == expected
+
+
+def test_other_settings_are_shown_as_they_are() -> None:
+    loaded = settings.load({}, game_name="a:b@c", mail_from="game@example.test")
+    assert [settings.shown(loaded, name) for name in ("game_name", "mail_from", "port")] == [
+        "a:b@c",
+        "game@example.test",
+        "5400",
+    ]
+    assert settings.shown(loaded, "smtp_url") == ""
+
+
+def test_the_source_of_a_value() -> None:
+    environment = {"GAMEKEEPER_PORT": "8080"}
+    assert settings.source("port", environment) == "GAMEKEEPER_PORT"
+    assert settings.source("host", environment) == "default"
+
+
+@pytest.mark.parametrize("url", ["", "sqlite:///", "game.db", f"mysql://game:{SECRET}@db.example.test/game"])
+def test_a_database_of_no_known_kind_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(BadSetting, match=r"is neither sqlite:///.* nor postgresql://") as caught:
+        app.open_store(Settings(database=url))
+    assert SECRET not in str(caught.value)
