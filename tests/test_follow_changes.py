@@ -16,5 +16,5 @@ def test_the_feed_misses_nothing(empty_database: str) -> None:
 
 
 def test_the_naive_question_misses_some(empty_database: str) -> None:
-    result = asyncio.run(follow_changes.follow(empty_database, changes=1000, writers=8, seed=2, naive=True))
+    result = asyncio.run(follow_changes.follow(empty_database, changes=600, writers=8, seed=2, naive=True))
     assert result.missed > 0

@@ -9,7 +9,6 @@ import msgspec
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
-import house
 from gamekeeper.client import errors, shapes
 from gamekeeper.client.call import Call
 from gamekeeper.client.operations import Many, One, Operations
@@ -19,12 +18,12 @@ from gamekeeper.http import wire
 from gamekeeper.http.routes import ROUTES, WRITE, Route
 
 GUID = "00000000-0000-4000-8000-000000000001"
-OPERATIONS = {name: value for name, value in vars(Operations).items() if isinstance(value, One | Many)}
+OPERATIONS: dict[str, Any] = {name: value for name, value in vars(Operations).items() if isinstance(value, One | Many)}
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith("/api/oauth/tokens/")}
 FOR_PEOPLE = {route.path for route in ROUTES if isinstance(route.gives, str)}  # pages, not JSON
 GIVEN: dict[str, Any] = {"kind": "items", "fields": shapes.PutPlayer(level=2), "entries": [], "player_ids": []}
 NUMBERS = {"value", "lease"}
-OTHER_NAMES = {
+OTHER_NAMES: dict[Any, Any] = {
     shapes.Page: wire.Paged,
     shapes.LegacyPage: wire.Legacy,
     shapes.Player: wire.PlayerRecord,
@@ -80,7 +79,7 @@ def test_a_call_is_as_its_row_says(name: str) -> None:
         assert (call.body is None) == (route.takes is None)
 
 
-@pytest.mark.parametrize("name", [name for name, route in CALLED.items() if built(name).key is not None])
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if built(name).key is not None])
 def test_every_write_takes_the_three_options(name: str) -> None:
     call = built(name, dry_run=True, reason="why", idempotency_key="mine")
     assert (call.query["dryRun"], call.headers) == ("true", {"Idempotency-Key": "mine", "X-Reason": "why"})
@@ -96,23 +95,26 @@ def test_the_rows_answer_is_read(name: str) -> None:
         call.read(b'"something else"')
 
 
+PLAIN: dict[Any, Any] = {str: "x", int: 7, bool: True, type(None): None, msgspec.Raw: {"a": [1]}}
+
+
 def sample(shape: Any) -> Any:
     """A value of a type, in the plainest form."""
-    plain = {str: "x", int: 7, bool: True, type(None): None, msgspec.Raw: {"a": [1]}}
     origin, arguments = get_origin(shape), get_args(shape)
-    if hasattr(shape, "__metadata__"):
-        return sample(arguments[0])
-    if shape in plain:
-        return plain[shape]
-    if origin is list:
-        return [sample(arguments[0])]
-    if origin is dict:
-        return {"x": 1}
+    if shape in PLAIN:
+        return PLAIN[shape]
     if origin is Literal:
         return arguments[0]
-    if isinstance(shape, types.UnionType) or str(origin) == "typing.Union":
-        return sample(next(each for each in arguments if each is not UnsetType))
+    if origin is list or is_union(shape) or hasattr(shape, "__metadata__"):
+        of = sample(next(each for each in arguments if each is not UnsetType))
+        return [of] if origin is list else of
+    if origin is dict:
+        return {"x": 1}
     return {each.encode_name: sample(each.type) for each in msgspec.structs.fields(shape)}
+
+
+def is_union(shape: Any) -> bool:
+    return isinstance(shape, types.UnionType) or str(get_origin(shape)) == "typing.Union"
 
 
 SHAPES: list[type[Struct]] = [
@@ -129,13 +131,10 @@ def plain(shape: Any) -> str:
         return "anything"
     if origin is Literal:
         return f"one of {arguments}"
-    if isinstance(shape, types.UnionType) or str(origin) == "typing.Union":
-        return " or ".join(sorted({plain(each) for each in arguments}))
-    if origin is list:
-        return f"list of {plain(arguments[0])}"
-    if isinstance(shape, type) and issubclass(shape, Struct):
-        return OTHER_NAMES.get(shape, shape).__name__
-    return getattr(shape, "__name__", str(shape))
+    if origin is list or is_union(shape):
+        return ("list of " if origin is list else "") + " or ".join(sorted({plain(each) for each in arguments}))
+    known: Any = OTHER_NAMES.get(shape, shape)
+    return getattr(known, "__name__", str(known))
 
 
 @pytest.mark.parametrize("ours", SHAPES, ids=lambda each: each.__name__)
@@ -154,7 +153,11 @@ def test_a_shape_that_differs_is_noticed() -> None:
         test_every_shape_has_the_servers_fields(Taken)
 
 
-REFUSALS = [kind for kind in house.kinds_of(Refusal) if kind.__module__.startswith("gamekeeper.")]
+def below(kind: type[Any]) -> list[type[Any]]:
+    return [found for each in kind.__subclasses__() for found in (each, *below(each))]
+
+
+REFUSALS = [kind for kind in below(Refusal) if kind.__module__.startswith("gamekeeper.")]
 
 
 @pytest.mark.parametrize("kind", REFUSALS, ids=lambda each: each.__name__)
@@ -168,7 +171,7 @@ def test_every_refusal_has_its_class(kind: type[Refusal]) -> None:
 
 def test_the_tree_is_drawn_as_it_is() -> None:
     drawn = re.findall(r"\b[A-Z][a-z]\w+", (errors.__doc__ or "").split("GamekeeperError", 1)[1])
-    found = [each.__name__ for each in house.kinds_of(errors.GamekeeperError)]
+    found = [each.__name__ for each in below(errors.GamekeeperError)]
     assert sorted(drawn) == sorted(found)
 
 

@@ -228,12 +228,13 @@ def test_who_hangs_up_leaves_nothing_behind(world: World) -> None:
     async def nobody_listens(_: Any) -> None:
         pass
 
-    async def poll() -> int:
-        await asyncio.wait_for(world.asgi(scope, hang_up, nobody_listens), 2)
-        await asyncio.sleep(0.1)
-        return len(asyncio.all_tasks())
+    async def poll() -> None:
+        async with asyncio.timeout(2):
+            await world.asgi(scope, hang_up, nobody_listens)
+            while len(asyncio.all_tasks()) > 1:  # noqa: ASYNC110 - besides this one they end by themselves
+                await asyncio.sleep(0.02)
 
-    assert world.run(poll()) == 1  # this one
+    world.run(poll())
 
 
 # --- bad input -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,175 @@
+"""What it takes to carry out a call: tokens renewed, failures repeated. Written once, for both clients.
+
+A flow is a generator. It yields what it wants done (`Send`, `Wait`, `Renew`) and is told how it went; the clients only
+do the doing, one by blocking and one by awaiting.
+"""
+
+import random
+import time
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from gamekeeper.client import tokens
+from gamekeeper.client.call import Call
+from gamekeeper.client.errors import (
+    Denied,
+    GamekeeperError,
+    IdempotencyInProgress,
+    InvalidGrant,
+    NotUnderstood,
+    Refused,
+    TooManyRequests,
+    Unavailable,
+    Unreachable,
+    refused,
+)
+from gamekeeper.client.shapes import Token
+
+T = TypeVar("T")
+RENEW_EARLY = 0.1  # of a token's life, and at most so many seconds:
+RENEW_EARLY_MOST = 60.0
+WORTH_REPEATING = (Unreachable, Unavailable, TooManyRequests, IdempotencyInProgress)
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    call: Call[Any]
+    token: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Renew:
+    """Get a token in place of this one; who comes second finds it done."""
+
+    stale: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    content: bytes
+    retry_after: str | None
+
+    @property
+    def good(self) -> bool:
+        return self.status // 100 == 2  # noqa: PLR2004 - 2xx
+
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    problem: Exception
+    hopeless: bool  # it would fail the same way again
+
+
+Flow = Generator[Send | Wait | Renew, Answer | NoAnswer | None, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a call is repeated: its pauses double from `first` to `longest`, each shortened by chance."""
+
+    retries: int = 6
+    first: float = 0.1
+    longest: float = 5.0
+    longest_retry_after: float = 30.0  # a server that wants more is told on to the caller
+
+    def pause(self, problem: GamekeeperError, attempt: int, *, endless: bool) -> float | None:
+        """Seconds until the next attempt; None: there is none."""
+        if not isinstance(problem, WORTH_REPEATING) or (attempt >= self.retries and not endless):
+            return None
+        asked = problem.retry_after if isinstance(problem, Refused) else None
+        if asked is not None:
+            return asked if asked <= self.longest_retry_after or endless else None
+        return min(self.longest, self.first * 2 ** min(attempt, 16)) * random.uniform(0.5, 1)  # noqa: S311 - spreads the callers, hides nothing
+
+
+class Session:
+    """A log-in, or a token that was given, and how to get the next."""
+
+    def __init__(self, username: str | None, password: str | None, token: str | None, *, read_only: bool) -> None:
+        if (token is None) == (username is None) or (username is None) != (password is None):
+            raise ValueError("A client needs either token=…, or username=… and password=….")
+        self.access = token
+        self._refresh: str | None = None
+        self._renew_at = float("inf") if token else 0.0
+        self._username = username
+        self._sent = None if password is None else tokens.wire_form(password)
+        self._read_only = read_only
+
+    @property
+    def renewable(self) -> bool:
+        return self._username is not None
+
+    @property
+    def stale(self) -> bool:
+        return time.monotonic() >= self._renew_at
+
+    def renew(self, stale: str | None, patience: Patience) -> Flow[None]:
+        if self.access != stale:
+            return
+        if self._refresh:
+            try:
+                self._adopt((yield from exchange(tokens.refresh_token(self._refresh), self, patience)))
+            except InvalidGrant:
+                self._refresh = None  # too old, or revoked: the password may still be good
+            else:
+                return
+        log_in = tokens.log_in(self._username or "", self._sent or "", read_only=self._read_only)
+        self._adopt((yield from exchange(log_in, self, patience)))
+
+    def _adopt(self, pair: Token) -> None:
+        self.access, self._refresh = pair.access_token, pair.refresh_token
+        early = min(pair.expires_in * RENEW_EARLY, RENEW_EARLY_MOST)
+        self._renew_at = time.monotonic() + pair.expires_in - early
+
+
+def exchange(call: Call[T], session: Session, patience: Patience) -> Flow[T]:
+    attempt, denied = 0, False
+    while True:
+        if call.needs_token and session.stale:
+            yield Renew(session.access)
+        token = session.access if call.needs_token else None
+        outcome = yield Send(call, token)
+        if isinstance(outcome, Answer) and outcome.good:
+            return _read(call, outcome)
+        problem = _problem(call, outcome)
+        if isinstance(problem, Denied) and session.renewable and not denied:
+            denied = True
+            yield Renew(token)
+            continue
+        pause = None if _hopeless(outcome) else patience.pause(problem, attempt, endless=call.patient)
+        if pause is None:
+            raise problem
+        attempt += 1
+        yield Wait(pause)
+
+
+def _read(call: Call[T], answer: Answer) -> T:
+    try:
+        return call.read(answer.content)
+    except msgspec.DecodeError as error:
+        raise NotUnderstood(
+            f"The answer to {call.method} {call.path} is not what this client knows: {error}. "
+            "Check the address, and that client and server are of the same version."
+        ) from error
+
+
+def _problem(call: Call[Any], outcome: Answer | NoAnswer | None) -> GamekeeperError:
+    if isinstance(outcome, Answer):
+        return refused(outcome.status, outcome.content, outcome.retry_after)
+    cause = outcome.problem if outcome else None
+    problem = Unreachable(f"No answer to {call.method} {call.path}: {str(cause) or type(cause).__name__}", call.key)
+    problem.__cause__ = cause
+    return problem
+
+
+def _hopeless(outcome: Answer | NoAnswer | None) -> bool:
+    return isinstance(outcome, NoAnswer) and outcome.hopeless

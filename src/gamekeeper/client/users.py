@@ -1,0 +1,92 @@
+"""Accounts. Passwords are given as people type them; what goes over the wire is their SHA-256."""
+
+import hashlib
+from typing import Unpack
+
+from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, write
+from gamekeeper.client.players import LARGEST_PAGE
+from gamekeeper.client.shapes import ChangedPower, LegacyPage, Message, Page, Player, Power, Registered, User
+
+USERS = "/api/v1/users"
+
+_message = reading(Message)
+_changed = reading(User[ChangedPower])
+
+
+def wire_form(password: str) -> str:
+    return hashlib.sha256(password.encode()).hexdigest()
+
+
+def users(*, page_size: int = LARGEST_PAGE) -> Call[Batch[User[Power]]]:
+    """Every account, by name, fetched a page at a time."""
+    return every_page(lambda page: users_page(page, page_size=page_size))
+
+
+def users_page(page: int = 0, *, page_size: int | None = None, limit: int | None = None) -> Call[Page[User[Power]]]:
+    return get(USERS, reading(Page[User[Power]]), query(page=page, pageSize=page_size, limit=limit))
+
+
+def legacy_users(page: int = 0, count: int = 5) -> Call[LegacyPage[User[Power]]]:
+    """The deprecated form of the list; `users` is its successor."""
+    return post(USERS, {"page": page, "count": count}, reading(LegacyPage[User[Power]]))
+
+
+def user(user: str) -> Call[User[Power]]:
+    """One account, by name or id."""
+    return get(_of(user), reading(User[Power]))
+
+
+def register(username: str, password: str, email: str, **options: Unpack[WriteOptions]) -> Call[Registered]:
+    body = {"username": username, "password": wire_form(password), "email": email}
+    return write("POST", f"{USERS}/register", reading(Registered), body, **options)
+
+
+def validate_password(user: str, password: str) -> Call[Message]:
+    """Raises WrongPassword when it is not theirs, TooManyGuesses when it was asked too often."""
+    return post(_of(user, "/password/validate"), {"password": wire_form(password)}, _message)
+
+
+def change_email(user: str, new: str, password: str, **options: Unpack[WriteOptions]) -> Call[User[ChangedPower]]:
+    """With the account's own password."""
+    body = {"new": new, "authorization": wire_form(password)}
+    return write("POST", _of(user, "/email/change"), _changed, body, **options)
+
+
+def change_password(user: str, new: str, password: str, **options: Unpack[WriteOptions]) -> Call[Message]:
+    """With the account's own password; all tokens of the account end."""
+    body = {"new": wire_form(new), "authorization": wire_form(password)}
+    return write("POST", _of(user, "/password/change"), _message, body, **options)
+
+
+def manage_email(user: str, new: str, **options: Unpack[WriteOptions]) -> Call[User[ChangedPower]]:
+    """Without the account's password; needs the role users.manage."""
+    return write("POST", _of(user, "/manage/email/change"), _changed, {"new": new}, **options)
+
+
+def manage_password(user: str, new: str, **options: Unpack[WriteOptions]) -> Call[Message]:
+    """Without the account's password; needs the role users.manage; all tokens of the account end."""
+    return write("POST", _of(user, "/manage/password/change"), _message, {"new": wire_form(new)}, **options)
+
+
+def request_password_reset(user: str, **options: Unpack[WriteOptions]) -> Call[Message]:
+    """Mails a one-time code; `warning` says when the server has no mail set up."""
+    return write("GET", _of(user, "/password/reset"), _message, **options)
+
+
+def redeem_reset_code(user: str, code: str, new: str, **options: Unpack[WriteOptions]) -> Call[Message]:
+    body = {"code": code, "new": wire_form(new)}
+    return write("POST", _of(user, "/password/reset"), _message, body, **options)
+
+
+def players_of(user: str) -> Call[list[Player]]:
+    """The account's characters, oldest first."""
+    return get(_of(user, "/players"), reading(list[Player]))
+
+
+def player_of(user: str, player: str | int) -> Call[Player]:
+    """One of the account's characters: by id, by name, or by its place in `players_of`."""
+    return get(path(f"{USERS}/{{}}/players/{{}}", user, str(player)), reading(Player))
+
+
+def _of(user: str, rest: str = "") -> str:
+    return path(USERS + "/{}", user) + rest

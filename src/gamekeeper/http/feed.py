@@ -1,0 +1,68 @@
+"""The change feed for game servers."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from gamekeeper.game.feed import Asked, Told
+from gamekeeper.game.lookup import guid
+from gamekeeper.game.refusals import BadField, RoleMissing
+from gamekeeper.http import paging, spelling, wire
+from gamekeeper.http.request import Request
+
+LONGEST_WAIT = 60
+LARGEST = 1000
+DEFAULT_LIMIT = 100
+HIGHEST = 2**63 - 1
+NOW = "now"
+ROLE = "game.link"
+
+
+async def changes(request: Request) -> bytes:
+    """Changes to characters after a number, in order; waits for one if there is none."""
+    asked = _asked(request)
+    told = await _unless_gone(request, request.keeper.feed.changes(asked))
+    if told is None:
+        return b""  # nobody is there to read it
+    if asked.wait:
+        await _require_still(request)
+    return wire.encode(wire.Changes(spelling.feed_changes(told.changes), told.next, told.epoch))
+
+
+def _asked(request: Request) -> Asked:
+    query = request.query
+    return Asked(
+        after=None if query.get("after", "").lower() == NOW else paging.integer(query, "after", 0, 0, HIGHEST),
+        limit=min(paging.integer(query, "limit", 1, DEFAULT_LIMIT), LARGEST),
+        wait=min(paging.integer(query, "wait", 0, 0), LONGEST_WAIT),
+        account_id=request.caller.account_id,
+        own=request.flag("own"),
+        epoch=_epoch(query.get("epoch")),
+    )
+
+
+def _epoch(text: str | None) -> str | None:
+    if text is None:
+        return None
+    found = guid(text)
+    if found is None:
+        raise BadField(field="epoch", problem="must be the Epoch of an earlier answer")
+    return found
+
+
+async def _unless_gone(request: Request, asking: Coroutine[Any, Any, Told]) -> Told | None:
+    """A caller that hangs up ends its poll: those who give up and ask again must not pile up."""
+    poll, gone = asyncio.ensure_future(asking), asyncio.ensure_future(request.gone())
+    try:
+        await asyncio.wait({poll, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return poll.result() if poll.done() else None
+    finally:
+        poll.cancel()
+        gone.cancel()
+
+
+async def _require_still(request: Request) -> None:
+    """A poll may be longer than a revocation is allowed to take."""
+    caller = await request.callers.caller(request.headers.get(b"authorization"))
+    if ROLE not in caller.roles:
+        raise RoleMissing(role=ROLE)

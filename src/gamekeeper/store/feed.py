@@ -1,0 +1,81 @@
+"""The ledger as game servers follow it: changes of characters, in order, none skipped that commits late."""
+
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Row, Store
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("feed")
+
+
+class Change(NamedTuple):
+    seq: int
+    at: int
+    kind: str
+    player_id: str
+    before: str | bytes | None
+    after: str | bytes | None
+    by: str | None
+    request_id: str
+
+
+class Standing(NamedTuple):
+    epoch: str
+    last: int  # what is in the ledger; numbers before it may still be on their way
+
+
+class Horizon(NamedTuple):
+    """The numbers up to this one are decided, written or never to be, once all older transactions are over."""
+
+    number: int
+    transaction: int
+
+
+async def standing(tx: Reading) -> Standing:
+    row = await tx.one(SQL.standing)
+    return Standing(*row) if row else Standing("", 0)
+
+
+async def horizon(store: Store, passed: int) -> Horizon | None:
+    """A new one; None when no number has been drawn since the one that was passed.
+
+    Whoever drew a number owned a transaction before: reading the last number first, and beginning a transaction
+    of our own then, leaves only older ones to wait for. Each must be a statement of its own, outside any transaction.
+    """
+    number = await last_drawn(store)
+    return None if number == passed else Horizon(number, await own_transaction(store))
+
+
+async def is_passed(store: Store, horizon: Horizon) -> bool:
+    return await oldest_transaction(store) >= horizon.transaction
+
+
+async def last_drawn(tx: Reading) -> int:
+    return _number(await tx.one(SQL.last_drawn))
+
+
+async def own_transaction(tx: Reading) -> int:
+    return _number(await tx.one(SQL.own_transaction))
+
+
+async def oldest_transaction(tx: Reading) -> int:
+    return _number(await tx.one(SQL.oldest_transaction))
+
+
+async def last_written(tx: Reading, upto: int) -> int:
+    """A number that was drawn for nothing can be drawn again after a crash; one that is in the ledger cannot."""
+    return _number(await tx.one(SQL.last_written, upto))
+
+
+async def between(tx: Reading, after: int, upto: int, account_id: str, limit: int, *, own: bool) -> list[Change]:
+    """Changes of characters; without `own` those that the account itself reported over the link are left out."""
+    return [Change(*row) for row in await tx.all(SQL.between, after, upto, own, account_id, limit)]
+
+
+async def of_player(tx: Reading, player_id: str, after: int, account_id: str, limit: int) -> list[Change]:
+    """One character's, but for what the account itself reported over the link."""
+    return [Change(*row) for row in await tx.all(SQL.of_player, player_id, after, account_id, limit)]
+
+
+def _number(row: Row | None) -> int:
+    return row[0] if row else 0
