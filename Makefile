@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run setup test lint types docs lock clean
+.PHONY: run setup test lint types fuzz docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -20,8 +20,17 @@ lint: .venv/dev
 types: .venv/dev
 	$(BIN)/basedpyright
 
+fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
+	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
+
 docs: .venv/dev ## docs/settings.md and docs/cli.md, generated
 	$(BIN)/python scripts/generate_docs.py
+
+site: .venv/dev ## the documents as pages, in site/
+	$(BIN)/python scripts/build_site.py site
+
+package: .venv/dev ## a wheel and an sdist, in dist/
+	$(BIN)/python -m build --no-isolation --outdir dist
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock: .venv/dev ## the newest versions that fit pyproject.toml, into both lock files
@@ -30,7 +39,7 @@ lock: .venv/dev ## the newest versions that fit pyproject.toml, into both lock f
 	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
 
 clean:
-	rm -rf .venv demo-data
+	rm -rf .venv demo-data dist site
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gamekeeper needs Python 3.11 or newer; say which with: make PYTHON=python3.12 …"; exit 1; }

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
@@ -31,7 +31,7 @@ class Received(NamedTuple):
 
     @property
     def message(self) -> EmailMessage:
-        return cast("EmailMessage", message_from_bytes(self.raw, policy=policy.default))
+        return message_from_bytes(self.raw, policy=policy.default)
 
 
 class Keeping:
@@ -69,6 +69,7 @@ class Sink:
     @contextmanager
     def running(self, certificate: "Certificate | None" = None) -> Generator["Sink"]:
         context = certificate.context() if certificate else None
+        auth: dict[str, Any] = {"authenticator": _right, "auth_require_tls": False} if self._auth else {}
         controller = Controller(
             self.handler,
             hostname=HERE,
@@ -78,7 +79,7 @@ class Sink:
             tls_context=context if self._starttls else None,
             require_starttls=self._starttls,
             enable_SMTPUTF8=True,
-            **({"authenticator": _right, "auth_require_tls": False} if self._auth else {}),
+            **auth,
         )
         controller.start()
         try:
@@ -122,7 +123,7 @@ class Rude:
     def __init__(self, manners: Mapping[str, str]) -> None:
         self.manners = dict(manners)
         self.received: list[bytes] = []
-        self.conversations = 0
+        self.asked = threading.Event()  # somebody has come
         self._stopping = threading.Event()
 
     @contextmanager
@@ -142,7 +143,7 @@ class Rude:
         with suppress(OSError):
             while True:
                 connection, _ = listener.accept()
-                self.conversations += 1
+                self.asked.set()
                 threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
 
     def _converse(self, connection: socket.socket) -> None:

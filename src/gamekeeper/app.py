@@ -1,20 +1,28 @@
 """The composition root: settings → store → keeper → app."""
 
 import asyncio
+import signal
+import threading
+import types
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from gamekeeper import log
 from gamekeeper.game import guesses, presence
+from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
+from gamekeeper.game.feed import Feed
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.http import spelling
 from gamekeeper.http.asgi import Asgi
-from gamekeeper.settings import BadSetting, Settings
+from gamekeeper.http.caller import Callers
+from gamekeeper.mail import outbox
+from gamekeeper.settings import BadSetting, Settings, shown
 from gamekeeper.store import guesses as guess_rows
-from gamekeeper.store import keys, tokens
+from gamekeeper.store import keys, mails, tokens
 from gamekeeper.store.engine import Away, Store, Writing
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.postgres import PostgresStore
@@ -22,6 +30,7 @@ from gamekeeper.store.sqlite import SqliteStore
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 TIDY_SECONDS = 60.0
+USE_SECONDS = 30.0
 DAY_MS = 24 * 60 * 60 * 1000
 SPELLING: Spelling = spelling
 Job = tuple[float, Callable[[], Awaitable[object]]]  # every so many seconds, this
@@ -33,7 +42,8 @@ def open_store(settings: Settings) -> Store:
         return SqliteStore(Path(url.removeprefix(SQLITE)))
     if url.startswith(POSTGRES):
         return PostgresStore(url, settings.connections)
-    raise BadSetting(f"The database '{url}' is neither sqlite:///path/to/file.db nor postgresql://user@host/name.")
+    seen = shown(settings, "database")
+    raise BadSetting(f"The database '{seen}' is neither sqlite:///path/to/file.db nor postgresql://user@host/name.")
 
 
 def database_file(settings: Settings) -> Path | None:
@@ -44,23 +54,27 @@ def database_file(settings: Settings) -> Path | None:
 
 def build_keeper(settings: Settings) -> Keeper:
     store = open_store(settings)
-    return Keeper(settings, store, Changes(store, SPELLING), Passwords(settings.hash_queue))
+    return Keeper(settings, store, Changes(store, SPELLING), Passwords(settings.hash_queue), Feed(store))
 
 
 def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     """`jobs` are done besides the usual upkeep."""
-    upkeep = Upkeep(keeper, jobs)
-    return Asgi(keeper, upkeep.start, upkeep.stop)
+    callers = Callers(keeper.store)
+    upkeep = Upkeep(keeper, callers, jobs)
+    return Asgi(keeper, callers, upkeep.start, upkeep.stop)
 
 
 class Upkeep:
-    """What a serving process does besides answering: takes lapsed players offline, throws old rows away."""
+    """What a serving process does besides answering: takes lapsed players offline, throws old rows away, sends mail."""
 
-    def __init__(self, keeper: Keeper, jobs: Sequence[Job]) -> None:
+    def __init__(self, keeper: Keeper, callers: Callers, jobs: Sequence[Job]) -> None:
         self._keeper = keeper
+        self._callers = callers
         self._jobs: list[Job] = [
             (presence.REAP_SECONDS, lambda: presence.reap(keeper.store)),
             (TIDY_SECONDS, lambda: tidy(keeper)),
+            (USE_SECONDS, self.note_use),
+            *_mail_jobs(keeper),
             *jobs,
         ]
         self._tasks: list[asyncio.Task[None]] = []
@@ -69,13 +83,36 @@ class Upkeep:
         await self._keeper.store.open()
         await migrate(self._keeper.store)
         self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self._jobs]
+        _on_stop(self._keeper.feed.stop)
 
     async def stop(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await _attempt(self.note_use)
+        await self._keeper.feed.close()
         await self._keeper.store.close()
         self._keeper.passwords.close()
+
+    async def note_use(self) -> None:
+        """Which tokens were used: never on a request's own path."""
+        await token_rules.note_use(self._keeper.store, self._callers.take_used())
+
+
+def _on_stop(wake: Callable[[], None]) -> None:
+    """Long polls are answered when the signal comes: the server waits for them before it tells us of the stop."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        before = signal.getsignal(number)
+
+        def stop(number: int, frame: types.FrameType | None, before: Any = before) -> None:  # noqa: ANN401 - a handler, or one of the constants
+            loop.call_soon_threadsafe(wake)
+            if callable(before):
+                before(number, frame)
+
+        signal.signal(number, stop)
 
 
 async def tidy(keeper: Keeper) -> None:
@@ -83,16 +120,30 @@ async def tidy(keeper: Keeper) -> None:
         keys.delete_old(tx, keeper.settings.key_days * DAY_MS)
         guess_rows.delete_old(tx, guesses.WINDOW_MS)
         tokens.delete_old(tx, DAY_MS)
+        mails.retire(tx)
+        await tx.flush()  # a row is not retired and deleted in one statement
+        mails.delete_old(tx, outbox.KEPT_MS)
 
     await keeper.store.write(delete_old)
+
+
+def _mail_jobs(keeper: Keeper) -> list[Job]:
+    if not keeper.settings.smtp_url:
+        return []
+    sender = outbox.Sender(keeper.settings)
+    return [(outbox.LOOK_SECONDS, lambda: sender.send_due(keeper.store))] * outbox.LANES
 
 
 async def _every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
     while True:
         await asyncio.sleep(seconds)
-        try:
-            await work()
-        except Away as away:
-            log.problem("upkeep", f"the database is away: {away}")
-        except Exception:  # noqa: BLE001 - the next round may go better; this one is in the log
-            log.failure("upkeep")
+        await _attempt(work)
+
+
+async def _attempt(work: Callable[[], Awaitable[object]]) -> None:
+    try:
+        await work()
+    except Away as away:
+        log.problem("upkeep", f"the database is away: {away}")
+    except Exception:  # noqa: BLE001 - the next round may go better; this one is in the log
+        log.failure("upkeep")

@@ -19,12 +19,15 @@ from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.players import Player
 from gamekeeper.game.rows import columns
 from gamekeeper.game.spelling import Spelling
-from gamekeeper.settings import Settings
-from gamekeeper.store import catalogue, items, ledger, players, resets, spells, users
+from gamekeeper.http import wire
+from gamekeeper.mail import outbox
+from gamekeeper.settings import BadSetting, Settings
+from gamekeeper.store import catalogue, items, ledger, mails, players, spells, users
 from gamekeeper.store.engine import Reading, Row
 from gamekeeper.store.migrate import SchemaMismatch, pending
 
 ERROR, NOTE = "error", "note"
+ITEM, QUANTITY = wire.Sum.__struct_fields__  # as the ledger spells them
 PAGE = 500
 SHOWN = 20  # of one check's findings; the others are counted
 OTHERS_CAN_READ = 0o004
@@ -134,7 +137,7 @@ async def _brought(tx: Reading, found: Findings, progress: Progress) -> dict[str
 
 
 def _count_items(side: bytes | str | None, sign: int, sums: Counter[str]) -> None:
-    """Whatever has an ItemId and a Quantity, wherever it stands in the row."""
+    """Whatever has an item and a quantity, wherever it stands in the row."""
     waiting: list[Any] = [msgspec.json.decode(side)] if side else []
     while waiting:
         value = waiting.pop()
@@ -142,9 +145,9 @@ def _count_items(side: bytes | str | None, sign: int, sums: Counter[str]) -> Non
             waiting += cast("list[Any]", value)
         elif isinstance(value, dict):
             record = cast("dict[str, Any]", value)
-            if "ItemId" in record and "Quantity" in record:
-                if record["ItemId"] != ZERO:
-                    sums[record["ItemId"]] += sign * record["Quantity"]
+            if ITEM in record and QUANTITY in record:
+                if record[ITEM] != ZERO:
+                    sums[record[ITEM]] += sign * record[QUANTITY]
             else:
                 waiting += record.values()
 
@@ -223,14 +226,30 @@ def _beyond(count: int, what: str, setting: str, size: int) -> str:
 async def _accounts(tx: Reading, found: Findings, settings: Settings) -> None:
     if not await users.any_api(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
+    await _mail(tx, found, settings)
+
+
+async def _mail(tx: Reading, found: Findings, settings: Settings) -> None:
+    waiting = await mails.waiting(tx)
     if not settings.smtp_url:
-        waiting = await resets.mails_waiting(tx)
-        message = f"Mail is not set up, so it waits in the outbox ({waiting} there now). Set GAMEKEEPER_SMTP_URL."
+        count = sum(waiting.values())
+        message = f"Mail is not set up, so it waits in the outbox ({count} there now). Set GAMEKEEPER_SMTP_URL."
         found.add(NOTE, "mail", message)
+        return
+    for said, count in waiting.items():
+        why = f"the last try ended with: {said}" if said else "not tried yet"
+        found.add(NOTE, "mail", f"{count} mails wait to be sent; {why}. See: gamekeeper mail list")
+    failed = await mails.count_failed(tx, outbox.KEPT_MS)
+    if failed:
+        found.add(NOTE, "mail", f"{failed} mails were refused for good lately. See: gamekeeper mail list")
 
 
 def _unsafe(settings: Settings) -> list[Finding]:
     found: list[Finding] = []
+    try:
+        outbox.check(settings)
+    except BadSetting as problem:
+        found.append(Finding(ERROR, "settings", str(problem)))
     if exposed(settings.host):
         found.append(Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS}"))
     file = app.database_file(settings)

@@ -8,6 +8,7 @@ from typing import Any
 
 PREFIX = "GAMEKEEPER_"
 MOST = 2**31 - 1
+LONGEST_NUMBER = 20
 
 
 class BadSetting(Exception):
@@ -45,9 +46,16 @@ class Settings:
     body_limit: int = setting(65_536, "Largest request body in bytes.", least=1024)
     link_body_limit: int = setting(8_388_608, "Largest request body on the game link in bytes.", least=1024)
     smtp_url: str = setting(
-        "", "Where mail leaves: smtp://user:pass@host:port or smtps://…; empty: nowhere.", secret=True
+        "",
+        "Where mail leaves: smtp://user:pass@host:port or smtps://…, see docs/mail.md; empty: nowhere, it waits.",
+        secret=True,
     )
-    mail_from: str = setting("", "Sender address of the mails.")
+    smtp_timeout: int = setting(15, "Seconds an SMTP server may take to answer one command.", least=1, most=300)
+    mail_from: str = setting("", "Sender address of the mails, or Name <address>; needed with smtp_url.")
+    mail_templates: str = setting("", "Folder with mail templates of one's own; those missing there are ours.")
+    reset_url: str = setting("", "Link in reset mails, with {name} and {code} in it; empty: only the code.")
+    resets_per_account: int = setting(3, "Reset mails for one account in an hour.", least=1)
+    resets_per_caller: int = setting(1000, "Reset mails that one caller may ask for in an hour.", least=1)
 
 
 def variable(name: str) -> str:
@@ -64,6 +72,7 @@ def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settin
         elif text is not None:
             values[each.name] = _parsed(each.name, text, each.default)
         _check(each.name, values.get(each.name, each.default), each.metadata["least"], each.metadata["most"])
+    _check_pattern(values.get("name_pattern", ""))
     return Settings(**values)  # pyright: ignore[reportArgumentType] - each value was parsed to its field's type just above
 
 
@@ -95,7 +104,7 @@ def _parsed(name: str, text: str, default: object) -> object:
         if text.lower() in {"true", "false"}:
             return text.lower() == "true"
         raise BadSetting(f"{variable(name)} is '{text}'; it must be true or false.")
-    if text.isascii() and text.isdigit():
+    if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER:
         return int(text)
     raise BadSetting(f"{variable(name)} is '{text}'; it must be a whole number.")
 
@@ -103,3 +112,10 @@ def _parsed(name: str, text: str, default: object) -> object:
 def _check(name: str, value: object, least: int, most: int) -> None:
     if isinstance(value, int) and not least <= value <= most:
         raise BadSetting(f"{variable(name)} is {value}; it must be from {least} to {most}.")
+
+
+def _check_pattern(value: object) -> None:
+    try:
+        re.compile(str(value))
+    except re.error as error:
+        raise BadSetting(f"{variable('name_pattern')} is '{value}'; it must be a pattern: {error}.") from None

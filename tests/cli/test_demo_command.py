@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gamekeeper.cli import serve
+from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.cli.demo import demo
 from gamekeeper.demo import realms
 from gamekeeper.game.passwords import wire_form
@@ -64,6 +65,13 @@ def wait_for(process: subprocess.Popen[bytes], printed: Path) -> str:
     while LAST_LINE not in printed.read_text("utf-8") and process.poll() is None and time.monotonic() < give_up:
         time.sleep(0.05)
     return printed.read_text("utf-8")
+
+
+def test_it_says_where_mail_waits(running: "Running") -> None:
+    [line] = [line for line in running.printed.splitlines() if "gamekeeper mail list" in line]
+    command = shlex.split(line.split("(")[0])
+    assert command[:4] == ["Mail", "gamekeeper", "mail", "list"]
+    assert CliRunner().invoke(gamekeeper, command[2:]).exit_code == 0
 
 
 @pytest.fixture(scope="module")

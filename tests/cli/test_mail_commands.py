@@ -97,6 +97,7 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
             sink.handler.refusal = refusal
             ask(world, name)
             send(world)
+        world.sql("UPDATE mails SET next_try_at = expires_at WHERE next_try_at IS NOT NULL")
         by_name = {mail.name: mail for mail in listed(world)}
         sink.handler.refusal = None
         said = command.refuses("mail", "retry", by_name["Mona"].id)

@@ -206,3 +206,18 @@ def test_an_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World
         refused(answer, 503, "overloaded")
         assert answer.headers["retry-after"] == "1"
     assert len(rows(world, "guesses")) == len(answers) - len(away)
+
+
+def test_where_threads_have_no_priority_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On macOS a thread's number is no process's: asking to be nice would end the pool, and with it every log-in."""
+
+    def nobody(*_: object) -> None:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(passwords.os, "setpriority", nobody)
+    monkeypatch.setattr(passwords.sys, "platform", "darwin")
+    elsewhere = Passwords(4)
+    try:
+        assert asyncio.run(elsewhere.hashed(SENT)).startswith("$argon2id$")
+    finally:
+        elsewhere.close()

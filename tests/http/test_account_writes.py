@@ -75,7 +75,7 @@ WRITES: Mapping[tuple[str, str], Write] = {
     ("DELETE", f"{TOKENS}/[username]/[tokenId]"): Write(one_token(TOKENS), None),
 }
 LOG_IN = ("POST", TOKEN)  # takes none of the three
-IDS = [f"{method} {path}" for method, path in WRITES]
+IDS = [f"{method} {path}".replace("[", "{").replace("]", "}") for method, path in WRITES]
 every_write = pytest.mark.parametrize("write", WRITES, ids=IDS)
 
 

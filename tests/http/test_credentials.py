@@ -248,9 +248,10 @@ def test_a_password_change_revokes_that_users_tokens_at_once(world: World, how: 
 # --- 26: asking for a code ----------------------------------------------------------------------------------------
 
 
-def test_without_smtp_the_answer_warns(world: World) -> None:
+def test_without_smtp_the_answer_warns(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     answer = world.get(f"{USERS}/Ann/{RESET}", by="Clerk")
     assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE, "Warning": WARNING}))
+    assert f'"problem": "{WARNING}"' in capsys.readouterr().err  # the log says so too
 
 
 def test_with_smtp_the_answer_is_the_specs(make_world: Callable[..., World]) -> None:

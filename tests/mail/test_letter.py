@@ -87,7 +87,7 @@ def test_addresses(address: str, envelope: str) -> None:
 
 @pytest.mark.parametrize("address", ["", "ann", "ann@", "a@b.test\nBcc: c@d.test", "<ann@b.test>", "a@b.test,c@d.test"])
 def test_what_is_no_address(address: str) -> None:
-    with pytest.raises(BadAddress, match="^The address is not one that mail can be sent to"):
+    with pytest.raises(BadAddress, match=r"^The address is not one that mail can be sent to"):
         letters().reset(ANN._replace(address=address))
 
 
@@ -100,7 +100,7 @@ def test_a_sender_with_a_name(sender: str) -> None:
     "url", ["example.org/{code}", "https://example.org/", "https://x.org/{kode}", "https://x.org/ {code}", "{code}"]
 )
 def test_a_bad_link(url: str) -> None:
-    with pytest.raises(BadSetting, match="^GAMEKEEPER_RESET_URL is "):
+    with pytest.raises(BadSetting, match=r"^GAMEKEEPER_RESET_URL is "):
         letters(reset_url=url)
 
 
@@ -121,7 +121,7 @@ def test_templates_replaced(tmp_path: Path, make_world: Make) -> None:
         send(world)
         [mail] = sink.received
     assert mail.message["Subject"] == "Ängen ruft"
-    assert part(mail.message, "plain") == f"Für Ann: {code}, $5, 30\n"
+    assert part(mail.message, "plain") == f"Für Ann: {code}, $5, 30\r\n"
     assert "If it was not you" in part(mail.message, "html")  # the one that is missing is ours
 
 

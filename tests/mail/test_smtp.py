@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+import people
 from gamekeeper import settings
 from gamekeeper.mail import smtp
 from gamekeeper.settings import BadSetting
@@ -189,6 +190,19 @@ def test_a_server_that_quotes_the_message_back(make_world: Make, capsys: pytest.
 
 
 @ON_SQLITE
+@pytest.mark.parametrize(
+    ("address", "envelope"), [("änn@example.test", "änn@example.test"), ("ann@büro.test", "ann@xn--bro-hoa.test")]
+)
+def test_an_address_beyond_ascii(make_world: Make, address: str, envelope: str) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        world.sql("UPDATE users SET email = $1 WHERE id = $2", address, people.USER_IDS["Ann"])
+        ask(world)
+        send(world)
+        assert [mail.recipients for mail in sink.received] == [[envelope]]
+
+
+@ON_SQLITE
 def test_nobody_listens(make_world: Make) -> None:
     world = sending_to(make_world, free_port())
     ask(world)
@@ -248,6 +262,6 @@ def test_the_url(url: str, expected: tuple[object, ...]) -> None:
     ],
 )
 def test_a_bad_url_is_named_without_its_password(url: str) -> None:
-    with pytest.raises(BadSetting, match="^GAMEKEEPER_SMTP_URL is '") as caught:
+    with pytest.raises(BadSetting, match=r"^GAMEKEEPER_SMTP_URL is '") as caught:
         server(url)
     assert SECRET not in str(caught.value)

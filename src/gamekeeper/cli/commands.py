@@ -5,6 +5,7 @@ import click
 from gamekeeper import __version__
 from gamekeeper.cli.database import doctor, migrate
 from gamekeeper.cli.demo import demo
+from gamekeeper.cli.mail import mail
 from gamekeeper.cli.serve import serve
 from gamekeeper.cli.settings import settings
 from gamekeeper.cli.tokens import tokens
@@ -20,5 +21,5 @@ def gamekeeper() -> None:
     """Read and change an online game's characters and accounts over HTTP."""
 
 
-for command in (demo, serve, users, tokens, migrate, doctor, settings):
+for command in (demo, serve, users, tokens, mail, migrate, doctor, settings):
     gamekeeper.add_command(command)

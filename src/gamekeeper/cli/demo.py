@@ -124,6 +124,8 @@ def _greeting(settings: Settings, found: Found) -> str:
 def _way_in(settings: Settings, address: str, found: Found) -> list[Fact]:
     access = found.access
     whose = "also of the players' accounts" if access.everybody else "the players' accounts keep that of the first run"
+    outbox = f"gamekeeper mail list --database {terminal.shown_database(settings)}"
+    mail: list[Fact] = [] if settings.smtp_url else [("Mail", outbox, "no SMTP is set up: reset mails wait there")]
     return [
         ("Address", address, ""),
         ("Account", access.account, "with every role and power"),
@@ -131,6 +133,7 @@ def _way_in(settings: Settings, address: str, found: Found) -> list[Fact]:
         ("as it is sent", access.sent, "its SHA-256"),
         ("Characters", f"{found.players:,}", f"of {found.users:,} accounts, {found.online:,} online"),
         ("Data", terminal.shown_database(settings), ""),
+        *mail,
     ]
 
 

@@ -18,6 +18,7 @@ from gamekeeper import app, doctor
 from gamekeeper.cli import terminal
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.asgi import Asgi
+from gamekeeper.mail import outbox
 from gamekeeper.settings import Settings
 from gamekeeper.store import users
 from gamekeeper.store.migrate import migrate
@@ -57,6 +58,7 @@ def require_servable(settings: Settings) -> None:
     """What can be known to go wrong is said before anything is started."""
     with terminal.clear_failures():
         file = app.database_file(settings)
+        outbox.check(settings)
     if settings.workers > 1 and file:
         terminal.fail(
             f"{settings.workers} workers cannot share one SQLite file. Use --workers 1, or PostgreSQL: "

@@ -61,7 +61,10 @@ def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str |
 @terminal.json_option
 @terminal.database_option
 def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """List tokens, newest first: everybody's, or those of NAME."""
+    """List tokens, newest first: everybody's, or those of NAME.
+
+    USED is when a server last saw the token, to the minute; it is written down half a minute later.
+    """
 
     async def read(keeper: Keeper) -> list[rows.Listed]:
         user = await lookup.user(keeper.store, name) if name else None
@@ -71,8 +74,7 @@ def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noq
     if as_json:
         terminal.print_json([_as_json_object(each) for each in found])
         return
-    lines = [(each.id, each.user, _access(each), terminal.moment(_expires(each)), _state(each)) for each in found]
-    terminal.print_table([("ID", "USER", "ACCESS", "EXPIRES", "STATE"), *lines])
+    terminal.print_table([("ID", "USER", "ACCESS", "EXPIRES", "USED", "STATE"), *map(_line, found)])
     if len(found) == rows.LISTED_MOST:
         click.echo(f"These are the newest {rows.LISTED_MOST}; name an account to see its own.", err=True)
 
@@ -104,8 +106,14 @@ def _as_json_object(token: rows.Listed) -> dict[str, object]:
         "access_expires": terminal.moment(token.access_expires),
         "refresh_expires": terminal.moment(token.refresh_expires),
         "revoked_at": terminal.moment(token.revoked_at) if token.revoked_at is not None else None,
+        "last_used": terminal.moment(token.last_used) if token.last_used is not None else None,
         "live": token.live,
     }
+
+
+def _line(token: rows.Listed) -> tuple[str, ...]:
+    used = "never" if token.last_used is None else terminal.moment(token.last_used)
+    return token.id, token.user, _access(token), terminal.moment(_expires(token)), used, _state(token)
 
 
 def _access(token: rows.Listed) -> str:

@@ -32,10 +32,12 @@ def require_name(name: str, field: str, settings: Settings) -> str:
 
 
 def require_email(email: str, field: str) -> str:
+    """The address as it was sent: clients compare what they get back."""
     try:
-        return validate_email(email, check_deliverability=False).normalized
+        validate_email(email, check_deliverability=False)
     except EmailNotValidError as error:
         raise BadField(field=field, problem=f"is not an email address: {error}".rstrip(".")) from None
+    return email
 
 
 def role(name: str) -> str | None:

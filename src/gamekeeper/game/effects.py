@@ -12,7 +12,7 @@ from gamekeeper.game.inventory import Outcome, Slots, Stack, Touched
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import Player
 from gamekeeper.game.spelling import Spelling, Trace
-from gamekeeper.store import catalogue, items, players, presence, resets, spells, tokens, users, variables
+from gamekeeper.store import catalogue, items, mails, players, presence, resets, spells, tokens, users, variables
 from gamekeeper.store.engine import Writing
 
 Whose = tuple[str | None, str | None]  # the player's id, the user's id
@@ -31,7 +31,7 @@ class ItemsChanged:
     def sides(self) -> tuple[Trace, Trace]:
         before: Touched = {spot: self.slots.get(spot) for spot in self.outcome.touched}
         return (
-            Trace(slots=before, bags=self.outcome.lost_bags),
+            Trace(slots=before, bags=self.outcome.lost_bags | self.outcome.resized_bags),
             Trace(slots=self.outcome.touched, bags=self.outcome.new_bags),
         )
 
@@ -290,14 +290,15 @@ class ResetRequested(_OfUser):
     tries: int
     life_ms: int
     mail_id: str
+    caller_id: str
     kind: ClassVar[str] = "reset_requested"
 
     def sides(self) -> tuple[Trace | None, Trace]:
         return None, Trace(user={"reset_code": "changed"})
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
-        resets.save(tx, self.user.id, self.code, self.tries, self.life_ms)
-        resets.queue_mail(tx, self.mail_id, self.user.id, self.life_ms)
+        resets.save(tx, self.user.id, self.code, self.tries, self.life_ms, self.mail_id)
+        mails.queue(tx, self.mail_id, self.user.id, self.caller_id, self.user.email, self.life_ms)
 
 
 @dataclass(frozen=True, slots=True)

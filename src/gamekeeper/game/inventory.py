@@ -42,6 +42,7 @@ class Outcome:
     touched: Touched
     new_bags: dict[str, int] = field(default_factory=dict[str, int])
     lost_bags: dict[str, int] = field(default_factory=dict[str, int])
+    resized_bags: dict[str, int] = field(default_factory=dict[str, int])  # as they were; `new_bags` has what they are
 
 
 class Counts(NamedTuple):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gamekeeper.game.changes import Changes
+from gamekeeper.game.feed import Feed
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.settings import Settings
 from gamekeeper.store.engine import Store
@@ -14,3 +15,4 @@ class Keeper:
     store: Store
     changes: Changes
     passwords: Passwords
+    feed: Feed

@@ -20,6 +20,7 @@ from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Sizes, Slots, Sp
 from gamekeeper.game.players import Player, unequipped
 from gamekeeper.game.refusals import (
     BadField,
+    CursorAhead,
     MissingField,
     NameTaken,
     NoSuchBag,
@@ -29,16 +30,19 @@ from gamekeeper.game.refusals import (
     SlotOutOfRange,
     SpellAlreadyKnown,
     StackTooLarge,
+    UnappliedChanges,
     WrongVariableType,
 )
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.settings import Settings
-from gamekeeper.store import catalogue, clock, players, presence
+from gamekeeper.store import catalogue, clock, feed, players, presence
 from gamekeeper.store import items as item_rows
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import Record
+
+MOST_UNAPPLIED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +54,16 @@ class Report:
     bags: Mapping[str, int] = field(default_factory=dict[str, int])
     spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
     variables: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
+    applied: int | None = None  # the last change to this character that the game has applied
 
 
 async def put_player(
-    tx: Reading, player_id: str, report: Report, settings: Settings, spelling: Spelling
+    tx: Reading, player_id: str, report: Report, settings: Settings, spelling: Spelling, account_id: str
 ) -> Decision[Record]:
     if player_id == lookup.ZERO:
         raise NoSuchPlayer(by="id", key=player_id)
     locked = await players.lock_by_id(tx, player_id)
+    await _require_applied(tx, player_id, report.applied, account_id)
     old = spelling.read_player(locked.document, locked.last_online) if locked else None
     new = await _player(tx, player_id, old, report, settings)
     world = await _world(tx, player_id) if old else World()
@@ -72,6 +78,18 @@ async def put_player(
         emptied = {slot for (place, slot), stack in outcome.touched.items() if place == INVENTORY and not stack}
         new = replace(new, equipment=unequipped(new, emptied))
     return Decision(_changes(old, new, world, outcome, report), await _record(tx, new, spelling))
+
+
+async def _require_applied(tx: Reading, player_id: str, applied: int | None, account_id: str) -> None:
+    """With the player locked, every change of it that was acknowledged is in the ledger."""
+    if applied is None:
+        return
+    newer = await feed.of_player(tx, player_id, applied, account_id, MOST_UNAPPLIED)
+    if newer:
+        raise UnappliedChanges(newer, newer[-1].seq)
+    _, last = await feed.standing(tx)
+    if applied > last:
+        raise CursorAhead(last=last)
 
 
 async def delete_player(tx: Reading, player_id: str, spelling: Spelling) -> Decision[Record]:
@@ -168,7 +186,8 @@ async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Ou
             raise BadField(field="Bags", problem=f"has bag '{bag_id}', which no slot holds")
     lost = {bag_id: size for bag_id, size in world.bags.items() if bag_id not in held}
     touched |= {spot: None for spot in world.slots if spot[0] in lost}
-    return Outcome(touched, new_bags, lost)
+    resized = {bag_id: world.bags[bag_id] for bag_id in new_bags if bag_id in world.bags}
+    return Outcome(touched, new_bags, lost, resized)
 
 
 async def _known_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Item]:

@@ -1,6 +1,7 @@
 """Keys: a guid is an id, anything else is a name, matched without regard to case."""
 
 import re
+import unicodedata
 import uuid
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ def new_guid() -> str:
 
 
 def fold(name: str) -> str:
-    return name.casefold()
+    """What two spellings of one name have in common, whatever their case and however their accents are composed."""
+    return unicodedata.normalize("NFC", name.casefold())
 
 
 def key_of(text: str) -> Key:

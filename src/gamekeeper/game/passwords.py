@@ -6,6 +6,7 @@ import hmac
 import os
 import re
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -88,5 +89,5 @@ def _verified(stored: str, sent: str) -> bool:
 
 
 def _be_nice() -> None:
-    if hasattr(os, "setpriority"):  # a thread is a process of its own to Linux's scheduler
+    if sys.platform == "linux":  # its scheduler alone takes a thread for a process: elsewhere the id is nobody's
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

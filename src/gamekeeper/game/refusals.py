@@ -22,9 +22,12 @@ Refusal
 │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
 │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
 │   ├── PlayerOnline
+│   ├── UnappliedChanges     the game has not heard of all that was done to a character
+│   ├── EpochChanged  CursorAhead
 │   └── IdempotencyInProgress
 ├── IdempotencyKeyReused
 ├── TooManyGuesses
+├── TooManyMails
 ├── Overloaded               come back in a moment
 └── LogInRefusal             what RFC 6749 has its own words for
     ├── InvalidRequest  InvalidGrant
@@ -33,6 +36,9 @@ Refusal
 
 import inspect
 import re
+from collections.abc import Sequence
+
+from gamekeeper.store.feed import Change
 
 
 class Refusal(Exception):
@@ -193,6 +199,22 @@ class PlayerOnline(Conflict):
     """The player is online; try again when they have left."""
 
 
+class UnappliedChanges(Conflict):
+    """There are changes to this character that the game has not applied; apply them, then send AppliedSeq {last}."""
+
+    def __init__(self, changes: Sequence[Change], last: int) -> None:
+        super().__init__(last=last)
+        self.changes = changes
+
+
+class EpochChanged(Conflict):
+    """The database was restored: this is epoch {epoch}. Ask with after=now, read the characters anew, and follow."""
+
+
+class CursorAhead(Conflict):
+    """The ledger has not come that far: its last number is {last}."""
+
+
 class IdempotencyInProgress(Conflict):
     """The first request with this Idempotency-Key is still under way; ask again in a moment."""
 
@@ -205,6 +227,14 @@ class IdempotencyKeyReused(Refusal):
 
 class TooManyGuesses(Refusal):
     """Too many wrong passwords; wait {seconds} seconds."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds=seconds)
+        self.retry_after = seconds
+
+
+class TooManyMails(Refusal):
+    """Too many reset mails were asked for; wait {seconds} seconds."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(seconds=seconds)

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from gamekeeper.game import guesses, lookup
@@ -12,7 +12,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import InvalidGrant, NoSuchToken, UnauthorizedClient
 from gamekeeper.store import clock, tokens, users
 from gamekeeper.store import guesses as guess_rows
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.users import User
 
 PREFIX = "gka_"
@@ -113,6 +113,16 @@ async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
         tokens.revoke_one(tx, found)
 
     return Decision([Untraced(revoke)], user)
+
+
+async def note_use(store: Store, ids: Collection[str]) -> None:
+    """At most once a minute for each: a list of tokens need not know it better."""
+
+    async def note(tx: Writing) -> None:
+        tokens.note_use(tx, ids, MINUTE_MS)
+
+    if ids:
+        await store.write(note)
 
 
 async def _issue(tx: Writing, keeper: Keeper, user: User, family_id: str, *, read_only: bool) -> Pair:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RoleMissing
-from gamekeeper.http import bodies, errors
+from gamekeeper.http import bodies, errors, openapi
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.errors import (
     BodyTooLarge,
@@ -21,12 +21,12 @@ from gamekeeper.http.errors import (
     MethodNotAllowed,
     NoSuchRoute,
 )
-from gamekeeper.http.request import Request, query_of
+from gamekeeper.http.files import Files
+from gamekeeper.http.request import Receive, Request, query_of
 from gamekeeper.http.routes import ROUTES, WRITE, Route
 from gamekeeper.store.engine import Away
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Hook = Callable[[], Awaitable[None]]
 
@@ -45,9 +45,10 @@ class _Node:
 
 
 class Asgi:
-    def __init__(self, keeper: Keeper, start: Hook, stop: Hook) -> None:
+    def __init__(self, keeper: Keeper, callers: Callers, start: Hook, stop: Hook) -> None:
         self._keeper = keeper
-        self._callers = Callers(keeper.store)
+        self._callers = callers
+        self._files = Files(openapi.document(ROUTES, keeper.settings.game_name, keeper.settings.name_pattern))
         self._start, self._stop = start, stop
         self._root = _tree(ROUTES)
         self._log = log.access if keeper.settings.access_log else None
@@ -63,12 +64,14 @@ class Asgi:
             id=os.urandom(8).hex(),
             keeper=self._keeper,
             callers=self._callers,
+            files=self._files,
             method=scope["method"],
             path="",
             params=(),
             headers=headers,
             query={},
             address=client[0] if client else "",
+            receive=receive,
         )
         status, body = await self._answer(request, scope, receive)
         await send({"type": "http.response.start", "status": status, "headers": _headers(request, body)})
@@ -199,7 +202,7 @@ def _refused(request: Request, refusal: Refusal) -> tuple[int, bytes]:
 
 def _headers(request: Request, body: bytes) -> errors.Headers:
     found: errors.Headers = [
-        (b"content-type", b"application/json; charset=utf-8"),
+        (b"content-type", request.content_type),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
         (b"x-request-id", request.id.encode()),

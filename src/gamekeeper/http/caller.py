@@ -26,6 +26,7 @@ class Callers:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._believed: dict[bytes, tuple[Caller, float]] = {}
+        self._used: set[str] = set()
 
     async def caller(self, authorization: bytes | None) -> Caller:
         found = self._believed.get(authorization or b"")
@@ -37,6 +38,11 @@ class Callers:
         """After a revocation: in this process it holds at once, also for a token that is being asked about now."""
         self._believed = {}
 
+    def take_used(self) -> set[str]:
+        """The ids of the tokens used since this was last asked; whoever takes them writes them down."""
+        used, self._used = self._used, set()
+        return used
+
     async def _ask(self, authorization: bytes) -> Caller:
         asked, believed = time.monotonic(), self._believed
         row = await tokens.caller(self._store, digest(_token(authorization)))
@@ -45,6 +51,7 @@ class Callers:
         held = {"users.query": row.users_query, "users.manage": row.users_manage, "game.link": row.game_link}
         roles = frozenset(role for role, has in held.items() if has)
         caller = Caller(row.user_id, row.name, row.token_id, row.read_only, roles)
+        self._used.add(row.token_id)
         if len(believed) >= BELIEVED_MOST:
             believed.clear()
         believed[authorization] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+from gamekeeper import log
 from gamekeeper.game import accounts, credentials, lookup
 from gamekeeper.game.refusals import WrongCode, WrongPassword
 from gamekeeper.http import spelling, wire
@@ -14,12 +15,14 @@ NO_MAIL = "Mail is not set up on this server; the message waits in the outbox."
 
 
 async def validate_password(request: Request, body: wire.ValidatePassword) -> bytes:
+    """Check an account's password."""
     user = await lookup.user(request.keeper.store, request.params[0])
     await credentials.prove(request.keeper, user, body.password, request.caller.account_id)
     return _message(CORRECT)
 
 
 async def change_email(request: Request, body: wire.ChangeEmail) -> bytes:
+    """Change an account's email, with its password."""
     email = accounts.require_email(body.new, "new")
 
     async def change() -> bytes:
@@ -31,6 +34,8 @@ async def change_email(request: Request, body: wire.ChangeEmail) -> bytes:
 
 
 async def change_password(request: Request, body: wire.ChangePassword) -> bytes:
+    """Change an account's password, with the current one; its tokens end."""
+
     async def change() -> bytes:
         proven = await _prove(request, body.authorization)
         return await _set_password(request, body.new, proven, UPDATED)
@@ -39,22 +44,32 @@ async def change_password(request: Request, body: wire.ChangePassword) -> bytes:
 
 
 async def manage_email(request: Request, body: wire.ManageEmail) -> bytes:
+    """Change an account's email without its password."""
     email = accounts.require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
     return await request.change(decide, spelling.changed_user_record)
 
 
 async def manage_password(request: Request, body: wire.ManagePassword) -> bytes:
+    """Change an account's password without the current one; its tokens end."""
     return await _set_password(request, body.new, None, CORRECT)
 
 
 async def request_reset(request: Request) -> bytes:
+    """Mail the account a code that resets its password."""
     warning = None if request.keeper.settings.smtp_url else NO_MAIL
     answer = wire.encode(wire.Message("Password reset email sent.", warning))
-    return await request.change(partial(credentials.request_reset, key=request.params[0]), lambda _: answer)
+    caller, settings = request.caller.account_id, request.keeper.settings
+    decide = partial(credentials.request_reset, key=request.params[0], caller=caller, settings=settings)
+    answered = await request.change(decide, lambda _: answer)
+    if warning:
+        log.problem(request.id, warning)
+    return answered
 
 
 async def redeem_code(request: Request, body: wire.RedeemCode) -> bytes:
+    """Set a new password with a mailed code."""
+
     async def change() -> bytes:
         code = await credentials.prove_code(request.keeper, request.params[0], body.code)
         password = await request.keeper.passwords.hashed(body.new)

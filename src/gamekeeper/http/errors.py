@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gamekeeper.game import refusals
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import wire
+from gamekeeper.http import spelling, wire
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -55,6 +55,7 @@ STATUS: Mapping[type[Refusal], int] = {
     UnsupportedMediaType: 415,
     refusals.IdempotencyKeyReused: 422,
     refusals.TooManyGuesses: 429,
+    refusals.TooManyMails: 429,
     InternalError: 500,
     refusals.Overloaded: 503,
     DatabaseAway: 503,
@@ -70,6 +71,8 @@ def body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
     error = wire.Error(Message=refusal.message, Code=refusal.code, RequestId=request_id)
     if log_in and isinstance(refusal, refusals.Malformed):
         return wire.log_in_error("invalid_request", error)
+    if isinstance(refusal, refusals.UnappliedChanges):
+        return wire.unapplied_error(spelling.feed_changes(refusal.changes), error)
     if isinstance(refusal, refusals.LogInRefusal):
         return wire.log_in_error(refusal.code, error)
     return wire.encode(error)

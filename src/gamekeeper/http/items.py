@@ -10,6 +10,7 @@ from gamekeeper.store.engine import Reading
 
 
 async def both(request: Request) -> bytes:
+    """Inventory and bank of a character, every slot."""
     slots = await _slots(request)
     room = inventory.sizes(request.keeper.settings)
     carried = spelling.item_slots(slots, INVENTORY, room.inventory)
@@ -17,22 +18,26 @@ async def both(request: Request) -> bytes:
 
 
 async def in_inventory(request: Request) -> bytes:
+    """Inventory of a character, every slot."""
     size = request.keeper.settings.inventory_slots
     return wire.encode(spelling.item_slots(await _slots(request), INVENTORY, size))
 
 
 async def in_bank(request: Request) -> bytes:
+    """Bank of a character, every slot."""
     size = request.keeper.settings.bank_slots
     return wire.encode(spelling.item_slots(await _slots(request), BANK, size))
 
 
 async def in_bag(request: Request) -> bytes:
+    """What is in a bag."""
     bag_id = guid_param("bagId", request.params[0])
     size, slots = await request.keeper.store.read(partial(items.bag, bag_id=bag_id))
     return wire.encode(wire.Bag(bag_id, size, spelling.item_slots(slots, bag_id, size)))
 
 
 async def give(request: Request, body: wire.GiveItem) -> bytes:
+    """Give items to a character, all of them or none."""
     decide = partial(
         items.give,
         key=request.params[0],
@@ -45,6 +50,7 @@ async def give(request: Request, body: wire.GiveItem) -> bytes:
 
 
 async def take(request: Request, body: wire.TakeItem) -> bytes:
+    """Take items out of a character's inventory, all of them or none."""
     decide = partial(
         items.take,
         key=request.params[0],

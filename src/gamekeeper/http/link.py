@@ -15,6 +15,7 @@ _SERVER = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 
 
 async def put_catalogue(request: Request, body: bytes) -> bytes:
+    """Publish items, spells, variables, classes or maps."""
     kind = request.params[0]
     catalogue.require_kind(kind)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
@@ -32,6 +33,7 @@ async def put_catalogue(request: Request, body: bytes) -> bytes:
 
 
 async def catalogue_page(request: Request) -> bytes:
+    """What was published, page by page."""
     kind = request.params[0]
     catalogue.require_kind(kind)
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
@@ -44,6 +46,7 @@ async def catalogue_page(request: Request) -> bytes:
 
 
 async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
+    """Create a character, or tell what changed about one."""
     player_id = guid_param("id", request.params[0])
     decide = partial(
         link.put_player,
@@ -51,17 +54,20 @@ async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
         report=spelling.report(body),
         settings=request.keeper.settings,
         spelling=request.keeper.changes.spelling,
+        account_id=request.caller.account_id,
     )
     return await request.change(decide, spelling.player_record)
 
 
 async def delete_player(request: Request) -> bytes:
+    """Delete a character that is not online."""
     player_id = guid_param("id", request.params[0])
     decide = partial(link.delete_player, player_id=player_id, spelling=request.keeper.changes.spelling)
     return await request.change(decide, spelling.player_record)
 
 
 async def heartbeat(request: Request, body: wire.Lease) -> bytes:
+    """Say that a game server lives; its players are online until the lease ends."""
     server = _server(request)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
@@ -70,16 +76,19 @@ async def heartbeat(request: Request, body: wire.Lease) -> bytes:
 
 
 async def joined(request: Request, body: wire.Players) -> bytes:
+    """Say that characters have come online."""
     decide = partial(presence.join, server=_server(request), ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
 
 
 async def left(request: Request, body: wire.Players) -> bytes:
+    """Say that characters have gone offline."""
     decide = partial(presence.leave, server=_server(request), ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
 
 
 async def shut(request: Request) -> bytes:
+    """Shut a game server: all of its players go offline at once."""
     decide = partial(presence.shut, server=_server(request))
     return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
 

@@ -9,7 +9,7 @@ from gamekeeper.http import wire
 
 DEFAULT_SIZE = 5
 MOST = 2**31 - 1
-_DIGITS = re.compile(r"[0-9]{1,10}", re.ASCII)
+_DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Page:
 
 
 def from_query(query: Mapping[str, str], largest: int) -> Page:
-    number = _integer(query, "page", 0, 0)
-    size = min(_integer(query, "pageSize", 1, DEFAULT_SIZE), largest)
-    limit = min(_integer(query, "limit", 1, size), size)
+    number = integer(query, "page", 0, 0)
+    size = min(integer(query, "pageSize", 1, DEFAULT_SIZE), largest)
+    limit = min(integer(query, "limit", 1, size), size)
     return Page(number, size, limit)
 
 
@@ -42,10 +42,10 @@ def ascending(query: Mapping[str, str]) -> bool:
     return direction == "ascending"
 
 
-def _integer(query: Mapping[str, str], name: str, least: int, default: int) -> int:
+def integer(query: Mapping[str, str], name: str, least: int, default: int, most: int = MOST) -> int:
     text = query.get(name.lower())
     if text is None:
         return default
-    if not _DIGITS.fullmatch(text) or not least <= int(text) <= MOST:
-        raise BadField(field=name, problem=f"must be a whole number from {least} to {MOST}")
+    if not _DIGITS.fullmatch(text) or not least <= int(text) <= most:
+        raise BadField(field=name, problem=f"must be a whole number from {least} to {most}")
     return int(text)

@@ -12,12 +12,14 @@ Found = tuple[int, Sequence[bytes]]
 
 
 async def by_name(request: Request) -> bytes:
+    """Characters by name, page by page."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
     total, records = await _by_name(request, page)
     return wire.paged(total, page.number, page.size, records)
 
 
 async def by_rank(request: Request) -> bytes:
+    """Characters by level and experience, the best first."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
     ascending = paging.ascending(request.query)
 
@@ -30,28 +32,33 @@ async def by_rank(request: Request) -> bytes:
 
 
 async def online(request: Request) -> bytes:
+    """Characters that are online, page by page."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
     total, records = await _online(request, page)
     return wire.paged(total, page.number, page.size, records)
 
 
 async def legacy_online(request: Request, body: wire.LegacyPage) -> bytes:
+    """Characters that are online, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
     total, records = await _online(request, page)
     return wire.legacy(total, page.number, records)
 
 
 async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
+    """Characters by name, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
     total, records = await _by_name(request, page)
     return wire.legacy(total, page.number, records)
 
 
 async def online_count(request: Request) -> bytes:
+    """How many characters are online."""
     return wire.encode(wire.OnlineCount(await presence.count(request.keeper.store)))
 
 
 async def show(request: Request) -> bytes:
+    """One character, by name or id."""
     return spelling.player_record(await lookup.player_record(request.keeper.store, request.params[0]))
 
 

@@ -2,9 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -14,8 +14,10 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import BadField, RepeatedField
 from gamekeeper.http import bodies
 from gamekeeper.http.caller import Caller, Callers
+from gamekeeper.http.files import Files
 
 R = TypeVar("R")
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -27,16 +29,19 @@ class Request:
     id: str
     keeper: Keeper
     callers: Callers
+    files: Files
     method: str
     path: str  # the route's, with its parameters unfilled
     params: tuple[str, ...]
     headers: Mapping[bytes, bytes]
     query: Mapping[str, str]
     address: str
+    receive: Receive
     over_link: bool = False
     caller: Caller = NOBODY
     raw: bytes = b""
     body: msgspec.Struct | None = None
+    content_type: bytes = b"application/json; charset=utf-8"  # of the answer
     answer_headers: list[tuple[bytes, bytes]] = field(default_factory=list[tuple[bytes, bytes]])
 
     def intent(self) -> Intent:
@@ -48,8 +53,20 @@ class Request:
             reason=self._reason(),
             key=self._key(),
             fingerprint=self._fingerprint(),
-            dry_run=self._dry_run(),
+            dry_run=self.flag("dryRun"),
         )
+
+    def flag(self, name: str) -> bool:
+        """A query parameter that is true or false, and false when it is not there."""
+        given = self.query.get(name.lower(), "false").lower()
+        if given not in {"true", "false"}:
+            raise BadField(field=name, problem="must be true or false")
+        return given == "true"
+
+    async def gone(self) -> None:
+        """Returns when the caller has hung up; for operations that read no body."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
 
     async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> bytes:
         return self.done(await self.keeper.changes.apply(self.intent(), decide, answer))
@@ -69,20 +86,22 @@ class Request:
         return key
 
     def _reason(self) -> str | None:
-        reason = self.headers.get(b"x-reason", b"").decode("utf-8", "replace").strip()
+        reason = _text(self.headers.get(b"x-reason", b"")).strip()
         if len(reason) > LONGEST_REASON or _CONTROL.search(reason):
             raise BadField(field="X-Reason", problem=f"must be at most {LONGEST_REASON} printable characters")
         return reason or None
 
-    def _dry_run(self) -> bool:
-        wanted = self.query.get("dryrun", "false").lower()
-        if wanted not in {"true", "false"}:
-            raise BadField(field="dryRun", problem="must be true or false")
-        return wanted == "true"
-
     def _fingerprint(self) -> str:
         public = hashlib.sha256(self.raw).hexdigest() if self.body is None else bodies.public_part(self.body)
         return hashlib.sha256(msgspec.json.encode([self.method, self.path, self.params, public])).hexdigest()
+
+
+def _text(raw: bytes) -> str:
+    """Some clients send headers as UTF-8, some as Latin-1; a mistaken guess must not end as question marks."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def query_of(raw: bytes) -> dict[str, str]:

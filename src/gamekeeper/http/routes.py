@@ -1,5 +1,6 @@
 """THE TABLE: one row per operation, the spec's 31 in its order, then ours. `needs` and `does` have no default."""
 
+import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from enum import Enum
@@ -7,7 +8,20 @@ from typing import Any
 
 from msgspec import Struct
 
-from gamekeeper.http import credentials, health, items, link, players, spells, tokens, users, variables, wire
+from gamekeeper.http import (
+    credentials,
+    feed,
+    health,
+    items,
+    link,
+    pages,
+    players,
+    spells,
+    tokens,
+    users,
+    variables,
+    wire,
+)
 
 
 class Does(Enum):
@@ -31,67 +45,80 @@ class Route:
     needs: frozenset[str] | None
     does: Does
     handler: Callable[..., Coroutine[Any, Any, bytes]]
-    takes: type[Struct] | type[bytes] | None = None  # the body's shape; bytes: the handler reads it itself
+    takes: type[Struct] | type[bytes] | None  # the body's shape; bytes: the handler reads it itself
+    gives: object  # the answer's shape; text: a media type that is not JSON
+    asks: type[Struct] | None = None  # what it reads from the query
     successor: str | None = None  # set on deprecated operations
 
     @property
     def over_link(self) -> bool:
         return self.path.startswith("/api/link/")
 
+    @property
+    def parameters(self) -> list[str]:
+        return re.findall(r"\[(\w+)\]", self.path)
+
 
 # fmt: off
+PLAYER, USER, CHANGED = wire.PlayerRecord, wire.UserRecord[wire.Power], wire.UserRecord[wire.ChangedPower]
+PLAYERS, SLOTS = wire.Paged[PLAYER], list[wire.ItemSlot]
+ENTRIES = wire.Paged[wire.ItemEntry] | wire.Paged[wire.VariableEntry] | wire.Paged[wire.NamedEntry]
 P, U, L = "/api/v1/players", "/api/v1/users", "/api/link/v1"
 ROUTES: tuple[Route, ...] = (
-    Route(1, "GET", P, ANY, READ, players.by_name),
-    Route(2, "GET", f"{P}/rank", ANY, READ, players.by_rank),
-    Route(3, "POST", f"{P}/online", ANY, READ, players.legacy_online, wire.LegacyPage),
-    Route(4, "GET", f"{P}/online/count", ANY, READ, players.online_count),
-    Route(5, "GET", f"{P}/[lookupKey]", ANY, READ, players.show),
-    Route(6, "GET", f"{P}/[lookupKey]/variables", ANY, READ, variables.every),
-    Route(7, "GET", f"{P}/[lookupKey]/variables/[variableId]", ANY, READ, variables.one),
-    Route(8, "GET", f"{P}/[lookupKey]/variables/[variableId]/value", ANY, READ, variables.value),
-    Route(9, "POST", f"{P}/[lookupKey]/variables/[variableId]", ANY, WRITE, variables.assign, wire.SetVariable),
-    Route(10, "GET", f"{P}/[lookupKey]/items", ANY, READ, items.both),
-    Route(11, "GET", f"{P}/[lookupKey]/items/inventory", ANY, READ, items.in_inventory),
-    Route(12, "GET", f"{P}/[lookupKey]/items/bank", ANY, READ, items.in_bank),
-    Route(13, "GET", f"{P}/bag/[bagId]", ANY, READ, items.in_bag),
-    Route(14, "POST", f"{P}/[lookupKey]/items/give", ANY, WRITE, items.give, wire.GiveItem),
-    Route(15, "POST", f"{P}/[lookupKey]/items/take", ANY, WRITE, items.take, wire.TakeItem),
-    Route(16, "GET", f"{P}/[lookupKey]/spells", ANY, READ, spells.known),
-    Route(17, "POST", f"{P}/[lookupKey]/spells/teach", ANY, WRITE, spells.teach, wire.Spell),
-    Route(18, "POST", f"{P}/[lookupKey]/spells/forget", ANY, WRITE, spells.forget, wire.Spell),
-    Route(19, "POST", P, ANY, READ, players.legacy_by_name, wire.LegacyPage, successor=P),
-    Route(20, "GET", U, QUERY, READ, users.by_name),
-    Route(21, "GET", f"{U}/[lookupKey]", QUERY, READ, users.show),
-    Route(22, "POST", f"{U}/register", QUERY, WRITE, users.register, wire.Register),
-    Route(23, "POST", f"{U}/[lookupKey]/password/validate", QUERY, READ, credentials.validate_password, wire.ValidatePassword),
-    Route(24, "POST", f"{U}/[lookupKey]/email/change", QUERY, WRITE, credentials.change_email, wire.ChangeEmail),
-    Route(25, "POST", f"{U}/[lookupKey]/password/change", QUERY, WRITE, credentials.change_password, wire.ChangePassword),
-    Route(26, "GET", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, credentials.request_reset),
-    Route(27, "GET", f"{U}/[lookupKey]/players", QUERY, READ, users.players_of),
-    Route(28, "GET", f"{U}/[lookupKey1]/players/[lookupKey2]", QUERY, READ, users.player_of),
-    Route(29, "POST", f"{U}/[lookupKey]/manage/email/change", MANAGE, WRITE, credentials.manage_email, wire.ManageEmail),
-    Route(30, "POST", f"{U}/[lookupKey]/manage/password/change", MANAGE, WRITE, credentials.manage_password, wire.ManagePassword),
-    Route(31, "POST", U, QUERY, READ, users.legacy_by_name, wire.LegacyPage, successor=U),
+    Route(1, "GET", P, ANY, READ, players.by_name, None, PLAYERS, asks=wire.PageQuery),
+    Route(2, "GET", f"{P}/rank", ANY, READ, players.by_rank, None, PLAYERS, asks=wire.RankQuery),
+    Route(3, "POST", f"{P}/online", ANY, READ, players.legacy_online, wire.LegacyPage, wire.Legacy[PLAYER]),
+    Route(4, "GET", f"{P}/online/count", ANY, READ, players.online_count, None, wire.OnlineCount),
+    Route(5, "GET", f"{P}/[lookupKey]", ANY, READ, players.show, None, PLAYER),
+    Route(6, "GET", f"{P}/[lookupKey]/variables", ANY, READ, variables.every, None, list[wire.Variable]),
+    Route(7, "GET", f"{P}/[lookupKey]/variables/[variableId]", ANY, READ, variables.one, None, wire.Variable),
+    Route(8, "GET", f"{P}/[lookupKey]/variables/[variableId]/value", ANY, READ, variables.value, None, wire.Value),
+    Route(9, "POST", f"{P}/[lookupKey]/variables/[variableId]", ANY, WRITE, variables.assign, wire.SetVariable, wire.Variable),
+    Route(10, "GET", f"{P}/[lookupKey]/items", ANY, READ, items.both, None, wire.Items),
+    Route(11, "GET", f"{P}/[lookupKey]/items/inventory", ANY, READ, items.in_inventory, None, SLOTS),
+    Route(12, "GET", f"{P}/[lookupKey]/items/bank", ANY, READ, items.in_bank, None, SLOTS),
+    Route(13, "GET", f"{P}/bag/[bagId]", ANY, READ, items.in_bag, None, wire.Bag),
+    Route(14, "POST", f"{P}/[lookupKey]/items/give", ANY, WRITE, items.give, wire.GiveItem, wire.Given),
+    Route(15, "POST", f"{P}/[lookupKey]/items/take", ANY, WRITE, items.take, wire.TakeItem, wire.Taken),
+    Route(16, "GET", f"{P}/[lookupKey]/spells", ANY, READ, spells.known, None, list[wire.KnownSpell]),
+    Route(17, "POST", f"{P}/[lookupKey]/spells/teach", ANY, WRITE, spells.teach, wire.Spell, wire.SpellId),
+    Route(18, "POST", f"{P}/[lookupKey]/spells/forget", ANY, WRITE, spells.forget, wire.Spell, wire.SpellId),
+    Route(19, "POST", P, ANY, READ, players.legacy_by_name, wire.LegacyPage, wire.Legacy[PLAYER], successor=P),
+    Route(20, "GET", U, QUERY, READ, users.by_name, None, wire.Paged[USER], asks=wire.PageQuery),
+    Route(21, "GET", f"{U}/[lookupKey]", QUERY, READ, users.show, None, USER),
+    Route(22, "POST", f"{U}/register", QUERY, WRITE, users.register, wire.Register, wire.Registered),
+    Route(23, "POST", f"{U}/[lookupKey]/password/validate", QUERY, READ, credentials.validate_password, wire.ValidatePassword, wire.Message),
+    Route(24, "POST", f"{U}/[lookupKey]/email/change", QUERY, WRITE, credentials.change_email, wire.ChangeEmail, CHANGED),
+    Route(25, "POST", f"{U}/[lookupKey]/password/change", QUERY, WRITE, credentials.change_password, wire.ChangePassword, wire.Message),
+    Route(26, "GET", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, credentials.request_reset, None, wire.Message),
+    Route(27, "GET", f"{U}/[lookupKey]/players", QUERY, READ, users.players_of, None, list[PLAYER]),
+    Route(28, "GET", f"{U}/[lookupKey1]/players/[lookupKey2]", QUERY, READ, users.player_of, None, PLAYER),
+    Route(29, "POST", f"{U}/[lookupKey]/manage/email/change", MANAGE, WRITE, credentials.manage_email, wire.ManageEmail, CHANGED),
+    Route(30, "POST", f"{U}/[lookupKey]/manage/password/change", MANAGE, WRITE, credentials.manage_password, wire.ManagePassword, wire.Message),
+    Route(31, "POST", U, QUERY, READ, users.legacy_by_name, wire.LegacyPage, wire.Legacy[USER], successor=U),
 
-    Route(None, "GET", f"{P}/online", ANY, READ, players.online),
-    Route(None, "POST", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, credentials.redeem_code, wire.RedeemCode),
-    Route(None, "POST", "/api/oauth/token", NOBODY, WRITE, tokens.log_in, wire.LogIn),
-    Route(None, "DELETE", "/api/oauth/token/[username]", ANY, WRITE, tokens.revoke_all),
-    Route(None, "DELETE", "/api/oauth/token/[username]/[tokenId]", ANY, WRITE, tokens.revoke_one),
-    Route(None, "DELETE", "/api/oauth/tokens/[username]", ANY, WRITE, tokens.revoke_all),
-    Route(None, "DELETE", "/api/oauth/tokens/[username]/[tokenId]", ANY, WRITE, tokens.revoke_one),
+    Route(None, "GET", f"{P}/online", ANY, READ, players.online, None, PLAYERS, asks=wire.PageQuery),
+    Route(None, "POST", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, credentials.redeem_code, wire.RedeemCode, wire.Message),
+    Route(None, "POST", "/api/oauth/token", NOBODY, WRITE, tokens.log_in, wire.LogIn, wire.Token),
+    Route(None, "DELETE", "/api/oauth/token/[username]", ANY, WRITE, tokens.revoke_all, None, wire.Revoked),
+    Route(None, "DELETE", "/api/oauth/token/[username]/[tokenId]", ANY, WRITE, tokens.revoke_one, None, wire.Revoked),
+    Route(None, "DELETE", "/api/oauth/tokens/[username]", ANY, WRITE, tokens.revoke_all, None, wire.Revoked),
+    Route(None, "DELETE", "/api/oauth/tokens/[username]/[tokenId]", ANY, WRITE, tokens.revoke_one, None, wire.Revoked),
 
-    Route(None, "PUT", f"{L}/catalogue/[kind]", LINK, WRITE, link.put_catalogue, bytes),
-    Route(None, "GET", f"{L}/catalogue/[kind]", LINK, READ, link.catalogue_page),
-    Route(None, "PUT", f"{L}/players/[id]", LINK, WRITE, link.put_player, wire.PutPlayer),
-    Route(None, "DELETE", f"{L}/players/[id]", LINK, WRITE, link.delete_player),
-    Route(None, "PUT", f"{L}/servers/[server]", LINK, WRITE, link.heartbeat, wire.Lease),
-    Route(None, "POST", f"{L}/servers/[server]/joined", LINK, WRITE, link.joined, wire.Players),
-    Route(None, "POST", f"{L}/servers/[server]/left", LINK, WRITE, link.left, wire.Players),
-    Route(None, "DELETE", f"{L}/servers/[server]", LINK, WRITE, link.shut),
+    Route(None, "PUT", f"{L}/catalogue/[kind]", LINK, WRITE, link.put_catalogue, bytes, wire.Count),
+    Route(None, "GET", f"{L}/catalogue/[kind]", LINK, READ, link.catalogue_page, None, ENTRIES, asks=wire.PageQuery),
+    Route(None, "PUT", f"{L}/players/[id]", LINK, WRITE, link.put_player, wire.PutPlayer, PLAYER),
+    Route(None, "DELETE", f"{L}/players/[id]", LINK, WRITE, link.delete_player, None, PLAYER),
+    Route(None, "PUT", f"{L}/servers/[server]", LINK, WRITE, link.heartbeat, wire.Lease, wire.ServerState),
+    Route(None, "POST", f"{L}/servers/[server]/joined", LINK, WRITE, link.joined, wire.Players, wire.Online),
+    Route(None, "POST", f"{L}/servers/[server]/left", LINK, WRITE, link.left, wire.Players, wire.Online),
+    Route(None, "DELETE", f"{L}/servers/[server]", LINK, WRITE, link.shut, None, wire.Online),
+    Route(None, "GET", f"{L}/changes", LINK, READ, feed.changes, None, wire.Changes, asks=wire.FeedQuery),
 
-    Route(None, "GET", "/health/live", NOBODY, READ, health.live),
-    Route(None, "GET", "/health/ready", NOBODY, READ, health.ready),
+    Route(None, "GET", "/api/openapi.json", NOBODY, READ, pages.openapi, None, dict[str, Any]),
+    Route(None, "GET", "/api/docs", NOBODY, READ, pages.docs, None, "text/html"),
+    Route(None, "GET", "/api/docs/[file]", NOBODY, READ, pages.file, None, "text/*"),
+    Route(None, "GET", "/health/live", NOBODY, READ, health.live, None, wire.Health),
+    Route(None, "GET", "/health/ready", NOBODY, READ, health.ready, None, wire.Health),
 )
 # fmt: on

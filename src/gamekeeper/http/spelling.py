@@ -17,7 +17,7 @@ from gamekeeper.game.spelling import Trace
 from gamekeeper.game.tokens import Pair
 from gamekeeper.http import wire
 from gamekeeper.http.wire import encode
-from gamekeeper.store import catalogue
+from gamekeeper.store import catalogue, feed
 from gamekeeper.store.players import Record
 from gamekeeper.store.users import User
 
@@ -77,6 +77,7 @@ def report(body: wire.PutPlayer) -> Report:
         bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
         spells={each.Slot: None if each.SpellId == ZERO else each.SpellId for each in body.Spells or []},
         variables={each.VariableId: each.Value for each in body.Variables or []},
+        applied=None if body.AppliedSeq is UNSET else body.AppliedSeq,
     )
 
 
@@ -136,6 +137,10 @@ def read_entry(value: wire.ItemEntry | wire.NamedEntry | wire.VariableEntry) -> 
             return catalogue.Named(*fields)
 
 
+def feed_changes(changes: Sequence[feed.Change]) -> list[wire.FeedChange]:
+    return [_feed_change(each) for each in changes]
+
+
 def trace(side: Trace) -> str:
     """One side of a ledger row, in the words of the records."""
     fields = {wire.PLAYER_FIELDS[name]: _traced(name, value) for name, value in side.player.items()}
@@ -156,6 +161,17 @@ def _once(field: str, keys: Sequence[object]) -> None:
     """Which of two would be meant is not for us to guess."""
     if len(set(keys)) < len(keys):
         raise BadField(field=field, problem="says the same slot, bag or variable twice")
+
+
+def _feed_change(change: feed.Change) -> wire.FeedChange:
+    sides = (_raw(change.before), _raw(change.after))
+    return wire.FeedChange(
+        change.seq, instant(change.at), change.kind, change.player_id, *sides, change.by, change.request_id
+    )
+
+
+def _raw(stored: str | bytes | None) -> msgspec.Raw:
+    return msgspec.Raw("null" if stored is None else stored)
 
 
 def _spots(place: str, slots: Sequence[wire.ItemSlot]) -> dict[Spot, Stack | None]:

@@ -8,6 +8,8 @@ from gamekeeper.store.engine import Reading
 
 
 async def known(request: Request) -> bytes:
+    """Spells a character knows."""
+
     async def look(tx: Reading) -> dict[int, str]:
         return await spell_rows.known(tx, await lookup.player_id(tx, request.params[0]))
 
@@ -16,11 +18,13 @@ async def known(request: Request) -> bytes:
 
 
 async def teach(request: Request, body: wire.Spell) -> bytes:
+    """Teach a character a spell."""
     size = request.keeper.settings.spell_slots
     decide = partial(spells.teach, player=request.params[0], spell_id=body.spellid, size=size)
     return await request.change(decide, lambda spell: wire.encode(wire.SpellId(spell)))
 
 
 async def forget(request: Request, body: wire.Spell) -> bytes:
+    """Make a character forget a spell."""
     decide = partial(spells.forget, player=request.params[0], spell_id=body.spellid)
     return await request.change(decide, lambda spell: wire.encode(wire.SpellId(spell)))

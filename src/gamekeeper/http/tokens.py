@@ -8,6 +8,7 @@ from gamekeeper.http.request import Request
 
 
 async def log_in(request: Request, body: wire.LogIn) -> bytes:
+    """Log in, or renew a token with its refresh token."""
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
@@ -25,6 +26,7 @@ async def log_in(request: Request, body: wire.LogIn) -> bytes:
 
 
 async def revoke_all(request: Request) -> bytes:
+    """End all tokens of an account: one's own, or anybody's with users.manage."""
     name = _own_or_managed(request)
     answer = await request.change(
         partial(tokens.revoke_all, name=name), lambda user: wire.encode(wire.Revoked(user.name))
@@ -34,6 +36,7 @@ async def revoke_all(request: Request) -> bytes:
 
 
 async def revoke_one(request: Request) -> bytes:
+    """End one token of an account, by its id or its refresh token."""
     name, token = _own_or_managed(request), request.params[1]
     answer = await request.change(
         partial(tokens.revoke_one, name=name, token=token), lambda user: wire.encode(wire.Revoked(user.name, token))

@@ -15,22 +15,26 @@ _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 async def by_name(request: Request) -> bytes:
+    """Accounts by name, page by page."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
     total, records = await _page(request, page)
     return wire.paged(total, page.number, page.size, records)
 
 
 async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
+    """Accounts by name, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
     total, records = await _page(request, page)
     return wire.legacy(total, page.number, records)
 
 
 async def show(request: Request) -> bytes:
+    """One account, by name or id."""
     return spelling.user_record(await lookup.user(request.keeper.store, request.params[0]), codes=sees_codes(request))
 
 
 async def register(request: Request, body: wire.Register) -> bytes:
+    """Register an account, without any powers."""
     name = accounts.require_name(body.username, "username", request.keeper.settings)
     email = accounts.require_email(body.email, "email")
     password = await request.keeper.passwords.hashed(body.password)
@@ -39,10 +43,12 @@ async def register(request: Request, body: wire.Register) -> bytes:
 
 
 async def players_of(request: Request) -> bytes:
+    """All characters of an account, the oldest first."""
     return wire.array([spelling.player_record(record) for record in await _players(request)])
 
 
 async def player_of(request: Request) -> bytes:
+    """One character of an account, by name, id or place in its list."""
     return spelling.player_record(_pick(await _players(request), request.params[1]))
 
 

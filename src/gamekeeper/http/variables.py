@@ -9,6 +9,8 @@ from gamekeeper.store.engine import Reading
 
 
 async def every(request: Request) -> bytes:
+    """All variables ever set for a character."""
+
     async def look(tx: Reading) -> list[variable_rows.VariableRow]:
         return await variable_rows.of_player(tx, await lookup.player_id(tx, request.params[0]))
 
@@ -17,15 +19,18 @@ async def every(request: Request) -> bytes:
 
 
 async def one(request: Request) -> bytes:
+    """One variable of a character; 0 or false when it was never set."""
     variable_id, value = await _value(request)
     return wire.encode(wire.Variable(variable_id, value))
 
 
 async def value(request: Request) -> bytes:
+    """One variable's bare value."""
     return wire.encode(wire.Value((await _value(request))[1]))
 
 
 async def assign(request: Request, body: wire.SetVariable) -> bytes:
+    """Set a variable of a character."""
     variable_id = guid_param("variableId", request.params[1])
     decide = partial(variables.set_value, player=request.params[0], variable_id=variable_id, new=body.value)
     return await request.change(decide, lambda new: wire.encode(wire.Variable(variable_id, new)))

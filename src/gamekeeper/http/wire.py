@@ -1,26 +1,35 @@
 """Every JSON shape, attributes spelt exactly as on the wire. Nothing else knows how a field is spelt."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+R = TypeVar("R")
 ZERO = "00000000-0000-0000-0000-000000000000"
+STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
 
-Guid = Annotated[str, Meta(extra={"is": "guid"})]
-Text = Annotated[str, Meta(max_length=255)]
-Sent = Annotated[str, Meta(extra={"is": "password"})]  # a SHA-256 in hex
-Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"})]
-Instant = Annotated[str, Meta(extra={"is": "instant"})]  # ISO 8601 with its offset
+# `extra` is read by bodies.py, `extra_json_schema` by openapi.py.
+Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
+Text = Annotated[str, Meta(max_length=255, extra_json_schema=STORABLE)]
+Name = Annotated[str, Meta(extra_json_schema={"format": "name"})]  # of a new account; what it must match is a setting
+Email = Annotated[str, Meta(extra_json_schema={"format": "email"})]
+HASH = {"pattern": "^[0-9A-Fa-f]{64}$", "description": "The SHA-256 of the password, in hex."}
+Sent = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=HASH)]
+Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=STORABLE)]
+Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]  # with its offset
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-Two = Annotated[list[Int32], Meta(min_length=2, max_length=2)]
+Two = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
 Five = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
-VariableValue = Annotated[int | bool, Meta(extra={"is": "value"})]
+Stats = Annotated[Five, Meta(description="Attack, ability power, defense, magic resist, speed.")]
+WORN = "Inventory slots of helmet, armor, weapon, shield, boots; -1 for none."
+Worn = Annotated[list[Annotated[int, Meta(ge=-1, le=2**31 - 1)]], Meta(min_length=5, max_length=5, description=WORN)]
+VariableValue = Annotated[Long | bool, Meta(extra={"is": "value"})]
 
 encode = msgspec.json.Encoder().encode
 
@@ -53,9 +62,9 @@ class Spell(Struct):
 
 
 class Register(Struct):
-    username: str
+    username: Name
     password: Sent
-    email: str
+    email: Email
 
 
 class ValidatePassword(Struct):
@@ -63,7 +72,7 @@ class ValidatePassword(Struct):
 
 
 class ChangeEmail(Struct):
-    new: str
+    new: Email
     authorization: Sent
 
 
@@ -73,7 +82,7 @@ class ChangePassword(Struct):
 
 
 class ManageEmail(Struct):
-    new: str
+    new: Email
 
 
 class ManagePassword(Struct):
@@ -91,6 +100,22 @@ class LogIn(Struct):
     password: Secret = ""
     refresh_token: Secret = ""
     scope: str = ""
+
+
+class PasswordGrant(Struct):
+    """What a LogIn must be, said more exactly than its refusals allow to read it."""
+
+    grant_type: Literal["password"]
+    username: Annotated[str, Meta(min_length=1, extra_json_schema=STORABLE)]
+    password: Sent
+    scope: Literal["", "read"] = ""
+
+
+class RefreshGrant(Struct):
+    """The same for renewing."""
+
+    grant_type: Literal["refresh_token"]
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=STORABLE)]
 
 
 class ItemEntry(Struct):
@@ -121,6 +146,37 @@ class Players(Struct):
     Players: Annotated[list[Guid], Meta(max_length=10_000)]
 
 
+# --- what is asked for in the query ----------------------------------------------------------------------------------
+
+
+Number = Annotated[Natural, Meta(description="Which page, from 0; one past the end has no records.")]
+Size = Annotated[Positive, Meta(description="Records per page; more than the server's greatest is cut to it.")]
+Limit = Annotated[Positive, Meta(description="At most so many of what would be answered.")]
+Order = Annotated[Literal["Ascending", "Descending"], Meta(description="Descending: the best first.")]
+After = Annotated[LongNatural | Literal["now"], Meta(description="`Next` of the answer before; 0: all there ever was.")]
+Wait = Annotated[Natural, Meta(description="Seconds to wait when there is nothing yet; more than 60 are 60.")]
+Own = Annotated[bool, Meta(description="Also what this account itself wrote over the link.")]
+Epoch = Annotated[Guid, Meta(description="`Epoch` of the answer before: refused when the ledger is another by now.")]
+
+
+class PageQuery(Struct):
+    page: Number = 0
+    pageSize: Size = 5  # noqa: N815 - the wire's spelling
+    limit: Limit | UnsetType = UNSET
+
+
+class RankQuery(PageQuery):
+    sortDirection: Order = "Descending"  # noqa: N815 - the wire's spelling
+
+
+class FeedQuery(Struct):
+    after: After = 0
+    wait: Wait = 0
+    limit: Limit = 100
+    own: Own = False
+    epoch: Epoch | UnsetType = UNSET
+
+
 # --- what comes in and goes out ------------------------------------------------------------------------------------
 
 
@@ -129,7 +185,7 @@ class ItemSlot(Struct):
     BagId: Guid | None = None
     ItemId: Guid = ZERO
     Quantity: Natural = 0
-    StatBuffs: Five = msgspec.field(default_factory=lambda: [0, 0, 0, 0, 0])
+    StatBuffs: Stats = msgspec.field(default_factory=lambda: [0, 0, 0, 0, 0])
 
 
 class Bag(Struct):
@@ -159,10 +215,10 @@ class PutPlayer(Struct):
     ClassId: Guid | UnsetType = UNSET
     Gender: Annotated[int, Meta(ge=0, le=1)] | UnsetType = UNSET
     Vitals: Two | UnsetType = UNSET
-    BaseStats: Five | UnsetType = UNSET
-    StatPointAllocations: Five | UnsetType = UNSET
+    BaseStats: Stats | UnsetType = UNSET
+    StatPointAllocations: Stats | UnsetType = UNSET
     StatPoints: Int32 | UnsetType = UNSET
-    Equipment: Five | UnsetType = UNSET
+    Equipment: Worn | UnsetType = UNSET
     MapId: Guid | UnsetType = UNSET
     X: Int32 | UnsetType = UNSET
     Y: Int32 | UnsetType = UNSET
@@ -179,6 +235,7 @@ class PutPlayer(Struct):
     Bags: list[Bag] | UnsetType = UNSET
     Spells: list[KnownSpell] | UnsetType = UNSET
     Variables: list[Variable] | UnsetType = UNSET
+    AppliedSeq: LongNatural | UnsetType = UNSET
 
 
 # --- what goes out -------------------------------------------------------------------------------------------------
@@ -190,25 +247,31 @@ class Error(Struct):
     RequestId: str
 
 
+class LogInError(Error):
+    """As `log_in_error` writes it."""
+
+    error: Literal["invalid_request", "invalid_grant", "unsupported_grant_type", "unauthorized_client"]
+
+
 class PlayerDocument(Struct):
     """The stored part of a player record; ClassName, MapName, Online and LastOnline follow as its tail."""
 
     Name: str
     InBank: bool
-    UserId: str
-    MaxVitals: list[int]
-    Id: str
+    UserId: Guid
+    MaxVitals: Two
+    Id: Guid
     Level: int
     Exp: int
     ExperienceToNextLevel: int
-    ClassId: str
+    ClassId: Guid
     Gender: int
-    Vitals: list[int]
-    BaseStats: list[int]
-    StatPointAllocations: list[int]
+    Vitals: Two
+    BaseStats: Stats
+    StatPointAllocations: Stats
     StatPoints: int
-    Equipment: list[int]
-    MapId: str
+    Equipment: Worn
+    MapId: Guid
     X: int
     Y: int
     Z: int
@@ -216,8 +279,36 @@ class PlayerDocument(Struct):
     Sprite: str
     Face: str
     Dead: bool
-    CreationDate: str
+    CreationDate: Instant
     PlayTimeSeconds: int
+
+
+class PlayerRecord(PlayerDocument):
+    """The document with its tail, as `player_tail` writes it."""
+
+    ClassName: str
+    MapName: str
+    Online: bool
+    LastOnline: Instant | None
+
+
+class Paged(Struct, Generic[R]):
+    """As `paged` writes it."""
+
+    Total: int
+    Page: int
+    PageSize: int
+    Count: int
+    Values: list[R]
+
+
+class Legacy(Struct, Generic[R]):
+    """As `legacy` writes it."""
+
+    total: int
+    Page: int
+    count: int
+    entries: list[R]
 
 
 class Value(Struct):
@@ -240,17 +331,17 @@ class Quantity(Struct):
 
 
 class Given(Struct):
-    id: str
+    id: Guid
     quantity: Quantity
 
 
 class Taken(Struct):
-    ItemId: str
+    ItemId: Guid
     Quantity: int
 
 
 class SpellId(Struct):
-    SpellId: str
+    SpellId: Guid
 
 
 class Power(Struct):
@@ -272,11 +363,11 @@ class ChangedPower(Struct):
     ApiUserManagement: bool
 
 
-class UserRecord(Struct):
-    Id: str
+class UserRecord(Struct, Generic[R]):
+    Id: Guid
     Name: str
     Email: str
-    Power: Power | ChangedPower
+    Power: R  # Power or ChangedPower, as the spec lists per endpoint
     PasswordResetCode: str | None
     IsMuted: bool
     MuteReason: str | None
@@ -312,12 +403,35 @@ class Count(Struct):
 
 class ServerState(Struct):
     Server: str
-    ExpiresAt: str
+    ExpiresAt: Instant
     Online: int
 
 
 class Online(Struct):
     Online: int
+
+
+class FeedChange(Struct):
+    Seq: int
+    At: Instant
+    Kind: str
+    PlayerId: Guid
+    Before: msgspec.Raw
+    After: msgspec.Raw
+    By: str | None
+    RequestId: str
+
+
+class UnappliedError(Error):
+    """As `unapplied_error` writes it."""
+
+    Changes: list[FeedChange]
+
+
+class Changes(Struct):
+    Changes: list[FeedChange]
+    Next: int
+    Epoch: Guid
 
 
 class Health(Struct):
@@ -431,6 +545,15 @@ def player_tail(class_name: str, map_name: str, last_online: str | None, *, onli
         b"true" if online else b"false",
         encode(last_online),
     )
+
+
+def error_code(codes: Sequence[str]) -> dict[str, object]:
+    """The one field of an error that differs from row to row."""
+    return {"Code": {"enum": codes}}
+
+
+def unapplied_error(changes: list[FeedChange], error: Error) -> bytes:
+    return encode({**msgspec.structs.asdict(error), "Changes": changes})
 
 
 def log_in_error(code: str, error: Error) -> bytes:

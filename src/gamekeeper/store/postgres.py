@@ -31,6 +31,7 @@ WORDS = {
     "clustered": "",
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
     "for_update": "FOR UPDATE",
+    "new_guid": "gen_random_uuid()",
 }
 _AGAIN = (
     asyncpg.SerializationError,

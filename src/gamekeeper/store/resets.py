@@ -1,4 +1,4 @@
-"""One-time codes for setting a password, and the mails that carry them."""
+"""One-time codes for setting a password."""
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
@@ -6,8 +6,8 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("resets")
 
 
-def save(tx: Writing, user_id: str, code: str, tries: int, life_ms: int) -> None:
-    tx.later(SQL.save, user_id, code, tries, life_ms)
+def save(tx: Writing, user_id: str, code: str, tries: int, life_ms: int, mail_id: str) -> None:
+    tx.later(SQL.save, user_id, code, tries, life_ms, mail_id)
 
 
 async def live(tx: Reading, user_id: str) -> str | None:
@@ -27,12 +27,3 @@ def spend_try(tx: Writing, user_id: str) -> None:
 
 def forget(tx: Writing, user_id: str) -> None:
     tx.later(SQL.forget, user_id)
-
-
-def queue_mail(tx: Writing, mail_id: str, user_id: str, life_ms: int) -> None:
-    tx.later(SQL.queue_mail, mail_id, user_id, life_ms)
-
-
-async def mails_waiting(tx: Reading) -> int:
-    row = await tx.one(SQL.mails_waiting)
-    return row[0] if row else 0

@@ -33,7 +33,8 @@ CREATE TABLE resets (
     user_id     {guid} PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
     code        TEXT NOT NULL,
     tries_left  INTEGER NOT NULL CHECK (tries_left >= 0),
-    expires_at  {long} NOT NULL
+    expires_at  {long} NOT NULL,
+    mail_id     {guid}                         -- the mail that carries the code
 ) {strict};
 
 -- An account as it is read: with its mute and its reset code while they last.
@@ -46,13 +47,38 @@ LEFT JOIN resets r ON r.user_id = u.id AND r.expires_at > {now} AND r.tries_left
 
 -- Mail on its way out. A mail about a code goes nowhere once the code has run out.
 CREATE TABLE mails (
-    id          {guid} PRIMARY KEY,
-    user_id     {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-    kind        TEXT NOT NULL CHECK (kind IN ('password_reset')),
-    queued_at   {long} NOT NULL,
-    expires_at  {long} NOT NULL
+    id           {guid} PRIMARY KEY,           -- its Message-ID too, the same on every try
+    user_id      {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    caller_id    {guid},                       -- the account that asked for it
+    kind         TEXT NOT NULL CHECK (kind IN ('password_reset')),
+    address      TEXT NOT NULL,                -- where it goes: the account's when it was queued
+    queued_at    {long} NOT NULL,
+    expires_at   {long} NOT NULL,
+    tries        INTEGER NOT NULL CHECK (tries >= 0),
+    next_try_at  {long},                       -- null: there will be none
+    taken_until  {long},                       -- until then somebody is sending it
+    sent_at      {long},
+    failed_at    {long},                       -- refused for good
+    last_error   TEXT,
+    CHECK (next_try_at IS NULL OR (sent_at IS NULL AND failed_at IS NULL))
 ) {strict};
-CREATE INDEX mails_by_user ON mails (user_id);
+CREATE INDEX mails_by_user ON mails (user_id, queued_at);
+CREATE INDEX mails_by_caller ON mails (caller_id, queued_at);
+CREATE INDEX mails_by_age ON mails (queued_at);
+CREATE INDEX mails_to_try ON mails (next_try_at) WHERE next_try_at IS NOT NULL;
+
+-- A mail as it is read: whose it is, the code it carries while that lives, and how it fares.
+CREATE VIEW mail_records AS
+SELECT m.id, m.user_id, u.name, m.kind, m.address, m.queued_at, m.expires_at, m.tries, m.next_try_at, m.sent_at,
+       m.last_error, r.code,
+       CASE WHEN m.sent_at IS NOT NULL THEN 'sent'
+            WHEN m.failed_at IS NOT NULL THEN 'failed'
+            WHEN r.code IS NULL THEN 'expired'
+            WHEN m.taken_until > {now} THEN 'sending'
+            ELSE 'queued' END AS state
+FROM mails m
+JOIN users u ON u.id = m.user_id
+LEFT JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id AND r.expires_at > {now} AND r.tries_left > 0;
 
 -- Token pairs, by hash only. A family is a log-in and everything refreshed from it.
 CREATE TABLE tokens (
@@ -66,7 +92,8 @@ CREATE TABLE tokens (
     access_expires   {long} NOT NULL,
     refresh_expires  {long} NOT NULL,
     exchanged_at     {long},                   -- when the refresh token was first exchanged
-    revoked_at       {long}
+    revoked_at       {long},
+    last_used        {long}                    -- to the minute; null: never
 ) {strict};
 CREATE INDEX tokens_by_user ON tokens (user_id, issued_at);
 CREATE INDEX tokens_by_family ON tokens (family_id);
@@ -220,3 +247,10 @@ CREATE TABLE idempotency_keys (
     PRIMARY KEY (account_id, key)
 ) {strict};
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (at);
+
+-- Which life of the ledger this is: a restored copy gets another, so that followers notice that numbers may repeat.
+CREATE TABLE epoch (
+    one  INTEGER PRIMARY KEY CHECK (one = 1),
+    id   {guid} NOT NULL
+) {strict};
+INSERT INTO epoch (one, id) VALUES (1, {new_guid});

@@ -28,6 +28,10 @@ WORDS = {
     "clustered": "WITHOUT ROWID, STRICT",
     "now": "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
     "for_update": "",
+    "new_guid": (
+        "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' || "
+        "substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
+    ),
 }
 
 
@@ -132,6 +136,8 @@ class SqliteStore:
 
     async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
         del claim  # one writer: no two works ever overlap
+        if self._thread is None:
+            raise Away("The database is closed.")
         job = _Job(work, self._loop.create_future())
         self._jobs.put(job)
         return await job.future

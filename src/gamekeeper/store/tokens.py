@@ -1,7 +1,9 @@
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
 
 SQL = Statements("tokens")
 LISTED_MOST = 1000
@@ -48,6 +50,7 @@ class Listed(NamedTuple):
     access_expires: int
     refresh_expires: int
     revoked_at: int | None
+    last_used: int | None
     live: bool
 
 
@@ -93,7 +96,12 @@ def revoke_one(tx: Writing, token_id: str) -> None:
 
 async def list_(tx: Reading, user_id: str | None) -> list[Listed]:
     rows = await tx.all(SQL.list, user_id, LISTED_MOST)
-    return [Listed(*row)._replace(read_only=bool(row[2]), live=bool(row[7])) for row in rows]
+    return [Listed(*row)._replace(read_only=bool(row[2]), live=bool(row[8])) for row in rows]
+
+
+def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
+    """Except of those whose use was noted less than the pause ago."""
+    tx.later(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
 
 
 def delete_old(tx: Writing, older_than_ms: int) -> None:

@@ -28,11 +28,18 @@ SELECT id FROM tokens WHERE user_id = $1 AND (id = $2 OR refresh_hash = $3);
 UPDATE tokens SET revoked_at = {now} WHERE id = $1 AND revoked_at IS NULL;
 
 -- name: list
-SELECT t.id, u.name, t.read_only, t.issued_at, t.access_expires, t.refresh_expires, t.revoked_at,
+SELECT t.id, u.name, t.read_only, t.issued_at, t.access_expires, t.refresh_expires, t.revoked_at, t.last_used,
        t.revoked_at IS NULL AND (t.access_expires > {now} OR t.refresh_expires > {now})
 FROM tokens t JOIN users u ON u.id = t.user_id
 WHERE CAST($1 AS {guid}) IS NULL OR u.id = $1
 ORDER BY t.issued_at DESC, t.id LIMIT $2;
+
+-- name: note_use
+UPDATE tokens SET last_used = {now}
+WHERE id IN (SELECT t.id FROM tokens t
+             WHERE t.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
+               AND (t.last_used IS NULL OR t.last_used <= {now} - $2)
+             ORDER BY t.id {for_update});
 
 -- name: delete_old
 DELETE FROM tokens WHERE access_expires < {now} - $1 AND refresh_expires < {now} - $1;

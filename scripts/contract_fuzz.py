@@ -1,0 +1,104 @@
+"""Serves the demo world and lets schemathesis hold the server against its own /api/openapi.json, with all checks.
+
+    .venv/bin/python scripts/contract_fuzz.py --database sqlite:///fuzz.db --examples 20
+
+The database must be empty: it is filled with the demo world. What is expected otherwise than schemathesis would, and
+why, is in schemathesis.toml. Exit code 0: no failure; 1: failures, printed.
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+
+from gamekeeper import app, settings
+from gamekeeper.demo import filling, world
+from gamekeeper.game import tokens
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import UserRegistered
+from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.migrate import migrate
+from gamekeeper.store.users import User
+from server import Server
+
+ROOT = Path(__file__).parent.parent
+PASSWORD = "correct horse battery staple"  # noqa: S105 - a throw-away database's, whose hash the examples have
+OWN, OWN_ID = "fuzzer", "f0f0f0f0-0000-4000-8000-00000000f022"
+SECONDS = 1200
+MANY = 100_000  # wrong passwords: guessing ends in 429, and then nothing more is learnt
+
+
+class Result(NamedTuple):
+    failed: bool
+    cases: int
+    text: str
+
+
+def fuzz(database: str, examples: int, phases: str, seed: int = 1) -> Result:
+    """So many examples per operation; the phases besides "fuzzing" make as many cases as they need."""
+    token = asyncio.run(_filled(database))
+    with Server(database, guesses_per_caller=MANY, guesses_per_account=MANY) as server:
+        done = _run(server.url, token, examples, phases, seed)
+        mine = {"Authorization": f"Bearer {token}"}
+        alive = httpx.get(f"{server.url}/api/v1/players", headers=mine).is_success
+    counted = re.search(r"([\d,]+) generated", done.stdout)
+    text = done.stdout + done.stderr + ("" if alive else "\nThe fuzzer's own token was no good in the end.\n")
+    return Result(done.returncode != 0 or not alive, int(counted[1].replace(",", "")) if counted else 0, text)
+
+
+def _run(url: str, token: str, examples: int, phases: str, seed: int) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(ROOT / "schemathesis.toml")]
+    command += ["run", f"{url}/api/openapi.json", "--header", f"Authorization: Bearer {token}", "--checks", "all"]
+    command += ["--phases", phases, "--max-examples", str(examples), "--seed", str(seed), "--no-color"]
+    command += ["--generation-database", "none", "--continue-on-failure", "--request-timeout", "70"]
+    environment = {
+        **os.environ,
+        "FUZZ_OWN": f"{OWN},{OWN_ID}",
+        "SCHEMATHESIS_HOOKS": "fuzz_hooks",
+        "PYTHONPATH": str(ROOT / "scripts"),
+    }
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
+
+
+async def _filled(database: str) -> str:
+    """The demo world, and an account of the fuzzer's own that may do everything; returns its token."""
+    keeper = app.build_keeper(settings.load({}, database=database))
+    await keeper.store.open()
+    await migrate(keeper.store)
+    await filling.fill(keeper, PASSWORD)
+    fuzzer = User(OWN_ID, OWN, "fuzzer@example.test", NO_PASSWORD, world.API_POWERS, 0, None, None)
+
+    async def register(_: Reading) -> Decision[None]:
+        return Decision([UserRegistered(fuzzer)], None)
+
+    await keeper.changes.apply(filling.BY_DEMO, register, lambda _: b"")
+    pair = await tokens.issue_for_service(keeper, fuzzer, 24, read_only=False)
+    await keeper.store.close()
+    keeper.passwords.close()
+    return pair.access
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--database", required=True)
+    parser.add_argument("--examples", type=int, default=20, help="per operation")
+    parser.add_argument("--phases", default="examples,coverage,fuzzing,stateful")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    result = fuzz(given.database, given.examples, given.phases, given.seed)
+    print(result.text)
+    print(f"{result.cases} cases")
+    return 1 if result.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""The outbox, from the machine it is kept on: what waits, what was sent, what was not and why."""
+
+from dataclasses import replace
+from typing import NoReturn
+
+import click
+
+from gamekeeper.cli import terminal
+from gamekeeper.game import lookup
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.mail import letter, outbox
+from gamekeeper.settings import Settings
+from gamekeeper.store import mails as rows
+from gamekeeper.store.mails import Listed
+
+NOT_SET_UP = "gamekeeper@localhost"  # the sender that `show` writes where none is set yet
+GONE = "(the code has run out, was used or was replaced)"
+ERROR_WIDTH = 60
+
+
+@click.group()
+def mail() -> None:
+    """The outbox: list mails, show one, try again."""
+
+
+@mail.command(name="list", epilog="Example: gamekeeper mail list --database sqlite:///game.db")
+@terminal.json_option
+@terminal.database_option
+def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """List mails, newest first: to whom, how they fare, and what the last try ended with.
+
+    queued: waits for its next try, or for SMTP to be set up. sending: under way. sent: the SMTP server took it.
+    failed: refused for good. expired: its code ran out, was used or was replaced first, so it is never sent.
+    """
+    found = terminal.on_database(database, lambda keeper: rows.page(keeper.store, rows.LISTED_MOST))
+    if as_json:
+        terminal.print_json([_as_json_object(each) for each in found])
+        return
+    lines = [
+        (each.id, each.state, each.name, each.address, terminal.moment(each.queued_at), str(each.tries), _error(each))
+        for each in found
+    ]
+    terminal.print_table([("ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST ERROR"), *lines])
+    if len(found) == rows.LISTED_MOST:
+        click.echo(f"These are the newest {rows.LISTED_MOST}.", err=True)
+
+
+@mail.command(epilog="Example: gamekeeper mail show 3f2c8a4e-… --html")
+@click.argument("mail_id", metavar="ID")
+@click.option("--html", "as_html", is_flag=True, help="The HTML part instead of the text.")
+@terminal.database_option
+def show(mail_id: str, as_html: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Show a mail as it is, or would be, sent: with the code in it, while that lives. Keep it to yourself.
+
+    Whoever can read the database can read its codes: this is the operator's own outbox.
+    """
+
+    async def read(keeper: Keeper) -> tuple[Listed | None, Settings]:
+        found = lookup.guid(mail_id)
+        return await rows.by_id(keeper.store, found) if found else None, keeper.settings
+
+    found, settings = terminal.on_database(database, read)
+    if found is None:
+        _fail_unknown(mail_id)
+    _print_letter(found, settings, "html" if as_html else "plain")
+
+
+@mail.command(epilog="Example: gamekeeper mail retry --all")
+@click.argument("mail_id", metavar="[ID]", required=False)
+@click.option("--all", "everything", is_flag=True, help="Every mail that was not sent and whose code still lives.")
+@terminal.database_option
+def retry(mail_id: str | None, everything: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Try a mail again now, one that was refused for good too; a running server sends it within seconds."""
+    if everything == (mail_id is not None):
+        raise click.UsageError("Give the ID of a mail, or --all.")
+
+    async def again(keeper: Keeper) -> tuple[Listed | None, int]:
+        if mail_id is None:
+            return None, await outbox.retry(keeper.store, None)
+        key = lookup.guid(mail_id)
+        found = await rows.by_id(keeper.store, key) if key else None
+        return found, await outbox.retry(keeper.store, found.id) if found else 0
+
+    found, count = terminal.on_database(database, again)
+    if mail_id is not None and found is None:
+        _fail_unknown(mail_id)
+    if found and not count:
+        terminal.fail(f"Mail {found.id} is {found.state}; there is nothing to try again. Ask for a new reset mail.")
+    smtp = terminal.load(database).smtp_url
+    click.echo(f"{count} mails are due now{'' if smtp else ', and wait until GAMEKEEPER_SMTP_URL is set'}.")
+
+
+def _fail_unknown(mail_id: str) -> NoReturn:
+    terminal.fail(f"There is no mail '{mail_id}'. `gamekeeper mail list` shows which there are.")
+
+
+def _print_letter(found: Listed, settings: Settings, kind: str) -> None:
+    with terminal.clear_failures():
+        letters = letter.letters(replace(settings, mail_from=settings.mail_from or NOT_SET_UP))
+    try:
+        message = letters.reset(letter.Facts(found.id, found.name, found.address, found.code or GONE, found.queued_at))
+    except letter.BadAddress as bad:
+        terminal.fail(f"Mail {found.id} cannot be written. {bad} Give the account another address.")
+    for name in ("From", "To", "Subject", "Date", "Message-ID"):
+        click.echo(f"{name}: {message[name]}")
+    body = message.get_body((kind,))
+    click.echo(f"\n{body.get_content() if body else ''}", nl=False)
+
+
+def _as_json_object(each: Listed) -> dict[str, object]:
+    return {
+        "id": each.id,
+        "state": each.state,
+        "user": each.name,
+        "address": each.address,
+        "queued_at": terminal.moment(each.queued_at),
+        "expires_at": terminal.moment(each.expires_at),
+        "tries": each.tries,
+        "next_try_at": terminal.moment(each.next_try_at) if each.next_try_at is not None else None,
+        "sent_at": terminal.moment(each.sent_at) if each.sent_at is not None else None,
+        "last_error": each.last_error,
+    }
+
+
+def _error(each: Listed) -> str:
+    said = each.last_error or "-"
+    return said if len(said) <= ERROR_WIDTH else f"{said[:ERROR_WIDTH]}…"

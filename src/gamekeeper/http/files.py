@@ -1,0 +1,22 @@
+"""The files of the page people look at, out of the package, and the document that it shows."""
+
+from importlib import resources
+
+PAGE = "docs.html"
+KINDS = {
+    "docs.css": "text/css",
+    "docs.js": "text/javascript",
+    "call.js": "text/javascript",
+    "schema.js": "text/javascript",
+    "sha256.js": "text/javascript",
+}
+
+
+class Files:
+    """Everything is read once, at start; a name in a path is looked up here and never reaches the file system."""
+
+    def __init__(self, document: bytes) -> None:
+        folder = resources.files("gamekeeper.http") / "docs"
+        self.document = document
+        self.page = (folder / PAGE).read_bytes()
+        self.named = {name: (folder / name).read_bytes() for name in KINDS}

@@ -1,0 +1,38 @@
+"""What people look at in a browser, and the document behind it."""
+
+from gamekeeper.http.errors import NoSuchRoute
+from gamekeeper.http.files import KINDS
+from gamekeeper.http.request import Request
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+async def openapi(request: Request) -> bytes:
+    """This description of the API, as OpenAPI 3.1."""
+    return request.files.document
+
+
+async def docs(request: Request) -> bytes:
+    """The page that shows this description and calls the API."""
+    return _shown(request, "text/html", request.files.page)
+
+
+async def file(request: Request) -> bytes:
+    """A file that the page needs."""
+    name = request.params[0]
+    if name not in KINDS:
+        raise NoSuchRoute
+    return _shown(request, KINDS[name], request.files.named[name])
+
+
+def _shown(request: Request, kind: str, content: bytes) -> bytes:
+    request.content_type = f"{kind}; charset=utf-8".encode()
+    request.answer_headers += [
+        (b"content-security-policy", POLICY.encode()),
+        (b"x-content-type-options", b"nosniff"),
+        (b"referrer-policy", b"no-referrer"),
+    ]
+    return content

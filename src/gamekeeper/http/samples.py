@@ -1,0 +1,159 @@
+"""An example of every shape and parameter, out of the demo world: there they can be sent as they stand."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from gamekeeper.http import credentials, files, link, pages, tokens, wire
+
+PLAYER, PLAYER_ID = "Aldwyn", "a5194e91-0fb9-563c-8b8b-e2c9ab08d4c1"
+KEEPER = "keeper"
+USER, USER_ID = "Marlow", "ed453451-0f89-5616-be25-f06138b5e2bb"
+DRAUGHT, COIN = "96d6cdc3-877e-5dc4-9024-eac3881a6adb", "9e2b8323-5231-5487-a8b0-017c3b453c23"
+PACK, PACK_ID = "47f8c822-de73-5c7c-bb07-39461c35721a", "dfa11497-c558-5c95-926d-77ec093d1ffa"
+EMBER_LANCE, STONE_SKIN = "f4a3717c-c074-5bbd-b643-ed8518dcc252", "c0fb0f7e-e07e-57ed-8717-9d0e814ffb49"
+DRAGONS = "a094eca8-22fa-5da3-a446-b4965bbaf7c6"
+WARDEN, DOCKS = "e3951592-df08-5201-820b-25c1ea7ab849", "bc65429d-79f8-5621-a552-e02cad7c80f3"
+REALM = "realm-1"
+HASH = "c4bbcb1fbec99d65bf59d85c8cb62ee2db963f0fe106f483d9afa73bd4e39a8a"  # of "correct horse battery staple"
+CODE = "the-code-out-of-the-mail"
+ACCESS, REFRESH = "gka_the-access-token", "0f8fad5b-d9cb-469f-a165-70867728950e"
+REQUEST_ID = "5f2c9a0e7d31b846"
+TOKEN_ID, EPOCH = "7c9e6679-7425-40de-944b-e07fc1f90ae7", "6fa459ea-ee8a-4ca4-894e-db77e160355e"
+THEN, LATER = "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:30.000Z"
+
+RECORD = wire.PlayerRecord(
+    Name=PLAYER,
+    InBank=False,
+    UserId=USER_ID,
+    MaxVitals=[792, 116],
+    Id=PLAYER_ID,
+    Level=48,
+    Exp=73582,
+    ExperienceToNextLevel=41618,
+    ClassId=WARDEN,
+    Gender=1,
+    Vitals=[707, 103],
+    BaseStats=[14, 4, 16, 8, 8],
+    StatPointAllocations=[18, 33, 13, 20, 8],
+    StatPoints=5,
+    Equipment=[0, 1, 2, 3, 4],
+    MapId=DOCKS,
+    X=35,
+    Y=37,
+    Z=0,
+    Dir=0,
+    Sprite="broadsword-1.png",
+    Face="face-5.png",
+    Dead=False,
+    CreationDate="2025-01-01T09:00:00.000Z",
+    PlayTimeSeconds=922123,
+    ClassName="Warden",
+    MapName="Gullhaven Docks",
+    Online=True,
+    LastOnline="2025-12-31T19:00:00.000Z",
+)
+COINS, IN_PACK = wire.ItemSlot(5, None, COIN, 1185), wire.ItemSlot(34, PACK_ID, PACK, 1)
+FLAGS = (False, False, False, False, False)
+LISTED = wire.UserRecord(USER_ID, USER, "marlow@example.test", wire.Power(*FLAGS, False), None, False, None)
+CHANGED = wire.UserRecord(
+    USER_ID, USER, "marlow@example.org", wire.ChangedPower(*FLAGS, False, False), None, False, None
+)
+CHANGE = wire.FeedChange(
+    4711,
+    THEN,
+    "items_given",
+    PLAYER_ID,
+    msgspec.Raw(wire.encode(wire.LedgerSide(Items=[wire.ItemSlot(17)]))),
+    msgspec.Raw(wire.encode(wire.LedgerSide(Items=[wire.ItemSlot(17, None, DRAUGHT, 2)]))),
+    KEEPER,
+    REQUEST_ID,
+)
+RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
+DRAUGHT_ENTRY = wire.ItemEntry(DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png")
+
+SENT: Mapping[type[Any], object] = {
+    wire.LegacyPage: wire.LegacyPage(),
+    wire.SetVariable: wire.SetVariable(7),
+    wire.GiveItem: wire.GiveItem(DRAUGHT, 2, bankoverflow=True),
+    wire.TakeItem: wire.TakeItem(COIN, 100),
+    wire.Spell: wire.Spell(EMBER_LANCE),
+    wire.Register: wire.Register("Newcomer", HASH, "newcomer@example.org"),
+    wire.ValidatePassword: wire.ValidatePassword(HASH),
+    wire.ChangeEmail: wire.ChangeEmail("marlow@example.org", HASH),
+    wire.ChangePassword: wire.ChangePassword(HASH, HASH),
+    wire.ManageEmail: wire.ManageEmail("marlow@example.org"),
+    wire.ManagePassword: wire.ManagePassword(HASH),
+    wire.RedeemCode: wire.RedeemCode(CODE, HASH),
+    wire.LogIn: {"grant_type": "password", "username": KEEPER, "password": HASH},
+    wire.PutPlayer: wire.PutPlayer(Level=49, Items=[wire.ItemSlot(17, None, DRAUGHT, 2)]),
+    wire.Lease: wire.Lease(30),
+    wire.Players: wire.Players([PLAYER_ID]),
+    bytes: [DRAUGHT_ENTRY],
+}
+GIVEN: Mapping[object, object] = {
+    wire.PlayerRecord: RECORD,
+    list[wire.PlayerRecord]: [RECORD],
+    wire.Paged[wire.PlayerRecord]: wire.Paged(48, 0, 5, 1, [RECORD]),
+    wire.Legacy[wire.PlayerRecord]: wire.Legacy(48, 0, 1, [RECORD]),
+    wire.OnlineCount: wire.OnlineCount(12),
+    list[wire.Variable]: [wire.Variable(DRAGONS, 6)],
+    wire.Variable: wire.Variable(DRAGONS, 7),
+    wire.Value: wire.Value(6),
+    wire.Items: wire.Items([COINS, IN_PACK], [wire.ItemSlot(0)]),
+    list[wire.ItemSlot]: [wire.ItemSlot(4), COINS, IN_PACK],
+    wire.Bag: wire.Bag(PACK_ID, 12, [wire.ItemSlot(0, None, COIN, 2288), wire.ItemSlot(1)]),
+    wire.Given: wire.Given(DRAUGHT, wire.Quantity(total=2, bank=0, inventory=2)),
+    wire.Taken: wire.Taken(COIN, 100),
+    list[wire.KnownSpell]: [wire.KnownSpell(1, STONE_SKIN)],
+    wire.SpellId: wire.SpellId(EMBER_LANCE),
+    wire.UserRecord[wire.Power]: LISTED,
+    wire.UserRecord[wire.ChangedPower]: CHANGED,
+    wire.Paged[wire.UserRecord[wire.Power]]: wire.Paged(25, 0, 5, 1, [LISTED]),
+    wire.Legacy[wire.UserRecord[wire.Power]]: wire.Legacy(25, 0, 1, [LISTED]),
+    wire.Registered: wire.Registered("Newcomer", "newcomer@example.org"),
+    wire.Message: wire.Message(credentials.CORRECT),
+    wire.Token: wire.Token(ACCESS, "bearer", 3600, REFRESH, *RFC_1123),
+    wire.Revoked: wire.Revoked(USER),
+    wire.Count: wire.Count(1),
+    wire.ServerState: wire.ServerState(REALM, LATER, 7),
+    wire.Online: wire.Online(7),
+    wire.Changes: wire.Changes([CHANGE], 4711, EPOCH),
+    wire.Health: wire.Health("live"),
+}
+ANSWERS: Mapping[Callable[..., Any], object] = {  # where the shape alone does not tell
+    credentials.change_password: wire.Message(credentials.UPDATED),
+    credentials.redeem_code: wire.Message(credentials.UPDATED),
+    credentials.request_reset: wire.Message("Password reset email sent."),
+    tokens.revoke_one: wire.Revoked(USER, TOKEN_ID),
+    link.catalogue_page: wire.Paged(31, 0, 5, 1, [DRAUGHT_ENTRY]),
+    pages.openapi: {"openapi": "3.1.0"},
+}
+PARAMETERS: Mapping[str, tuple[str, str]] = {  # what it is, and one
+    "lookupKey": ("Name, in any case, or id.", ""),
+    "lookupKey1": ("The account's name, in any case, or id.", USER),
+    "lookupKey2": ("The character's name, id, or place in the account's list, from 0.", PLAYER),
+    "variableId": ("Id of a variable of the catalogue.", DRAGONS),
+    "bagId": ("The `BagId` of the slot that holds the bag.", PACK_ID),
+    "username": ("The account's name, in any case, or id.", USER),
+    "tokenId": ("The token's public id, or its refresh token.", TOKEN_ID),
+    "kind": ("Which of the catalogue's lists.", "items"),
+    "id": ("The character's id, which the game chooses.", PLAYER_ID),
+    "server": ("The game server's own name for itself.", REALM),
+    "file": ("One of the page's files.", next(iter(files.KINDS))),
+}
+
+
+def parameter(name: str, path: str) -> str:
+    return PARAMETERS[name][1] or (USER if "/users/" in path else PLAYER)
+
+
+def sent(shape: type[Any], handler: Callable[..., Any]) -> object:
+    """What a body may be: only what is worth saying."""
+    chosen = wire.Spell(STONE_SKIN) if handler.__name__ == "forget" else SENT[shape]
+    return msgspec.to_builtins(chosen)
+
+
+def given(shape: object, handler: Callable[..., Any]) -> object:
+    return msgspec.json.decode(wire.encode(ANSWERS[handler] if handler in ANSWERS else GIVEN[shape]))

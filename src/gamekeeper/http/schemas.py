@@ -1,0 +1,121 @@
+"""The wire's types as JSON Schema: what comes in as forgiving as bodies.py is, what goes out as full as it is sent."""
+
+import types
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Union, cast, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
+
+from gamekeeper.http import wire
+
+Schema = dict[str, Any]
+REF = "#/components/schemas/{name}"
+TRUTH = [True, False, "true", "false"]
+
+
+class Schemas:
+    """Collects the components that the schemas it makes refer to."""
+
+    def __init__(self, name_pattern: str) -> None:
+        self._names = f"^(?:{name_pattern})$"
+        self.components: dict[str, Schema] = {}
+
+    def given(self, kind: Any) -> Schema:  # noqa: ANN401 - a type annotation of any form
+        """Of an answer."""
+        return self._made(kind, _full, lambda name: name)
+
+    def sent(self, kind: Any) -> Schema:  # noqa: ANN401 - as above
+        """Of a body. A shape that also goes out, stricter, has another name here."""
+        return self._made(kind, self._forgiving, lambda name: f"{name}Sent" if name in _both() else name)
+
+    def form(self, schema: Schema) -> Schema:
+        """The same as a form, in which a field that is there twice is refused even when nobody knows it."""
+        if "anyOf" in schema:
+            return {"anyOf": [self.form(each) for each in schema["anyOf"]]}
+        known = self.components[schema["$ref"].rpartition("/")[2]]
+        return {**known, "additionalProperties": {"type": ["string", "number", "boolean"]}}
+
+    def asked(self, shape: type[Struct]) -> dict[str, Schema]:
+        """Of the query: a schema per parameter."""
+        return _components(shape)[1][shape.__name__]["properties"]
+
+    def _made(self, kind: Any, change: Callable[[str, Schema], Schema], name: Callable[[str], str]) -> Schema:  # noqa: ANN401 - as above
+        if get_origin(kind) in (Union, types.UnionType):
+            return {"anyOf": [self._made(each, change, name) for each in get_args(kind)]}
+        schema, components = _components(kind)
+        for each, component in components.items():
+            self.components[name(_plain(each))] = _referring(change(_plain(each), component), name)
+        return _referring(schema, name)
+
+    def _forgiving(self, name: str, schema: Schema) -> Schema:
+        del name
+        return cast("Schema", _walked(schema, self._forgiven))
+
+    def _forgiven(self, schema: Schema) -> Schema:
+        if schema.get("type") == "integer":
+            return {**schema, "type": ["integer", "string"], "pattern": _digits(schema["minimum"], schema["maximum"])}
+        if schema.get("type") == "boolean":
+            return {**schema, "type": ["boolean", "string"], "enum": TRUTH}
+        if schema.get("format") == "name":
+            return {"type": "string", "pattern": self._names}
+        return schema
+
+
+@cache
+def _components(kind: Any) -> tuple[Schema, dict[str, Schema]]:  # noqa: ANN401 - as above
+    (schema,), components = msgspec.json.schema_components([kind], ref_template=REF)
+    return schema, components
+
+
+def _plain(name: str) -> str:
+    """Paged_PlayerRecord_ is PagedPlayerRecord; what is inside twice has its module before it."""
+    return name.replace(f"{wire.__name__}.", "").replace("_", "")
+
+
+def _both() -> set[str]:
+    return {each.__name__ for each in (wire.ItemSlot, wire.Bag, wire.KnownSpell, wire.Variable, *wire.ENTRIES.values())}
+
+
+def _full(name: str, schema: Schema) -> Schema:
+    """Every field is there, unless the shape leaves out what is not set."""
+    shape = getattr(wire, name, None)
+    if shape is not None and shape.__struct_config__.omit_defaults:
+        return schema
+    fields = {field: _without_default(each) for field, each in schema.get("properties", {}).items()}
+    return {**schema, "properties": fields, "required": list(fields)}
+
+
+def _without_default(schema: Schema) -> Schema:
+    return {key: value for key, value in schema.items() if key != "default"}
+
+
+def _digits(least: int, most: int) -> str:
+    """Whole numbers as text, of fewer digits than the greatest: their range needs no words."""
+    sign = "-?" if least < 0 else ""
+    more = f"[1-9][0-9]{{0,{len(str(most)) - 2}}}" if most > 9 else f"[{max(least, 0)}-{most}]"  # noqa: PLR2004 - one digit
+    return f"^{sign}{more}$" if least > 0 or most <= 9 else f"^(0|{sign}{more})$"  # noqa: PLR2004 - as above
+
+
+def _referring(schema: Schema, name: Callable[[str], str]) -> Schema:
+    def change(each: Schema) -> Schema:
+        shown = {key: value for key, value in each.items() if key != "title" and not _ours(key, each)}
+        if "$ref" in each:
+            shown["$ref"] = REF.format(name=name(_plain(each["$ref"].rpartition("/")[2])))
+        return shown
+
+    return cast("Schema", _walked(schema, change))
+
+
+def _ours(key: str, schema: Schema) -> bool:
+    """A shape's docstring is for those who read wire.py."""
+    return key == "description" and "properties" in schema
+
+
+def _walked(value: object, change: Callable[[Schema], Schema]) -> object:
+    if isinstance(value, dict):
+        known = cast("Schema", value)
+        walked = {key: _walked(each, change) if key != "default" else each for key, each in known.items()}
+        return change(walked)
+    return [_walked(each, change) for each in cast("list[object]", value)] if isinstance(value, list) else value

@@ -1,0 +1,78 @@
+-- name: queue
+INSERT INTO mails (id, user_id, caller_id, kind, address, queued_at, expires_at, tries, next_try_at)
+VALUES ($1, $2, $3, 'password_reset', $4, {now}, {now} + $5, 0, {now});
+
+-- name: wait_of_user
+SELECT queued_at + $3 - {now} FROM mails
+WHERE user_id = $1 AND queued_at > {now} - $3
+ORDER BY queued_at DESC LIMIT 1 OFFSET $2 - 1;
+
+-- name: wait_of_caller
+SELECT queued_at + $3 - {now} FROM mails
+WHERE caller_id = $1 AND queued_at > {now} - $3
+ORDER BY queued_at DESC LIMIT 1 OFFSET $2 - 1;
+
+-- name: any_due
+SELECT 1 FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id
+WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0 LIMIT 1;
+
+-- name: next_due
+SELECT m.id, u.name, m.address, r.code, m.queued_at, m.tries + 1, r.expires_at - {now}, {now} + $1
+FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id JOIN users u ON u.id = m.user_id
+WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
+ORDER BY m.next_try_at LIMIT 1;
+
+-- name: next_due (postgres)
+SELECT m.id, u.name, m.address, r.code, m.queued_at, m.tries + 1, r.expires_at - {now}, {now} + $1
+FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id JOIN users u ON u.id = m.user_id
+WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0
+ORDER BY m.next_try_at LIMIT 1 FOR UPDATE OF m SKIP LOCKED;
+
+-- name: take
+UPDATE mails SET tries = $2, next_try_at = $3, taken_until = $3 WHERE id = $1;
+
+-- name: is_wanted
+SELECT 1 FROM mail_records WHERE id = $1 AND state = 'sending';
+
+-- name: note_sent
+UPDATE mails SET sent_at = {now}, failed_at = NULL, next_try_at = NULL, taken_until = NULL, last_error = NULL
+WHERE id = $1;
+
+-- name: note_failure
+UPDATE mails SET next_try_at = {now} + $3, taken_until = NULL, last_error = $4
+WHERE id = $1 AND taken_until = $2;
+
+-- name: note_refusal
+UPDATE mails SET failed_at = {now}, next_try_at = NULL, taken_until = NULL, last_error = $3
+WHERE id = $1 AND taken_until = $2;
+
+-- name: retry
+UPDATE mails SET next_try_at = {now}, failed_at = NULL
+WHERE id IN (SELECT id FROM mail_records
+             WHERE (CAST($1 AS {guid}) IS NULL OR id = $1) AND state IN ('queued', 'failed') AND code IS NOT NULL)
+RETURNING id;
+
+-- name: page
+SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error, code
+FROM mail_records
+ORDER BY queued_at DESC, id LIMIT $1;
+
+-- name: by_id
+SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error, code
+FROM mail_records
+WHERE id = $1;
+
+-- name: waiting
+SELECT last_error, COUNT(*) FROM mail_records
+WHERE next_try_at IS NOT NULL AND state IN ('queued', 'sending')
+GROUP BY last_error ORDER BY COUNT(*) DESC, last_error;
+
+-- name: count_failed
+SELECT COUNT(*) FROM mails WHERE failed_at > {now} - $1;
+
+-- name: retire
+UPDATE mails SET next_try_at = NULL
+WHERE next_try_at IS NOT NULL AND id IN (SELECT id FROM mail_records WHERE next_try_at IS NOT NULL AND state = 'expired');
+
+-- name: delete_old
+DELETE FROM mails WHERE queued_at < {now} - $1;

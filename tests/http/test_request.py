@@ -1,0 +1,40 @@
+"""Headers as clients really send them."""
+
+import json
+from collections.abc import MutableMapping
+from typing import Any
+
+import pytest
+
+import people
+from world import World
+
+GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
+
+
+def give(world: World, reason: bytes) -> int:
+    """The status of a gift with this X-Reason, byte by byte."""
+    path = b"/api/v1/players/Ann/items/give"
+    headers = [(b"authorization", f"Bearer {world.tokens['Root']}".encode()), (b"x-reason", reason)]
+    scope = {"type": "http", "method": "POST", "raw_path": path, "query_string": b"", "headers": headers}
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": GIVE, "more_body": False}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    world.run(world.asgi(scope, receive, send))
+    return sent[0]["status"]
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "latin-1"])
+def test_a_reason_is_kept_in_either_coding(world: World, coding: str) -> None:
+    assert give(world, "für José".encode(coding)) == 200
+    assert world.ledger()[-1].reason == "für José"
+
+
+@pytest.mark.parametrize("reason", [b"\x84", "\x84".encode(), b"a\x7fb"])
+def test_a_control_character_is_refused_in_either_coding(world: World, reason: bytes) -> None:
+    assert give(world, reason) == 400
