@@ -30,6 +30,7 @@ from gamekeeper.store.sqlite import SqliteStore
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 TIDY_SECONDS = 60.0
+TIDY_MOST = 5_000  # rows in one go: nobody who writes should wait for the broom
 USE_SECONDS = 30.0
 DAY_MS = 24 * 60 * 60 * 1000
 SPELLING: Spelling = spelling
@@ -117,9 +118,9 @@ def _on_stop(wake: Callable[[], None]) -> None:
 
 async def tidy(keeper: Keeper) -> None:
     async def delete_old(tx: Writing) -> None:
-        keys.delete_old(tx, keeper.settings.key_days * DAY_MS)
-        guess_rows.delete_old(tx, guesses.WINDOW_MS)
-        tokens.delete_old(tx, DAY_MS)
+        keys.delete_old(tx, keeper.settings.key_days * DAY_MS, TIDY_MOST)
+        guess_rows.delete_old(tx, guesses.WINDOW_MS, TIDY_MOST)
+        tokens.delete_old(tx, DAY_MS, TIDY_MOST)
         mails.retire(tx)
         await tx.flush()  # a row is not retired and deleted in one statement
         mails.delete_old(tx, outbox.KEPT_MS)

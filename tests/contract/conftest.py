@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Generator
 from typing import Any
 
-import examples
+import good_requests
 import pytest
 import state
 
@@ -19,7 +19,7 @@ def shared_world(request: pytest.FixtureRequest) -> Generator[World]:
     url = databases.fresh()
     loop = asyncio.new_event_loop()
     world = World(url, databases.tokens, loop)
-    examples.furnish(world)
+    good_requests.furnish(world)
     yield world
     world.close()
     loop.close()

@@ -36,7 +36,7 @@ from bad_values import (
     text,
     wide,
 )
-from examples import BY_HANDLER, EXAMPLES, Example, handler_of, parameters, path_of
+from good_requests import BY_HANDLER, EXAMPLES, Example, handler_of, parameters, path_of
 
 import people
 from gamekeeper.http.routes import ROUTES, WRITE

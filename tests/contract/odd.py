@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
-from examples import BY_HANDLER, EXAMPLES, Example, handler_of, tried
+from good_requests import BY_HANDLER, EXAMPLES, Example, handler_of, tried
 from hostile import JSON, LIMIT, Hostile, padded
 
 import people

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import examples
+import good_requests
 import pytest
 import state
 from bad_values import wide
-from examples import EXAMPLES, Example
+from good_requests import EXAMPLES, Example
 
 import people
 from gamekeeper.game import tokens
@@ -68,7 +68,7 @@ def sent_tokens(shared_world: World) -> Mapping[str, str]:
     expired, revoked, read_only = (_issued(world, read_only=only) for only in (False, False, True))
     world.sql("UPDATE tokens SET access_expires = 1 WHERE id = $1", expired.id)
     assert world.call("DELETE", f"/api/oauth/token/Root/{revoked.id}").status == 200
-    logged_in = world.post("/api/oauth/token", examples.BODIES["tokens.log_in"], by=None).json
+    logged_in = world.post("/api/oauth/token", good_requests.BODIES["tokens.log_in"], by=None).json
     return {
         "good": good,
         "bare": good.removeprefix("gka_"),
@@ -89,7 +89,7 @@ def _issued(world: World, *, read_only: bool) -> tokens.Pair:
 
 def ask(world: World, example: Example, case: Case, known: Mapping[str, str], path: str | None = None) -> Answer:
     headers = {} if case.authorization is None else {"authorization": case.authorization.format(**known)}
-    path = examples.tried(example) if path is None else path
+    path = good_requests.tried(example) if path is None else path
     return world.call(example.route.method, path, by=None, body=example.body, headers=headers)
 
 
@@ -160,7 +160,7 @@ def unspent(totals: tuple[int, ...]) -> tuple[int, ...]:
 def test_without_a_token_nobody_learns_what_exists(
     shared_world: World, sent_tokens: Mapping[str, str], example: Example
 ) -> None:
-    unknown = examples.path_of(example.route, examples.UNKNOWN_KEYS)
+    unknown = good_requests.path_of(example.route, good_requests.UNKNOWN_KEYS)
     for case in (REFUSED[0], REFUSED[-1]):
         known = [told(ask(shared_world, example, case, sent_tokens, path)) for path in (example.path, unknown)]
         assert known[0] == known[1]
@@ -175,7 +175,7 @@ def test_without_the_role_nobody_learns_what_exists_nor_what_is_malformed(
             shared_world.call(example.route.method, path, by=who, body=body)
             for path, body in (
                 (example.path, example.body),
-                (examples.path_of(example.route, examples.UNKNOWN_KEYS), example.body),
+                (good_requests.path_of(example.route, good_requests.UNKNOWN_KEYS), example.body),
                 (f"{example.path}?page=x&dryRun=x", "no object"),
             )
         )
@@ -244,6 +244,6 @@ def test_the_checks_can_fail(shared_world: World) -> None:
 
 def test_a_change_would_be_seen(world: World) -> None:
     before, seen = state.totals(world), state.fingerprint(world)
-    world.post("/api/v1/players/Ann/items/give", examples.GIVE)
+    world.post("/api/v1/players/Ann/items/give", good_requests.GIVE)
     assert state.totals(world) != before
     assert state.changed(seen, state.fingerprint(world)) == ["slots", "ledger"]

@@ -6,12 +6,12 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import examples
+import good_requests
 import hostile_runs
 import odd
 import pytest
 import state
-from examples import BY_HANDLER, Example
+from good_requests import BY_HANDLER, Example
 from hostile import CORPUS, GROUPS, JSON, Hostile
 
 import people
@@ -34,7 +34,7 @@ def test_the_corpus_is_large_and_covers_every_operation() -> None:
     for route in ROUTES:
         pattern = re.compile(re.sub(r"\\\[\w+\\\]", "[^/?]+", re.escape(route.path)).encode() + rb"(\?.*)?")
         hit = any(case.method == route.method and pattern.fullmatch(case.path) for case in CORPUS)
-        plain = route.takes is None and not examples.parameters(route)
+        plain = route.takes is None and not good_requests.parameters(route)
         assert hit or plain, route  # a plain GET has nothing to be hostile with but its method
 
 
@@ -89,7 +89,7 @@ def twins(databases: Any, known_tokens: Mapping[str, str], loop: Any) -> Generat
     urls = databases.fresh(), databases.fresh()
     plain, other = (World(url, known_tokens, loop) for url in urls)
     for world in (plain, other):
-        examples.furnish(world)
+        good_requests.furnish(world)
     yield plain, other
     for world, url in zip((plain, other), urls, strict=True):
         world.close()
@@ -127,8 +127,8 @@ def test_roles_and_powers_smuggled_into_a_write_change_nothing(twins: tuple[Worl
 
 def test_every_write_with_a_body_is_smuggled_into() -> None:
     elsewhere = {"tokens.log_in", "credentials.redeem_code"}  # tried in odd.py, by dry run and by log-in
-    bodied = {examples.handler_of(each.route) for each in odd.bodied if each.route.does is WRITE}
-    assert {examples.handler_of(each.route) for each in WRITES} == bodied - elsewhere
+    bodied = {good_requests.handler_of(each.route) for each in odd.bodied if each.route.does is WRITE}
+    assert {good_requests.handler_of(each.route) for each in WRITES} == bodied - elsewhere
 
 
 def test_smuggled_scope_does_not_widen_a_token(shared_world: World) -> None:
@@ -180,9 +180,9 @@ SPOIL = {  # tables whose rows others point at
 
 @pytest.mark.parametrize("table", [each for each in state.tables() if each not in state.UNWATCHED])
 def test_a_changed_table_is_noticed(world: World, table: str) -> None:
-    examples.furnish(world)
+    good_requests.furnish(world)
     world.get("/api/v1/users/Bob/password/reset", headers={"idempotency-key": "k"})
-    world.post(f"/api/link/v1/servers/{examples.SERVER}/joined", {"Players": [people.BOB.id]})
+    world.post(f"/api/link/v1/servers/{good_requests.SERVER}/joined", {"Players": [people.BOB.id]})
     before = state.fingerprint(world)
     world.sql(SPOIL.get(table, f"DELETE FROM {table}"))  # noqa: S608 - as above
     assert table in state.changed(before, state.fingerprint(world))

@@ -13,7 +13,7 @@ import asyncpg
 import catalogues
 import house
 import pytest
-from examples import parameters
+from good_requests import parameters
 
 from gamekeeper import app, settings
 from gamekeeper.game.refusals import Refusal

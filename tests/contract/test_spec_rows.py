@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
-import examples
+import good_requests
 import msgspec
 import pytest
 
@@ -110,7 +110,7 @@ def test_no_row_can_forget_who_may_and_what_it_does() -> None:
         forgetful(1, "GET", "/", MANAGE, handler=ROUTES[0].handler)
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=examples.handler_of)
+@pytest.mark.parametrize("route", ROUTES, ids=good_requests.handler_of)
 def test_takes_is_what_the_handler_takes(route: Route) -> None:
     arguments = list(inspect.signature(route.handler).parameters)
     assert arguments == (["request"] if route.takes is None else ["request", "body"])
@@ -119,7 +119,7 @@ def test_takes_is_what_the_handler_takes(route: Route) -> None:
 
 
 def test_every_row_has_an_example() -> None:
-    for example in examples.EXAMPLES:
+    for example in good_requests.EXAMPLES:
         assert (example.body is not None) == (example.route.takes is not None), example.name
 
 
@@ -158,8 +158,8 @@ def test_the_two_power_sets_are_the_specs() -> None:
 
 
 def answer_of(world: World, number: int) -> Any:
-    example = examples.BY_NUMBER[number]
-    answer = world.call(example.route.method, examples.tried(example), body=example.body)
+    example = good_requests.BY_NUMBER[number]
+    answer = world.call(example.route.method, good_requests.tried(example), body=example.body)
     assert answer.status == 200, answer.raw
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
     return answer.json

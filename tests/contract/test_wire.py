@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
 
-import examples
+import good_requests
 import hostile_runs
 import pytest
 import sockets
@@ -17,7 +17,7 @@ from sockets import Closed, Line, Served
 import people
 from world import Answer, World
 
-GIVE = json.dumps(examples.GIVE).encode()
+GIVE = json.dumps(good_requests.GIVE).encode()
 GIVE_PATH = b"/api/v1/players/Bob/items/give"
 BARE = {400, 414, 431}  # the HTTP parser's own refusals have no body
 
@@ -29,7 +29,7 @@ def watched(request: pytest.FixtureRequest) -> Generator[tuple[Served, World]]:
     url = databases.fresh()
     loop = asyncio.new_event_loop()
     world = World(url, databases.tokens, loop)
-    examples.furnish(world)
+    good_requests.furnish(world)
     with sockets.served(url, databases.tokens["Root"]) as server:
         yield server, world
     world.close()

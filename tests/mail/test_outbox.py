@@ -272,7 +272,7 @@ def test_a_code_that_ends_while_the_server_dawdles(make_world: Make) -> None:
         taken = take(world)
         redeem(world, code)
         assert taken
-        world.run(Sender(world.keeper.settings)._try(world.keeper.store, taken))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the moment between taking and sending
+        world.run(Sender(world.keeper.settings).attempt(world.keeper.store, taken))
         assert sink.received == []
     assert only(world).state == "expired"
 

@@ -37,7 +37,10 @@ class ItemsChanged:
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         outcome = self.outcome
-        _save_bags(tx, self.player_id, outcome.new_bags)
+        resized = {bag_id: size for bag_id, size in outcome.new_bags.items() if bag_id in outcome.resized_bags}
+        _insert_bags(tx, self.player_id, {bag: size for bag, size in outcome.new_bags.items() if bag not in resized})
+        if resized:
+            items.resize_bags(tx, rows.bag_rows(self.player_id, resized))
         _save_slots(tx, self.player_id, {spot: stack for spot, stack in outcome.touched.items() if stack})
         emptied = [spot for spot, stack in outcome.touched.items() if not stack and spot in self.slots]
         if emptied:
@@ -116,7 +119,7 @@ class PlayerCreated:
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
         players.insert(tx, [rows.columns(self.player, spelling)])
-        _save_bags(tx, self.player.id, self.world.bags)
+        _insert_bags(tx, self.player.id, self.world.bags)
         _save_slots(tx, self.player.id, self.world.slots)
         _save_spells(tx, self.player.id, self.world.spells)
         _save_variables(tx, self.player.id, self.world.variables)
@@ -184,7 +187,7 @@ class PlayersLoaded:
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
         players.insert(tx, [rows.columns(player, spelling) for player, _ in self.loaded])
-        items.save_bags(tx, [row for player, world in self.loaded for row in rows.bag_rows(player.id, world.bags)])
+        items.insert_bags(tx, [row for player, world in self.loaded for row in rows.bag_rows(player.id, world.bags)])
         items.save_slots(tx, [row for player, world in self.loaded for row in rows.slot_rows(player.id, world.slots)])
         spells.save(tx, [row for player, world in self.loaded for row in rows.spell_rows(player.id, world.spells)])
         assigned = [row for player, world in self.loaded for row in rows.variable_rows(player.id, world.variables)]
@@ -348,9 +351,9 @@ def _held(powers: users.Powers) -> dict[str, object]:
     return dict(powers._asdict())
 
 
-def _save_bags(tx: Writing, player_id: str, bags: Mapping[str, int]) -> None:
+def _insert_bags(tx: Writing, player_id: str, bags: Mapping[str, int]) -> None:
     if bags:
-        items.save_bags(tx, rows.bag_rows(player_id, bags))
+        items.insert_bags(tx, rows.bag_rows(player_id, bags))
 
 
 def _save_slots(tx: Writing, player_id: str, slots: Slots) -> None:

@@ -1,6 +1,6 @@
 """What a game server says of a character: created whole, or just what changed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -26,6 +26,7 @@ from gamekeeper.game.refusals import (
     NoSuchBag,
     NoSuchItem,
     NoSuchPlayer,
+    NoSuchVariable,
     PlayerOnline,
     SlotOutOfRange,
     SpellAlreadyKnown,
@@ -68,6 +69,8 @@ async def put_player(
     new = await _player(tx, player_id, old, report, settings)
     world = await _world(tx, player_id) if old else World()
     outcome = await _outcome(tx, world, report, sizes(settings))
+    if "equipment" in report.fields:
+        _check_equipment(new, after(world.slots, outcome.touched))
     await _check_spells(tx, world.spells, report, settings.spell_slots)
     await _check_variables(tx, world, report)
     if old is None:
@@ -260,8 +263,26 @@ async def _check_spells(tx: Reading, known: Mapping[int, str], report: Report, s
 
 
 async def _check_variables(tx: Reading, world: World, report: Report) -> None:
+    declared = await _declared_types(tx, report.variables)
     for variable_id, value in report.variables.items():
         was = world.variables.get(variable_id)
-        wanted = await variables.declared_type(tx, variable_id) or (was is not None and variables.type_of(was))
+        wanted = declared.get(variable_id) or (was is not None and variables.type_of(was))
         if wanted and wanted != variables.type_of(value):
             raise WrongVariableType(variable=variable_id, type=wanted)
+
+
+async def _declared_types(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
+    """Asked for all at once: a report may set very many. While no variable is declared, any id is one."""
+    wanted = set(ids)
+    if lookup.ZERO in wanted:
+        raise NoSuchVariable
+    found = await catalogue.by_id(tx, "variables", wanted) if wanted else {}
+    if len(found) < len(wanted) and await catalogue.any_variable(tx):
+        raise NoSuchVariable
+    return {each.id: each.type for each in found.values() if isinstance(each, catalogue.Variable)}
+
+
+def _check_equipment(new: Player, occupied: Slots) -> None:
+    for slot in new.equipment:
+        if slot >= 0 and (INVENTORY, slot) not in occupied:
+            raise BadField(field="Equipment", problem=f"names inventory slot {slot}, where nothing is")

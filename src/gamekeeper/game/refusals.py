@@ -47,7 +47,8 @@ class Refusal(Exception):
     retry_after: int | None = None
 
     def __init__(self, **details: object) -> None:
-        self.message = inspect.cleandoc(self.__doc__ or "").format(**details)
+        message = inspect.cleandoc(self.__doc__ or "").format(**details)
+        self.message = message.encode("utf-8", "replace").decode()  # half a character may come in, none goes out
         super().__init__(self.message)
 
     @property

@@ -45,8 +45,11 @@ async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_onl
         raise InvalidGrant
 
     async def issue_and_give_back(tx: Writing) -> Pair | None:
+        current = await lookup.locked_user(tx, user.id)
+        if current.password != user.password:
+            raise InvalidGrant  # it changed since it was checked, and that ended all it had opened
         guess_rows.delete(tx, guess)
-        return await _issue(tx, keeper, user, lookup.new_guid(), read_only=read_only) if user.powers.api else None
+        return await _issue(tx, keeper, current, lookup.new_guid(), read_only=read_only) if current.powers.api else None
 
     pair = await keeper.store.write(issue_and_give_back)
     if pair is None:
@@ -59,6 +62,11 @@ async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pa
     presented = lookup.guid(token)
 
     async def rotate(tx: Writing) -> Pair | None:
+        owner = await tokens.owner_of_refresh(tx, digest(presented or ""))
+        if owner is None or not await users.lock(
+            tx, owner
+        ):  # the user first: whoever revokes waits, and sees the new pair
+            raise InvalidGrant
         row = await tokens.lock_refresh(tx, digest(presented or ""))
         if row is None or row.revoked or row.expired:
             raise InvalidGrant
@@ -93,7 +101,7 @@ async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only
 
 
 async def revoke_all(tx: Reading, name: str) -> Decision[User]:
-    user = await lookup.user(tx, name)
+    user = await lookup.locked_user(tx, name)
 
     async def revoke(tx: Writing) -> None:
         tokens.revoke_of_user(tx, user.id)
@@ -103,7 +111,7 @@ async def revoke_all(tx: Reading, name: str) -> Decision[User]:
 
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
     """By its refresh token or its public id."""
-    user = await lookup.user(tx, name)
+    user = await lookup.locked_user(tx, name)
     wanted = lookup.guid(token) or lookup.ZERO
     found = await tokens.find_of_user(tx, user.id, wanted, digest(wanted))
     if found is None:

@@ -20,11 +20,12 @@ from gamekeeper.http.errors import (
     MalformedBody,
     MethodNotAllowed,
     NoSuchRoute,
+    OutcomeUnknown,
 )
 from gamekeeper.http.files import Files
 from gamekeeper.http.request import Receive, Request, query_of
 from gamekeeper.http.routes import ROUTES, WRITE, Route
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import Away, Undecided
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -86,7 +87,7 @@ class Asgi:
             return _refused(request, refusal)
         except Away as away:
             log.problem(request.id, f"the database is away: {away}")
-            return _refused(request, DatabaseAway())
+            return _refused(request, OutcomeUnknown() if isinstance(away, Undecided) else DatabaseAway())
         except Exception:  # noqa: BLE001 - whatever it is, the caller learns only that it happened
             log.failure(request.id)
             return _refused(request, InternalError())

@@ -34,7 +34,13 @@ class MalformedBody(refusals.Malformed):
 
 
 class DatabaseAway(Refusal):
-    """The database cannot be reached; nothing was changed. Ask again in a moment, with the same Idempotency-Key."""
+    """The database cannot be reached, or cannot take this now; ask again in a moment."""
+
+    retry_after = 1
+
+
+class OutcomeUnknown(Refusal):
+    """The database went away half-way: the change was made, or not. Ask again with the same Idempotency-Key."""
 
     retry_after = 1
 
@@ -59,6 +65,7 @@ STATUS: Mapping[type[Refusal], int] = {
     InternalError: 500,
     refusals.Overloaded: 503,
     DatabaseAway: 503,
+    OutcomeUnknown: 503,
 }
 
 

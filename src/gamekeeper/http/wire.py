@@ -234,7 +234,7 @@ class PutPlayer(Struct):
     Bank: list[ItemSlot] | UnsetType = UNSET
     Bags: list[Bag] | UnsetType = UNSET
     Spells: list[KnownSpell] | UnsetType = UNSET
-    Variables: list[Variable] | UnsetType = UNSET
+    Variables: Annotated[list[Variable], Meta(max_length=10_000)] | UnsetType = UNSET
     AppliedSeq: LongNatural | UnsetType = UNSET
 
 

@@ -45,14 +45,14 @@ class Sender:
         if taken is None:
             return False
         try:
-            failed = await self._try(store, taken)
+            failed = await self.attempt(store, taken)
         except asyncio.CancelledError:
             await _note(store, taken, STOPPED, 0)
             raise
         await _note(store, taken, failed, NOTE_SECONDS)
         return True
 
-    async def _try(self, store: Store, taken: Taken) -> smtp.Failed | None:
+    async def attempt(self, store: Store, taken: Taken) -> smtp.Failed | None:
         try:
             facts = Facts(taken.id, taken.name, taken.address, taken.code, taken.queued_at)
             message = self._letters.reset(facts)

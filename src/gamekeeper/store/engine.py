@@ -14,6 +14,10 @@ class Away(Exception):
     """The database cannot be reached or cannot take the work now; nothing was answered, the caller may retry."""
 
 
+class Undecided(Away):
+    """The connection broke while COMMIT was under way: the change was made, or it was not."""
+
+
 class ClaimTaken(Exception):
     """Another transaction has held the same claim for too long."""
 

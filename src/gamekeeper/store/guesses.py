@@ -29,5 +29,5 @@ def delete(tx: Writing, guess_id: str) -> None:
     tx.later(SQL.delete, guess_id)
 
 
-def delete_old(tx: Writing, older_than_ms: int) -> None:
-    tx.later(SQL.delete_old, older_than_ms)
+def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
+    tx.later(SQL.delete_old, older_than_ms, most)

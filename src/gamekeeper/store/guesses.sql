@@ -12,4 +12,4 @@ INSERT INTO guesses (id, account, caller, at) VALUES ($1, $2, $3, {now});
 DELETE FROM guesses WHERE id = $1;
 
 -- name: delete_old
-DELETE FROM guesses WHERE at < {now} - $1;
+DELETE FROM guesses WHERE id IN (SELECT id FROM guesses WHERE at < {now} - $1 ORDER BY at LIMIT $2);

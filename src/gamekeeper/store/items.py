@@ -49,8 +49,12 @@ def clear_slots(tx: Writing, player_id: str, spots: Iterable[tuple[str, int]]) -
     tx.later(SQL.clear_slots, player_id, as_table({"place": place, "slot": slot} for place, slot in spots))
 
 
-def save_bags(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
-    tx.later(SQL.save_bags, as_table(rows))
+def insert_bags(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
+    tx.later(SQL.insert_bags, as_table(rows))
+
+
+def resize_bags(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
+    tx.later(SQL.resize_bags, as_table(rows))
 
 
 def delete_bags(tx: Writing, bag_ids: Iterable[str]) -> None:

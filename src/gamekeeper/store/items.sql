@@ -24,11 +24,14 @@ DELETE FROM slots
 WHERE player_id = $1
   AND (place, slot) IN (SELECT value->>'place', CAST(value->>'slot' AS INTEGER) FROM json_each($2));
 
--- name: save_bags
+-- name: insert_bags
 INSERT INTO bags (id, player_id, slot_count)
 SELECT CAST(value->>'id' AS {guid}), CAST(value->>'player_id' AS {guid}), CAST(value->>'slot_count' AS INTEGER)
-FROM json_each($1) WHERE true
-ON CONFLICT (id) DO UPDATE SET slot_count = excluded.slot_count;
+FROM json_each($1);
+
+-- name: resize_bags
+UPDATE bags SET slot_count = CAST(sized.value->>'slot_count' AS INTEGER)
+FROM json_each($1) AS sized WHERE bags.id = CAST(sized.value->>'id' AS {guid});
 
 -- name: delete_bags
 DELETE FROM bags WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));

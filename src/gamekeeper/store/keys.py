@@ -22,5 +22,5 @@ def insert(tx: Writing, account_id: str, key: str, kept: Kept) -> None:
     tx.later(SQL.insert, account_id, key, *kept)
 
 
-def delete_old(tx: Writing, older_than_ms: int) -> None:
-    tx.later(SQL.delete_old, older_than_ms)
+def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
+    tx.later(SQL.delete_old, older_than_ms, most)

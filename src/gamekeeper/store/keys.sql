@@ -5,4 +5,5 @@ SELECT fingerprint, answer FROM idempotency_keys WHERE account_id = $1 AND key =
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at) VALUES ($1, $2, $3, $4, {now});
 
 -- name: delete_old
-DELETE FROM idempotency_keys WHERE at < {now} - $1;
+DELETE FROM idempotency_keys WHERE (account_id, key) IN (
+    SELECT account_id, key FROM idempotency_keys WHERE at < {now} - $1 ORDER BY at LIMIT $2);

@@ -97,6 +97,7 @@ CREATE TABLE tokens (
 ) {strict};
 CREATE INDEX tokens_by_user ON tokens (user_id, issued_at);
 CREATE INDEX tokens_by_family ON tokens (family_id);
+CREATE INDEX tokens_by_age ON tokens (refresh_expires);
 
 -- Passwords tried and not yet found right.
 CREATE TABLE guesses (
@@ -106,6 +107,7 @@ CREATE TABLE guesses (
     at       {long} NOT NULL
 ) {strict};
 CREATE INDEX guesses_by_account ON guesses (account, at);
+CREATE INDEX guesses_by_age ON guesses (at);
 
 -- The catalogue: what the game knows of. Characters may hold ids that are not in it.
 CREATE TABLE items (
@@ -223,7 +225,7 @@ CREATE SEQUENCE ledger_seq CACHE 1;
 CREATE TABLE ledger (
     seq         {ledger_number},
     at          {long} NOT NULL,
-    kind        TEXT NOT NULL,                 -- the change's name in game/changes.py, snake_case
+    kind        TEXT NOT NULL,                 -- the kind of a change in game/effects.py
     actor_id    {guid},                        -- the account that did it; null: the command line
     token_id    {guid},
     over_link   {boolean} NOT NULL,            -- said by a game server about its own world

@@ -105,10 +105,10 @@ class SqliteStore:
         self._thread.start()
 
     async def close(self) -> None:
-        if self._thread:
+        thread, self._thread = self._thread, None  # from here on nothing is queued behind the stop mark
+        if thread:
             self._jobs.put(None)
-            await asyncio.to_thread(self._thread.join)
-            self._thread = None
+            await asyncio.to_thread(thread.join)
             self._reader_db.close()
             self._writer_db.close()
 
@@ -171,6 +171,10 @@ class SqliteStore:
         """One transaction for the batch; if it fails as a whole nobody was answered, and each is tried alone."""
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:  # somebody outside holds the lock: trying one by one would wait for each
+            self._answer(batch, [_Outcome(error=_translated(error)) for _ in batch])
+            return
+        try:
             outcomes = [self._attempt(job) for job in batch]
             self._writer_db.execute("COMMIT")
         except sqlite3.Error as error:
@@ -181,6 +185,9 @@ class SqliteStore:
                     self._commit([job])
                 return
             outcomes = [_Outcome(error=_translated(error))]
+        self._answer(batch, outcomes)
+
+    def _answer(self, batch: list[_Job], outcomes: list[_Outcome]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits for the answer any more
             self._loop.call_soon_threadsafe(_settle, batch, outcomes)
 

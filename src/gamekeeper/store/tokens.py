@@ -61,6 +61,11 @@ async def caller(tx: Reading, access_hash: str) -> CallerRow | None:
     return CallerRow(row[0], bool(row[1]), row[2], row[3], row[4], *(bool(flag) for flag in row[5:8]))
 
 
+async def owner_of_refresh(tx: Reading, refresh_hash: str) -> str | None:
+    row = await tx.one(SQL.owner_of_refresh, refresh_hash)
+    return row[0] if row else None
+
+
 async def lock_refresh(tx: Reading, refresh_hash: str) -> RefreshRow | None:
     row = await tx.one(SQL.lock_refresh, refresh_hash)
     if row is None:
@@ -104,5 +109,5 @@ def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
     tx.later(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
 
 
-def delete_old(tx: Writing, older_than_ms: int) -> None:
-    tx.later(SQL.delete_old, older_than_ms)
+def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
+    tx.later(SQL.delete_old, older_than_ms, most)

@@ -3,6 +3,9 @@ SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, u.users_query,
 FROM tokens t JOIN users u ON u.id = t.user_id
 WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.access_expires > {now} AND u.api;
 
+-- name: owner_of_refresh
+SELECT user_id FROM tokens WHERE refresh_hash = $1;
+
 -- name: lock_refresh
 SELECT id, family_id, user_id, read_only, revoked_at IS NOT NULL, refresh_expires <= {now},
        exchanged_at IS NOT NULL, COALESCE({now} - exchanged_at, 0)
@@ -42,4 +45,6 @@ WHERE id IN (SELECT t.id FROM tokens t
              ORDER BY t.id {for_update});
 
 -- name: delete_old
-DELETE FROM tokens WHERE access_expires < {now} - $1 AND refresh_expires < {now} - $1;
+DELETE FROM tokens WHERE id IN (
+    SELECT id FROM tokens WHERE refresh_expires < {now} - $1 AND access_expires < {now} - $1
+    ORDER BY refresh_expires LIMIT $2);
