@@ -36,7 +36,8 @@ def test_doctor_finds_nothing(command: CommandLine) -> None:
     if command.database.startswith("sqlite"):
         Path(command.database.removeprefix("sqlite:///")).chmod(0o600)
     assert command.says("doctor") == f"{CLEAN}\nEverything is in order.\n"
-    assert command.says("doctor", GAMEKEEPER_SMTP_URL="smtp://localhost") == "Everything is in order.\n"
+    mail = {"GAMEKEEPER_SMTP_URL": "smtp://localhost", "GAMEKEEPER_MAIL_FROM": "game@example.test"}
+    assert command.says("doctor", **mail) == "Everything is in order.\n"
 
 
 def test_doctor_finds_something(command: CommandLine, world: World) -> None:

@@ -276,3 +276,9 @@ def test_the_limit_is_a_setting(make_world: Callable[..., World]) -> None:
     world = make_world(body_limit=1024)
     assert world.call("POST", EMAIL, raw=padded(1024)).status == 200
     refused(world.call("POST", EMAIL, raw=padded(1025)), 413, "body_too_large")
+
+
+def test_half_a_character_in_a_fields_name_is_a_400(world: World) -> None:
+    sent = b'{"\\ud800": 1, "\\ud800": 2}'
+    answer = world.call("POST", "/api/oauth/token", by=None, raw=sent, headers={"content-type": "application/json"})
+    assert (answer.status, answer.code) == (400, "repeated_field")

@@ -1,5 +1,6 @@
 """Tokens: log-in, refresh, revocation, and what is left of them in the database."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -464,3 +465,43 @@ def test_a_stolen_hash_is_no_token(world: World) -> None:
     refused(world.get(PLAYERS, token=access_hash), 401, "denied")
     refused(world.get(PLAYERS, token=f"gka_{access_hash}"), 401, "denied")
     failed(exchange(world, refresh_hash), "invalid_grant")
+
+
+def test_a_password_changed_while_a_log_in_is_checked_gets_no_token(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check takes its time; what it found may be over when it ends."""
+    right = world.keeper.passwords.right
+
+    async def slow(sent: str, stored: str | None) -> bool:
+        found = await right(sent, stored)
+        await world.send("POST", "/api/v1/users/Shop/manage/password/change", body={"new": "cd" * 32})
+        return found
+
+    monkeypatch.setattr(world.keeper.passwords, "right", slow)
+    body = {"grant_type": "password", "username": "Shop", "password": SENT}
+    answer = world.post("/api/oauth/token", body, by=None)
+    assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
+    assert world.sql(
+        "SELECT COUNT(*) FROM tokens WHERE user_id = $1 AND revoked_at IS NULL", people.USER_IDS["Shop"]
+    ) == [(0,)]
+
+
+def test_a_refresh_under_way_does_not_outlive_a_revocation(make_world: Callable[..., World]) -> None:
+    one, two = make_world(), make_world()
+    log_in = {"grant_type": "password", "username": "Shop", "password": SENT}
+
+    async def race() -> None:
+        pair = (await one.send("POST", "/api/oauth/token", by=None, body=log_in)).json
+        refresh = {"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}
+        refreshing = one.send("POST", "/api/oauth/token", by=None, body=refresh)
+        await asyncio.gather(refreshing, two.send("DELETE", "/api/oauth/token/Shop"))
+
+    for _ in range(15):
+        one.run(race())
+        issued = one.sql(
+            "SELECT COUNT(*) FROM tokens t WHERE t.user_id = $1 AND t.revoked_at IS NULL "
+            "AND EXISTS (SELECT 1 FROM tokens o WHERE o.family_id = t.family_id AND o.revoked_at IS NOT NULL)",
+            people.USER_IDS["Shop"],
+        )
+        assert issued == [(0,)]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import people
-from gamekeeper.store import clock, players, users
-from gamekeeper.store.engine import Away, Reading, Writing
+from gamekeeper.store import clock, items, players, users
+from gamekeeper.store.engine import Away, Reading, Undecided, Writing
 from gamekeeper.store.statements import Statement
 from world import World
 
@@ -150,3 +150,64 @@ def test_rows_of_both_engines_have_the_same_types(world: World) -> None:
     assert record
     assert [type(value) for value in record] == [str, str, bytes, str, str, type(record.online), type(None)]
     assert record.online in (False, 0)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_commit_that_breaks_off_is_not_said_to_be_undone(world: World) -> None:
+    """Only PostgreSQL has a connection that can break there: a deferred trigger ends it inside COMMIT."""
+    world.sql(
+        "CREATE FUNCTION hang_up() RETURNS trigger LANGUAGE plpgsql AS "
+        "'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'"
+    )
+    world.sql(
+        "CREATE CONSTRAINT TRIGGER hang_up AFTER INSERT ON maps DEFERRABLE INITIALLY DEFERRED "
+        "FOR EACH ROW EXECUTE FUNCTION hang_up()"
+    )
+    with pytest.raises(Undecided):
+        world.run(world.keeper.store.write(insert(1)))
+    entry = {"Id": people.guid(0x1001), "Name": "Moor"}
+    answer = world.call("PUT", "/api/link/v1/catalogue/maps", body=[entry])
+    assert (answer.status, answer.code) == (503, "outcome_unknown")
+    assert world.run(count(world.keeper.store)) == 1
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_the_isolation_level_is_said_and_not_inherited(make_world: Make) -> None:
+    """Under the server's default of repeatable read, a rule would see what was there before it got its lock."""
+    first = make_world()
+    name = first.sql("SELECT CAST(current_database() AS text)")[0][0]
+    first.sql(f"ALTER DATABASE \"{name}\" SET default_transaction_isolation = 'repeatable read'")
+    world = make_world()
+    assert world.sql("SHOW transaction_isolation") == [("read committed",)]
+
+
+def test_what_a_change_is_about_may_go_away_meanwhile(make_world: Make) -> None:
+    one, two = make_world(), make_world()
+    one.call("PUT", "/api/link/v1/servers/realm", body={"Lease": 60})
+
+    async def race(number: int) -> set[int]:
+        player = f"/api/link/v1/players/{people.guid(0x900 + number)}"
+        await one.send("PUT", player, body={"Name": f"Racer{number}", "UserId": people.USER_IDS["Bob"]})
+        joining = {"Players": [people.guid(0x900 + number)]}
+        calls = [two.send("POST", "/api/link/v1/servers/realm/joined", body=joining), one.send("DELETE", player)]
+        return {answer.status for answer in await asyncio.gather(*calls)}
+
+    statuses = {status for number in range(20) for status in one.run(race(number))}
+    assert statuses <= {200, 404, 409}
+
+
+def test_one_new_bag_for_two_players_is_one_players(make_world: Make) -> None:
+    one, two = make_world(), make_world()
+
+    async def race(number: int) -> list[int]:
+        bag = people.guid(0x800 + number)
+        body: dict[str, object] = {
+            "Items": [{"Slot": number, "ItemId": people.POUCH.id, "Quantity": 1, "BagId": bag}],
+            "Bags": [{"Id": bag, "SlotCount": 8, "Slots": []}],
+        }
+        paths = [f"/api/link/v1/players/{each.id}" for each in (people.BOB, people.ZOE)]
+        calls = [each.send("PUT", path, body=body) for each, path in zip((one, two), paths, strict=True)]
+        return sorted(answer.status for answer in await asyncio.gather(*calls))
+
+    assert [one.run(race(number)) for number in range(15)] == [[200, 400]] * 15
+    assert one.run(items.stray_bags(one.keeper.store)) == []

@@ -35,7 +35,7 @@ GamekeeperError
     │   └── TooManyGuesses  TooManyMails
     ├── InternalError
     └── Unavailable          the server, or its database, cannot answer now
-        └── Overloaded  DatabaseAway
+        └── Overloaded  DatabaseAway  OutcomeUnknown
 """
 
 import re
@@ -137,6 +137,7 @@ class InternalError(Refused): ...
 class Unavailable(Refused): ...
 class Overloaded(Unavailable): ...
 class DatabaseAway(Unavailable): ...
+class OutcomeUnknown(Unavailable): ...
 # fmt: on
 
 

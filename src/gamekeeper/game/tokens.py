@@ -63,9 +63,8 @@ async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pa
 
     async def rotate(tx: Writing) -> Pair | None:
         owner = await tokens.owner_of_refresh(tx, digest(presented or ""))
-        if owner is None or not await users.lock(
-            tx, owner
-        ):  # the user first: whoever revokes waits, and sees the new pair
+        # the user before the token: whoever revokes waits for this, and then sees the new pair
+        if owner is None or not await users.lock(tx, owner):
             raise InvalidGrant
         row = await tokens.lock_refresh(tx, digest(presented or ""))
         if row is None or row.revoked or row.expired:

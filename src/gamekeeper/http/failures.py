@@ -162,7 +162,7 @@ def _ours(route: Route) -> Iterator[Kind]:
     yield errors.InternalError
     if isinstance(route.gives, str):
         return  # a page: no database, no queue
-    yield from (no.Overloaded, errors.DatabaseAway)
+    yield from (no.Overloaded, errors.DatabaseAway, errors.OutcomeUnknown)
 
 
 def _refused(kinds: Sequence[Kind], route: Route, schemas: Schemas) -> Schema:

@@ -14,7 +14,7 @@ from gamekeeper.store.statements import Statement
 T = TypeVar("T")
 ATTEMPTS = 8
 # said, not inherited: under another level a rule would read what was there before it got its lock
-BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 DURABLE = ("synchronous_commit", "fsync", "full_page_writes")
 CONNECT_SECONDS = 5
 LOCK_SECONDS = 5
