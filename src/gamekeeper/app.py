@@ -1,6 +1,7 @@
 """The composition root: settings → store → keeper → app."""
 
 import asyncio
+import multiprocessing
 import signal
 import threading
 import types
@@ -105,7 +106,7 @@ def _on_stop(wake: Callable[[], None]) -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _stop_signals():
         before = signal.getsignal(number)
 
         def stop(number: int, frame: types.FrameType | None, before: Any = before) -> None:  # noqa: ANN401 - a handler, or one of the constants
@@ -114,6 +115,14 @@ def _on_stop(wake: Callable[[], None]) -> None:
                 before(number, frame)
 
         signal.signal(number, stop)
+
+
+def _stop_signals() -> tuple[int, ...]:
+    """A worker waits for its parent's word: Ctrl-C reaches the whole group, and granian can hang on two signals."""
+    if multiprocessing.parent_process() is None:
+        return (signal.SIGTERM, signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return (signal.SIGTERM,)
 
 
 async def tidy(keeper: Keeper) -> None:
