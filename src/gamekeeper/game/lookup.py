@@ -3,12 +3,15 @@
 import re
 import unicodedata
 import uuid
-from typing import NamedTuple
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple, TypeVar
 
-from gamekeeper.game.refusals import NoSuchPlayer, NoSuchUser
+from gamekeeper.game.refusals import NoSuchPlayer, NoSuchUser, NotFound
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
 
+T = TypeVar("T")
+Ask = Callable[[Reading, str], Coroutine[Any, Any, T | None]]
 ZERO = "00000000-0000-0000-0000-000000000000"
 LONGEST_NAME = 255
 _HYPHENED = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -46,55 +49,35 @@ def nameable(name: str) -> bool:
 
 
 async def player_record(tx: Reading, text: str) -> players.Record:
-    by, key = key_of(text)
-    record = None
-    if by == "id":
-        record = await players.record_by_id(tx, key)
-    elif nameable(key):
-        record = await players.record_by_fold(tx, fold(key))
-    if record is None:
-        raise NoSuchPlayer(by=by, key=key)
-    return record
+    return await _found(tx, text, players.record_by_id, players.record_by_fold, NoSuchPlayer)
 
 
 async def player_id(tx: Reading, text: str) -> str:
-    by, key = key_of(text)
-    found = None
-    if by == "id":
-        found = await players.id_by_id(tx, key)
-    elif nameable(key):
-        found = await players.id_by_fold(tx, fold(key))
-    if found is None:
-        raise NoSuchPlayer(by=by, key=key)
-    return found
+    return await _found(tx, text, players.id_by_id, players.id_by_fold, NoSuchPlayer)
 
 
 async def locked_player(tx: Reading, text: str) -> players.Locked:
     """The player, with everybody else who would change it waiting until this transaction ends."""
-    by, key = key_of(text)
-    locked = None
-    if by == "id":
-        locked = await players.lock_by_id(tx, key)
-    elif nameable(key):
-        locked = await players.lock_by_fold(tx, fold(key))
-    if locked is None:
-        raise NoSuchPlayer(by=by, key=key)
-    return locked
+    return await _found(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
 
 
 async def user(tx: Reading, text: str) -> users.User:
-    by, key = key_of(text)
-    found = None
-    if by == "id":
-        found = await users.by_id(tx, key)
-    elif nameable(key):
-        found = await users.by_fold(tx, fold(key))
-    if found is None:
-        raise NoSuchUser(by=by, key=key)
-    return found
+    return await _found(tx, text, users.by_id, users.by_fold, NoSuchUser)
 
 
 async def locked_user(tx: Reading, text: str) -> users.User:
     found = await user(tx, text)
     await users.lock(tx, found.id)
     return await user(tx, found.id)
+
+
+async def _found(tx: Reading, text: str, by_id: Ask[T], by_fold: Ask[T], missing: type[NotFound]) -> T:
+    by, key = key_of(text)
+    found = None
+    if by == "id":
+        found = await by_id(tx, key)
+    elif nameable(key):
+        found = await by_fold(tx, fold(key))
+    if found is None:
+        raise missing(by=by, key=key)
+    return found
