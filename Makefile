@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run setup test lint types fuzz docs site package lock clean
+.PHONY: run setup test lint types fuzz bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -22,6 +22,12 @@ types: .venv/dev
 
 fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
+
+bench: .venv/dev ## beside the peers, on both engines, up to five million players; takes long, mostly the first time
+	$(BIN)/python -m benchmarks
+
+bench-quick: .venv/dev ## its main ratios with 10,000 players, in under three minutes
+	$(BIN)/python -m benchmarks --quick
 
 docs: .venv/dev ## docs/settings.md and docs/cli.md, generated
 	$(BIN)/python scripts/generate_docs.py

@@ -28,6 +28,7 @@ nav {{ padding: 2rem 1rem; border-right: 1px solid var(--line); }}
 nav a {{ display: block; padding: .15rem .5rem; text-decoration: none; border-radius: .3rem; }}
 nav a[aria-current] {{ background: var(--soft); font-weight: 600; }}
 main {{ padding: 1rem 2rem 4rem; max-width: 60rem; }}
+svg {{ max-width: 100%; height: auto; }}
 pre {{ padding: .8rem 1rem; overflow-x: auto; background: var(--soft); border-radius: .4rem; line-height: 1.4; }}
 code {{ font-family: ui-monospace, monospace; font-size: .9em; }}
 table {{ border-collapse: collapse; display: block; overflow-x: auto; }}
@@ -76,6 +77,10 @@ def links(tokens: Sequence[Token]) -> list[Token]:
     return [each for token in tokens for each in token.children or [] if each.type == "link_open"]
 
 
+def pictures(tokens: Sequence[Token]) -> list[Token]:
+    return [each for token in tokens for each in token.children or [] if each.type == "image"]
+
+
 def rewritten(link: str, source: str, pages: Sequence[str]) -> str:
     """A link between documents as a link between pages; everything else stays."""
     parts = urlsplit(link)
@@ -92,6 +97,8 @@ def page(source: str, pages: Sequence[str]) -> str:
     tokens = parse((ROOT / source).read_text(encoding="utf-8"))
     for each in links(tokens):
         each.attrSet("href", rewritten(str(each.attrGet("href")), source, pages))
+    for each in pictures(tokens):
+        _inline(each, (ROOT / source).parent / str(each.attrGet("src")))
     markdown = MarkdownIt("commonmark").enable("table")
     content = markdown.renderer.render(tokens, markdown.options, {})
     return TEMPLATE.format(title=html.escape(title(source)), navigation=_navigation(source, pages), content=content)
@@ -121,6 +128,11 @@ def _navigation(current: str, pages: Sequence[str]) -> str:
         path = os.path.relpath(target(source), Path(target(current)).parent)
         lines.append(f'<a href="{path}"{here}>{html.escape(title(source))}</a>')
     return "\n".join(lines)
+
+
+def _inline(picture: Token, file: Path) -> None:
+    """A drawing becomes a part of the page, which then needs no other file."""
+    picture.type, picture.content = "html_inline", file.read_text(encoding="utf-8")
 
 
 def _plain(inline: Token) -> str:

@@ -2,8 +2,8 @@
 
     .venv/bin/python scripts/same_answers.py --sqlite sqlite:///same.db --postgres postgresql://…/empty
 
-Both databases must be empty: they are filled with the demo world. All 31 operations are asked, by id and by name, well
-and badly. Exit code 0: the same statuses and bodies; 1: a difference, printed.
+Both databases must be empty: they are filled with the demo world. Every operation under /api/v1 is asked, by id and by
+name, well and badly. Exit code 0: the same statuses and bodies; 1: a difference, printed.
 """
 
 import argparse
@@ -27,11 +27,14 @@ NEW = wire_form("something else")
 VOLATILE = {"RequestId", "PasswordResetCode", "LastOnline"}
 ZERO = "00000000-0000-0000-0000-000000000000"
 NOBODY = "12345678-1234-4234-8234-123456789abc"
+PREFIX = "/api/v1/"
+METHODS = {route.number or route.handler.__name__: route.method for route in ROUTES if route.path.startswith(PREFIX)}
+FAR = ("?page=2147483647&pageSize=100", "?page=2147483648")  # the last page that is read, and one further
 
 
 class Ask(NamedTuple):
-    number: int  # the spec's
-    path: str  # after /api/v1/
+    operation: int | str  # the spec's number, or the handler's name where it is one of ours
+    path: str  # after the prefix
     body: dict[str, Any] | None = None
 
 
@@ -45,10 +48,11 @@ def asks() -> Iterator[Ask]:
 def _players() -> Iterator[Ask]:
     sample = characters.sample()
     name, variable = sample.player.name, sample.variable.id
-    for query in ("", "?page=1&pageSize=7", "?pageSize=5000&limit=3", "?page=99", "?page=-1"):
+    for query in ("", "?page=1&pageSize=7", "?pageSize=5000&limit=3", "?page=99", "?page=-1", *FAR):
         yield Ask(1, f"players{query}")
         yield Ask(2, f"players/rank{query}")
         yield Ask(20, f"users{query}")
+        yield Ask("online", f"players/online{query}")
     yield Ask(2, "players/rank?sortDirection=ascending")
     for number, path in ((3, "players/online"), (19, "players"), (31, "users")):
         yield Ask(number, path, {})
@@ -56,9 +60,12 @@ def _players() -> Iterator[Ask]:
     yield Ask(4, "players/online/count")
     for key in (name, name.upper(), sample.player.id, sample.player.id.replace("-", ""), "Nobody", NOBODY):
         yield Ask(5, f"players/{key}")
+        yield Ask("rank", f"players/{key}/rank")
         yield Ask(6, f"players/{key}/variables")
         yield Ask(7, f"players/{key}/variables/{variable}")
         yield Ask(8, f"players/{key}/variables/{variable}/value")
+    for around in (0, 1, 50, 51, -1, "x"):
+        yield Ask("rank", f"players/{name}/rank?around={around}")
     for value in (42, "43", True, 2**63, None):
         yield Ask(9, f"players/{name}/variables/{variable}", {"value": value})
     yield Ask(6, f"players/{name}/variables")
@@ -103,6 +110,7 @@ def _users() -> Iterator[Ask]:
     for sent in (wrong, right, right):
         yield Ask(25, f"users/{user}/password/change", {"new": NEW, "authorization": sent})
     yield Ask(26, f"users/{user}/password/reset")
+    yield Ask("redeem_code", f"users/{user}/password/reset", {"code": "a guess", "new": right})
     yield Ask(29, f"users/{user}/manage/email/change", {"new": "again@example.test"})
     yield Ask(30, f"users/{user}/manage/password/change", {"new": right})
     yield Ask(21, f"users/{user}")
@@ -120,13 +128,12 @@ async def filled(database: str) -> str:
 
 
 def answers(database: str) -> list[tuple[Ask, int, object]]:
-    methods = {route.number: route.method for route in ROUTES}
     token = asyncio.run(filled(database))
     headers = {"Authorization": f"Bearer {token}"}
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers, timeout=30) as client:
         found: list[tuple[Ask, int, object]] = []
         for ask in asks():
-            answer = client.request(methods[ask.number], f"/api/v1/{ask.path}", json=ask.body)
+            answer = client.request(METHODS[ask.operation], f"{PREFIX}{ask.path}", json=ask.body)
             found.append((ask, answer.status_code, settled(answer.json())))
         return found
 
@@ -141,12 +148,11 @@ def settled(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
 
 def differences(sqlite: str, postgres: str) -> list[str]:
     pairs = list(zip(answers(sqlite), answers(postgres), strict=True))
-    asked = {ask.number for (ask, _, _), _ in pairs}
-    missing = sorted({route.number for route in ROUTES if route.number} - asked)
-    found = [f"operation {number} was not asked" for number in missing]
+    asked = {ask.operation for (ask, _, _), _ in pairs}
+    found = [f"operation {each} was not asked" for each in METHODS if each not in asked]
     for (ask, status, body), (_, other_status, other_body) in pairs:
         if (status, json.dumps(body)) != (other_status, json.dumps(other_body)):
-            found.append(f"{ask.number} {ask.path} {ask.body}\n  {status} {body}\n  {other_status} {other_body}")
+            found.append(f"{ask.operation} {ask.path} {ask.body}\n  {status} {body}\n  {other_status} {other_body}")
     statuses = sorted({status for (_, status, _), _ in pairs})
     print(f"{len(pairs)} requests over {len(asked)} operations, statuses {statuses}: {len(found)} differences")
     return found

@@ -1,7 +1,9 @@
 """The demo world: complete, the same every time, and no less consistent than what the API writes."""
 
 import asyncio
+import math
 import re
+import uuid
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, TypeVar
@@ -61,6 +63,16 @@ def another_database(databases: Any) -> Generator[str]:
     url = databases.empty()
     yield url
     databases.drop(url)
+
+
+def test_there_are_names_for_five_million_and_nobody_shares_one() -> None:
+    assert names.MOST_NAMES >= 5_000_000
+    assert math.gcd(names.STRIDE, names.MOST_NAMES) == 1
+
+
+def test_ids_are_uuids_of_version_5() -> None:
+    wanted = uuid.uuid5(uuid.UUID("6f1c0a52-8f0e-5c3b-9a57-2d7e4b1f9c60"), "player:Aldwyn")
+    assert names.stable_id("player", "Aldwyn") == str(wanted)
 
 
 def test_names_are_legal_and_nobody_shares_one() -> None:
@@ -197,7 +209,9 @@ def test_a_database_with_other_people_is_left_alone(database: str) -> None:
     at_work(database, work)
 
 
-def test_more_players_come_in_batches(empty_database: str) -> None:
+def test_more_players_come_in_batches(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filling, "BATCH", 1000)
+
     async def work(keeper: Keeper) -> None:
         advanced: list[int] = []
         await filled(keeper)
@@ -215,11 +229,13 @@ def test_more_players_come_in_batches(empty_database: str) -> None:
     at_work(empty_database, work)
 
 
-def test_more_players_are_only_as_many_as_are_missing(empty_database: str) -> None:
+def test_more_players_are_only_as_many_as_are_missing(empty_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filling, "BATCH", 1000)
+
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         await filling.load_players(keeper, 1100, lambda _: None)
-        gone = names.stable_id("player", names.numbered_name(7))
+        gone = names.numbered_id("player", 7)
         await keeper.changes.apply(
             ANYBODY, lambda tx: link.delete_player(tx, gone, keeper.changes.spelling), lambda _: b""
         )

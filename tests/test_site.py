@@ -19,8 +19,12 @@ def anchors(text: str) -> set[str]:
 
 
 def broken(source: str, text: str) -> list[str]:
-    """The links of a document that lead nowhere inside the project."""
-    faults: list[str] = []
+    """The links of a document that lead nowhere inside the project, and the pictures that are not there."""
+    faults = [
+        f"{source}: {picture}"
+        for each in build_site.pictures(build_site.parse(text))
+        if not ((ROOT / source).parent / (picture := str(each.attrGet("src")))).exists()
+    ]
     for each in build_site.links(build_site.parse(text)):
         link = str(each.attrGet("href"))
         parts = urlsplit(link)
@@ -43,7 +47,14 @@ def test_every_link_leads_somewhere(source: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[x](gone.md)", "[x](#gone)", "[x](README.md#gone)", "[x](docs/client.md#nothing-here)", "[x][y]\n\n[y]: gone.md"],
+    [
+        "[x](gone.md)",
+        "[x](#gone)",
+        "[x](README.md#gone)",
+        "[x](docs/client.md#nothing-here)",
+        "[x][y]\n\n[y]: gone.md",
+        "![x](gone.svg)",
+    ],
 )
 def test_a_link_that_leads_nowhere_is_noticed(text: str) -> None:
     assert len(broken("CONTRIBUTING.md", f"# Title\n\n{text}\n")) == 1
@@ -84,6 +95,15 @@ def test_the_site(tmp_path: Path) -> None:
         assert text.count('aria-current="page"') == 1
         assert broken_on_page(page) == []
     assert (tmp_path / "docs" / "client.html").exists()
+
+
+def test_a_drawing_is_part_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_site, "ROOT", tmp_path)
+    (tmp_path / "drawn.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"><title>a plot</title></svg>')
+    (tmp_path / "README.md").write_text("# Title\n\n![A plot](drawn.svg)\n")
+    page = build_site.page("README.md", ["README.md"])
+    assert "<title>a plot</title></svg>" in page
+    assert "<img" not in page
 
 
 def test_a_broken_link_on_a_page_is_noticed(tmp_path: Path) -> None:

@@ -157,7 +157,9 @@ async def prepare(url: str) -> dict[str, str]:
     await keeper.store.open()
     try:
         await migrate(keeper.store)
-        return await populate(keeper)
+        people = await populate(keeper)
+        await keeper.lists.rebuild()
+        return people
     finally:
         await keeper.store.close()
         keeper.passwords.close()

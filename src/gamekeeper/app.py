@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from gamekeeper import log
-from gamekeeper.game import guesses, presence
+from gamekeeper.game import guesses, lists, presence
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lists import Lists
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.http import spelling
@@ -56,7 +57,7 @@ def database_file(settings: Settings) -> Path | None:
 
 def build_keeper(settings: Settings) -> Keeper:
     store = open_store(settings)
-    return Keeper(settings, store, Changes(store, SPELLING), Passwords(settings.hash_queue), Feed(store))
+    return Keeper(settings, store, Changes(store, SPELLING), Passwords(settings.hash_queue), Feed(store), Lists(store))
 
 
 def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
@@ -75,6 +76,7 @@ class Upkeep:
         self._jobs: list[Job] = [
             (presence.REAP_SECONDS, lambda: presence.reap(keeper.store)),
             (TIDY_SECONDS, lambda: tidy(keeper)),
+            (lists.TEND_SECONDS, keeper.lists.tend),
             (USE_SECONDS, self.note_use),
             *_mail_jobs(keeper),
             *jobs,
@@ -84,6 +86,7 @@ class Upkeep:
     async def start(self) -> None:
         await self._keeper.store.open()
         await migrate(self._keeper.store)
+        await self._keeper.lists.ready()
         self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self._jobs]
         _on_stop(self._keeper.feed.stop)
 

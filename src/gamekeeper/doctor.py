@@ -1,12 +1,14 @@
 """Looks for what should never be: a ledger that does not add up, documents that differ from their columns, and so on.
 
-It only reads, a page at a time, and compares within one snapshot: it can run beside a serving Gamekeeper.
+It reads a page at a time and compares within one snapshot: it can run beside a serving Gamekeeper. It writes nothing,
+unless it is asked to count the ordered lists anew.
 """
 
 import ipaddress
 import os
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -15,7 +17,9 @@ import msgspec
 from gamekeeper import app
 from gamekeeper.game.inventory import BANK
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lists import CHECKPOINT, KEYS, LISTINGS, Listing, Lists, View
 from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.order import Key, Order
 from gamekeeper.game.players import Player
 from gamekeeper.game.rows import columns
 from gamekeeper.game.spelling import Spelling
@@ -33,6 +37,8 @@ SHOWN = 20  # of one check's findings; the others are counted
 OTHERS_CAN_READ = 0o004
 COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "document")
 TLS = "put a proxy that speaks TLS in front and listen on 127.0.0.1."
+LONG_LOG = 10 * CHECKPOINT  # a serving process keeps it far shorter
+RECOUNT = "Count them anew with: gamekeeper doctor --fix"
 UNDO = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
 
 Progress = Callable[[str, int, int], None]  # what is looked at, how many of it are done, how many there are
@@ -62,11 +68,15 @@ class Findings:
         return self._shown + [Finding(*each, f"And {count} more like these.") for each, count in hidden]
 
 
-async def examine(keeper: Keeper, progress: Progress) -> list[Finding]:
-    """The later checks rest on the earlier ones: a broken file or an unknown schema is all there is to say."""
+async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
+    """The later checks rest on the earlier ones: a broken file or an unknown schema is all there is to say.
+
+    `fix` counts the lists anew first: nothing else can be made good from what is there.
+    """
     found = await _integrity(keeper) or await _schema(keeper)
     if not found:
-        found = await keeper.store.read(lambda tx: _contents(tx, keeper, progress))
+        found = [await _recounted(keeper.lists)] if fix else []
+        found += await keeper.store.read(lambda tx: _contents(tx, keeper, progress))
     return found + _unsafe(keeper.settings)
 
 
@@ -98,6 +108,7 @@ async def _contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[Fin
     found = Findings()
     await _ledger(tx, found, progress)
     await _players(tx, found, keeper.changes.spelling, progress)
+    await _lists(tx, found, keeper.lists, progress)
     await _bags(tx, found)
     await _sizes(tx, found, keeper.settings)
     await _accounts(tx, found, keeper.settings)
@@ -193,6 +204,75 @@ def _equipment(player: Player, filled: set[int], found: Findings) -> None:
         message = f"Player {player.name} ({player.id}) has equipped inventory slot {slots}, where nothing is."
         cure = f"Have the game report the Equipment anew: PUT /api/link/v1/players/{player.id}"
         found.add(ERROR, "equipment", f"{message} {cure}")
+
+
+# --- lists ---------------------------------------------------------------------------------------------------------
+
+
+async def _recounted(lists: Lists) -> Finding:
+    if await lists.rebuild():
+        return Finding(NOTE, "lists", f"Counted anew: {', '.join(listing.name for listing in LISTINGS)}.")
+    message = "Could not be counted anew: bulk loads or checkpoints came in between. Try again when less goes on."
+    return Finding(ERROR, "lists", message)
+
+
+async def _lists(tx: Reading, found: Findings, lists: Lists, progress: Progress) -> None:
+    """Pages and ranks are found by the counts of the buckets, so each has to be true."""
+    view = await _view(tx, found, lists)
+    if view is None:
+        return
+    counts = [(listing, await listing.count(tx)) for listing in LISTINGS]
+    total, done = sum(count for _, count in counts), 0
+    for listing, count in counts:
+        order = view.orders[listing.name]
+        lows = [low for block in order.blocks for low in block.lows]
+        held: Counter[int] = Counter()
+        async for keys in _keys(tx, listing):
+            _deal(keys, lows, held)
+            done += len(keys)
+            progress("lists", done, total)
+        off = _off(order, held)
+        if off:
+            message = f"The list '{listing.name}' is off by {off} rows: it counts {order.total}, and there are {count}."
+            found.add(ERROR, "lists", f"{message} {RECOUNT}")
+
+
+async def _view(tx: Reading, found: Findings, lists: Lists) -> View | None:
+    try:
+        view = await lists.view(tx)
+    except (LookupError, TypeError, msgspec.DecodeError) as error:
+        found.add(ERROR, "lists", f"The counts of the lists cannot be read: {error!r}. {RECOUNT}")
+        return None
+    if view is None:
+        message = "The lists wait to be counted, after a bulk load, a restore or an update; till then pages are slow."
+        found.add(NOTE, "lists", f"{message} `gamekeeper serve` does it when it starts. {RECOUNT}")
+    elif view.changes > LONG_LOG:
+        message = f"{view.changes} changes of the lists have been logged since they were last counted."
+        found.add(NOTE, "lists", f"{message} `gamekeeper serve` sees to it. {RECOUNT}")
+    return view
+
+
+async def _keys(tx: Reading, listing: Listing[Any]) -> AsyncGenerator[Sequence[Key]]:
+    """All of them in order, a page at a time; every page but the first begins with the last key of the one before."""
+    last, first = listing.lowest, 0
+    while keys := (await listing.keys(tx, last, KEYS))[first:]:
+        yield keys
+        last, first = keys[-1], 1
+
+
+def _deal(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None:
+    """Adds to each bucket how many of the keys belong into it; to -1, how many are below every bucket."""
+    at = 0
+    while at < len(keys):
+        bucket = bisect_right(lows, keys[at]) - 1
+        end = bisect_left(keys, lows[bucket + 1], at) if bucket + 1 < len(lows) else len(keys)
+        held[bucket] += end - at
+        at = end
+
+
+def _off(order: Order, held: Counter[int]) -> int:
+    counts = [count for block in order.blocks for count in block.counts]
+    return held[-1] + sum(abs(held[bucket] - count) for bucket, count in enumerate(counts))
 
 
 # --- bags and slots ------------------------------------------------------------------------------------------------

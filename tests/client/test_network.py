@@ -219,6 +219,17 @@ def test_lists_are_complete(root: Driver) -> None:
     assert [each.name for each in root.each("rank", sort_direction="Ascending", most=1)] == ["Bob"]
 
 
+def test_a_rank_and_who_is_around_it(root: Driver) -> None:
+    place = root.call("rank_of", "ann")
+    assert (place.rank, place.of, place.player) == (2, 3, root.call("player", "Ann"))
+    assert [(other.rank, other.name) for other in place.around] == [(1, "Zoe"), (3, "Bob")]
+    assert root.call("rank_of", people.ANN.id, around=0).around == []
+    with pytest.raises(errors.BadField, match="from 0 to 50"):
+        root.call("rank_of", "Ann", around=51)
+    with pytest.raises(errors.NoSuchPlayer):
+        root.call("rank_of", "Nobody")
+
+
 def test_the_old_lists(root: Driver) -> None:
     assert [player.name for player in root.call("legacy_players", 0, 2).entries] == ["Ann", "Bob"]
     assert root.call("legacy_online").total == 0

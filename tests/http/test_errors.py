@@ -10,6 +10,7 @@ import pytest
 
 import people
 from expectations import everything
+from gamekeeper import log
 from gamekeeper.game import lookup, refusals
 from gamekeeper.http import errors
 from gamekeeper.http.routes import NOBODY, ROUTES, Route
@@ -181,6 +182,7 @@ def test_connection_close_is_echoed(world: World) -> None:
 
 
 def logged(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    log.flush()
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
@@ -252,6 +254,7 @@ def test_no_secret_is_in_the_log(make_world: Callable[..., World], capsys: pytes
     code = world.get(f"{USERS}/Ann").json["PasswordResetCode"]
     world.post(f"{USERS}/Ann/password/reset", {"code": code, "new": "b" * 64})
     world.call("DELETE", f"/api/oauth/token/Root/{pair['refresh_token']}")
+    log.flush()
     text = capsys.readouterr().err
     assert len(text.splitlines()) == 5 + 1  # a line for each request, and one that mail is not set up
     secrets = [SENT, "b" * 64, code, pair["access_token"], pair["refresh_token"], "$argon2"]

@@ -26,20 +26,22 @@ def migrate(database: str | None) -> None:
 
 
 @click.command(epilog="Example: gamekeeper doctor --database sqlite:///game.db")
+@click.option("--fix", is_flag=True, help="Count the ordered lists anew, then look. Fixes nothing else.")
 @terminal.json_option
 @terminal.database_option
-def doctor(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Look for what is wrong with the database and the settings; exit code 1 if something is.
 
     Checks the schema, the database's own integrity, for every item that the ledger adds up to what the slots hold,
-    for every character that the stored document and the columns agree, bags, equipment, sizes, and unsafe settings.
-    It changes nothing and can run beside `serve`.
+    for every character that the stored document and the columns agree, the counts by which pages and ranks are found,
+    bags, equipment, sizes, and unsafe settings. It changes nothing, unless told to with --fix, and can run beside
+    `serve` either way.
     """
     loaded = terminal.load(database)
     terminal.require_database(loaded)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         shown = _Shown(bar)
-        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, shown.moved))
+        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, shown.moved, fix=fix))
     _report(found, as_json=as_json)
     sys.exit(any(finding.level == ERROR for finding in found))
 

@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from gamekeeper.cli import serve, terminal
+from gamekeeper.cli import progress, serve, terminal
 from gamekeeper.demo import characters, filling, names, realms
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
@@ -77,8 +76,8 @@ def _make(folder: Path) -> None:
 async def _fill(keeper: Keeper, password: str, players: int) -> Found:
     await migrate(keeper.store)
     access = await filling.fill(keeper, password)
-    if players:
-        await _load_players(keeper, players)
+    with progress.shown(players) as advance:
+        await filling.load_players(keeper, players, advance)
     await realms.keep_online(keeper)
     return await _found(keeper, access)
 
@@ -86,19 +85,6 @@ async def _fill(keeper: Keeper, password: str, players: int) -> Found:
 async def _found(keeper: Keeper, access: filling.Access) -> Found:
     counts = [await table.count(keeper.store) for table in (players, users, presence)]
     return Found(access, *counts)
-
-
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.finished_speed or task.speed or 0:,.0f} players/s", LABEL)
-
-
-async def _load_players(keeper: Keeper, wanted: int) -> None:
-    console = Console(stderr=True)
-    columns = (TextColumn("Loading players"), BarColumn(), MofNCompleteColumn(), _Rate())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=wanted)
-        await filling.load_players(keeper, wanted, partial(progress.advance, task))
 
 
 def _greeting(settings: Settings, found: Found) -> str:

@@ -77,6 +77,7 @@ class Operations:
     legacy_players = One(characters.legacy_players)
     legacy_online = One(characters.legacy_online)
     player = One(characters.player)
+    rank_of = One(characters.rank_of)
     variables = One(characters.variables)
     variable = One(characters.variable)
     variable_value = One(characters.variable_value)

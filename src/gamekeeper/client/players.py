@@ -13,6 +13,7 @@ from gamekeeper.client.shapes import (
     OnlineCount,
     Page,
     Player,
+    Rank,
     SpellId,
     Taken,
     Value,
@@ -77,6 +78,11 @@ def legacy_online(page: int = 0, count: int = 5) -> Call[LegacyPage[Player]]:
 def player(player: str) -> Call[Player]:
     """One character, by name or id."""
     return get(_of(player), reading(Player))
+
+
+def rank_of(player: str, *, around: int | None = None) -> Call[Rank]:
+    """Where a character stands, and up to `around` others above and below it, the best first."""
+    return get(_of(player, "/rank"), reading(Rank), query(around=around))
 
 
 def variables(player: str) -> Call[list[Variable]]:

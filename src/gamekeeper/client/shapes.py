@@ -61,6 +61,17 @@ class Player(Struct, rename="pascal"):
     last_online: str | None
 
 
+class RankedPlayer(Player, rename="pascal"):
+    rank: int
+
+
+class Rank(Struct, rename="pascal"):
+    rank: int
+    of: int
+    player: Player
+    around: list[RankedPlayer]
+
+
 class ItemSlot(Struct, rename="pascal"):
     slot: int
     bag_id: str | None = None

@@ -1,19 +1,21 @@
 """Who lives in the demo world and what they have: the same in every demo, however often it is made."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from gamekeeper.demo import world
-from gamekeeper.demo.names import numbered_name, stable_id
+from gamekeeper.demo.names import numbered_id, numbered_name, stable_id
 from gamekeeper.game.effects import World
 from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack, sizes
 from gamekeeper.game.passwords import NO_PASSWORD
-from gamekeeper.game.players import Player
+from gamekeeper.game.players import NOTHING_EQUIPPED, Player
 from gamekeeper.settings import Settings
 from gamekeeper.store.catalogue import Item, Named, Variable
 from gamekeeper.store.users import Powers, User
 
+T = TypeVar("T")
 Character = tuple[Player, World]
 Spots = dict[Spot, Stack]
 
@@ -25,6 +27,40 @@ FIRST_DAY = 1_735_689_600_000  # 2025-01-01, when the first of them was created
 LAST_DAY = 1_767_225_600_000  # 2026-01-01, after the last of them was seen
 HOUR_MS = 60 * 60 * 1000
 SIZES = sizes(Settings())
+
+
+class Dice(Protocol):
+    """What is asked of `Random` here."""
+
+    def random(self) -> float: ...
+
+    def randrange(self, stop: int, /) -> int: ...
+
+    def randint(self, a: int, b: int, /) -> int: ...
+
+    def choice(self, seq: Sequence[T], /) -> T: ...
+
+
+class Digits:
+    """Dice for one of the many: the digits of a hash. `Random` takes longer to seed than a whole character here."""
+
+    def __init__(self, number: int) -> None:
+        self._left = int.from_bytes(blake2b(f"{SEED} {number}".encode(), digest_size=40).digest(), "big")
+
+    def random(self) -> float:
+        return self.randrange(1 << 53) / (1 << 53)
+
+    def randrange(self, stop: int, /) -> int:
+        self._left, thrown = divmod(self._left, stop)
+        return thrown
+
+    def randint(self, a: int, b: int, /) -> int:
+        self._left, thrown = divmod(self._left, b - a + 1)
+        return a + thrown
+
+    def choice(self, seq: Sequence[T], /) -> T:
+        self._left, thrown = divmod(self._left, len(seq))
+        return seq[thrown]
 
 
 class Sample(NamedTuple):
@@ -47,10 +83,9 @@ def account(user_id: str, name: str, password: str, powers: Powers) -> User:
     return User(user_id, name, f"{name.lower()}@example.test", password, powers, 0, None, None)
 
 
-def numbered(numbers: range) -> list[Character]:
+def numbered(numbers: Iterable[int]) -> list[Character]:
     """Some of the many, each with an account of the same name."""
-    dice = _dice(f"from {numbers.start}")
-    return [_numbered(dice, number) for number in numbers]
+    return [_numbered(Digits(number), number) for number in numbers]
 
 
 def numbered_account(player: Player) -> User:
@@ -71,13 +106,14 @@ def _dice(what: str) -> Random:
 def _named(number: int, name: str, account: str) -> Character:
     dice = _dice(name)
     level = BUSIEST_LEVEL if name == world.BUSIEST else 1 + round((HIGHEST_LEVEL - 1) * dice.random() ** 1.5)
-    user_id, created_at = stable_id("user", account), FIRST_DAY + (number * 36 + dice.randrange(36)) * HOUR_MS
+    created_at = FIRST_DAY + (number * 36 + dice.randrange(36)) * HOUR_MS
+    who = Who(stable_id("player", name), stable_id("user", account), name, created_at)
     kind = dice.choice(world.CLASSES)
     if name == world.NEWCOMER:
-        return _grown(dice, name, user_id, 1, kind, created_at, ()), World()
+        return _grown(dice, who, 1, kind, ()), World()
     worn = [dice.choice(world.HELMETS), dice.choice(world.ARMORS), kind.weapon]
     worn += [dice.choice(world.SHIELDS), dice.choice(world.BOOTS)] if level > HIGHEST_LEVEL // 4 else []
-    player = _grown(dice, name, user_id, level, kind, created_at, worn)
+    player = _grown(dice, who, level, kind, worn)
     return player, World(
         slots=_slots(dice, name, level, worn),
         bags=_bags(name, level),
@@ -86,19 +122,24 @@ def _named(number: int, name: str, account: str) -> Character:
     )
 
 
-def _grown(
-    dice: Random, name: str, user_id: str, level: int, kind: world.Class, created_at: int, worn: Sequence[Item]
-) -> Player:
+class Who(NamedTuple):
+    id: str
+    user_id: str
+    name: str
+    created_at: int
+
+
+def _grown(dice: Dice, who: Who, level: int, kind: world.Class, worn: Sequence[Item]) -> Player:
     health, mana = (start + gain * level for start, gain in (kind.health, kind.mana))
     needed = 50 * level * level
     exp = dice.randrange(needed)
     gender = dice.randrange(2)
-    dead = name == world.DEAD
+    dead = who.name == world.DEAD
     return Player(
-        id=stable_id("player", name),
-        user_id=user_id,
-        name=name,
-        in_bank=name == world.BANKING,
+        id=who.id,
+        user_id=who.user_id,
+        name=who.name,
+        in_bank=who.name == world.BANKING,
         max_vitals=(health, mana),
         level=level,
         exp=exp,
@@ -107,9 +148,9 @@ def _grown(
         gender=gender,
         vitals=(0 if dead else dice.randint(health // 2, health), dice.randint(mana // 3, mana)),
         base_stats=kind.stats,
-        stat_point_allocations=tuple(dice.randrange(level) for _ in kind.stats),
+        stat_point_allocations=tuple([dice.randrange(level) for _ in kind.stats]),
         stat_points=dice.randrange(6),
-        equipment=tuple(slot if slot < len(worn) else -1 for slot in range(5)),
+        equipment=(*range(len(worn)), *NOTHING_EQUIPPED[len(worn) :]),
         map_id=dice.choice(world.MAPS).id,
         x=dice.randrange(64),
         y=dice.randrange(48),
@@ -117,7 +158,7 @@ def _grown(
         sprite=f"{kind.weapon.name.lower().replace(' ', '-')}-{gender}.png",
         face=f"face-{dice.randrange(12)}.png",
         dead=dead,
-        created_at=created_at,
+        created_at=who.created_at,
         play_time_seconds=level * level * 400 + dice.randrange(3600),
         last_online=LAST_DAY - dice.randrange(60 * 24) * HOUR_MS,
     )
@@ -195,12 +236,12 @@ def _variables(dice: Random, level: int) -> dict[str, int | bool]:
     }
 
 
-def _numbered(dice: Random, number: int) -> Character:
-    name = numbered_name(number)
+def _numbered(dice: Dice, number: int) -> Character:
     level = 1 + int(HIGHEST_LEVEL * dice.random() ** 3)
     kind = dice.choice(world.CLASSES)
     created_at = FIRST_DAY + dice.randrange(LAST_DAY - FIRST_DAY)
-    player = _grown(dice, name, stable_id("user", name), level, kind, created_at, ())
+    who = Who(numbered_id("player", number), numbered_id("user", number), numbered_name(number), created_at)
+    player = _grown(dice, who, level, kind, ())
     return player, World(
         slots={
             (INVENTORY, 0): Stack(world.COIN.id, 1 + dice.randrange(200 * level)),

@@ -12,7 +12,7 @@ from gamekeeper.game.inventory import Outcome, Slots, Stack, Touched
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import Player
 from gamekeeper.game.spelling import Spelling, Trace
-from gamekeeper.store import catalogue, items, mails, players, presence, resets, spells, tokens, users, variables
+from gamekeeper.store import catalogue, items, lists, mails, players, presence, resets, spells, tokens, users, variables
 from gamekeeper.store.engine import Writing
 
 Whose = tuple[str | None, str | None]  # the player's id, the user's id
@@ -186,12 +186,13 @@ class PlayersLoaded:
         return None, Trace(catalogue={"players": len(self.loaded)}, sums=sums)
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
-        players.insert(tx, [rows.columns(player, spelling) for player, _ in self.loaded])
-        items.insert_bags(tx, [row for player, world in self.loaded for row in rows.bag_rows(player.id, world.bags)])
-        items.save_slots(tx, [row for player, world in self.loaded for row in rows.slot_rows(player.id, world.slots)])
-        spells.save(tx, [row for player, world in self.loaded for row in rows.spell_rows(player.id, world.spells)])
-        assigned = [row for player, world in self.loaded for row in rows.variable_rows(player.id, world.variables)]
-        variables.save(tx, assigned)
+        held = [(player.id, world) for player, world in self.loaded]
+        players.load(tx, [rows.columns(player, spelling) for player, _ in self.loaded])
+        items.load_bags(tx, [row for player_id, world in held for row in rows.bag_rows(player_id, world.bags)])
+        items.load_slots(tx, [row for player_id, world in held for row in rows.slot_rows(player_id, world.slots)])
+        spells.load(tx, [row for player_id, world in held for row in rows.spell_rows(player_id, world.spells)])
+        assigned = [row for player_id, world in held for row in rows.variable_rows(player_id, world.variables)]
+        variables.load(tx, assigned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ class UserRegistered(_OfUser):
         return None, Trace(user=known | _held(self.user.powers))
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.insert(tx, [rows.user_row(self.user)])
+        users.insert(tx, [rows.user_columns(self.user)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,7 @@ class UsersLoaded:
     """Many accounts at once: one ledger row for the batch."""
 
     loaded: Sequence[users.User]
+    created_at: int
     kind: ClassVar[str] = "users_loaded"
 
     def whose(self) -> Whose:
@@ -228,7 +230,7 @@ class UsersLoaded:
         return None, Trace(catalogue={"users": len(self.loaded)})
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.insert(tx, [rows.user_row(user) for user in self.loaded])
+        users.load(tx, [rows.user_columns(user) for user in self.loaded], self.created_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +328,12 @@ class Untraced:
     """Who is online and who holds a token are not changes: effects without a ledger row."""
 
     effect: Callable[[Writing], Coroutine[Any, Any, None]]
+
+
+# around the changes of a bulk load: what it writes goes past the lists' log
+UNLISTED, LISTED = Untraced(lists.load_unlisted), Untraced(lists.resume)
+# before the first batch of one into an empty world, and after the last
+UNINDEXED, INDEXED = Untraced(players.drop_indexes), Untraced(players.create_indexes)
 
 
 Change = (

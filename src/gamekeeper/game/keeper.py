@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.feed import Feed
+from gamekeeper.game.lists import Lists
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.settings import Settings
 from gamekeeper.store.engine import Store
@@ -16,3 +17,4 @@ class Keeper:
     changes: Changes
     passwords: Passwords
     feed: Feed
+    lists: Lists

@@ -1,6 +1,7 @@
 """What is stored of the rules' values: the one place where rows are made of them."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -8,7 +9,7 @@ from gamekeeper.game.inventory import Slots
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import Player
 from gamekeeper.game.spelling import Spelling
-from gamekeeper.store import players, users
+from gamekeeper.store import items, players, spells, users, variables
 
 BOOLEAN, INTEGER = "Boolean", "Integer"  # a variable's type
 
@@ -30,41 +31,33 @@ def columns(player: Player, spelling: Spelling) -> players.Columns:
     )
 
 
-def user_row(user: users.User) -> dict[str, object]:
-    known: dict[str, object] = {"id": user.id, "name": user.name, "fold": fold(user.name), "email": user.email}
-    return known | {"email_fold": fold(user.email), "password": user.password} | user.powers._asdict()
+def user_columns(user: users.User) -> users.Columns:
+    return users.Columns(user.id, user.name, fold(user.name), user.email, fold(user.email), user.password, *user.powers)
 
 
-def bag_rows(player_id: str, bags: Mapping[str, int]) -> list[dict[str, object]]:
-    return [{"id": bag_id, "player_id": player_id, "slot_count": count} for bag_id, count in bags.items()]
+def bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.Bag]:
+    return [items.Bag(bag_id, player_id, count) for bag_id, count in bags.items()]
 
 
-def slot_rows(player_id: str, slots: Slots) -> list[dict[str, object]]:
+def slot_rows(player_id: str, slots: Slots) -> list[items.Slot]:
     return [
-        {
-            "player_id": player_id,
-            "place": place,
-            "slot": slot,
-            "item_id": stack.item_id,
-            "quantity": stack.quantity,
-            "bag_id": stack.bag_id,
-            "buffs": msgspec.json.encode(stack.buffs).decode(),
-        }
+        items.Slot(player_id, place, slot, stack.item_id, stack.quantity, stack.bag_id, _buffs(stack.buffs))
         for (place, slot), stack in slots.items()
     ]
 
 
-def spell_rows(player_id: str, known: Mapping[int, str]) -> list[dict[str, object]]:
-    return [{"player_id": player_id, "slot": slot, "spell_id": spell} for slot, spell in known.items()]
+def spell_rows(player_id: str, known: Mapping[int, str]) -> list[spells.Known]:
+    return [spells.Known(player_id, slot, spell) for slot, spell in known.items()]
 
 
-def variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[dict[str, object]]:
+def variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[variables.Assigned]:
     return [
-        {
-            "player_id": player_id,
-            "variable_id": variable_id,
-            "type": BOOLEAN if isinstance(value, bool) else INTEGER,
-            "value": int(value),
-        }
+        variables.Assigned(player_id, variable_id, BOOLEAN if isinstance(value, bool) else INTEGER, int(value))
         for variable_id, value in values.items()
     ]
+
+
+@lru_cache(maxsize=1024)
+def _buffs(buffs: tuple[int, ...]) -> str:
+    """Most things have none, or those of their kind."""
+    return msgspec.json.encode(buffs).decode()

@@ -1,5 +1,6 @@
 """The app: one plain ASGI callable that dispatches on the table and runs the checks in the order decided."""
 
+import itertools
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -11,7 +12,7 @@ from msgspec import Struct
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RoleMissing
-from gamekeeper.http import bodies, errors, openapi
+from gamekeeper.http import bodies, errors, openapi, tags, users
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.errors import (
     BodyTooLarge,
@@ -24,7 +25,7 @@ from gamekeeper.http.errors import (
 )
 from gamekeeper.http.files import Files
 from gamekeeper.http.request import Receive, Request, query_of
-from gamekeeper.http.routes import ROUTES, WRITE, Route
+from gamekeeper.http.routes import CHECKED, NEVER, ROUTES, WRITE, Route
 from gamekeeper.store.engine import Away, Undecided
 
 Scope = MutableMapping[str, Any]
@@ -33,14 +34,16 @@ Hook = Callable[[], Awaitable[None]]
 
 LOG_IN = "/api/oauth/token"
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
-OK = 200
+OK, NOT_MODIFIED = 200, 304
+NOBODY_KEEPS: errors.Headers = [(b"cache-control", b"no-store")]
+CALLER_KEEPS: errors.Headers = [(b"cache-control", b"private, no-cache"), (b"vary", b"authorization")]
 
 
 class _Node:
     """A step of a path: literal segments win over the parameter."""
 
     def __init__(self) -> None:
-        self.literals: dict[str, _Node] = {}
+        self.literals: dict[bytes, _Node] = {}
         self.parameter: _Node | None = None
         self.methods: dict[str, Route] = {}
 
@@ -53,6 +56,8 @@ class Asgi:
         self._start, self._stop = start, stop
         self._root = _tree(ROUTES)
         self._log = log.access if keeper.settings.access_log else None
+        # of a request's id: which process it was, and which request
+        self._prefix, self._numbers = os.urandom(8).hex(), itertools.count()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -62,7 +67,7 @@ class Asgi:
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
         client = scope.get("client")
         request = Request(
-            id=os.urandom(8).hex(),
+            id=f"{self._prefix}{next(self._numbers):08x}",
             keeper=self._keeper,
             callers=self._callers,
             files=self._files,
@@ -75,14 +80,14 @@ class Asgi:
             receive=receive,
         )
         status, body = await self._answer(request, scope, receive)
-        await send({"type": "http.response.start", "status": status, "headers": _headers(request, body)})
+        await send({"type": "http.response.start", "status": status, "headers": _headers(request, status, body)})
         await send({"type": "http.response.body", "body": body})
         if self._log:
-            self._log(request.id, request.caller.name, request.method, request.path, status, started)
+            self._log(request.id, request.caller.name, f"{request.method} {request.path}", status, started)
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         try:
-            return OK, await self._handle(request, scope, receive)
+            return await self._handle(request, scope, receive)
         except Refusal as refusal:
             return _refused(request, refusal)
         except Away as away:
@@ -92,9 +97,9 @@ class Asgi:
             log.failure(request.id)
             return _refused(request, InternalError())
 
-    async def _handle(self, request: Request, scope: Scope, receive: Receive) -> bytes:
+    async def _handle(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         route = self._find(request, scope)
-        request.path, request.over_link = route.path, route.over_link
+        request.path = route.path
         if route.needs is not None:
             request.caller = await self._callers.caller(request.headers.get(b"authorization"))
             _require(request, route)
@@ -106,13 +111,8 @@ class Asgi:
         if route.successor:
             link = f'<{route.successor}>; rel="successor-version"'.encode()
             request.answer_headers += [(b"deprecation", DEPRECATED_SINCE), (b"link", link)]
-        if route.takes is None:
-            return await route.handler(request)
-        if not issubclass(route.takes, Struct):
-            return await route.handler(request, request.raw)
-        content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-        body = request.body = bodies.decode(request.raw, content_type, route.takes, forms=not route.over_link)
-        return await route.handler(request, body)
+        content = await (route.handler(request) if route.takes is None else _with_body(request, route, route.takes))
+        return _checked(request, content) if _kept(request, route) else (OK, content)
 
     def _find(self, request: Request, scope: Scope) -> Route:
         """On the raw path: in the decoded one a name's %2F has become a separator."""
@@ -120,12 +120,11 @@ class Asgi:
         node, params = self._root, list[str]()
         for segment in raw.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
             plain = unquote_to_bytes(segment) if b"%" in segment else segment
-            text = plain.decode("utf-8", "replace")
-            literal = node.literals.get(text)
+            literal = node.literals.get(plain)
             if literal is None:
-                if node.parameter is None or not text:
+                if node.parameter is None or not plain:
                     raise NoSuchRoute
-                params.append(text)
+                params.append(plain.decode("utf-8", "replace"))
             node = literal or node.parameter or node
         if not node.methods:
             raise NoSuchRoute
@@ -151,6 +150,7 @@ class Asgi:
                 await send({"type": await self._started()})
             elif message["type"] == "lifespan.shutdown":
                 await self._stop()
+                log.flush()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
@@ -164,17 +164,36 @@ def _tree(routes: tuple[Route, ...]) -> _Node:
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
             else:
-                node = node.literals.setdefault(segment, _Node())
+                node = node.literals.setdefault(segment.encode(), _Node())
         node.methods[route.method] = route
     return root
 
 
 def _require(request: Request, route: Route) -> None:
-    for role in sorted(route.needs or ()):
-        if role not in request.caller.roles:
-            raise RoleMissing(role=role)
+    missing = (route.needs or frozenset()) - request.caller.roles
+    if missing:
+        raise RoleMissing(role=min(missing))
     if route.does is WRITE and request.caller.read_only:
         raise ReadOnlyToken
+
+
+async def _with_body(request: Request, route: Route, shape: type[Struct] | type[bytes]) -> bytes:
+    if not issubclass(shape, Struct):
+        return await route.handler(request, request.raw)
+    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    body = request.body = bodies.decode(request.raw, content_type, shape, forms=not route.over_link)
+    return await route.handler(request, body)
+
+
+def _kept(request: Request, route: Route) -> bool:
+    return route.kept is CHECKED or (route.kept is not NEVER and not users.sees_codes(request))
+
+
+def _checked(request: Request, content: bytes) -> tuple[int, bytes]:
+    """The answer with its tag, or nothing but the tag for a caller who has that answer."""
+    request.tag = tags.of(content)
+    same = tags.among(request.tag, request.headers.get(b"if-none-match"))
+    return (NOT_MODIFIED, b"") if same else (OK, content)
 
 
 async def _body(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
@@ -201,14 +220,14 @@ def _refused(request: Request, refusal: Refusal) -> tuple[int, bytes]:
     return errors.status(type(refusal)), errors.body(refusal, request.id, log_in=request.path == LOG_IN)
 
 
-def _headers(request: Request, body: bytes) -> errors.Headers:
-    found: errors.Headers = [
-        (b"content-type", request.content_type),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-request-id", request.id.encode()),
-        *request.answer_headers,
-    ]
+def _headers(request: Request, status: int, body: bytes) -> errors.Headers:
+    found: errors.Headers = [(b"x-request-id", request.id.encode()), *request.answer_headers]
+    if request.tag:
+        found += [*CALLER_KEEPS, (b"etag", request.tag)]
+    else:
+        found += NOBODY_KEEPS
+    if status != NOT_MODIFIED:
+        found += [(b"content-type", request.content_type), (b"content-length", b"%d" % len(body))]
     if request.headers.get(b"connection", b"").lower() == b"close":
         found.append((b"connection", b"close"))
     return found

@@ -11,11 +11,11 @@ from gamekeeper import __version__
 from gamekeeper.http import failures, samples, wire
 from gamekeeper.http.files import KINDS
 from gamekeeper.http.request import LONGEST_REASON
-from gamekeeper.http.routes import WRITE, Route
+from gamekeeper.http.routes import NEVER, WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-OK = "200"
+OK, NOT_MODIFIED = "200", "304"
 GRANTS = wire.PasswordGrant | wire.RefreshGrant
 ABOUT = """\
 Read and change the characters and accounts of an online game.
@@ -24,6 +24,8 @@ Read and change the characters and accounts of an online game.
   `Authorization: Bearer` and the token.
 * **Every refusal** has the same body: `Message` for people, `Code` for programs, `RequestId` for the log.
 * **Any write may be repeated** with the same `Idempotency-Key`: it is applied once, and answered alike.
+* **Any read may be kept** by its caller, who asks with the answer's `ETag` in `If-None-Match` whether it still holds:
+  304 says so. Answers with a secret in them, and the change feed, are not for keeping.
 * **Any write may be tried** with `?dryRun=true`: the answer is what would happen, and nothing does.
 * Names in paths, queries and bodies match in any case. Whole numbers and booleans of a body may also come as text.
 * The examples are of the world that `gamekeeper demo` serves.
@@ -50,10 +52,23 @@ HEADERS: Mapping[str, Schema] = {
         "description": "`true` when this is the kept answer to an earlier request with the same key.",
         "schema": {"type": "string", "const": "true"},
     },
+    "ETag": {"description": "The answer's tag, for `If-None-Match`.", "schema": {"type": "string"}},
     "Deprecation": {"description": "Since when (RFC 9745).", "schema": {"type": "string"}},
     "Link": {"description": "What takes its place.", "schema": {"type": "string"}},
     "WWW-Authenticate": {"description": "How to authorize.", "schema": {"type": "string"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
+}
+
+HELD: Schema = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "The tags of the answers that the caller holds; one that cannot be read is as if it were not sent.",
+    "schema": {"type": "string"},
+    "example": '"9f86d081884c7d659a2feaa0c55ad015"',
+}
+SAME: Schema = {
+    "description": "The caller holds this answer already.",
+    "headers": failures.headers(["X-Request-Id", "ETag"]),
 }
 
 
@@ -104,7 +119,7 @@ def _operation(route: Route, schemas: Schemas, shared: dict[str, Schema], *, ali
         "x-writes": route.does is WRITE,
         "security": [{"bearer": []}] if route.needs is not None else [],
         "parameters": _parameters(route, schemas),
-        "responses": {OK: _success(route, schemas), **failures.responses(route, schemas, shared)},
+        "responses": {**_successes(route, schemas), **failures.responses(route, schemas, shared)},
     }
     if route.number is not None:
         operation["x-number"] = route.number
@@ -140,7 +155,8 @@ def _parameters(route: Route, schemas: Schemas) -> list[Schema]:
     for name, schema in schemas.asked(route.asks).items() if route.asks else ():
         plain = {key: value for key, value in schema.items() if key != "description"}
         found.append({"name": name, "in": "query", "description": schema["description"], "schema": plain})
-    return [*found, *(_with_every_write(route) if failures.takes_key(route) else ())]
+    found += _with_every_write(route) if failures.takes_key(route) else []
+    return found + ([HELD] if route.kept is not NEVER else [])
 
 
 def _in_path(name: str, route: Route) -> Schema:
@@ -203,8 +219,14 @@ def _body(route: Route, schemas: Schemas) -> Schema:
 # --- what is answered ------------------------------------------------------------------------------------------------
 
 
+def _successes(route: Route, schemas: Schemas) -> dict[str, Schema]:
+    done = {OK: _success(route, schemas)}
+    return done if route.kept is NEVER else {**done, NOT_MODIFIED: SAME}
+
+
 def _success(route: Route, schemas: Schemas) -> Schema:
     names = ["X-Request-Id"]
+    names += ["ETag"] if route.kept is not NEVER else []
     names += ["Idempotent-Replay"] if failures.takes_key(route) else []
     names += ["Deprecation", "Link"] if route.successor else []
     return {"description": "Done.", "headers": failures.headers(names), "content": _content(route, schemas)}

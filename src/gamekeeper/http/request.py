@@ -18,6 +18,7 @@ from gamekeeper.http.files import Files
 
 R = TypeVar("R")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+LINK_ROOT = "/api/link/"  # where all that game servers say and ask begins
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -37,11 +38,11 @@ class Request:
     query: Mapping[str, str]
     address: str
     receive: Receive
-    over_link: bool = False
     caller: Caller = NOBODY
     raw: bytes = b""
     body: msgspec.Struct | None = None
     content_type: bytes = b"application/json; charset=utf-8"  # of the answer
+    tag: bytes = b""  # of the answer, where the caller may keep it
     answer_headers: list[tuple[bytes, bytes]] = field(default_factory=list[tuple[bytes, bytes]])
 
     def intent(self) -> Intent:
@@ -49,7 +50,7 @@ class Request:
             request_id=self.id,
             actor_id=self.caller.account_id,
             token_id=self.caller.token_id,
-            over_link=self.over_link,
+            over_link=self.path.startswith(LINK_ROOT),
             reason=self._reason(),
             key=self._key(),
             fingerprint=self._fingerprint(),

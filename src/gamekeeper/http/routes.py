@@ -1,4 +1,4 @@
-"""THE TABLE: one row per operation, the spec's 31 in its order, then ours. `needs` and `does` have no default."""
+"""THE TABLE: one row per operation, the spec's 31 in its order, then ours. `needs`, `does` and `kept` have no default."""
 
 import re
 from collections.abc import Callable, Coroutine
@@ -22,6 +22,7 @@ from gamekeeper.http import (
     variables,
     wire,
 )
+from gamekeeper.http.request import LINK_ROOT
 
 
 class Does(Enum):
@@ -29,7 +30,16 @@ class Does(Enum):
     WRITE = "writes"
 
 
+class Kept(Enum):
+    """Whether the caller may keep the answer and ask next time whether it is still the same."""
+
+    NEVER = "never"  # it has a secret in it, or nobody asks for it twice
+    CHECKED = "checked"
+    UNCODED = "uncoded"  # not by those who see the reset codes in it
+
+
 READ, WRITE = Does.READ, Does.WRITE
+NEVER, CHECKED, UNCODED = Kept.NEVER, Kept.CHECKED, Kept.UNCODED
 NOBODY = None  # no token needed
 ANY: frozenset[str] = frozenset()  # any good token
 QUERY = frozenset({"users.query"})
@@ -44,6 +54,7 @@ class Route:
     path: str
     needs: frozenset[str] | None
     does: Does
+    kept: Kept
     handler: Callable[..., Coroutine[Any, Any, bytes]]
     takes: type[Struct] | type[bytes] | None  # the body's shape; bytes: the handler reads it itself
     gives: object  # the answer's shape; text: a media type that is not JSON
@@ -52,7 +63,7 @@ class Route:
 
     @property
     def over_link(self) -> bool:
-        return self.path.startswith("/api/link/")
+        return self.path.startswith(LINK_ROOT)
 
     @property
     def parameters(self) -> list[str]:
@@ -65,60 +76,61 @@ PLAYERS, SLOTS = wire.Paged[PLAYER], list[wire.ItemSlot]
 ENTRIES = wire.Paged[wire.ItemEntry] | wire.Paged[wire.VariableEntry] | wire.Paged[wire.NamedEntry]
 P, U, L = "/api/v1/players", "/api/v1/users", "/api/link/v1"
 ROUTES: tuple[Route, ...] = (
-    Route(1, "GET", P, ANY, READ, players.by_name, None, PLAYERS, asks=wire.PageQuery),
-    Route(2, "GET", f"{P}/rank", ANY, READ, players.by_rank, None, PLAYERS, asks=wire.RankQuery),
-    Route(3, "POST", f"{P}/online", ANY, READ, players.legacy_online, wire.LegacyPage, wire.Legacy[PLAYER]),
-    Route(4, "GET", f"{P}/online/count", ANY, READ, players.online_count, None, wire.OnlineCount),
-    Route(5, "GET", f"{P}/[lookupKey]", ANY, READ, players.show, None, PLAYER),
-    Route(6, "GET", f"{P}/[lookupKey]/variables", ANY, READ, variables.every, None, list[wire.Variable]),
-    Route(7, "GET", f"{P}/[lookupKey]/variables/[variableId]", ANY, READ, variables.one, None, wire.Variable),
-    Route(8, "GET", f"{P}/[lookupKey]/variables/[variableId]/value", ANY, READ, variables.value, None, wire.Value),
-    Route(9, "POST", f"{P}/[lookupKey]/variables/[variableId]", ANY, WRITE, variables.assign, wire.SetVariable, wire.Variable),
-    Route(10, "GET", f"{P}/[lookupKey]/items", ANY, READ, items.both, None, wire.Items),
-    Route(11, "GET", f"{P}/[lookupKey]/items/inventory", ANY, READ, items.in_inventory, None, SLOTS),
-    Route(12, "GET", f"{P}/[lookupKey]/items/bank", ANY, READ, items.in_bank, None, SLOTS),
-    Route(13, "GET", f"{P}/bag/[bagId]", ANY, READ, items.in_bag, None, wire.Bag),
-    Route(14, "POST", f"{P}/[lookupKey]/items/give", ANY, WRITE, items.give, wire.GiveItem, wire.Given),
-    Route(15, "POST", f"{P}/[lookupKey]/items/take", ANY, WRITE, items.take, wire.TakeItem, wire.Taken),
-    Route(16, "GET", f"{P}/[lookupKey]/spells", ANY, READ, spells.known, None, list[wire.KnownSpell]),
-    Route(17, "POST", f"{P}/[lookupKey]/spells/teach", ANY, WRITE, spells.teach, wire.Spell, wire.SpellId),
-    Route(18, "POST", f"{P}/[lookupKey]/spells/forget", ANY, WRITE, spells.forget, wire.Spell, wire.SpellId),
-    Route(19, "POST", P, ANY, READ, players.legacy_by_name, wire.LegacyPage, wire.Legacy[PLAYER], successor=P),
-    Route(20, "GET", U, QUERY, READ, users.by_name, None, wire.Paged[USER], asks=wire.PageQuery),
-    Route(21, "GET", f"{U}/[lookupKey]", QUERY, READ, users.show, None, USER),
-    Route(22, "POST", f"{U}/register", QUERY, WRITE, users.register, wire.Register, wire.Registered),
-    Route(23, "POST", f"{U}/[lookupKey]/password/validate", QUERY, READ, credentials.validate_password, wire.ValidatePassword, wire.Message),
-    Route(24, "POST", f"{U}/[lookupKey]/email/change", QUERY, WRITE, credentials.change_email, wire.ChangeEmail, CHANGED),
-    Route(25, "POST", f"{U}/[lookupKey]/password/change", QUERY, WRITE, credentials.change_password, wire.ChangePassword, wire.Message),
-    Route(26, "GET", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, credentials.request_reset, None, wire.Message),
-    Route(27, "GET", f"{U}/[lookupKey]/players", QUERY, READ, users.players_of, None, list[PLAYER]),
-    Route(28, "GET", f"{U}/[lookupKey1]/players/[lookupKey2]", QUERY, READ, users.player_of, None, PLAYER),
-    Route(29, "POST", f"{U}/[lookupKey]/manage/email/change", MANAGE, WRITE, credentials.manage_email, wire.ManageEmail, CHANGED),
-    Route(30, "POST", f"{U}/[lookupKey]/manage/password/change", MANAGE, WRITE, credentials.manage_password, wire.ManagePassword, wire.Message),
-    Route(31, "POST", U, QUERY, READ, users.legacy_by_name, wire.LegacyPage, wire.Legacy[USER], successor=U),
+    Route(1, "GET", P, ANY, READ, CHECKED, players.by_name, None, PLAYERS, asks=wire.PageQuery),
+    Route(2, "GET", f"{P}/rank", ANY, READ, CHECKED, players.by_rank, None, PLAYERS, asks=wire.RankQuery),
+    Route(3, "POST", f"{P}/online", ANY, READ, NEVER, players.legacy_online, wire.LegacyPage, wire.Legacy[PLAYER]),
+    Route(4, "GET", f"{P}/online/count", ANY, READ, CHECKED, players.online_count, None, wire.OnlineCount),
+    Route(5, "GET", f"{P}/[lookupKey]", ANY, READ, CHECKED, players.show, None, PLAYER),
+    Route(6, "GET", f"{P}/[lookupKey]/variables", ANY, READ, CHECKED, variables.every, None, list[wire.Variable]),
+    Route(7, "GET", f"{P}/[lookupKey]/variables/[variableId]", ANY, READ, CHECKED, variables.one, None, wire.Variable),
+    Route(8, "GET", f"{P}/[lookupKey]/variables/[variableId]/value", ANY, READ, CHECKED, variables.value, None, wire.Value),
+    Route(9, "POST", f"{P}/[lookupKey]/variables/[variableId]", ANY, WRITE, NEVER, variables.assign, wire.SetVariable, wire.Variable),
+    Route(10, "GET", f"{P}/[lookupKey]/items", ANY, READ, CHECKED, items.both, None, wire.Items),
+    Route(11, "GET", f"{P}/[lookupKey]/items/inventory", ANY, READ, CHECKED, items.in_inventory, None, SLOTS),
+    Route(12, "GET", f"{P}/[lookupKey]/items/bank", ANY, READ, CHECKED, items.in_bank, None, SLOTS),
+    Route(13, "GET", f"{P}/bag/[bagId]", ANY, READ, CHECKED, items.in_bag, None, wire.Bag),
+    Route(14, "POST", f"{P}/[lookupKey]/items/give", ANY, WRITE, NEVER, items.give, wire.GiveItem, wire.Given),
+    Route(15, "POST", f"{P}/[lookupKey]/items/take", ANY, WRITE, NEVER, items.take, wire.TakeItem, wire.Taken),
+    Route(16, "GET", f"{P}/[lookupKey]/spells", ANY, READ, CHECKED, spells.known, None, list[wire.KnownSpell]),
+    Route(17, "POST", f"{P}/[lookupKey]/spells/teach", ANY, WRITE, NEVER, spells.teach, wire.Spell, wire.SpellId),
+    Route(18, "POST", f"{P}/[lookupKey]/spells/forget", ANY, WRITE, NEVER, spells.forget, wire.Spell, wire.SpellId),
+    Route(19, "POST", P, ANY, READ, NEVER, players.legacy_by_name, wire.LegacyPage, wire.Legacy[PLAYER], successor=P),
+    Route(20, "GET", U, QUERY, READ, UNCODED, users.by_name, None, wire.Paged[USER], asks=wire.PageQuery),
+    Route(21, "GET", f"{U}/[lookupKey]", QUERY, READ, UNCODED, users.show, None, USER),
+    Route(22, "POST", f"{U}/register", QUERY, WRITE, NEVER, users.register, wire.Register, wire.Registered),
+    Route(23, "POST", f"{U}/[lookupKey]/password/validate", QUERY, READ, NEVER, credentials.validate_password, wire.ValidatePassword, wire.Message),
+    Route(24, "POST", f"{U}/[lookupKey]/email/change", QUERY, WRITE, NEVER, credentials.change_email, wire.ChangeEmail, CHANGED),
+    Route(25, "POST", f"{U}/[lookupKey]/password/change", QUERY, WRITE, NEVER, credentials.change_password, wire.ChangePassword, wire.Message),
+    Route(26, "GET", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, NEVER, credentials.request_reset, None, wire.Message),
+    Route(27, "GET", f"{U}/[lookupKey]/players", QUERY, READ, CHECKED, users.players_of, None, list[PLAYER]),
+    Route(28, "GET", f"{U}/[lookupKey1]/players/[lookupKey2]", QUERY, READ, CHECKED, users.player_of, None, PLAYER),
+    Route(29, "POST", f"{U}/[lookupKey]/manage/email/change", MANAGE, WRITE, NEVER, credentials.manage_email, wire.ManageEmail, CHANGED),
+    Route(30, "POST", f"{U}/[lookupKey]/manage/password/change", MANAGE, WRITE, NEVER, credentials.manage_password, wire.ManagePassword, wire.Message),
+    Route(31, "POST", U, QUERY, READ, NEVER, users.legacy_by_name, wire.LegacyPage, wire.Legacy[USER], successor=U),
 
-    Route(None, "GET", f"{P}/online", ANY, READ, players.online, None, PLAYERS, asks=wire.PageQuery),
-    Route(None, "POST", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, credentials.redeem_code, wire.RedeemCode, wire.Message),
-    Route(None, "POST", "/api/oauth/token", NOBODY, WRITE, tokens.log_in, wire.LogIn, wire.Token),
-    Route(None, "DELETE", "/api/oauth/token/[username]", ANY, WRITE, tokens.revoke_all, None, wire.Revoked),
-    Route(None, "DELETE", "/api/oauth/token/[username]/[tokenId]", ANY, WRITE, tokens.revoke_one, None, wire.Revoked),
-    Route(None, "DELETE", "/api/oauth/tokens/[username]", ANY, WRITE, tokens.revoke_all, None, wire.Revoked),
-    Route(None, "DELETE", "/api/oauth/tokens/[username]/[tokenId]", ANY, WRITE, tokens.revoke_one, None, wire.Revoked),
+    Route(None, "GET", f"{P}/online", ANY, READ, CHECKED, players.online, None, PLAYERS, asks=wire.PageQuery),
+    Route(None, "GET", f"{P}/[lookupKey]/rank", ANY, READ, CHECKED, players.rank, None, wire.Rank, asks=wire.AroundQuery),
+    Route(None, "POST", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, NEVER, credentials.redeem_code, wire.RedeemCode, wire.Message),
+    Route(None, "POST", "/api/oauth/token", NOBODY, WRITE, NEVER, tokens.log_in, wire.LogIn, wire.Token),
+    Route(None, "DELETE", "/api/oauth/token/[username]", ANY, WRITE, NEVER, tokens.revoke_all, None, wire.Revoked),
+    Route(None, "DELETE", "/api/oauth/token/[username]/[tokenId]", ANY, WRITE, NEVER, tokens.revoke_one, None, wire.Revoked),
+    Route(None, "DELETE", "/api/oauth/tokens/[username]", ANY, WRITE, NEVER, tokens.revoke_all, None, wire.Revoked),
+    Route(None, "DELETE", "/api/oauth/tokens/[username]/[tokenId]", ANY, WRITE, NEVER, tokens.revoke_one, None, wire.Revoked),
 
-    Route(None, "PUT", f"{L}/catalogue/[kind]", LINK, WRITE, link.put_catalogue, bytes, wire.Count),
-    Route(None, "GET", f"{L}/catalogue/[kind]", LINK, READ, link.catalogue_page, None, ENTRIES, asks=wire.PageQuery),
-    Route(None, "PUT", f"{L}/players/[id]", LINK, WRITE, link.put_player, wire.PutPlayer, PLAYER),
-    Route(None, "DELETE", f"{L}/players/[id]", LINK, WRITE, link.delete_player, None, PLAYER),
-    Route(None, "PUT", f"{L}/servers/[server]", LINK, WRITE, link.heartbeat, wire.Lease, wire.ServerState),
-    Route(None, "POST", f"{L}/servers/[server]/joined", LINK, WRITE, link.joined, wire.Players, wire.Online),
-    Route(None, "POST", f"{L}/servers/[server]/left", LINK, WRITE, link.left, wire.Players, wire.Online),
-    Route(None, "DELETE", f"{L}/servers/[server]", LINK, WRITE, link.shut, None, wire.Online),
-    Route(None, "GET", f"{L}/changes", LINK, READ, feed.changes, None, wire.Changes, asks=wire.FeedQuery),
+    Route(None, "PUT", f"{L}/catalogue/[kind]", LINK, WRITE, NEVER, link.put_catalogue, bytes, wire.Count),
+    Route(None, "GET", f"{L}/catalogue/[kind]", LINK, READ, CHECKED, link.catalogue_page, None, ENTRIES, asks=wire.PageQuery),
+    Route(None, "PUT", f"{L}/players/[id]", LINK, WRITE, NEVER, link.put_player, wire.PutPlayer, PLAYER),
+    Route(None, "DELETE", f"{L}/players/[id]", LINK, WRITE, NEVER, link.delete_player, None, PLAYER),
+    Route(None, "PUT", f"{L}/servers/[server]", LINK, WRITE, NEVER, link.heartbeat, wire.Lease, wire.ServerState),
+    Route(None, "POST", f"{L}/servers/[server]/joined", LINK, WRITE, NEVER, link.joined, wire.Players, wire.Online),
+    Route(None, "POST", f"{L}/servers/[server]/left", LINK, WRITE, NEVER, link.left, wire.Players, wire.Online),
+    Route(None, "DELETE", f"{L}/servers/[server]", LINK, WRITE, NEVER, link.shut, None, wire.Online),
+    Route(None, "GET", f"{L}/changes", LINK, READ, NEVER, feed.changes, None, wire.Changes, asks=wire.FeedQuery),
 
-    Route(None, "GET", "/api/openapi.json", NOBODY, READ, pages.openapi, None, dict[str, Any]),
-    Route(None, "GET", "/api/docs", NOBODY, READ, pages.docs, None, "text/html"),
-    Route(None, "GET", "/api/docs/[file]", NOBODY, READ, pages.file, None, "text/*"),
-    Route(None, "GET", "/health/live", NOBODY, READ, health.live, None, wire.Health),
-    Route(None, "GET", "/health/ready", NOBODY, READ, health.ready, None, wire.Health),
+    Route(None, "GET", "/api/openapi.json", NOBODY, READ, CHECKED, pages.openapi, None, dict[str, Any]),
+    Route(None, "GET", "/api/docs", NOBODY, READ, CHECKED, pages.docs, None, "text/html"),
+    Route(None, "GET", "/api/docs/[file]", NOBODY, READ, CHECKED, pages.file, None, "text/*"),
+    Route(None, "GET", "/health/live", NOBODY, READ, NEVER, health.live, None, wire.Health),
+    Route(None, "GET", "/health/ready", NOBODY, READ, NEVER, health.ready, None, wire.Health),
 )
 # fmt: on

@@ -54,6 +54,16 @@ RECORD = wire.PlayerRecord(
     Online=True,
     LastOnline="2025-12-31T19:00:00.000Z",
 )
+BELOW = msgspec.structs.replace(
+    RECORD,
+    Name="Brisela",
+    InBank=True,
+    Id="752ec047-bcc4-5455-ad1e-569110db42c7",
+    Level=47,
+    Exp=84535,
+    ExperienceToNextLevel=25915,
+)
+RANK = wire.rank(11, 48, wire.encode(RECORD), [wire.ranked_player(12, wire.encode(BELOW))])
 COINS, IN_PACK = wire.ItemSlot(5, None, COIN, 1185), wire.ItemSlot(34, PACK_ID, PACK, 1)
 FLAGS = (False, False, False, False, False)
 LISTED = wire.UserRecord(USER_ID, USER, "marlow@example.test", wire.Power(*FLAGS, False), None, False, None)
@@ -97,6 +107,7 @@ GIVEN: Mapping[object, object] = {
     list[wire.PlayerRecord]: [RECORD],
     wire.Paged[wire.PlayerRecord]: wire.Paged(48, 0, 5, 1, [RECORD]),
     wire.Legacy[wire.PlayerRecord]: wire.Legacy(48, 0, 1, [RECORD]),
+    wire.Rank: msgspec.Raw(RANK),
     wire.OnlineCount: wire.OnlineCount(12),
     list[wire.Variable]: [wire.Variable(DRAGONS, 6)],
     wire.Variable: wire.Variable(DRAGONS, 7),

@@ -1,8 +1,10 @@
 """Between the rules' values and the wire's shapes, both ways. As a module it is the `Spelling` of game/spelling.py."""
 
+import functools
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from operator import attrgetter
 from typing import Any, cast
 
 import msgspec
@@ -10,6 +12,7 @@ from msgspec import UNSET
 
 from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Slots, Spot, Stack
 from gamekeeper.game.link import Report
+from gamekeeper.game.lists import Ranked
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField
@@ -21,12 +24,25 @@ from gamekeeper.store import catalogue, feed
 from gamekeeper.store.players import Record
 from gamekeeper.store.users import User
 
+_EPOCH = datetime.fromtimestamp(0, UTC).date()
+_DAY, _MINUTE = 24 * 60 * 60 * 1000, 60 * 1000
+_FIELDS = wire.PlayerDocument.__struct_fields__
+_TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.TIMES]
+_attributes = attrgetter(*(wire.PLAYER_ATTRIBUTES[name] for name in _FIELDS))
 _document = msgspec.json.Decoder(wire.PlayerDocument)
 
 
 def instant(milliseconds: int) -> str:
-    moment = datetime.fromtimestamp(milliseconds // 1000, UTC).replace(microsecond=milliseconds % 1000 * 1000)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    days, left = divmod(milliseconds, _DAY)
+    minutes, left = divmod(left, _MINUTE)
+    hour, minute = divmod(minutes, 60)
+    return f"{_date(days)}T{hour:02}:{minute:02}:{left / 1000:06.3f}Z"
+
+
+@functools.lru_cache(maxsize=4096)
+def _date(days: int) -> str:
+    """Worth keeping: there are few days, and every record has two moments."""
+    return (_EPOCH + timedelta(days=days)).isoformat()
 
 
 def milliseconds(text: str) -> int:
@@ -36,13 +52,15 @@ def milliseconds(text: str) -> int:
 
 
 def player_document(player: Player) -> bytes:
-    return encode(wire.PlayerDocument(**{name: _spelt(player, name) for name in wire.PlayerDocument.__struct_fields__}))
+    values = list(_attributes(player))
+    for place in _TIMES:
+        values[place] = instant(values[place])
+    return encode(wire.PlayerDocument(*values))
 
 
 def read_player(document: bytes, last_online: int | None) -> Player:
     record = _document.decode(document)
-    names = wire.PlayerDocument.__struct_fields__
-    given = {wire.PLAYER_ATTRIBUTES[name]: _read(name, getattr(record, name)) for name in names}
+    given = {wire.PLAYER_ATTRIBUTES[name]: _read(name, getattr(record, name)) for name in _FIELDS}
     return Player(**cast("dict[str, Any]", given), last_online=last_online)
 
 
@@ -50,6 +68,11 @@ def player_record(record: Record) -> bytes:
     """The stored document with its tail."""
     last = None if record.last_online is None else instant(record.last_online)
     return record.document[:-1] + wire.player_tail(record.class_name, record.map_name, last, online=record.online)
+
+
+def rank(found: Ranked) -> bytes:
+    around = [wire.ranked_player(rank, player_record(record)) for rank, record in found.around]
+    return wire.rank(found.rank, found.total, player_record(found.player), around)
 
 
 def name_of(record: Record) -> str:
@@ -182,11 +205,6 @@ def _stack(record: wire.ItemSlot) -> Stack | None:
     if record.ItemId == ZERO or not record.Quantity:
         return None
     return Stack(record.ItemId, record.Quantity, record.BagId, tuple(record.StatBuffs))
-
-
-def _spelt(player: Player, name: str) -> Any:  # noqa: ANN401 - the fields of a record have many types
-    value = getattr(player, wire.PLAYER_ATTRIBUTES[name])
-    return instant(value) if name in wire.TIMES else value
 
 
 def _read(name: str, value: object) -> object:

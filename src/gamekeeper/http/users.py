@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from gamekeeper.game import accounts, lookup
+from gamekeeper.game.lists import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.http import paging, spelling, wire
 from gamekeeper.http.paging import Page
@@ -58,10 +59,7 @@ def sees_codes(request: Request) -> bool:
 
 
 async def _page(request: Request, page: Page) -> tuple[int, Sequence[bytes]]:
-    async def look(tx: Reading) -> tuple[int, Sequence[users.User]]:
-        return await users.count(tx), await users.page(tx, page.limit, page.offset)
-
-    total, found = await request.keeper.store.read(look)
+    total, found = await request.keeper.lists.page(USERS, page.offset, page.limit)
     return total, [spelling.user_record(user, codes=sees_codes(request)) for user in found]
 
 

@@ -152,6 +152,7 @@ class Players(Struct):
 Number = Annotated[Natural, Meta(description="Which page, from 0; one past the end has no records.")]
 Size = Annotated[Positive, Meta(description="Records per page; more than the server's greatest is cut to it.")]
 Limit = Annotated[Positive, Meta(description="At most so many of what would be answered.")]
+Around = Annotated[int, Meta(ge=0, le=50, description="How many above and how many below to show.")]
 Order = Annotated[Literal["Ascending", "Descending"], Meta(description="Descending: the best first.")]
 After = Annotated[LongNatural | Literal["now"], Meta(description="`Next` of the answer before; 0: all there ever was.")]
 Wait = Annotated[Natural, Meta(description="Seconds to wait when there is nothing yet; more than 60 are 60.")]
@@ -167,6 +168,10 @@ class PageQuery(Struct):
 
 class RankQuery(PageQuery):
     sortDirection: Order = "Descending"  # noqa: N815 - the wire's spelling
+
+
+class AroundQuery(Struct):
+    around: Around = 5
 
 
 class FeedQuery(Struct):
@@ -290,6 +295,21 @@ class PlayerRecord(PlayerDocument):
     MapName: str
     Online: bool
     LastOnline: Instant | None
+
+
+class RankedPlayer(PlayerRecord):
+    """As `ranked_player` writes it: the rank comes first."""
+
+    Rank: int
+
+
+class Rank(Struct):
+    """As `rank` writes it."""
+
+    Rank: int
+    Of: int
+    Player: PlayerRecord
+    Around: list[RankedPlayer]
 
 
 class Paged(Struct, Generic[R]):
@@ -545,6 +565,14 @@ def player_tail(class_name: str, map_name: str, last_online: str | None, *, onli
         b"true" if online else b"false",
         encode(last_online),
     )
+
+
+def ranked_player(rank: int, record: bytes) -> bytes:
+    return b'{"Rank":%d,' % rank + record[1:]
+
+
+def rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> bytes:
+    return b'{"Rank":%d,"Of":%d,"Player":%b,"Around":%b}' % (rank, of, player, array(around))
 
 
 def error_code(codes: Sequence[str]) -> dict[str, object]:

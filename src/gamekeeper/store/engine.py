@@ -1,6 +1,6 @@
 """What the floors above know of a database: named statements, snapshots to read, transactions to write."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from gamekeeper.store.statements import Statement
@@ -27,10 +27,20 @@ class Reading(Protocol):
 
     async def one(self, statement: Statement, *values: Value) -> Row | None: ...
 
+    async def beside(
+        self, first: Statement, value: Value, statement: Statement, *values: Value
+    ) -> tuple[Row | None, Sequence[Row]]:
+        """The one row that the first statement finds, and all that the other one finds at the same moment."""
+        ...
+
 
 class Writing(Reading, Protocol):
     def later(self, statement: Statement, *values: Value) -> None:
         """Runs with the other late statements, in one round trip, before the next read or the commit."""
+        ...
+
+    def load(self, statement: Statement, rows: Iterable[Row]) -> None:
+        """Like `later`, for many rows at once: the statement is an INSERT of one row of parameters."""
         ...
 
     async def flush(self) -> None:

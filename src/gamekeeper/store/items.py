@@ -1,6 +1,6 @@
 """What characters hold: slots and bags."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
@@ -24,6 +24,22 @@ class BagRow(NamedTuple):
     slot_count: int
 
 
+class Slot(NamedTuple):
+    player_id: str
+    place: str
+    slot: int
+    item_id: str
+    quantity: int
+    bag_id: str | None
+    buffs: str
+
+
+class Bag(NamedTuple):
+    id: str
+    player_id: str
+    slot_count: int
+
+
 async def slots_of_player(tx: Reading, player_id: str) -> list[SlotRow]:
     return [SlotRow(*row) for row in await tx.all(SQL.slots_of_player, player_id)]
 
@@ -41,20 +57,28 @@ async def bags_of_player(tx: Reading, player_id: str) -> dict[str, int]:
     return {row[0]: row[1] for row in await tx.all(SQL.bags_of_player, player_id)}
 
 
-def save_slots(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
-    tx.later(SQL.save_slots, as_table(rows))
+def save_slots(tx: Writing, slots: Iterable[Slot]) -> None:
+    tx.later(SQL.save_slots, as_table(each._asdict() for each in slots))
+
+
+def load_slots(tx: Writing, slots: Iterable[Slot]) -> None:
+    tx.load(SQL.load_slots, slots)
 
 
 def clear_slots(tx: Writing, player_id: str, spots: Iterable[tuple[str, int]]) -> None:
     tx.later(SQL.clear_slots, player_id, as_table({"place": place, "slot": slot} for place, slot in spots))
 
 
-def insert_bags(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
-    tx.later(SQL.insert_bags, as_table(rows))
+def insert_bags(tx: Writing, bags: Iterable[Bag]) -> None:
+    tx.later(SQL.insert_bags, as_table(each._asdict() for each in bags))
 
 
-def resize_bags(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
-    tx.later(SQL.resize_bags, as_table(rows))
+def load_bags(tx: Writing, bags: Iterable[Bag]) -> None:
+    tx.load(SQL.load_bags, bags)
+
+
+def resize_bags(tx: Writing, bags: Iterable[Bag]) -> None:
+    tx.later(SQL.resize_bags, as_table(each._asdict() for each in bags))
 
 
 def delete_bags(tx: Writing, bag_ids: Iterable[str]) -> None:

@@ -19,6 +19,9 @@ FROM json_each($1) WHERE true
 ON CONFLICT (player_id, place, slot) DO UPDATE
 SET item_id = excluded.item_id, quantity = excluded.quantity, bag_id = excluded.bag_id, buffs = excluded.buffs;
 
+-- name: load_slots
+INSERT INTO slots (player_id, place, slot, item_id, quantity, bag_id, buffs) VALUES ($1, $2, $3, $4, $5, $6, $7);
+
 -- name: clear_slots
 DELETE FROM slots
 WHERE player_id = $1
@@ -28,6 +31,9 @@ WHERE player_id = $1
 INSERT INTO bags (id, player_id, slot_count)
 SELECT CAST(value->>'id' AS {guid}), CAST(value->>'player_id' AS {guid}), CAST(value->>'slot_count' AS INTEGER)
 FROM json_each($1);
+
+-- name: load_bags
+INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, $3);
 
 -- name: resize_bags
 UPDATE bags SET slot_count = CAST(sized.value->>'slot_count' AS INTEGER)

@@ -2,10 +2,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.lists import News, news
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("players")
+_DROPS = (SQL.drop_rank_index, SQL.drop_user_index)
+_INDEXES = (SQL.create_rank_index, SQL.create_user_index)
 
 
 class Record(NamedTuple):
@@ -26,6 +29,14 @@ class Locked(NamedTuple):
     document: bytes
     created_at: int
     last_online: int | None
+
+
+class RankKey(NamedTuple):
+    """What ranks are ordered by."""
+
+    level: int
+    exp: int
+    id: str
 
 
 class Columns(NamedTuple):
@@ -61,16 +72,40 @@ async def count(tx: Reading) -> int:
     return row[0] if row else 0
 
 
-async def records_by_name(tx: Reading, limit: int, offset: int) -> list[Record]:
-    return _records(await tx.all(SQL.records_by_name, limit, offset))
+async def records_from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[Record]]:
+    new, rows = await news(tx, mark, SQL.records_from_name, fold, limit, offset)
+    return new, _records(rows)
 
 
-async def records_by_rank(tx: Reading, limit: int, offset: int) -> list[Record]:
-    return _records(await tx.all(SQL.records_by_rank, limit, offset))
+async def records_from_rank(tx: Reading, mark: str, key: RankKey, limit: int, offset: int) -> tuple[News, list[Record]]:
+    new, rows = await news(tx, mark, SQL.records_from_rank, *key, limit, offset)
+    return new, _records(rows)
 
 
-async def records_by_rank_ascending(tx: Reading, limit: int, offset: int) -> list[Record]:
-    return _records(await tx.all(SQL.records_by_rank_ascending, limit, offset))
+async def keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.keys_by_name, fold, limit)]
+
+
+async def keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
+    return [RankKey(*row) for row in await tx.all(SQL.keys_by_rank, *key, limit)]
+
+
+async def lows_by_name(tx: Reading, every: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
+
+
+async def lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
+    return [RankKey(*row) for row in await tx.all(SQL.lows_by_rank, every)]
+
+
+async def count_before(tx: Reading, first: RankKey, limit: int, key: RankKey) -> int:
+    row = await tx.one(SQL.count_before, *first, limit, *key)
+    return row[0] if row else 0
+
+
+async def rank_key(tx: Reading, player_id: str) -> RankKey | None:
+    row = await tx.one(SQL.rank_key, player_id)
+    return RankKey(*row) if row else None
 
 
 async def id_by_fold(tx: Reading, fold: str) -> str | None:
@@ -95,6 +130,22 @@ async def lock_by_id(tx: Reading, player_id: str) -> Locked | None:
 
 def insert(tx: Writing, players: Iterable[Columns]) -> None:
     tx.later(SQL.insert, as_table({**each._asdict(), "document": each.document.decode()} for each in players))
+
+
+def load(tx: Writing, players: Iterable[Columns]) -> None:
+    tx.load(SQL.load, players)
+
+
+async def drop_indexes(tx: Writing) -> None:
+    """Those that lists and owners are found by; filling them row by row costs more than making them of all rows."""
+    for statement in _DROPS:
+        await tx.returning(statement)
+
+
+async def create_indexes(tx: Writing) -> None:
+    """Those that are not there."""
+    for statement in _INDEXES:
+        await tx.returning(statement)
 
 
 def update(tx: Writing, columns: Columns) -> None:

@@ -11,17 +11,43 @@ WHERE user_id = $1 ORDER BY created_at, id;
 -- name: count
 SELECT COUNT(*) FROM players;
 
--- name: records_by_name
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
-ORDER BY fold, id LIMIT $1 OFFSET $2;
+-- name: records_from_name
+SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+FROM (SELECT fold FROM players WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
+     {each} player_records r WHERE r.fold = page.fold {end_each}
+ORDER BY page.fold;
 
--- name: records_by_rank
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
-ORDER BY level DESC, exp DESC, id DESC LIMIT $1 OFFSET $2;
+-- name: records_from_rank
+SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+FROM (SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3)
+      ORDER BY level, exp, id LIMIT $4 OFFSET $5) AS page,
+     {each} player_records r WHERE r.id = page.id {end_each}
+ORDER BY page.level, page.exp, page.id;
 
--- name: records_by_rank_ascending
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
-ORDER BY level, exp, id LIMIT $1 OFFSET $2;
+-- name: keys_by_name
+SELECT fold FROM players WHERE fold >= $1 ORDER BY fold LIMIT $2;
+
+-- name: lows_by_name
+SELECT fold FROM (SELECT fold, row_number() OVER (ORDER BY fold) AS n FROM players) AS numbered
+WHERE n % $1 = 1 ORDER BY n;
+
+-- name: lows_by_rank
+SELECT level, exp, id
+FROM (SELECT level, exp, id, row_number() OVER (ORDER BY level, exp, id) AS n FROM players) AS numbered
+WHERE n % $1 = 1 ORDER BY n;
+
+-- name: keys_by_rank
+SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3) ORDER BY level, exp, id LIMIT $4;
+
+-- How many of the rows that follow a key come before another one.
+-- name: count_before
+SELECT COUNT(*)
+FROM (SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3)
+      ORDER BY level, exp, id LIMIT $4) AS following
+WHERE (level, exp, id) < ($5, $6, $7);
+
+-- name: rank_key
+SELECT level, exp, id FROM players WHERE id = $1;
 
 -- name: id_by_fold
 SELECT id FROM players WHERE fold = $1;
@@ -43,6 +69,22 @@ SELECT CAST(value->>'id' AS {guid}), CAST(value->>'user_id' AS {guid}), value->>
        CAST(value->>'created_at' AS {long}), CAST(value->>'last_online' AS {long}),
        CAST(value->>'document' AS {document})
 FROM json_each($1);
+
+-- name: load
+INSERT INTO players (id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+
+-- name: drop_rank_index
+DROP INDEX IF EXISTS players_by_rank;
+
+-- name: drop_user_index
+DROP INDEX IF EXISTS players_by_user;
+
+-- name: create_rank_index
+CREATE INDEX IF NOT EXISTS players_by_rank ON players (level, exp, id);
+
+-- name: create_user_index
+CREATE INDEX IF NOT EXISTS players_by_user ON players (user_id, created_at, id);
 
 -- name: update
 UPDATE players

@@ -3,21 +3,29 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
 
 from gamekeeper.store.engine import Away, ClaimTaken, Reading, Row, Undecided, Value, Writing
-from gamekeeper.store.statements import Statement
+from gamekeeper.store.statements import Statement, parameters, shifted
 
 T = TypeVar("T")
 ATTEMPTS = 8
 # said, not inherited: under another level a rule would read what was there before it got its lock
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+BESIDE = "beside"  # the column between the two
 DURABLE = ("synchronous_commit", "fsync", "full_page_writes")
 CONNECT_SECONDS = 5
 LOCK_SECONDS = 5
+SESSION = {
+    "application_name": "gamekeeper",
+    "lock_timeout": f"{LOCK_SECONDS}s",
+    # every statement goes by an index whatever its values are: planned once, and never compiled for a single page
+    "plan_cache_mode": "force_generic_plan",
+    "jit": "off",
+}
 LEAST_VERSION = 15
 WORDS = {
     "guid": "uuid",
@@ -30,12 +38,23 @@ WORDS = {
     "ledger_number": (
         "bigint PRIMARY KEY DEFAULT (CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('ledger_seq') END)"
     ),
+    "list_mark": "xid8 NOT NULL DEFAULT pg_current_xact_id()",
+    "true": "TRUE",
+    "false": "FALSE",
+    "never": "'1:1:'",
+    "life": "CAST(pg_postmaster_start_time() AS text)",
+    "cluster": "(SELECT CAST(system_identifier AS text) FROM pg_control_system())",
     "strict": "",
     "clustered": "",
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
     "for_update": "FOR UPDATE",
+    "keep_key": "FOR KEY SHARE",  # nobody renames it meanwhile
+    # row by row: planned once, PostgreSQL takes any page for a tenth of its table, and would rather read all of that
+    "each": "LATERAL (SELECT r.* FROM",
+    "end_each": "OFFSET 0) AS r",
     "new_guid": "gen_random_uuid()",
 }
+_INSERT = re.compile(r"INSERT INTO (\w+) \(([^)]*)\)")
 _AGAIN = (
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
@@ -69,6 +88,7 @@ class _Line:
         self.db = db
         self._prepared: dict[Any, Any] = {}
         self._late: list[tuple[Statement, Sequence[Value]]] = []
+        self._loads: list[tuple[Statement, Iterable[Row]]] = []
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         await self.flush()
@@ -78,30 +98,60 @@ class _Line:
         await self.flush()
         return await (await self._ready(statement)).fetchrow(*values)
 
+    async def beside(
+        self, first: Statement, value: Value, statement: Statement, *values: Value
+    ) -> tuple[Row | None, Sequence[Row]]:
+        """As one statement: two would see two moments, and a transaction for them would be two more round trips."""
+        await self.flush()
+        key = (BESIDE, first, statement)
+        prepared = self._prepared.get(key)
+        if prepared is None:
+            prepared = self._prepared[key] = await self._prepare(_beside(_text(first), _text(statement)))
+        rows = await prepared.fetch(value, *values)
+        width = [attribute.name for attribute in prepared.get_attributes()].index(BESIDE)
+        return rows[0][:width] if rows else None, [row[width + 1 :] for row in rows if row[width]]
+
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return await self.all(statement, *values)
 
     def later(self, statement: Statement, *values: Value) -> None:
         self._late.append((statement, values))
 
+    def load(self, statement: Statement, rows: Iterable[Row]) -> None:
+        self._loads.append((statement, rows))
+
     async def flush(self) -> None:
+        """Loads go first, one after the other: what is loaded refers to what was loaded before."""
+        loads, self._loads = self._loads, []
+        for statement, rows in loads:
+            await self._copy(statement, rows)
         if not self._late:
             return
         late, self._late = self._late, []
         key = tuple(statement for statement, _ in late)
         if key not in self._prepared:
-            self._prepared[key] = await self.db.prepare(_as_one([_text(statement) for statement in key]))
+            self._prepared[key] = await self._prepare(_as_one([_text(statement) for statement in key]))
         await self._prepared[key].fetch(*[value for _, values in late for value in values])
 
     async def rollback(self) -> None:
         self._late.clear()
+        self._loads.clear()
         if not self.db.is_closed() and self.db.is_in_transaction():
             await self.db.execute("ROLLBACK")
+
+    async def _copy(self, statement: Statement, rows: Iterable[Row]) -> None:
+        """COPY into the table and columns that the statement inserts into."""
+        table, columns = _INSERT.findall(_text(statement))[0]
+        await self.db.copy_records_to_table(table, records=rows, columns=columns.replace(",", " ").split())
+
+    async def _prepare(self, text: str) -> Any:  # noqa: ANN401 - asyncpg has no types
+        """Named: the server forgets a nameless one at the next, and would parse and plan it for every request."""
+        return await self.db.prepare(text, name=f"gamekeeper_{len(self._prepared)}")
 
     async def _ready(self, statement: Statement) -> Any:  # noqa: ANN401 - asyncpg has no types
         prepared = self._prepared.get(statement)
         if prepared is None:
-            prepared = self._prepared[statement] = await self.db.prepare(_text(statement))
+            prepared = self._prepared[statement] = await self._prepare(_text(statement))
         return prepared
 
 
@@ -114,10 +164,7 @@ class PostgresStore:
         self._places = asyncio.Semaphore(connections)
 
     async def open(self) -> None:
-        async with self._line() as line:
-            version = line.db.get_server_version()
-            if version.major < LEAST_VERSION:
-                raise OldPostgres(f"This is PostgreSQL {version.major}; Gamekeeper needs {LEAST_VERSION} or newer.")
+        await self._on_line(_require_version)
 
     async def close(self) -> None:
         while self._free:
@@ -129,6 +176,11 @@ class PostgresStore:
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
         return await self._reading(lambda line: line.one(statement, *values))
+
+    async def beside(
+        self, first: Statement, value: Value, statement: Statement, *values: Value
+    ) -> tuple[Row | None, Sequence[Row]]:
+        return await self._reading(lambda line: line.beside(first, value, statement, *values))
 
     async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
         async def in_one_snapshot(line: _Line) -> T:
@@ -145,17 +197,16 @@ class PostgresStore:
 
     async def integrity(self) -> list[str]:
         """PostgreSQL verifies its own pages; what it cannot know is that we promise to lose nothing."""
-        async with self._line() as line:
-            values = {name: await line.db.fetchval(f"SHOW {name}") for name in DURABLE}
-        return [
-            f"{name} is off: a crash loses acknowledged changes" for name, value in values.items() if value == "off"
-        ]
+
+        async def off(line: _Line) -> list[str]:
+            return [name for name in DURABLE if await line.db.fetchval(f"SHOW {name}") == "off"]
+
+        return [f"{name} is off: a crash loses acknowledged changes" for name in await self._on_line(off)]
 
     async def _write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None) -> T:
         for _ in range(ATTEMPTS):
             with contextlib.suppress(*_AGAIN, _Unsettled):
-                async with self._line() as line:
-                    return await self._attempt(line, work, claim)
+                return await self._on_line(lambda line: self._attempt(line, work, claim))
         raise Away("The database kept refusing the transaction; nothing was changed.")
 
     async def _attempt(self, line: _Line, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None) -> T:
@@ -189,40 +240,40 @@ class PostgresStore:
 
     async def _reading(self, work: Callable[[_Line], Coroutine[Any, Any, T]]) -> T:
         """A read is safe to repeat: a connection that turns out dead costs one more try, not an error."""
-        with contextlib.suppress(Away):
-            async with self._line() as line:
-                return await work(line)
-        async with self._line() as line:
-            return await work(line)
+        try:
+            return await self._on_line(work)
+        except Away:
+            return await self._on_line(work)
 
-    @contextlib.asynccontextmanager
-    async def _line(self) -> AsyncGenerator[_Line]:
-        async with self._place():
-            line: _Line | None = None
+    async def _on_line(self, work: Callable[[_Line], Coroutine[Any, Any, T]]) -> T:
+        """The work on a connection that is its own meanwhile."""
+        await self._place()
+        line: _Line | None = None
+        try:
+            line = self._free.pop() if self._free else await self._connect()
+            return await work(line)
+        except asyncpg.LockNotAvailableError as error:
+            raise Away("Another change of the same thing takes too long.") from error
+        except (*_LOST, TimeoutError) as error:
+            if line is not None:
+                line.db.terminate()
+            raise Away(str(error) or type(error).__name__) from error
+        finally:
             try:
-                line = self._free.pop() if self._free else await self._connect()
-                yield line
-            except asyncpg.LockNotAvailableError as error:
-                raise Away("Another change of the same thing takes too long.") from error
-            except (*_LOST, TimeoutError) as error:
-                if line is not None:
-                    line.db.terminate()
-                raise Away(str(error) or type(error).__name__) from error
-            finally:
                 if line is not None:
                     await self._put_back(line)
+            finally:
+                self._places.release()
 
-    @contextlib.asynccontextmanager
-    async def _place(self) -> AsyncGenerator[None]:
+    async def _place(self) -> None:
+        if not self._places.locked():  # nobody to wait for: no clock to set
+            await self._places.acquire()
+            return
         try:
             async with asyncio.timeout(LOCK_SECONDS):
                 await self._places.acquire()
         except TimeoutError as error:
             raise Away("Every connection is busy.") from error
-        try:
-            yield
-        finally:
-            self._places.release()
 
     async def _put_back(self, line: _Line) -> None:
         try:
@@ -239,7 +290,7 @@ class PostgresStore:
                 self._url,
                 timeout=CONNECT_SECONDS,
                 statement_cache_size=0,
-                server_settings={"application_name": "gamekeeper", "lock_timeout": f"{LOCK_SECONDS}s"},
+                server_settings=SESSION,
             )
         except asyncpg.PostgresError as error:  # a wrong password, no such database
             raise Away(str(error)) from error
@@ -248,8 +299,20 @@ class PostgresStore:
         return _Line(db)
 
 
+async def _require_version(line: _Line) -> None:
+    version = line.db.get_server_version()
+    if version.major < LEAST_VERSION:
+        raise OldPostgres(f"This is PostgreSQL {version.major}; Gamekeeper needs {LEAST_VERSION} or newer.")
+
+
 def _text(statement: Statement) -> str:
     return statement.text("postgres", WORDS)
+
+
+def _beside(first: str, second: str) -> str:
+    """The row of the first with each row of the second, which keep their order, or with nulls when there are none."""
+    found = f"SELECT TRUE AS {BESIDE}, found.* FROM ({shifted(second, parameters(first))}) AS found"  # noqa: S608 - both out of .sql files
+    return f"SELECT * FROM ({first}) AS one LEFT JOIN ({found}) AS many ON TRUE"  # noqa: S608 - the same
 
 
 def _as_one(texts: Sequence[str]) -> str:
@@ -259,13 +322,9 @@ def _as_one(texts: Sequence[str]) -> str:
     parts: list[str] = []
     shift = 0
     for number, text in enumerate(texts):
-        parts.append(f"s{number} AS ({_shifted(text, shift)})")
-        shift += max((int(found) for found in re.findall(r"\$(\d+)", text)), default=0)
+        parts.append(f"s{number} AS ({shifted(text, shift)})")
+        shift += parameters(text)
     return "WITH " + ",\n".join(parts) + "\nSELECT"
-
-
-def _shifted(text: str, by: int) -> str:
-    return re.sub(r"\$(\d+)", lambda found: f"${int(found[1]) + by}", text)
 
 
 def _guid_bytes(text: str) -> bytes:

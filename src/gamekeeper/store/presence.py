@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.lists import News, news
 from gamekeeper.store.players import Record
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
@@ -20,8 +21,17 @@ async def count_of_server(tx: Reading, server: str) -> int:
     return row[0] if row else 0
 
 
-async def records(tx: Reading, limit: int, offset: int) -> list[Record]:
-    return [Record(*row) for row in await tx.all(SQL.records, limit, offset)]
+async def records_from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[Record]]:
+    new, rows = await news(tx, mark, SQL.records_from_name, fold, limit, offset)
+    return new, [Record(*row) for row in rows]
+
+
+async def keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.keys_by_name, fold, limit)]
+
+
+async def lows_by_name(tx: Reading, every: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
 
 
 async def is_online(tx: Reading, player_id: str) -> bool:

@@ -4,10 +4,19 @@ SELECT COUNT(*) FROM presence;
 -- name: count_of_server
 SELECT COUNT(*) FROM presence WHERE server = $1;
 
--- name: records
+-- name: records_from_name
 SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
-FROM presence o JOIN player_records r ON r.id = o.player_id
-ORDER BY o.fold, o.player_id LIMIT $1 OFFSET $2;
+FROM (SELECT fold, player_id FROM presence WHERE fold >= $1
+      ORDER BY fold, player_id LIMIT $2 OFFSET $3) AS page,
+     {each} player_records r WHERE r.id = page.player_id {end_each}
+ORDER BY page.fold, page.player_id;
+
+-- name: keys_by_name
+SELECT fold FROM presence WHERE fold >= $1 ORDER BY fold LIMIT $2;
+
+-- name: lows_by_name
+SELECT fold FROM (SELECT fold, row_number() OVER (ORDER BY fold) AS n FROM presence) AS numbered
+WHERE n % $1 = 1 ORDER BY n;
 
 -- name: is_online
 SELECT 1 FROM presence WHERE player_id = $1;
@@ -28,7 +37,7 @@ SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM jso
 -- name: join
 INSERT INTO presence (player_id, server, fold)
 SELECT p.id, CAST($1 AS TEXT), p.fold FROM players p
-WHERE p.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2))
+WHERE p.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2)) {keep_key}
 ON CONFLICT (player_id) DO UPDATE SET server = excluded.server;
 
 -- name: seen_players

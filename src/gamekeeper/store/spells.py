@@ -1,6 +1,7 @@
 """The spells characters know."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
@@ -9,12 +10,22 @@ from gamekeeper.store.table import as_table
 SQL = Statements("spells")
 
 
+class Known(NamedTuple):
+    player_id: str
+    slot: int
+    spell_id: str
+
+
 async def known(tx: Reading, player_id: str) -> dict[int, str]:
     return {row[0]: row[1] for row in await tx.all(SQL.known, player_id)}
 
 
-def save(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
-    tx.later(SQL.save, as_table(rows))
+def save(tx: Writing, known: Iterable[Known]) -> None:
+    tx.later(SQL.save, as_table(each._asdict() for each in known))
+
+
+def load(tx: Writing, known: Iterable[Known]) -> None:
+    tx.load(SQL.load, known)
 
 
 def clear(tx: Writing, player_id: str, slots: Iterable[int]) -> None:

@@ -7,6 +7,9 @@ SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'slot' AS INTEGER), CAS
 FROM json_each($1) WHERE true
 ON CONFLICT (player_id, slot) DO UPDATE SET spell_id = excluded.spell_id;
 
+-- name: load
+INSERT INTO known_spells (player_id, slot, spell_id) VALUES ($1, $2, $3);
+
 -- name: clear
 DELETE FROM known_spells
 WHERE player_id = $1 AND slot IN (SELECT CAST(value->>'slot' AS INTEGER) FROM json_each($2));

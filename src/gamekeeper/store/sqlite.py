@@ -5,7 +5,7 @@ import contextlib
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,8 @@ from gamekeeper.store.statements import Statement
 T = TypeVar("T")
 LEAST_VERSION = (3, 38, 0)
 BATCH = 256
+MAPPED = 2**30  # bytes of the file that are read in place: the system's own pages, not copies of them
+LOADING_KIB = 256 * 1024  # of pages kept by a connection once it has loaded in bulk: new keys fall all over the indexes
 WORDS = {
     "guid": "TEXT",
     "json": "TEXT",
@@ -24,10 +26,19 @@ WORDS = {
     "ordered": "TEXT",
     "long": "INTEGER",
     "ledger_number": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "list_mark": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "true": "1",
+    "false": "0",
+    "never": "'0'",
+    "life": "''",
+    "cluster": "''",
     "strict": "STRICT",
     "clustered": "WITHOUT ROWID, STRICT",
     "now": "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
     "for_update": "",
+    "keep_key": "",
+    "each": "",
+    "end_each": "",
     "new_guid": (
         "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' || "
         "substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
@@ -46,27 +57,35 @@ class _Connection:
         self._db = db
         self._texts: dict[Statement, str] = {}
 
-    def _execute(self, statement: Statement, values: Sequence[Value]) -> sqlite3.Cursor:
+    def execute(self, statement: Statement, values: Sequence[Value]) -> sqlite3.Cursor:
         text = self._texts.get(statement)
         if text is None:
-            # ?1 binds by number; sqlite3 would bind $1 by order of first appearance
-            text = self._texts[statement] = statement.text("sqlite", WORDS).replace("$", "?")
+            text = self._texts[statement] = _text(statement)
         return self._db.execute(text, values)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        return self._execute(statement, values).fetchall()
+        return self.execute(statement, values).fetchall()
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
-        return self._execute(statement, values).fetchone()
+        return self.execute(statement, values).fetchone()
+
+    async def beside(
+        self, first: Statement, value: Value, statement: Statement, *values: Value
+    ) -> tuple[Row | None, Sequence[Row]]:
+        return await self.one(first, value), await self.all(statement, *values)
 
     def later(self, statement: Statement, *values: Value) -> None:
-        self._execute(statement, values)
+        self.execute(statement, values)
+
+    def load(self, statement: Statement, rows: Iterable[Row]) -> None:
+        self._db.execute(f"PRAGMA cache_size = -{LOADING_KIB}")
+        self._db.executemany(_text(statement), rows)
 
     async def flush(self) -> None:
         """Nothing waits: `later` is now."""
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        return self._execute(statement, values).fetchall()
+        return self.execute(statement, values).fetchall()
 
 
 @dataclass(slots=True)
@@ -99,6 +118,7 @@ class SqliteStore:
         self._writer_db = _connect(self.path)
         self._reader_db = _connect(self.path)
         self._reader_db.execute("PRAGMA query_only = ON")
+        self._reader_db.execute(f"PRAGMA mmap_size = {MAPPED}")
         self._writer = _Connection(self._writer_db)
         self._reader = _Connection(self._reader_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
@@ -114,15 +134,20 @@ class SqliteStore:
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         try:
-            return await self._reader.all(statement, *values)
+            return self._reader.execute(statement, values).fetchall()
         except sqlite3.OperationalError as error:
             raise Away(str(error)) from error
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
         try:
-            return await self._reader.one(statement, *values)
+            return self._reader.execute(statement, values).fetchone()
         except sqlite3.OperationalError as error:
             raise Away(str(error)) from error
+
+    async def beside(
+        self, first: Statement, value: Value, statement: Statement, *values: Value
+    ) -> tuple[Row | None, Sequence[Row]]:
+        return await self.read(lambda tx: tx.beside(first, value, statement, *values))
 
     async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
         try:
@@ -169,6 +194,9 @@ class SqliteStore:
 
     def _commit(self, batch: list[_Job]) -> None:
         """One transaction for the batch; if it fails as a whole nobody was answered, and each is tried alone."""
+        if len(batch) == 1:
+            self._answer(batch, [self._alone(batch[0])])
+            return
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:  # somebody outside holds the lock: trying one by one would wait for each
@@ -177,19 +205,29 @@ class SqliteStore:
         try:
             outcomes = [self._attempt(job) for job in batch]
             self._writer_db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except sqlite3.Error:
             if self._writer_db.in_transaction:
                 self._writer_db.execute("ROLLBACK")
-            if len(batch) > 1:
-                for job in batch:
-                    self._commit([job])
-                return
-            outcomes = [_Outcome(error=_translated(error))]
+            for job in batch:
+                self._commit([job])
+            return
         self._answer(batch, outcomes)
 
     def _answer(self, batch: list[_Job], outcomes: list[_Outcome]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits for the answer any more
             self._loop.call_soon_threadsafe(_settle, batch, outcomes)
+
+    def _alone(self, job: _Job) -> _Outcome:
+        """Without a SAVEPOINT: inside one, each statement of a bulk load writes the pages it touches to a file."""
+        try:
+            self._writer_db.execute("BEGIN IMMEDIATE")
+            outcome = _Outcome(value=drive(job.work(self._writer)))
+            self._writer_db.execute("COMMIT")
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
+            if self._writer_db.in_transaction:
+                self._writer_db.execute("ROLLBACK")
+            outcome = _Outcome(error=_translated(error))
+        return outcome
 
     def _attempt(self, job: _Job) -> _Outcome:
         self._writer_db.execute("SAVEPOINT job")
@@ -214,6 +252,11 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("work inside a store's read or write may await nothing but the store")
 
 
+def _text(statement: Statement) -> str:
+    """?1 binds by number; sqlite3 would bind $1 by order of first appearance."""
+    return statement.text("sqlite", WORDS).replace("$", "?")
+
+
 def _settle(batch: list[_Job], outcomes: list[_Outcome]) -> None:
     for job, outcome in zip(batch, outcomes, strict=True):
         if job.future.cancelled():
@@ -233,6 +276,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA temp_store = MEMORY")  # what a savepoint or a trigger may have to undo is in no file
     except (OSError, sqlite3.Error) as error:
         raise Away(f"The database {path} cannot be opened: {error}.") from error
     return db

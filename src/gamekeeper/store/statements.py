@@ -29,12 +29,22 @@ class Statements:
 
     def __init__(self, noun: str) -> None:
         self.named = _parse((FOLDER / f"{noun}.sql").read_text(encoding="utf-8"))
+        vars(self).update(self.named)
 
     def __getattr__(self, name: str) -> Statement:
         try:
             return self.named[name]
         except KeyError:
             raise AttributeError(name) from None
+
+
+def parameters(text: str) -> int:
+    return max((int(found) for found in re.findall(r"\$(\d+)", text)), default=0)
+
+
+def shifted(text: str, by: int) -> str:
+    """With the numbers of its parameters moved up, to stand behind those of another statement."""
+    return re.sub(r"\$(\d+)", lambda found: f"${int(found[1]) + by}", text)
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:
@@ -47,5 +57,6 @@ def _parse(text: str) -> dict[str, Statement]:
     ends = [header.start() for header in headers[1:]] + [len(text)]
     for header, end in zip(headers, ends, strict=True):
         name, engine = header[1], header[2] or ""
-        texts.setdefault(name, {})[engine] = text[header.end() : end].strip().rstrip(";")
+        # the comment above a name stands, for the file, below the statement before it
+        texts.setdefault(name, {})[engine] = re.split(r";\s*\n", text[header.end() : end] + "\n")[0].strip()
     return {name: Statement(name, variants) for name, variants in texts.items()}

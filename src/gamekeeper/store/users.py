@@ -1,7 +1,8 @@
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.lists import News, news
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -30,6 +31,25 @@ class User(NamedTuple):
     reset_code: str | None
 
 
+class Columns(NamedTuple):
+    """What is stored of an account when it is new."""
+
+    id: str
+    name: str
+    fold: str
+    email: str
+    email_fold: str
+    password: str
+    editor: bool
+    ban: bool
+    kick: bool
+    mute: bool
+    api: bool
+    users_query: bool
+    users_manage: bool
+    game_link: bool
+
+
 async def by_fold(tx: Reading, fold: str) -> User | None:
     row = await tx.one(SQL.by_fold, fold)
     return _user(row) if row else None
@@ -40,8 +60,17 @@ async def by_id(tx: Reading, user_id: str) -> User | None:
     return _user(row) if row else None
 
 
-async def page(tx: Reading, limit: int, offset: int) -> list[User]:
-    return [_user(row) for row in await tx.all(SQL.page, limit, offset)]
+async def from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[User]]:
+    new, rows = await news(tx, mark, SQL.from_name, fold, limit, offset)
+    return new, [_user(row) for row in rows]
+
+
+async def keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.keys_by_name, fold, limit)]
+
+
+async def lows_by_name(tx: Reading, every: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
 
 
 async def after(tx: Reading, fold: str, limit: int) -> list[User]:
@@ -71,8 +100,12 @@ async def any_api(tx: Reading) -> bool:
     return await tx.one(SQL.any_api) is not None
 
 
-def insert(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
-    tx.later(SQL.insert, as_table(rows))
+def insert(tx: Writing, users: Iterable[Columns]) -> None:
+    tx.later(SQL.insert, as_table(each._asdict() for each in users))
+
+
+def load(tx: Writing, users: Iterable[Columns], created_at: int) -> None:
+    tx.load(SQL.load, [(*each, created_at) for each in users])
 
 
 def set_email(tx: Writing, user_id: str, email: str, fold: str) -> None:

@@ -10,11 +10,19 @@ SELECT id, name, email, password, editor, ban, kick, mute, api,
 FROM user_records
 WHERE id = $1;
 
--- name: page
-SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code
-FROM user_records
-ORDER BY fold, id LIMIT $1 OFFSET $2;
+-- name: from_name
+SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code
+FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
+     {each} user_records r WHERE r.fold = page.fold {end_each}
+ORDER BY page.fold;
+
+-- name: keys_by_name
+SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2;
+
+-- name: lows_by_name
+SELECT fold FROM (SELECT fold, row_number() OVER (ORDER BY fold) AS n FROM users) AS numbered
+WHERE n % $1 = 1 ORDER BY n;
 
 -- name: after
 SELECT id, name, email, password, editor, ban, kick, mute, api,
@@ -46,6 +54,11 @@ SELECT CAST(value->>'id' AS {guid}), value->>'name', value->>'fold', value->>'em
        CAST(value->>'users_query' AS {boolean}), CAST(value->>'users_manage' AS {boolean}),
        CAST(value->>'game_link' AS {boolean}), {now}
 FROM json_each($1);
+
+-- name: load
+INSERT INTO users (id, name, fold, email, email_fold, password, editor, ban, kick, mute, api,
+                   users_query, users_manage, game_link, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 
 -- name: set_email
 UPDATE users SET email = $2, email_fold = $3 WHERE id = $1;

@@ -1,6 +1,6 @@
 """The variables set for characters."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
@@ -16,6 +16,13 @@ class VariableRow(NamedTuple):
     value: int
 
 
+class Assigned(NamedTuple):
+    player_id: str
+    variable_id: str
+    type: str
+    value: int
+
+
 async def of_player(tx: Reading, player_id: str) -> list[VariableRow]:
     return [VariableRow(*row) for row in await tx.all(SQL.of_player, player_id)]
 
@@ -25,5 +32,9 @@ async def of_player_one(tx: Reading, player_id: str, variable_id: str) -> Variab
     return VariableRow(*row) if row else None
 
 
-def save(tx: Writing, rows: Iterable[Mapping[str, object]]) -> None:
-    tx.later(SQL.save, as_table(rows))
+def save(tx: Writing, assigned: Iterable[Assigned]) -> None:
+    tx.later(SQL.save, as_table(each._asdict() for each in assigned))
+
+
+def load(tx: Writing, assigned: Iterable[Assigned]) -> None:
+    tx.load(SQL.load, assigned)

@@ -10,3 +10,6 @@ SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'variable_id' AS {guid}
        value->>'type', CAST(value->>'value' AS {long})
 FROM json_each($1) WHERE true
 ON CONFLICT (player_id, variable_id) DO UPDATE SET type = excluded.type, value = excluded.value;
+
+-- name: load
+INSERT INTO player_variables (player_id, variable_id, type, value) VALUES ($1, $2, $3, $4);

@@ -1,0 +1,73 @@
+"""Runs the scenarios, keeps what they find, and says how it compares with the bars."""
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+import click
+
+from benchmarks import lists, load, loading, lookups, machine, memory, pages, report, results, worlds, writes
+from benchmarks.results import LAYERS, Results
+from benchmarks.rounds import Bench
+
+Scenario = Callable[[Bench, Collection[str]], Results]
+
+# what it measures, and the function that is told which of it is wanted
+SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
+    (("T1", "T2", "T3", "T4", LAYERS), lookups.run),
+    (("T5", "T6"), lists.run),
+    (pages.PARTS, pages.run),
+    (("T7", "T8"), writes.run),
+    (("T9",), lookups.beside_validates),
+    (("T10",), loading.run),
+    (("T11",), memory.run),
+)
+ALL = [part for parts, _ in SCENARIOS for part in parts]
+QUICK = ["T1", "T2", "T3", "T4", "T9"]
+DOCS = Path(__file__).parent.parent / "docs"
+SECONDS, QUICK_SECONDS = 5, 1
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help=f"Just {', '.join(QUICK)}, with {worlds.SMALL:,} players.")
+@click.option("--only", metavar="PARTS", help=f"Some of {', '.join(ALL)}, with commas; the rest is kept as it was.")
+@click.option("--players", default=worlds.BIG, show_default=True, help="Players of the big world.")
+@click.option("--rounds", default=5, show_default=True, help="Rounds of each scenario.")
+def main(quick: bool, only: str | None, players: int, rounds: int) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Measure Gamekeeper beside its peers, and hold what is found against the bars."""
+    parts = _parts(only) if only else QUICK if quick else ALL
+    sizes = (worlds.SMALL,) if quick else (worlds.SMALL, worlds.MIDDLE)
+    path = worlds.DATA / ("quick.json" if quick else "results.json")
+    try:
+        load.require_wrk()
+        with worlds.opened() as opened:
+            bench = Bench(opened, sizes, players, rounds, QUICK_SECONDS if quick else SECONDS)
+            for offered, run in SCENARIOS:
+                wanted = [part for part in offered if part in parts]
+                if wanted:
+                    _keep(path, wanted, run(bench, wanted), machine.describe() | opened.describe())
+    except machine.Stop as problem:
+        raise click.ClickException(str(problem)) from None
+    found = results.load(path)
+    click.echo("\n".join([report.table(found), *found.notes]))
+    if not quick:
+        report.write(found, DOCS)
+
+
+def _parts(only: str) -> list[str]:
+    parts = only.split(",")
+    unknown = [part for part in parts if part not in ALL]
+    if unknown:
+        raise click.UsageError(f"There is no {', '.join(unknown)}; there are {', '.join(ALL)}.")
+    return parts
+
+
+def _keep(path: Path, parts: Sequence[str], found: Results, described: dict[str, str]) -> None:
+    """After each scenario: what was measured is not lost when a later one fails."""
+    kept = results.load(path).without(parts)
+    kept.add(found)
+    kept.machine |= described
+    results.save(path, kept)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Copies of a world, to be written into and thrown away: the world itself stays as it was made."""
+
+import asyncio
+import sqlite3
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from benchmarks.worlds import SQLITE, World
+
+FILE = "sqlite:///"
+ENDINGS = ("", "-wal", "-shm")
+
+
+@contextmanager
+def copied(world: World, name: str) -> Generator[World]:
+    """Nobody may be connected to the world meanwhile."""
+    copy = replace(world, url=_url(world, name))
+    _drop(copy, name)  # a run that broke off may have left it
+    _make(world, copy, name)
+    try:
+        yield copy
+    finally:
+        _drop(copy, name)
+
+
+def execute(world: World, *commands: str) -> None:
+    if world.engine == SQLITE:
+        with closing(sqlite3.connect(_file(world), isolation_level=None)) as db:
+            for each in commands:
+                db.execute(each)
+    else:
+        asyncio.run(_execute(world.url, commands))
+
+
+def _url(world: World, name: str) -> str:
+    if world.engine == SQLITE:
+        return f"{FILE}{_file(world).with_name(f'{name}.db')}"
+    return urlunsplit(urlsplit(world.url)._replace(path=f"/{world.folder.name}_{name}"))
+
+
+def _file(world: World) -> Path:
+    return Path(world.url.removeprefix(FILE))
+
+
+def _make(world: World, copy: World, name: str) -> None:
+    if world.engine == SQLITE:
+        with closing(sqlite3.connect(_file(world))) as source, closing(sqlite3.connect(_file(copy))) as target:
+            source.backup(target)
+    else:
+        template = world.folder.name
+        asyncio.run(_execute(_of_server(world), [f"CREATE DATABASE {template}_{name} TEMPLATE {template}"]))
+
+
+def _drop(copy: World, name: str) -> None:
+    if copy.engine == SQLITE:
+        for each in ENDINGS:
+            Path(f"{_file(copy)}{each}").unlink(missing_ok=True)
+    else:
+        command = f"DROP DATABASE IF EXISTS {copy.folder.name}_{name} WITH (FORCE)"
+        asyncio.run(_execute(_of_server(copy), [command]))
+
+
+def _of_server(world: World) -> str:
+    return urlunsplit(urlsplit(world.url)._replace(path="/postgres"))
+
+
+async def _execute(url: str, commands: "tuple[str, ...] | list[str]") -> None:
+    driver: Any = asyncpg
+    db = await driver.connect(url)
+    try:
+        for each in commands:
+            await db.execute(each)
+    finally:
+        await db.close()

@@ -1,0 +1,40 @@
+"""The floor: the product's own server, started as `gamekeeper serve` starts it, with nothing behind it."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from gamekeeper import settings
+from gamekeeper.cli import serve
+from gamekeeper.http.asgi import Asgi
+from gamekeeper.settings import Settings
+
+BODY = b'{"hello":"world"}'
+HEADERS = [(b"content-type", b"application/json"), (b"content-length", str(len(BODY)).encode())]
+
+Message = dict[str, Any]
+
+
+async def hello(
+    scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+) -> None:
+    if scope["type"] == "lifespan":
+        await _live(receive, send)
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+    await send({"type": "http.response.body", "body": BODY})
+
+
+async def _live(receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]) -> None:
+    for expected in ("startup", "shutdown"):
+        await receive()
+        await send({"type": f"lifespan.{expected}.complete"})
+
+
+def build(settings: Settings) -> Asgi:
+    del settings  # there is nothing to set
+    return cast("Asgi", hello)  # the server asks no more of it than to be ASGI
+
+
+if __name__ == "__main__":
+    serve.run(settings.load({}, port=int(sys.argv[1])), build, "hello")

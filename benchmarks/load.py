@@ -1,0 +1,69 @@
+"""The load: wrk on a core of its own, with random requests and tokens out of files."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from benchmarks import machine
+
+SCRIPT = Path(__file__).with_name("requests.lua")
+TIMEOUT_SECONDS = 60  # of one request: a slow answer is a finding, not a fault
+
+
+@dataclass(frozen=True)
+class Load:
+    requests: Path  # a line each: "GET /path", or "POST /path {json}"
+    tokens: Path
+    connections: int = 32
+    expected: int = 0  # the status of every answer; 0: any 2xx
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    requests: int
+    seconds: float
+    p50_ms: float
+    p99_ms: float
+    bad: int  # neither 2xx nor 3xx
+    other: int  # not the status that was expected
+    broken: int  # no answer at all
+
+    @property
+    def per_second(self) -> float:
+        return self.requests / self.seconds
+
+
+def require_wrk() -> None:
+    if not shutil.which("wrk"):
+        raise machine.Stop("wrk is missing, which makes the load. Debian and Ubuntu have it: apt install wrk")
+
+
+def start(port: int, load: Load, seconds: int) -> "subprocess.Popen[str]":
+    command = ["taskset", "-c", str(machine.cores().generator), "wrk", "-t", "1", "-c", str(load.connections)]
+    command += ["-d", str(seconds), "--timeout", str(TIMEOUT_SECONDS), "-s", str(SCRIPT), f"http://127.0.0.1:{port}/"]
+    command += ["--", str(load.requests), str(load.tokens), str(load.expected)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def outcome(wrk: "subprocess.Popen[str]", load: Load) -> Outcome:
+    said, _ = wrk.communicate()
+    if wrk.returncode:
+        raise machine.Stop(f"wrk failed:\n{said}")
+    return checked(msgspec.json.decode(said.strip().rpartition("\n")[2], type=Outcome), load)
+
+
+def checked(found: Outcome, load: Load) -> Outcome:
+    """One answer that is not the wanted one makes all of them worthless."""
+    wrong = found.other if load.expected else found.bad
+    if wrong or found.broken or not found.requests:
+        raise machine.Stop(
+            f"Not a measurement: of {found.requests} answers to {load.requests.name} "
+            f"{wrong} had a wrong status, and {found.broken} requests got none."
+        )
+    return found
+
+
+def drive(port: int, load: Load, seconds: int) -> Outcome:
+    return outcome(start(port, load, seconds), load)

@@ -1,0 +1,110 @@
+"""T10: how fast players are loaded on SQLite, beside plain `executemany` of the very same rows."""
+
+import gc
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Collection, Sequence
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import Results, Sample, Verdict, ratio
+from benchmarks.rounds import Bench, of
+from gamekeeper import settings
+from gamekeeper.cli import terminal
+from gamekeeper.demo import filling
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store.migrate import migrate
+from gamekeeper.store.sqlite import LOADING_KIB
+
+PLAYERS = 100_000
+OURS, PLAIN = "gamekeeper demo --players", "executemany"
+HELD = ("slots", "known_spells", "player_variables")
+PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", f"cache_size = -{LOADING_KIB}")
+
+Rows = list[tuple[Any, ...]]
+Batch = dict[str, Rows]  # table → its rows, the tables in an order that foreign keys allow
+
+
+def run(bench: Bench, _: Collection[str]) -> Results:
+    with tempfile.TemporaryDirectory() as folder:
+        empty, full = Path(folder) / "empty.db", Path(folder) / "full.db"
+        terminal.at_work(settings.load({}, database=f"sqlite:///{empty}"), _fill)
+        shutil.copyfile(empty, full)
+        _ours(full)
+        batches = _batches(empty, full)
+        gc.freeze()  # or every search for cycles would go through them
+        samples = [
+            _measured(number, name, load, empty)
+            for number in range(bench.rounds)
+            for name, load in _candidates(batches)[:: -1 if number % 2 else 1]
+        ]
+    figure = ratio(of(samples, PLAIN, "cpu_us"), of(samples, OURS, "cpu_us"))
+    what = f"{PLAYERS:,} players loaded on SQLite, per second and core, vs. executemany of the same rows"
+    return Results(samples=samples, verdicts=[Verdict("T10", what, figure, 0.4, 0.7, at_least=True)])
+
+
+def _candidates(batches: Sequence[Batch]) -> list[tuple[str, Callable[[Path], None]]]:
+    return [(OURS, _ours), (PLAIN, lambda path: _plain(path, batches))]
+
+
+def _measured(number: int, name: str, load: Callable[[Path], None], empty: Path) -> Sample:
+    path = empty.with_name(f"round{number}.db")
+    shutil.copyfile(empty, path)
+    began, used = time.perf_counter(), time.process_time()
+    load(path)
+    used, took = time.process_time() - used, time.perf_counter() - began
+    path.unlink()
+    print(f"  round {number + 1}  {name:34} {used * 1e6 / PLAYERS:9.1f} µs {PLAYERS / took:9,.0f} /s", flush=True)
+    return Sample("T10", name, number, used * 1e6 / PLAYERS, PLAYERS / took, 0, 0, PLAYERS)
+
+
+async def _fill(keeper: Keeper) -> None:
+    await migrate(keeper.store)
+    await filling.fill(keeper, "benchmark")
+
+
+def _ours(path: Path) -> None:
+    async def load(keeper: Keeper) -> None:
+        await filling.load_players(keeper, PLAYERS, lambda _: None)
+
+    terminal.at_work(settings.load({}, database=f"sqlite:///{path}"), load)
+
+
+def _plain(path: Path, batches: Sequence[Batch]) -> None:
+    db = sqlite3.connect(path, isolation_level=None)
+    for pragma in PRAGMAS:
+        db.execute(f"PRAGMA {pragma}")
+    for batch in batches:
+        db.execute("BEGIN IMMEDIATE")
+        for table, rows in batch.items():
+            db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)  # noqa: S608 - our tables
+        db.execute("COMMIT")
+    db.close()
+
+
+def _batches(empty: Path, full: Path) -> list[Batch]:
+    """What the load put into the full one, in its order, as many players at a time."""
+    db = sqlite3.connect(full)
+    db.execute("ATTACH ? AS empty", [str(empty)])
+    users, players = (_new(db, table) for table in ("users", "players"))
+    held = {table: {key: list(rows) for key, rows in groupby(_ordered(db, table), itemgetter(0))} for table in HELD}
+    db.close()
+    batches: list[Batch] = []
+    for first in range(0, len(players), filling.BATCH):
+        some = players[first : first + filling.BATCH]
+        theirs = {table: [row for player in some for row in held[table][player[0]]] for table in HELD}
+        batches.append({"users": users[first : first + filling.BATCH], "players": some, **theirs})
+    return batches
+
+
+def _new(db: sqlite3.Connection, table: str) -> Rows:
+    known = f"SELECT id FROM empty.{table}"  # noqa: S608 - our tables
+    return db.execute(f"SELECT * FROM main.{table} WHERE id NOT IN ({known}) ORDER BY rowid").fetchall()  # noqa: S608 - our tables
+
+
+def _ordered(db: sqlite3.Connection, table: str) -> Rows:
+    return db.execute(f"SELECT * FROM main.{table} ORDER BY player_id").fetchall()  # noqa: S608 - our tables

@@ -1,0 +1,145 @@
+"""A player by name or by id: against the bare server, against the peers, and beside others' password checks."""
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from benchmarks import installs, rounds, servers
+from benchmarks.load import Load
+from benchmarks.results import LAYERS, Results, Sample, Verdict, ratio
+from benchmarks.rounds import Bench, Candidate
+from benchmarks.servers import Program
+from benchmarks.worlds import MIDDLE, POSTGRES, SMALL, SQLITE, World
+from gamekeeper.game.refusals import WrongPassword
+from gamekeeper.http import errors
+
+LOOKUPS = "lookups"
+HELLO, LIVE = "hello JSON", "Gamekeeper, /health/live"
+ON_SQLITE, ON_POSTGRES = "Gamekeeper on SQLite", "Gamekeeper on PostgreSQL"
+ORM_ON_SQLITE, ORM_ON_POSTGRES = "FastAPI + ORM on SQLite", "FastAPI + ORM on PostgreSQL"
+FASTIFY = "fastify + better-sqlite3"
+MANY, FEW = 32, 8  # connections: a queue at a slow peer only takes time to work off
+
+
+@dataclass(frozen=True)
+class Contender:
+    engine: str  # of the world it serves; hello takes just its paths and tokens from it
+    program: Callable[[World], Program]
+    connections: int = MANY
+    requests: Callable[[World], Path] = World.lookups
+
+
+CONTENDERS = {
+    HELLO: Contender(SQLITE, lambda _: servers.hello()),
+    LIVE: Contender(SQLITE, servers.gamekeeper, requests=World.lives),
+    ON_SQLITE: Contender(SQLITE, servers.gamekeeper),
+    ON_POSTGRES: Contender(POSTGRES, servers.gamekeeper),
+    ORM_ON_SQLITE: Contender(SQLITE, servers.fastapi_orm, FEW),
+    ORM_ON_POSTGRES: Contender(POSTGRES, servers.fastapi_orm, FEW),
+    FASTIFY: Contender(SQLITE, servers.fastify),
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    bar: str
+    players: int
+    ours: str
+    other: str
+    limit: float
+    goal: float
+
+
+COMPARISONS = (
+    Comparison("T1", SMALL, ON_SQLITE, HELLO, 0.45, 0.60),
+    Comparison("T1", MIDDLE, ON_SQLITE, HELLO, 0.35, 0.50),
+    Comparison("T2", SMALL, ON_POSTGRES, HELLO, 0.18, 0.25),
+    Comparison("T2", MIDDLE, ON_POSTGRES, HELLO, 0.18, 0.25),
+    Comparison("T3", SMALL, ON_SQLITE, ORM_ON_SQLITE, 40, 65),
+    Comparison("T3", SMALL, ON_POSTGRES, ORM_ON_POSTGRES, 12, 25),
+    Comparison("T4", SMALL, ON_SQLITE, FASTIFY, 1.2, 1.6),
+)
+IN_LAYERS = (HELLO, LIVE, ON_SQLITE, ON_POSTGRES)
+NOT_RUN = "T4: not run: node or npm is missing. Debian and Ubuntu have them: apt install nodejs npm"
+ABOUT_HELLO = "T1: hello JSON is granian as `gamekeeper serve` starts it, with a plain ASGI app that logs nothing."
+ABOUT_PEERS = "T3: the FastAPI peer writes no access log; Gamekeeper writes a line for each request."
+
+
+def run(bench: Bench, parts: Collection[str]) -> Results:
+    """All that are compared in one world are measured in the same rounds."""
+    found = Results()
+    wanted = [each for each in COMPARISONS if each.bar in parts]
+    if "T4" in parts and not installs.has_node():
+        wanted = [each for each in wanted if each.other != FASTIFY]
+        found.notes.append(NOT_RUN)
+    for players in bench.sizes:
+        here = [each for each in wanted if each.players == players]
+        found.add(_compared(bench, players, here, layers=LAYERS in parts and players == SMALL))
+    found.notes += [each for each in (ABOUT_HELLO, ABOUT_PEERS) if each.partition(":")[0] in parts]
+    return found
+
+
+def beside_validates(bench: Bench, parts: Collection[str]) -> Results:
+    """Lookups per second with and without password checks that never stop."""
+    (part,) = parts
+    world = bench.worlds.get(SQLITE, SMALL)
+    idle, busy = "lookups alone", "lookups beside validates"
+    load = Load(world.lookups(), world.tokens, MANY)
+    validates = Load(world.validates(), world.tokens, FEW, errors.status(WrongPassword))
+    with servers.running(servers.gamekeeper(world)) as server:
+        candidates = [Candidate(idle, server, load), Candidate(busy, server, load, validates)]
+        samples = rounds.interleaved(bench, part, SMALL, candidates)
+    kept = ratio(*(rounds.of(samples, name, "per_second") for name in (busy, idle)))
+    verdict = Verdict(part, "lookups per second beside password validates vs. alone, SQLite", kept, 0.8, 0.95, True)
+    note = (
+        f"{part}: {FEW} connections validate wrong passwords of random accounts, so that each is hashed; server and "
+        "hashing thread share the one core, where the thread's niceness decides who runs."
+    )
+    return Results(samples=samples, verdicts=[verdict], notes=[note])
+
+
+def _compared(bench: Bench, players: int, comparisons: Sequence[Comparison], *, layers: bool) -> Results:
+    """A sample is kept under each part that it serves: any of them can be measured anew without the others."""
+    parts = {each.bar: set[str]() for each in comparisons} | ({LAYERS: set(IN_LAYERS)} if layers else {})
+    for each in comparisons:
+        parts[each.bar] |= {each.other, each.ours}
+    names = [name for name in CONTENDERS if any(name in part for part in parts.values())]
+    if not names:
+        return Results()
+    samples = _measured(bench, players, names)
+    return Results(
+        samples=[replace(each, scenario=part) for part in parts for each in samples if each.candidate in parts[part]],
+        verdicts=[_verdict(each, samples) for each in comparisons],
+        layers=_layers(samples) if layers else [],
+    )
+
+
+def _measured(bench: Bench, players: int, names: Sequence[str]) -> list[Sample]:
+    print(f"Lookups, {players:,} players", flush=True)
+    with ExitStack() as stack:
+        candidates: list[Candidate] = []
+        for name in names:
+            who = CONTENDERS[name]
+            world = bench.worlds.get(who.engine, players)
+            server = stack.enter_context(servers.running(who.program(world)))
+            candidates.append(Candidate(name, server, Load(who.requests(world), world.tokens, who.connections)))
+        return rounds.interleaved(bench, LOOKUPS, players, candidates)
+
+
+def _verdict(compared: Comparison, samples: Sequence[Sample]) -> Verdict:
+    other, ours = (rounds.of(samples, name, "cpu_us") for name in (compared.other, compared.ours))
+    what = f"lookup, {compared.ours} vs. {compared.other}, {compared.players:,} players"
+    return Verdict(compared.bar, what, ratio(other, ours), compared.limit, compared.goal, True)
+
+
+def _layers(samples: Sequence[Sample]) -> list[tuple[str, float]]:
+    """Each on top of the one before; the two engines both on top of the app."""
+    hello, live, sqlite, postgres = (median(rounds.of(samples, name, "cpu_us").values()) for name in IN_LAYERS)
+    return [
+        ("granian, event loop, kernel (hello JSON)", hello),
+        ("routing, request, headers, access log", live - hello),
+        ("token check, point read and record, SQLite", sqlite - live),
+        ("token check, point read and record, PostgreSQL", postgres - live),
+    ]

@@ -1,0 +1,69 @@
+"""Memory: what a worker holds once it has answered lookups, lists and writes in a big world."""
+
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from benchmarks import load, machine, servers, writes
+from benchmarks.load import Load
+from benchmarks.machine import PROC
+from benchmarks.pages import LISTS, RANDOM, Page
+from benchmarks.results import Results, Verdict
+from benchmarks.rounds import Bench
+from benchmarks.worlds import ENGINES, World
+
+LARGEST_PAGE = 100
+FIGURE = "VmRSS"
+SHOWN = (FIGURE, "RssAnon", "RssFile", "Pss", "Private_Clean", "Private_Dirty")
+ABOUT = (
+    "the resident memory of the worker that answers, all of it: its own (RssAnon) and what it maps (RssFile), which is "
+    "Python and its libraries. It maps no database; the pages of one that it has read are the system's, and "
+    "PostgreSQL's processes are not counted."
+)
+
+
+def run(bench: Bench, parts: Collection[str]) -> Results:
+    (part,) = parts
+    found = Results(notes=[f"{part}: {ABOUT}"])
+    for engine in ENGINES:
+        print(f"Memory on {engine}, {bench.players:,} players", flush=True)
+        world = bench.worlds.get(engine, bench.players)
+        with servers.running(servers.gamekeeper(world)) as server:
+            for each in _loads(world):
+                load.drive(server.port, each, bench.seconds)
+            held = _of_worker(server.roots[0])
+        said = ", ".join(f"{name} {held[name]:.0f}" for name in SHOWN)
+        print(f"  MiB: {said}", flush=True)
+        found.notes.append(f"{part}: {engine}, in MiB: {said}")
+        what = f"a worker's memory, {engine}, {bench.players:,} players"
+        found.verdicts.append(Verdict(part, what, held[FIGURE], 150, 80, at_least=False, unit=" MiB"))
+    return found
+
+
+def parse(text: str) -> dict[str, float]:
+    """MiB by name, of /proc/PID/status and smaps_rollup."""
+    return {name: int(kib) / 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", text, re.MULTILINE)}
+
+
+def _loads(world: World) -> Iterable[Load]:
+    """The writes are ordinary ones, of the world itself: a copy of a big one would take longer than all the rest."""
+    yield Load(world.lookups(), world.tokens)
+    for name in LISTS:
+        yield Load(Page(name, RANDOM, LARGEST_PAGE).requests(world), world.tokens)
+    yield Load(writes.exp_changes(world), world.tokens)
+
+
+def _of_worker(parent: int) -> dict[str, float]:
+    """Of the largest of those that the server has started; besides the worker it is one that just tidies up."""
+    return max(map(_held, _children(parent)), key=lambda each: each[FIGURE])
+
+
+def _children(parent: int) -> list[Path]:
+    found = (PROC / str(parent) / "task" / str(parent) / "children").read_text(encoding="utf-8").split()
+    if not found:
+        raise machine.Stop("The server has no worker.")
+    return [PROC / each for each in found]
+
+
+def _held(process: Path) -> dict[str, float]:
+    return parse("".join((process / name).read_text(encoding="utf-8") for name in ("status", "smaps_rollup")))

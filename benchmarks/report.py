@@ -1,0 +1,114 @@
+"""What a run found, for people: a table for the terminal, and docs/performance.md with its plots."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from string import Template
+
+from benchmarks import plots
+from benchmarks.results import Results, Sample, Verdict
+
+FOLDER = Path(__file__).parent
+BARS = tuple(f"T{number}" for number in range(1, 12))
+PAGES, LAYERS = "performance-pages.svg", "performance-layers.svg"
+SHORT = "SHORT"
+HEAD = ("", "what", "measured", "bar", "goal", "")
+FIGURES = ("", "candidate", "players", "CPU µs per request", "requests per second", "p50 ms", "p99 ms")
+
+
+def table(results: Results) -> str:
+    """The bars, and which of them were missed or not measured at all."""
+    rows = [HEAD, *(_row(each) for each in _sorted(results.verdicts))]
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return "\n".join([*lines, "", *_summary(results.verdicts)])
+
+
+def document(results: Results) -> str:
+    """docs/performance.md; what is written by hand stands in the template and in explained.md."""
+    template = Template((FOLDER / "performance.md.template").read_text(encoding="utf-8"))
+    pictures = _pictures(results)
+    return template.substitute(
+        machine=_markdown([("", ""), *results.machine.items()]),
+        bars=_markdown([HEAD, *(_row(each) for each in _sorted(results.verdicts))]),
+        summary="\n".join(f"* {each}" for each in _summary(results.verdicts)),
+        rounds=len({each.round for each in results.samples}),
+        figures=_markdown(_figures(results.samples)),
+        notes="\n".join(f"* {each}" for each in results.notes),
+        explained=(FOLDER / "explained.md").read_text(encoding="utf-8").strip(),
+        pages=_shown(PAGES, "Milliseconds for a page against the number of players", pictures),
+        layers=_shown(LAYERS, "Microseconds of a lookup by layer", pictures),
+    )
+
+
+def write(results: Results, folder: Path) -> None:
+    (folder / "performance.md").write_text(document(results), encoding="utf-8")
+    for name, picture in _pictures(results).items():
+        (folder / name).write_text(picture, encoding="utf-8")
+
+
+def state(verdict: Verdict) -> str:
+    if not verdict.met:
+        return SHORT
+    beyond = verdict.measured >= verdict.goal if verdict.at_least else verdict.measured <= verdict.goal
+    return "goal" if beyond else "met"
+
+
+def _row(verdict: Verdict) -> tuple[str, ...]:
+    sign = "≥" if verdict.at_least else "≤"
+    unit = f" {verdict.unit}" if verdict.unit.isalpha() else verdict.unit
+    figures = (f"{sign} {verdict.limit:g}{unit}", f"{sign} {verdict.goal:g}{unit}")
+    return verdict.bar, verdict.what, f"{_number(verdict.measured)}{unit}", *figures, state(verdict)
+
+
+def _summary(verdicts: Sequence[Verdict]) -> list[str]:
+    short = [f"Falls short: {each.bar}, {each.what}" for each in _sorted(verdicts) if not each.met]
+    missing = [bar for bar in BARS if bar not in {each.bar for each in verdicts}]
+    unmeasured = [f"Not measured: {', '.join(missing)}"] if missing else []
+    return [*short, *unmeasured] or ["Every bar is met."]
+
+
+def _sorted(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    return sorted(verdicts, key=lambda each: BARS.index(each.bar))
+
+
+def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
+    """Medians over the rounds, in the order in which they were measured."""
+    groups: dict[tuple[str, str, int], list[Sample]] = {}
+    for each in samples:
+        groups.setdefault((each.scenario, each.candidate, each.players), []).append(each)
+    rows: list[tuple[str, ...]] = [FIGURES]
+    for (scenario, candidate, players), group in groups.items():
+        columns = (
+            [each.cpu_us for each in group],
+            [each.per_second for each in group],
+            [each.p50_ms for each in group],
+            [each.p99_ms for each in group],
+        )
+        rows.append((scenario, candidate, f"{players:,}", *(_number(median(column)) for column in columns)))
+    return rows
+
+
+def _pictures(results: Results) -> dict[str, str]:
+    """Of what was measured."""
+    found: dict[str, str] = {}
+    if any(each.scenario.startswith(plots.PAGES) for each in results.samples):
+        found[PAGES] = plots.pages(results.samples)
+    if results.layers:
+        found[LAYERS] = plots.layers(results.layers)
+    return found
+
+
+def _shown(name: str, what: str, pictures: dict[str, str]) -> str:
+    return f"![{what}]({name})" if name in pictures else "Not measured."
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    head, *body = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *body])
+
+
+def _number(value: float) -> str:
+    """Three figures or more: a bar just missed must not look met."""
+    digits = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0  # noqa: PLR2004 - powers of ten
+    return f"{value:,.{digits}f}"

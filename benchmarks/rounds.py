@@ -1,0 +1,96 @@
+"""Side by side: every candidate once in each round, the order alternating, each from a quiet start."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from benchmarks import load, machine
+from benchmarks.load import Load, Outcome
+from benchmarks.results import Sample
+from benchmarks.servers import Server
+from benchmarks.worlds import Worlds
+
+T = TypeVar("T")
+WARM_UP_SECONDS = 1
+QUIET_SECONDS = 0.1
+QUIET_SHARE = 0.15  # of a core: a server's timers may tick, a queue may not be worked off
+PATIENCE_SECONDS = 60
+BESIDE_SECONDS = 1  # the load beside it begins that much earlier and ends as much later
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every scenario is told."""
+
+    worlds: Worlds
+    sizes: tuple[int, ...]  # players of the worlds in which lookups are measured
+    players: int  # of the big world
+    rounds: int
+    seconds: int  # of one measurement
+
+
+@dataclass(frozen=True)
+class Candidate:
+    name: str
+    server: Server
+    load: Load
+    beside: Load | None = None  # asked of the same server meanwhile, and not counted
+
+
+def interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[Candidate]) -> list[Sample]:
+    roots = {root for each in candidates for root in each.server.roots}
+    samples: list[Sample] = []
+    for number in range(bench.rounds):
+        for candidate in order(candidates, number):
+            _quiet(roots)
+            load.drive(candidate.server.port, candidate.load, WARM_UP_SECONDS)
+            _quiet(roots)
+            sample = _measured(bench, scenario, players, number, candidate)
+            print(f"  round {number + 1}  {sample.candidate:34} {_figures(sample)}", flush=True)
+            samples.append(sample)
+    return samples
+
+
+def order(candidates: Sequence[T], number: int) -> Sequence[T]:
+    """There and back again: nobody is always measured after the same one, or always last."""
+    return candidates[:: -1 if number % 2 else 1]
+
+
+def of(samples: Sequence[Sample], candidate: str, figure: str) -> dict[int, float]:
+    """A candidate's figure in each round."""
+    return {each.round: getattr(each, figure) for each in samples if each.candidate == candidate}
+
+
+def _measured(bench: Bench, scenario: str, players: int, number: int, candidate: Candidate) -> Sample:
+    server = candidate.server
+    beside = candidate.beside and load.start(server.port, candidate.beside, bench.seconds + 2 * BESIDE_SECONDS)
+    if beside:
+        time.sleep(BESIDE_SECONDS)
+    before = machine.cpu_seconds(server.roots)
+    found = load.drive(server.port, candidate.load, bench.seconds)
+    used = machine.cpu_seconds(server.roots) - before
+    if beside and candidate.beside:
+        _say_beside(load.outcome(beside, candidate.beside))
+    cpu_us = used * 1e6 / found.requests
+    return Sample(scenario, candidate.name, number, cpu_us, found.per_second, found.p50_ms, found.p99_ms, players)
+
+
+def _say_beside(found: Outcome) -> None:
+    print(f"           beside it {found.per_second:.1f} /s, p50 {found.p50_ms:.0f} ms", flush=True)
+
+
+def _quiet(roots: set[int]) -> None:
+    """Until the queue of whoever was measured before is worked off."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        before = machine.cpu_seconds(roots)
+        time.sleep(QUIET_SECONDS)
+        if machine.cpu_seconds(roots) - before <= QUIET_SHARE * QUIET_SECONDS:
+            return
+    raise machine.Stop("A server is busy with nothing to do; nothing can be measured beside it.")
+
+
+def _figures(sample: Sample) -> str:
+    rate, latency = f"{sample.per_second:9,.0f} /s", f"p50 {sample.p50_ms:.2f} ms, p99 {sample.p99_ms:.2f} ms"
+    return f"{sample.cpu_us:9.1f} µs {rate}  {latency}"

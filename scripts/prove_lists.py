@@ -1,0 +1,302 @@
+"""Writes at random through several processes and compares every page of every list with ORDER BY … OFFSET.
+
+    .venv/bin/python scripts/prove_lists.py
+    .venv/bin/python scripts/prove_lists.py --database postgresql://… --seconds 600
+    .venv/bin/python scripts/prove_lists.py --database postgresql://… --drop-one
+
+Two servers (one on SQLite) have buckets and checkpoints so small that they divide, pack, save, trim and read anew all
+the time. Writers create, level, rename and delete characters, let them join and leave, and register accounts: over
+HTTP through the servers, and from a process of their own beside them. Readers meanwhile check that each page is in
+order and as long as its Total says. Then the writers rest, and every page from every process is compared with the
+database. In every other round a server is killed with SIGKILL and started again. With --drop-one one row of
+list_changes is lost on purpose, which must be noticed.
+Exit code 0: every page was right; 1: a page was not.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import httpx
+
+from gamekeeper import settings
+from gamekeeper.cli import serve
+from gamekeeper.game import accounts, lists, lookup, order, tokens
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.effects import PlayerCreated, World
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.game.players import Player
+from gamekeeper.http.asgi import Asgi
+from gamekeeper.settings import Settings
+from gamekeeper.store import lists as stored
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.migrate import migrate
+from gamekeeper.store.statements import Statement
+from gamekeeper.store.users import Powers
+from list_writer import API, SHARED, Job, client_of, opened, shared, write_in_process
+from server import Server
+
+SMALL = (
+    (order, "FULL", 8),
+    (order, "CROWDED", 16),
+    (order, "BLOCK", 4),
+    (lists, "FULL", 8),
+    (lists, "CHECKPOINT", 60),
+    (lists, "TEND_SECONDS", 0.05),
+)
+WRITERS = 3
+ROUND = 40  # operations of a writer between two rests
+READ_SECONDS = 0.05  # between two pages of a reader
+LOST_EXP = 987_654_321  # nobody else's: by it the change that is to be lost is found again
+
+
+class List(NamedTuple):
+    path: str
+    query: dict[str, str]
+    key: Callable[[Any], Any]
+    descending: bool
+    in_order: str  # as the database says it
+
+
+def _rank(record: Any) -> tuple[int, int, str]:  # noqa: ANN401 - a record out of JSON
+    return record["Level"], record["Exp"], record["Id"]
+
+
+def _name(record: Any) -> str:  # noqa: ANN401 - a record out of JSON
+    return lookup.fold(record["Name"])
+
+
+UP, DOWN = {"sortDirection": "Ascending"}, {"sortDirection": "Descending"}
+LISTS = (
+    List(f"{API}/players/rank", UP, _rank, False, "SELECT id FROM players ORDER BY level, exp, id"),
+    List(f"{API}/players/rank", DOWN, _rank, True, "SELECT id FROM players ORDER BY level DESC, exp DESC, id DESC"),
+    List(f"{API}/players", {}, _name, False, "SELECT id FROM players ORDER BY fold"),
+    List(f"{API}/users", {}, _name, False, "SELECT id FROM users ORDER BY fold"),
+    List(
+        f"{API}/players/online",
+        {},
+        _name,
+        False,
+        "SELECT p.id FROM players p JOIN presence o ON o.player_id = p.id ORDER BY p.fold",
+    ),
+)
+
+
+class Mismatch(Exception):
+    """A page that is not what it must be."""
+
+
+# --- servers -------------------------------------------------------------------------------------------------------
+
+
+def small_app(loaded: Settings) -> Asgi:
+    """In the worker's own process: what is set in its parent it never sees."""
+    for module, name, value in SMALL:
+        setattr(module, name, value)
+    return serve.build_app(loaded)
+
+
+class SmallServer(Server):
+    def start(self) -> None:
+        command = [sys.executable, __file__, "--serve", str(self.port), "--database", self.database]
+        environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false"}
+        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+        self._wait_until_ready()
+
+
+async def prepare(keeper: Keeper) -> tuple[str, str]:
+    """The characters that all share, and an account that may do everything; returns its id and its token."""
+    await migrate(keeper.store)
+    name = f"prove{lookup.new_guid()[:8]}"
+
+    async def create(tx: Reading) -> Decision[None]:
+        powers = Powers(api=True, users_query=True, game_link=True)
+        registered = await accounts.register(tx, name, f"{name}@example.test", NO_PASSWORD, powers)
+        made = [Player(shared(each), registered.result.id, f"shared{each}") for each in range(SHARED)]
+        return Decision([*registered.changes, *[PlayerCreated(each, World()) for each in made]], None)
+
+    await keeper.changes.apply(Intent("prove"), create, lambda _: b"null")
+    user = await lookup.user(keeper.store, name)
+    return user.id, (await tokens.issue_for_service(keeper, user, 24, read_only=False)).access
+
+
+# --- pages ---------------------------------------------------------------------------------------------------------
+
+
+async def page(client: httpx.AsyncClient, of: List, number: int, size: int) -> list[Any]:
+    """One that is as it can be whatever happens meanwhile: in order, nobody twice, as long as its Total says."""
+    answer = await client.get(of.path, params={**of.query, "page": str(number), "pageSize": str(size)})
+    answer.raise_for_status()
+    told = answer.json()
+    keys = [of.key(record) for record in told["Values"]]
+    for one, two in pairwise(keys):
+        if not (one > two if of.descending else one < two):
+            raise Mismatch(f"{answer.url}: {one} is followed by {two}")
+    wanted = min(max(told["Total"] - number * size, 0), size)
+    if len(keys) != wanted:
+        raise Mismatch(f"{answer.url}: Total {told['Total']} leaves {wanted} records for it, and it has {len(keys)}")
+    return [told["Total"], *[record["Id"] for record in told["Values"]]]
+
+
+async def compare(keeper: Keeper, clients: Sequence[httpx.AsyncClient], size: int) -> int:
+    """Every page of every list while nobody writes; returns how many."""
+    compared = 0
+    for of in LISTS:
+        statement = Statement("prove", {"": f"{of.in_order} LIMIT $1 OFFSET $2"})
+        total = len(await keeper.store.all(statement, 2**31 - 1, 0))
+        for number in range(total // size + 2):
+            rows = await keeper.store.all(statement, size, number * size)
+            wanted = [total, *[row[0] for row in rows]]
+            for client in clients:
+                found = await page(client, of, number, size)
+                compared += 1
+                if found != wanted:
+                    at = f"{client.base_url}{of.path} {of.query} page {number} of {size}"
+                    raise Mismatch(f"{at} is {found}, not {wanted}")
+    return compared
+
+
+# --- rounds --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    database: str
+    servers: Sequence[Server]
+    clients: Sequence[httpx.AsyncClient]
+    user_id: str
+    token: str
+    seed: int
+    chance: random.Random
+    mine: list[list[str]] = field(default_factory=lambda: [[] for _ in range(WRITERS)])
+    rounds: int = 0
+    operations: int = 0
+    kills: int = 0
+    read: int = 0
+    compared: int = 0
+
+    def job(self, number: int) -> Job:
+        url = self.servers[number % len(self.servers)].url if number < WRITERS - 1 else None
+        seed = f"{self.seed}-{self.rounds}-{number}"
+        return Job(number, url, self.database, self.token, self.user_id, seed, ROUND, self.mine[number])
+
+
+async def one_round(run: Run, pool: ProcessPoolExecutor) -> None:
+    loop = asyncio.get_running_loop()
+    writing = [loop.run_in_executor(pool, write_in_process, run.job(number)) for number in range(WRITERS)]
+    readers = [asyncio.ensure_future(read_on(run, client)) for client in run.clients]
+    try:
+        if run.rounds % 2:
+            await crash(run)
+        run.mine = await asyncio.gather(*writing)
+    finally:
+        for each in readers:
+            each.cancel()
+        read = await asyncio.gather(*readers, return_exceptions=True)
+    run.operations += WRITERS * ROUND
+    run.rounds += 1
+    for found in read:
+        if isinstance(found, Exception):
+            raise found
+
+
+async def read_on(run: Run, client: httpx.AsyncClient) -> None:
+    while True:
+        of, size = run.chance.choice(LISTS), run.chance.randint(1, 100)
+        with contextlib.suppress(httpx.TransportError):  # its server was killed
+            await page(client, of, run.chance.randrange(400 // size + 1), size)
+            run.read += 1
+        await asyncio.sleep(READ_SECONDS)
+
+
+async def crash(run: Run) -> None:
+    server = run.chance.choice(run.servers)
+    await asyncio.sleep(run.chance.uniform(0.05, 0.3))
+    server.kill()
+    run.kills += 1
+    await server.restart()
+
+
+async def drop_one(keeper: Keeper) -> None:
+    """A row changes and its change is lost, in one transaction: nobody can have read it."""
+    player_id = shared(0)
+
+    async def lose(tx: Writing) -> None:
+        await tx.returning(Statement("move", {"": "UPDATE players SET exp = $2 WHERE id = $1"}), player_id, LOST_EXP)
+        lost = "DELETE FROM list_changes WHERE word = $1 AND exp = $2 AND step = 1 RETURNING step"
+        if len(await tx.returning(Statement("lose", {"": lost}), player_id, LOST_EXP)) != 1:
+            raise RuntimeError("there was no change to lose")
+
+    await keeper.store.write(lose)
+
+
+async def rounds(run: Run, keeper: Keeper, *, operations: int, seconds: float, drop: bool) -> None:
+    deadline = time.monotonic() + seconds
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(WRITERS, mp_context=context) as pool:
+        while run.operations < operations and time.monotonic() < deadline:
+            await one_round(run, pool)
+            if drop:
+                await drop_one(keeper)
+            run.compared += await compare(keeper, run.clients, run.chance.choice((9, 25, 100)))
+
+
+async def prove(database: str, *, operations: int, seconds: float, seed: int, drop: bool) -> bool:
+    async with contextlib.AsyncExitStack() as stack:
+        keeper = await stack.enter_async_context(opened(database))
+        user_id, token = await prepare(keeper)
+        count = 1 if keeper.store.engine == "sqlite" else 2
+        servers = [stack.enter_context(SmallServer(database)) for _ in range(count)]
+        asked = (*[each.url for each in servers], keeper)
+        clients = [await stack.enter_async_context(client_of(each, token)) for each in asked]
+        run = Run(database, servers, clients, user_id, token, seed, random.Random(seed))
+        wrong = ""
+        try:
+            await rounds(run, keeper, operations=operations, seconds=seconds, drop=drop)
+        except Mismatch as mismatch:
+            wrong = str(mismatch)
+        checkpoints = (await stored.checkpoint(keeper.store)).number
+    said = f"{run.operations} operations by {WRITERS} writers through {count} servers and beside them, "
+    said += f"{run.kills} kills, {checkpoints} checkpoints, {run.read} pages read meanwhile, "
+    print(f"{said}{run.compared} compared with the database, seed {seed}: ", end="")
+    print(f"MISMATCH: {wrong}" if wrong else "every page is exact")
+    drops = " --drop-one" if drop else ""
+    print(f"again: scripts/prove_lists.py --database … --seed {seed} --operations {max(run.operations, 1)}{drops}")
+    return not wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--database", help="sqlite:///path/to/file.db or postgresql://…; a temporary file if not given")
+    parser.add_argument("--operations", type=int, default=10_000)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no round after so many")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--drop-one", action="store_true", help="lose a change on purpose: must end with a mismatch")
+    parser.add_argument("--serve", type=int, metavar="PORT", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.serve:
+        serve.run(settings.load(os.environ, database=given.database, port=given.serve), small_app, "ready")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        database = given.database or f"sqlite:///{folder}/lists.db"
+        proving = prove(
+            database, operations=given.operations, seconds=given.seconds, seed=given.seed, drop=given.drop_one
+        )
+        return 0 if asyncio.run(proving) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

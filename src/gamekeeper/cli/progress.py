@@ -1,0 +1,64 @@
+"""How far a bulk load is: a bar on a terminal, a line now and then everywhere else."""
+
+import contextlib
+import time
+from collections.abc import Callable, Generator
+from functools import partial
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+SAY_SECONDS = 5.0
+
+
+@contextlib.contextmanager
+def shown(wanted: int) -> Generator[Callable[[int], None]]:
+    """Gives the function to call with how many more are loaded."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines(wanted).advance
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        yield partial(_advance, progress, progress.add_task("Loading players", total=wanted, visible=wanted > 0))
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.finished_speed or task.speed or 0:,.0f} players/s", "dim")
+
+
+def _advance(progress: Progress, task: TaskID, count: int) -> None:
+    progress.advance(task, count)
+    if progress.finished:
+        progress.update(task, description="Building indexes")
+
+
+class _Lines:
+    def __init__(self, wanted: int) -> None:
+        self._wanted = wanted
+        self._done = 0
+        self._began = self._said = time.monotonic()
+
+    def advance(self, count: int) -> None:
+        self._done += count
+        now = time.monotonic()
+        rate = self._done / max(now - self._began, 0.001)
+        if self._done == self._wanted:
+            click.echo(f"Loaded {self._done:,} players, {rate:,.0f} players/s; building indexes.", err=True)
+        elif now - self._said >= SAY_SECONDS:
+            self._said = now
+            left = (self._wanted - self._done) / rate
+            how_far = f"{self._done:,} of {self._wanted:,}, {rate:,.0f} players/s, {left:,.0f} s left"
+            click.echo(f"Loading players: {how_far}", err=True)

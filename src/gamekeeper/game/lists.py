@@ -1,0 +1,302 @@
+"""The ordered lists: any page, and the rank of a player, at one price however long the list is.
+
+A process keeps a view of every list in memory: how many rows each bucket of keys has. Before it answers it reads, in
+the snapshot that it answers from, what changed since, and makes a newer view of it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from gamekeeper import log
+from gamekeeper.game import lookup
+from gamekeeper.game.order import FULL, Block, Key, Order, build
+from gamekeeper.game.refusals import NoSuchPlayer
+from gamekeeper.store import lists, players, presence, users
+from gamekeeper.store.engine import Reading, Store, Writing
+from gamekeeper.store.lists import News
+from gamekeeper.store.players import RankKey, Record
+
+R = TypeVar("R")
+TEND_SECONDS = 1.0
+KEYS = 10_000  # read in one go
+CHECKPOINT = 20_000  # changes after which the counts are written down, so that nobody has to read more than that
+TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Generic[R]):
+    name: str
+    lowest: Key  # before every key
+    key: Callable[[int, int, str], Key]  # of level, exp, word
+    seek: Callable[[Reading, str, Any, int, int], Awaitable[tuple[News, list[R]]]]  # from a key on: limit, offset
+    keys: Callable[[Reading, Any, int], Awaitable[Sequence[Key]]]  # from a key on
+    lows: Callable[[Reading, int], Awaitable[Sequence[Key]]]  # every so many keys, from the first on
+    count: Callable[[Reading], Awaitable[int]]
+
+
+def _word(_level: int, _exp: int, word: str) -> str:
+    return word
+
+
+RANK = Listing(
+    "rank",
+    RankKey(0, 0, lookup.ZERO),
+    RankKey,
+    players.records_from_rank,
+    players.keys_by_rank,
+    players.lows_by_rank,
+    players.count,
+)
+NAMES = Listing(
+    "names", "", _word, players.records_from_name, players.keys_by_name, players.lows_by_name, players.count
+)
+USERS = Listing("users", "", _word, users.from_name, users.keys_by_name, users.lows_by_name, users.count)
+ONLINE = Listing(
+    "online", "", _word, presence.records_from_name, presence.keys_by_name, presence.lows_by_name, presence.count
+)
+LISTINGS: tuple[Listing[Any], ...] = (RANK, NAMES, USERS, ONLINE)
+_KEYS = {listing.name: listing.key for listing in LISTINGS}
+
+
+class Wanted(NamedTuple):
+    """A page."""
+
+    offset: int
+    limit: int
+    descending: bool = False
+
+
+class Spot(NamedTuple):
+    """Where in its list a page is to be sought."""
+
+    low: Key
+    limit: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    number: int  # the newest checkpoint when it was read
+    life: str
+    mark: str
+    orders: Mapping[str, Order]
+    changes: int  # since that checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    rank: int  # 1 is the best
+    total: int
+    player: Record
+    around: list[tuple[int, Record]]  # those above and below with their ranks, the best first
+
+
+class Lists:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._view: View | None = None
+
+    async def page(
+        self, listing: Listing[R], offset: int, limit: int, *, descending: bool = False
+    ) -> tuple[int, list[R]]:
+        """How many there are in all, and those of a page."""
+        wanted = Wanted(offset, limit, descending)
+        total, rows = await self._at_once(listing, wanted) or await self._store.read(
+            lambda tx: self._settled(tx, listing, wanted)
+        )
+        return total, rows[::-1] if descending else rows
+
+    async def total(self, listing: Listing[Any]) -> int:
+        return (await self.page(listing, 0, 0))[0]
+
+    async def rank(self, key: str, around: int) -> Ranked:
+        async def look(tx: Reading) -> Ranked:
+            player = await lookup.player_record(tx, key)
+            mark, order = await self._standing(tx, RANK)
+            place = await _place(tx, order, player.id)
+            first = max(place - around, 0)
+            _, rows = await RANK.seek(tx, mark, *_spot(order, RANK, Wanted(first, place + around + 1 - first)))
+            ranks = [(order.total - first - number, row) for number, row in enumerate(rows)]
+            others = [(rank, row) for rank, row in ranks if row.id != player.id]
+            return Ranked(order.total - place, order.total, player, others[::-1])
+
+        return await self._store.read(look)
+
+    async def ready(self) -> None:
+        """Before the first request: what a bulk load, a restore or an older version left behind is put in order."""
+        if await self._store.read(self._current) is None:
+            await self.rebuild()
+
+    async def tend(self) -> None:
+        """Keeps the view new, its buckets small and the log short."""
+        view, loads = await self._store.read(self._tended)
+        if view is None:
+            log.problem("lists", "a bulk load is under way or broke off: pages are counted, which takes longer")
+        elif view.changes >= CHECKPOINT:
+            self._view = packed = await asyncio.to_thread(_packed, view)
+            await self._save(packed, loads, further=1, number=view.number)
+
+    async def rebuild(self) -> bool:
+        """Counts every list anew, while others read and write; False when they got in between each time."""
+        for _ in range(TRIES):
+            view, loads = await self._store.read(_counted)
+            # two further, so that everybody reads the new blocks; one checkpoint in between did no harm: it trimmed
+            # nothing that these blocks do not know of
+            if await self._save(view, loads, further=2, number=view.number + 1):
+                return True
+        log.problem("lists", "could not be built: bulk loads or checkpoints went on meanwhile")
+        return False
+
+    async def view(self, tx: Reading) -> View | None:
+        """As the database is in this snapshot; None when a bulk load has not been counted yet."""
+        view = self._view
+        if view is not None:
+            news, _ = await lists.news(tx, view.mark)
+            if _follows(news, view):
+                return _after(view, news)
+        view = await _loaded(tx)
+        return view and _after(view, (await lists.news(tx, view.mark))[0])
+
+    async def _current(self, tx: Reading) -> View | None:
+        self._view = await self.view(tx)
+        return self._view
+
+    async def _at_once(self, listing: Listing[R], wanted: Wanted) -> tuple[int, list[R]] | None:
+        """In one round trip, sought where the view says; None when it turns out that the rows have moved on."""
+        view = self._view
+        if view is None:
+            return None
+        spot = _spot(view.orders[listing.name], listing, wanted)
+        news, rows = await listing.seek(self._store, view.mark, *spot)
+        if not _follows(news, view):
+            return None
+        self._view = view = _after(view, news)
+        order = view.orders[listing.name]
+        return (order.total, rows) if _spot(order, listing, wanted) == spot else None
+
+    async def _settled(self, tx: Reading, listing: Listing[R], wanted: Wanted) -> tuple[int, list[R]]:
+        """First the view, then the rows, in one snapshot."""
+        mark, order = await self._standing(tx, listing)
+        _, rows = await listing.seek(tx, mark, *_spot(order, listing, wanted))
+        return order.total, rows
+
+    async def _standing(self, tx: Reading, listing: Listing[Any]) -> tuple[str, Order]:
+        """The list in this snapshot, and its mark."""
+        view = await self._current(tx)
+        if view is None:
+            return await lists.mark_now(tx), Order([Block([listing.lowest], [await listing.count(tx)])])
+        return view.mark, view.orders[listing.name]
+
+    async def _divide(self, tx: Reading) -> View | None:
+        view = await self._current(tx)
+        if view is None:
+            return None
+        orders = dict(view.orders)
+        for listing in LISTINGS:
+            orders[listing.name] = await _divided(tx, listing, orders[listing.name])
+        self._view = replace(view, orders=orders)
+        return self._view
+
+    async def _tended(self, tx: Reading) -> tuple[View | None, int]:
+        """With the bulk loads of the same moment: the view knows of no later one."""
+        return await self._divide(tx), (await lists.checkpoint(tx)).loads
+
+    async def _save(self, view: View, loads: int, further: int, number: int) -> bool:
+        encoded = await asyncio.to_thread(_encoded, view)
+
+        async def save(tx: Writing) -> bool:
+            before = await lists.checkpoint(tx)
+            if not await lists.save_checkpoint(tx, further, view.mark, loads, number):
+                return False
+            await lists.clear_blocks(tx)
+            lists.save_blocks(tx, encoded)
+            # who goes on from the checkpoint before needs what came after it; after a rebuild nobody does
+            lists.trim(tx, before.mark if further == 1 else view.mark)
+            return True
+
+        return await self._store.write(save)
+
+
+def _spot(order: Order, listing: Listing[Any], wanted: Wanted) -> Spot:
+    """Where the rows at the wanted places are to be sought, upwards."""
+    end = order.total - wanted.offset if wanted.descending else min(wanted.offset + wanted.limit, order.total)
+    first = max(end - wanted.limit, 0) if wanted.descending else wanted.offset
+    if first >= end:
+        return Spot(listing.lowest, 0, 0)
+    bucket = order.at(first)
+    return Spot(bucket.low, end - first, first - bucket.before)
+
+
+async def _place(tx: Reading, order: Order, player_id: str) -> int:
+    key = await players.rank_key(tx, player_id)
+    if key is None:
+        raise NoSuchPlayer(by="id", key=player_id)
+    bucket = order.of(key)
+    return bucket.before + await players.count_before(tx, bucket.low, bucket.size, key)
+
+
+async def _divided(tx: Reading, listing: Listing[Any], order: Order) -> Order:
+    for bucket in order.crowded()[: KEYS // FULL]:
+        order = order.divided(bucket.low, await listing.keys(tx, bucket.low, bucket.size))
+    return order
+
+
+async def _loaded(tx: Reading) -> View | None:
+    saved = await lists.checkpoint(tx)
+    if not saved.whole:
+        return None
+    blocks = await lists.blocks(tx)
+    orders = {listing.name: _order_of(blocks[listing.name]) for listing in LISTINGS}
+    return View(saved.number, saved.life, saved.mark, orders, 0)
+
+
+async def _counted(tx: Reading) -> tuple[View, int]:
+    saved = await lists.checkpoint(tx)
+    mark = await lists.mark_now(tx)
+    orders = {listing.name: build(await _lows(tx, listing), await listing.count(tx)) for listing in LISTINGS}
+    return View(saved.number, saved.life, mark, orders, 0), saved.loads
+
+
+async def _lows(tx: Reading, listing: Listing[Any]) -> list[Key]:
+    """Of the buckets of a list that is dealt anew; the first is open below."""
+    return [listing.lowest, *(await listing.lows(tx, FULL))[1:]]
+
+
+def _order_of(blocks: Sequence[lists.Buckets]) -> Order:
+    return Order([Block([_key(low) for low, _ in buckets], [count for _, count in buckets]) for buckets in blocks])
+
+
+def _key(stored: Any) -> Key:  # noqa: ANN401 - a name, or a list of level, exp and id
+    return stored if isinstance(stored, str) else RankKey(*stored)
+
+
+def _follows(news: News, view: View) -> bool:
+    """Whether the view and the news make a newer view: nothing in between was trimmed, nothing numbered anew."""
+    return news.whole and news.life == view.life and news.number <= view.number + 1
+
+
+def _after(view: View, news: News) -> View:
+    if not news.changes and news.number == view.number:
+        return view
+    changes = view.changes + len(news.changes) if news.number == view.number else len(news.changes)
+    steps: dict[str, list[tuple[Key, int]]] = {}
+    for name, level, exp, word, step in news.changes:
+        steps.setdefault(name, []).append((_KEYS[name](level, exp, word), step))
+    orders = {**view.orders, **{name: view.orders[name].after(of) for name, of in steps.items()}}
+    return View(news.number, news.life, news.mark or view.mark, orders, changes)
+
+
+def _packed(view: View) -> View:
+    return replace(view, orders={name: order.packed() for name, order in view.orders.items()})
+
+
+def _encoded(view: View) -> list[tuple[str, int, str]]:
+    return [
+        (name, place, msgspec.json.encode(list(zip(block.lows, block.counts, strict=True))).decode())
+        for name, order in view.orders.items()
+        for place, block in enumerate(order.blocks)
+    ]

@@ -1,0 +1,42 @@
+"""How far a bulk load is, on a terminal and elsewhere."""
+
+import pytest
+
+from gamekeeper.cli import progress
+
+
+def test_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SAY_SECONDS", 0.0)
+    with progress.shown(3000) as advance:
+        advance(1000)
+        advance(2000)
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("Loading players: 1,000 of 3,000, ")
+    assert first.endswith(" s left")
+    assert "players/s" in first
+    assert last.startswith("Loaded 3,000 players, ")
+
+
+def test_lines_come_seldom(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.shown(3000) as advance:
+        advance(1000)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    with progress.shown(3000) as advance:
+        advance(1000)
+        advance(2000)
+    shown = capsys.readouterr().err
+    assert "Building indexes" in shown
+    assert "3000/3000" in shown
+    assert "players/s" in shown
+
+
+def test_nothing_to_load_shows_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress.shown(0):
+        pass
+    assert "Loading" not in capsys.readouterr().err

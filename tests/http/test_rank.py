@@ -1,0 +1,139 @@
+"""The rank of one character, ours: GET players/[lookupKey]/rank."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import game_server
+import people
+from expectations import refused
+from gamekeeper.game.lookup import ZERO
+from world import World
+
+PLAYERS = "/api/v1/players"
+
+
+def crowd(world: World, size: int) -> list[Any]:
+    """So many newcomers beside Ann, Bob and Zoe, with ties on level and on both; everybody's record, the best first."""
+    for number in range(size):
+        player_id, body = game_server.newcomer(number, Level=number % 7 + 1, Exp=number % 3)
+        assert game_server.put_player(world, player_id, body).status == 200
+    records = [record for page in (0, 1) for record in ranked(world, page, 100)]
+    return sorted(records, key=lambda record: (record["Level"], record["Exp"], record["Id"]), reverse=True)
+
+
+def ranked(world: World, page: int, size: int) -> list[Any]:
+    return world.get(f"{PLAYERS}/rank?page={page}&pageSize={size}").json["Values"]
+
+
+def rank(world: World, key: str, around: int = 0) -> Any:
+    answer = world.get(f"{PLAYERS}/{key}/rank?around={around}")
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def numbered(records: list[Any], first: int, end: int) -> list[Any]:
+    """Those of ranks from first up to end, as they stand around somebody."""
+    return [{"Rank": place, **records[place - 1]} for place in range(first, end)]
+
+
+def test_the_exact_body_has_everybodys_record_as_it_stands_with_the_rank_before_it(world: World) -> None:
+    ann, bob, zoe = (world.get(f"{PLAYERS}/{name}").raw for name in ("Ann", "Bob", "Zoe"))
+    around = b'{"Rank":1,' + zoe[1:] + b',{"Rank":3,' + bob[1:]
+    expected = b'{"Rank":2,"Of":3,"Player":' + ann + b',"Around":[' + around + b"]}"
+    assert world.get(f"{PLAYERS}/Ann/rank", by="Shop").raw == expected
+
+
+def test_names_in_any_case_and_every_form_of_an_id(world: World, subtests: pytest.Subtests) -> None:
+    expected = rank(world, "Ann", 5)
+    for key in ("aNN", "%41nn", people.ANN.id.upper(), f"{{{people.ANN.id}}}", people.ANN.id.replace("-", "")):
+        with subtests.test(key):
+            assert rank(world, key, 5) == expected
+
+
+def test_five_above_and_five_below_unless_told(world: World) -> None:
+    everybody = crowd(world, 12)
+    answer = world.get(f"{PLAYERS}/{everybody[7]['Id']}/rank").json
+    assert (answer["Rank"], answer["Of"], answer["Player"]) == (8, 15, everybody[7])
+    assert answer["Around"] == numbered(everybody, 3, 8) + numbered(everybody, 9, 14)
+
+
+def test_fewer_where_the_list_ends(world: World) -> None:
+    everybody = crowd(world, 5)
+    best, second, worst = (everybody[place]["Id"] for place in (0, 1, -1))
+    assert rank(world, best, 3)["Around"] == numbered(everybody, 2, 5)
+    assert rank(world, second, 3)["Around"] == numbered(everybody, 1, 2) + numbered(everybody, 3, 6)
+    assert rank(world, worst, 3)["Around"] == numbered(everybody, 5, 8)
+
+
+def test_from_none_to_fifty_on_either_side(world: World) -> None:
+    everybody = crowd(world, 105)
+    middle = everybody[53]["Id"]
+    assert rank(world, middle, 0)["Around"] == []
+    assert rank(world, middle, 50)["Around"] == numbered(everybody, 4, 54) + numbered(everybody, 55, 105)
+    assert rank(world, middle, 50)["Of"] == 108
+
+
+def test_every_rank_is_the_place_on_its_page_of_the_list(world: World, subtests: pytest.Subtests) -> None:
+    for place, record in enumerate(crowd(world, 14)):
+        with subtests.test(record["Name"]):
+            answer = rank(world, record["Name"])
+            assert (answer["Rank"], answer["Of"]) == (place + 1, 17)
+            assert ranked(world, place // 5, 5)[place % 5] == answer["Player"] == record
+
+
+def test_ties_are_broken_by_id(world: World) -> None:
+    assert (people.ANN.level, people.ANN.exp) == (people.ZOE.level, people.ZOE.exp)
+    assert people.ANN.id < people.ZOE.id
+    assert (rank(world, "Zoe")["Rank"], rank(world, "Ann")["Rank"]) == (1, 2)
+
+
+def test_a_change_moves_it_at_once_on_every_instance(make_world: Callable[..., World]) -> None:
+    here, there = make_world(), make_world()
+    changes = (({"Exp": 346}, 1), ({"Level": 3, "Exp": 9}, 3), ({"Exp": 11}, 2), ({"Level": 13}, 1))
+    assert rank(there, "Ann")["Rank"] == 2
+    for fields, place in changes:
+        assert game_server.put_player(here, people.ANN.id, fields).status == 200
+        for world in (here, there):
+            answer = rank(world, "Ann", 2)
+            assert (answer["Rank"], answer["Player"]["Level"]) == (place, world.get(f"{PLAYERS}/Ann").json["Level"])
+            assert [other["Rank"] for other in answer["Around"]] == [each for each in (1, 2, 3) if each != place]
+
+
+def test_those_who_come_and_go_count_at_once(world: World) -> None:
+    player_id, body = game_server.newcomer(1, Level=5)
+    game_server.put_player(world, player_id, body)
+    assert (rank(world, "New1")["Rank"], rank(world, "Bob")["Rank"], rank(world, "Bob")["Of"]) == (3, 4, 4)
+    assert world.call("DELETE", f"/api/link/v1/players/{player_id}", by="Server").status == 200
+    refused(world.get(f"{PLAYERS}/New1/rank"), 404, "no_such_player")
+    assert (rank(world, "Bob")["Rank"], rank(world, "Bob")["Of"]) == (3, 3)
+
+
+def test_nobody_reads_it_without_a_token(world: World) -> None:
+    for key in ("Ann", "Nobody"):
+        refused(world.get(f"{PLAYERS}/{key}/rank", by=None), 401, "denied")
+
+
+def test_an_unknown_key_is_404_as_of_the_record(world: World, subtests: pytest.Subtests) -> None:
+    for key in ("Nobody", people.NOBODY_ID, ZERO, "a%2Fb", "Ann%00"):
+        with subtests.test(key):
+            answer = world.get(f"{PLAYERS}/{key}/rank")
+            refused(answer, 404, "no_such_player")
+            assert answer.message == world.get(f"{PLAYERS}/{key}").message
+
+
+@pytest.mark.parametrize("key", ["Ann", "Nobody"])  # the shape comes before existence
+def test_a_malformed_query_is_refused_with_the_field_named(world: World, key: str, subtests: pytest.Subtests) -> None:
+    for value in ("51", "-1", "x", "1.0", "", "1e1", "true", "%2B1", "2147483648", "9" * 5000, "%EF%BC%91", "%201"):
+        with subtests.test(value[:12]):
+            answer = world.get(f"{PLAYERS}/{key}/rank?around={value}")
+            refused(answer, 400, "bad_field", "'around' must be a whole number from 0 to 50")
+    refused(world.get(f"{PLAYERS}/{key}/rank?around=1&Around=1"), 400, "repeated_field", "'Around'")
+
+
+def test_the_list_keeps_its_address_and_its_name(world: World) -> None:
+    assert next(iter(world.get(f"{PLAYERS}/rank").json)) == "Total"
+    refused(world.get(f"{PLAYERS}/rank/rank"), 404, "no_such_route")
+    player_id, body = game_server.newcomer(1)
+    refused(game_server.put_player(world, player_id, body | {"Name": "Rank"}), 400, "reserved_name")

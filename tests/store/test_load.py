@@ -1,0 +1,46 @@
+"""Many rows at once, on either engine: `Writing.load`."""
+
+import pytest
+
+import people
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.statements import Statement
+from world import World
+
+LOAD = Statement("load", {"": "INSERT INTO maps (id, name) VALUES ($1, $2)"})
+RENAME = Statement("rename", {"": "UPDATE maps SET name = $1 WHERE id = $2"})
+NAMES = Statement("names", {"": "SELECT name FROM maps WHERE id <> $1 ORDER BY name"})
+ROWS = [(people.guid(0x1000 + number), f"map {number:04}") for number in range(500)]
+
+
+async def names(tx: Writing) -> list[str]:
+    return [row[0] for row in await tx.all(NAMES, people.MEADOW.id)]
+
+
+def test_loaded_rows_are_seen_at_once_and_stay(world: World) -> None:
+    async def work(tx: Writing) -> list[str]:
+        tx.load(LOAD, ROWS)
+        return await names(tx)
+
+    wanted = [name for _, name in ROWS]
+    assert world.run(world.keeper.store.write(work)) == wanted
+    assert world.run(world.keeper.store.write(names)) == wanted
+
+
+def test_a_late_statement_finds_what_was_loaded(world: World) -> None:
+    async def work(tx: Writing) -> None:
+        tx.load(LOAD, ROWS[:1])
+        tx.later(RENAME, "renamed", ROWS[0][0])
+
+    world.run(world.keeper.store.write(work))
+    assert world.run(world.keeper.store.write(names)) == ["renamed"]
+
+
+def test_what_is_rolled_back_is_not_loaded_and_not_loaded_later(world: World) -> None:
+    async def broken(tx: Writing) -> None:
+        tx.load(LOAD, ROWS)
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        world.run(world.keeper.store.write(broken))
+    assert world.run(world.keeper.store.write(names)) == []

@@ -1,0 +1,170 @@
+"""No statement of a list reads more when the list is longer: the engines' own plans say so."""
+
+import json
+import re
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, TypeVar
+
+import pytest
+
+from gamekeeper.demo import filling
+from gamekeeper.demo.names import numbered_id, numbered_name
+from gamekeeper.game.lists import LISTINGS, Listing, Lists
+from gamekeeper.game.order import CROWDED
+from gamekeeper.store import postgres as postgres_engine
+from gamekeeper.store import presence
+from gamekeeper.store import sqlite as sqlite_engine
+from gamekeeper.store.engine import Reading, Row, Value, Writing
+from gamekeeper.store.statements import Statement
+from world import World
+
+T = TypeVar("T")
+Asked = dict[Statement, Sequence[Value]]
+PLAYERS, ONLINE = 4000, 2000  # enough that an index is worth its while
+MOST_ROWS = CROWDED + 128  # a bucket, and a page beyond it
+WORDS = {"sqlite": sqlite_engine.WORDS, "postgres": postgres_engine.WORDS}
+NEEDED = (
+    *("news", "records_from_rank", "records_from_name", "from_name"),
+    *("keys_by_rank", "keys_by_name", "rank_key", "count_before"),
+)
+GROWING = (
+    "SELECT COUNT(*) FROM players",
+    "SELECT id FROM players ORDER BY map_id LIMIT 5",
+    "SELECT id FROM players WHERE fold >= 'a' ORDER BY created_at LIMIT 5",
+    "SELECT id FROM users WHERE password = 'x' LIMIT 5",
+    "SELECT p.id FROM presence o JOIN players p ON p.id = o.player_id ORDER BY p.created_at LIMIT 5",
+    "SELECT mark FROM list_changes WHERE step = 2",
+)
+SHORT = {"lists", "CONSTANT"}  # what may be read from end to end
+
+
+class Watched:
+    """A store, or a snapshot of one, that notes what is asked of it."""
+
+    def __init__(self, tx: Any, asked: Asked) -> None:
+        self._tx, self._asked = tx, asked
+
+    async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
+        self._asked[statement] = values
+        return await self._tx.all(statement, *values)
+
+    async def one(self, statement: Statement, *values: Value) -> Row | None:
+        self._asked[statement] = values
+        return await self._tx.one(statement, *values)
+
+    async def beside(
+        self, first: Statement, value: Value, statement: Statement, *values: Value
+    ) -> tuple[Row | None, Sequence[Row]]:
+        self._asked |= {first: (value,), statement: values}
+        return await self._tx.beside(first, value, statement, *values)
+
+    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
+        async def watched(tx: Reading) -> T:
+            return await work(Watched(tx, self._asked))
+
+        return await self._tx.read(watched)
+
+
+def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
+    _crowd(world)
+    asked = _asked(world)
+    assert not [name for name in NEEDED if not any(each.name.endswith(name) for each in asked)]
+    texts = {each: each.text(world.keeper.store.engine, WORDS[world.keeper.store.engine]) for each in asked}
+    faults = {each.name: found for each, values in asked.items() if (found := _growing(world, texts[each], values))}
+    assert not faults
+
+
+def test_what_grows_is_noticed(world: World) -> None:
+    _crowd(world)
+    assert not [text for text in GROWING if not _growing(world, text, ())]
+
+
+@pytest.mark.parametrize("engine", ["postgres"])
+def test_postgres_plans_a_kept_statement_once(world: World) -> None:
+    for _ in range(7):  # the first five times it looks whether planning anew is any better
+        assert world.get("/api/v1/players/Ann").status == 200
+    kept = world.sql("SELECT statement FROM pg_prepared_statements WHERE generic_plans > 0")
+    assert any("FROM player_records WHERE fold = $1" in text for (text,) in kept)
+
+
+def _crowd(world: World) -> None:
+    """Many rows in every table that the lists read."""
+    world.run(filling.load_players(world.keeper, PLAYERS, lambda _: None))
+    ids = [numbered_id("player", number) for number in range(ONLINE)]
+    world.call("PUT", "/api/link/v1/servers/s1", body={"Lease": 600})
+    world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s1", ids)))
+    if world.keeper.store.engine == "postgres":
+        world.sql("ANALYZE")  # PostgreSQL does it by itself, sooner or later; SQLite never
+
+
+def _asked(world: World) -> Asked:
+    """Everything that the lists ask once they are loaded: by pages, by a rank, and by looking after themselves."""
+    asked: Asked = {}
+    store: Any = Watched(world.keeper.store, asked)
+    ours = Lists(store)
+    world.run(ours.ready())
+    world.run(ours.tend())
+    asked.clear()  # loading the blocks is paid once, dividing a bucket once in a while
+    for listing in LISTINGS:
+        for offset in (0, ONLINE // 2, ONLINE - 5):
+            world.run(ours.page(listing, offset, 5))
+        world.run(_keys(listing, store))
+    world.run(ours.rank(numbered_name(7), 5))
+    return asked
+
+
+async def _keys(listing: Listing[Any], tx: Reading) -> None:
+    """What `tend` asks when a bucket is crowded."""
+    await listing.keys(tx, listing.lowest, CROWDED)
+
+
+def _growing(world: World, text: str, values: Sequence[Value]) -> list[str]:
+    """What the engine would do to run this that takes longer when there are more rows."""
+    if world.keeper.store.engine == "sqlite":
+        return _growing_in_sqlite(world.sql(f"EXPLAIN QUERY PLAN {text}", *values))
+    return _growing_in_postgres(world.run(world.keeper.store.write(_generic_plan(text, values))))
+
+
+def _growing_in_sqlite(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:
+    """Whole tables that are read, and sorts of more than what was found by equal keys or in a page."""
+    named = {what.split()[1] for *_, what in plan if what.startswith(("CO-ROUTINE ", "MATERIALIZE "))}
+    short = SHORT | named  # how a subquery is made has lines of its own
+    scans = [what for *_, what in plan if what.startswith("SCAN ") and what.split()[1] not in short]
+    ranges = {parent for _, parent, _, what in plan if what in scans or re.search(r"[<>]\(?\?", what)}
+    sorts = [what for _, parent, _, what in plan if what.startswith("USE TEMP B-TREE") and parent in ranges]
+    return scans + sorts
+
+
+def _generic_plan(text: str, values: Sequence[Value]) -> Callable[[Writing], Coroutine[Any, Any, dict[str, Any]]]:
+    """With what it really read; the generic one, because that is what a kept statement comes to."""
+    given = ", ".join(str(each) if isinstance(each, int) else f"'{each}'" for each in values)
+    explain = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked {f'({given})' if values else ''}"
+
+    async def plan(tx: Writing) -> dict[str, Any]:
+        await tx.returning(Statement("force", {"": "SET LOCAL plan_cache_mode = force_generic_plan"}))
+        await tx.returning(Statement("prepare", {"": f"PREPARE asked AS {text}"}))
+        row = await tx.one(Statement("explain", {"": explain}))
+        await tx.returning(Statement("forget", {"": "DEALLOCATE asked"}))
+        assert row
+        return json.loads(row[0])[0]["Plan"]
+
+    return plan
+
+
+def _growing_in_postgres(plan: dict[str, Any]) -> list[str]:
+    return [
+        f"{node['Node Type']} {node.get('Relation Name', '')} {node.get('Alias', '')}: {rows} rows"
+        for node in _nodes(plan)
+        if (rows := _read(node)) > MOST_ROWS
+    ]
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for each in plan.get("Plans", ()):
+        yield from _nodes(each)
+
+
+def _read(node: dict[str, Any]) -> int:
+    passed_over = sum(value for name, value in node.items() if name.startswith("Rows Removed"))
+    return round((node["Actual Rows"] + passed_over) * node["Actual Loops"])

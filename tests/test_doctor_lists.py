@@ -1,0 +1,276 @@
+"""What the doctor says of the ordered lists, and how it counts them anew beside a Gamekeeper that serves."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import pytest
+
+import people
+from command_line import CommandLine
+from gamekeeper import doctor
+from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.game import lists
+from gamekeeper.game.lists import LISTINGS, Lists
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.statements import Statement
+from world import World
+
+Make = Callable[..., World]
+FIX = "gamekeeper doctor --fix"
+DONE = "note: lists: Counted anew: rank, names, users, online.\n"
+LOAD = Statement("load", {"": "UPDATE lists SET loads = loads + 1"})
+ORDERED = {
+    "/api/v1/players/rank": "SELECT name FROM players ORDER BY level DESC, exp DESC, id DESC LIMIT 2 OFFSET $1",
+    "/api/v1/players": "SELECT name FROM players ORDER BY fold LIMIT 2 OFFSET $1",
+    "/api/v1/users": "SELECT name FROM users ORDER BY fold LIMIT 2 OFFSET $1",
+    "/api/v1/players/online": (
+        "SELECT p.name FROM presence o JOIN players p ON p.id = o.player_id ORDER BY p.fold LIMIT 2 OFFSET $1"
+    ),
+}
+
+
+class Interrupted:
+    """A store of which somebody does something else after each reading."""
+
+    def __init__(self, world: World, then: Callable[[], Awaitable[object]]) -> None:
+        self._store: Any = world.keeper.store
+        self._then = then
+
+    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, Any]]) -> Any:
+        result = await self._store.read(work)
+        await self._then()
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    del what, done, total
+
+
+def found(world: World) -> list[Finding]:
+    return [each for each in world.run(doctor.examine(world.keeper, unseen)) if each.check == "lists"]
+
+
+async def put(world: World, number: int, level: int) -> None:
+    player = {"Name": f"Lister{number}", "UserId": people.USER_IDS["Bob"], "Level": level}
+    path = f"/api/link/v1/players/{people.guid(0x700 + number)}"
+    assert (await world.send("PUT", path, by="Server", body=player)).status == 200
+
+
+async def remove(world: World, number: int) -> None:
+    path = f"/api/link/v1/players/{people.guid(0x700 + number)}"
+    assert (await world.send("DELETE", path, by="Server")).status == 200
+
+
+def put_some(world: World, count: int) -> None:
+    for number in range(count):
+        world.run(put(world, number, number % 4 + 1))
+
+
+def lose_a_change(world: World) -> None:
+    put_some(world, 2)
+    assert world.sql("DELETE FROM list_changes WHERE list = 'rank' AND word = $1 RETURNING step", people.guid(0x700))
+
+
+def assert_pages_are_right(world: World) -> None:
+    for path, statement in ORDERED.items():
+        total, met = world.get(path).json["Total"], 0
+        for page in range(total // 2 + 2):
+            answer = world.get(f"{path}?page={page}&pageSize=2").json
+            wanted = [row[0] for row in world.sql(statement, page * 2)]
+            assert [each["Name"] for each in answer["Values"]] == wanted, (path, page)
+            met += len(wanted)
+        assert met == total, path
+
+
+# --- what is found -------------------------------------------------------------------------------------------------
+
+
+def test_nothing_after_every_kind_of_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "KEYS", 2)
+    put_some(world, 5)
+    assert found(world) == []
+    world.run(put(world, 1, 9))
+    world.run(remove(world, 2))
+    server = "/api/link/v1/servers/s1"
+    assert world.call("PUT", server, by="Server", body={"Lease": 60}).status == 200
+    here = {"Players": [people.ANN.id, people.guid(0x701)]}
+    assert world.call("POST", f"{server}/joined", by="Server", body=here).status == 200
+    assert found(world) == []
+    assert_pages_are_right(world)
+    assert found(world) == []
+
+
+def test_a_change_that_was_lost_and_how_it_is_fixed(world: World) -> None:
+    lose_a_change(world)
+    command = CommandLine(world.url)
+    problem = (
+        f"error: lists: The list 'rank' is off by 1 rows: it counts 4, and there are 5. Count them anew with: {FIX}"
+    )
+    assert problem in command.says("doctor", code=1).splitlines()
+    assert world.get("/api/v1/players/rank").json["Total"] == 4  # a serving process has the wrong count in mind
+    said = command.says("doctor", "--fix")
+    assert said.startswith(DONE)
+    assert said.endswith("Everything is in order.\n")
+    assert "error" not in command.says("doctor")
+    assert_pages_are_right(world)
+
+
+def test_fixed_for_programs(world: World) -> None:
+    lose_a_change(world)
+    said = CommandLine(world.url).json("doctor", "--fix")
+    assert said["errors"] == 0
+    assert said["findings"][0] == {"level": NOTE, "check": "lists", "message": DONE[len("note: lists: ") : -1]}
+
+
+def test_rows_in_the_wrong_bucket_though_the_total_is_right(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "KEYS", 3)
+    put_some(world, 4)
+    buckets = '[["",4],["bob",1],["lister2",2]]'
+    assert world.run(Lists(world.keeper.store).rebuild())
+    world.sql(f"UPDATE list_blocks SET buckets = '{buckets}' WHERE list = 'names'")  # noqa: S608 - the test's own
+    [finding] = found(world)
+    assert (finding.level, finding.message.split(".")[0]) == (
+        ERROR,
+        "The list 'names' is off by 6 rows: it counts 7, and there are 7",
+    )
+
+
+def test_rows_below_the_first_bucket(world: World) -> None:
+    world.sql("""UPDATE list_blocks SET buckets = '[["bob",3]]' WHERE list = 'names'""")
+    assert "The list 'names' is off by 2 rows: it counts 3, and there are 3." in found(world)[0].message
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM list_blocks WHERE list = 'users'",
+        "UPDATE list_blocks SET buckets = '[]' WHERE list = 'users'",
+        "UPDATE list_blocks SET buckets = '{\"a\": 1}' WHERE list = 'rank'",
+        "UPDATE list_blocks SET buckets = '[[[1, 2], 3]]' WHERE list = 'rank'",
+    ],
+    ids=["gone", "empty", "shape", "key"],
+)
+def test_counts_that_cannot_be_read(world: World, damage: str) -> None:
+    world.sql(damage)
+    [finding] = found(world)
+    assert finding.level == ERROR
+    assert finding.message.startswith("The counts of the lists cannot be read: ")
+    assert finding.message.endswith(FIX)
+    CommandLine(world.url).says("doctor", "--fix")
+    assert found(world) == []
+
+
+def test_lists_that_wait_to_be_counted_are_a_note(world: World) -> None:
+    world.sql("UPDATE lists SET loads = loads + 1")
+    [finding] = found(world)
+    assert finding.level == NOTE
+    assert finding.message.startswith("The lists wait to be counted, ")
+    assert finding.message.endswith(FIX)
+    CommandLine(world.url).says("doctor", "--fix")
+    assert found(world) == []
+
+
+def test_a_long_log_is_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_some(world, 3)
+    monkeypatch.setattr(doctor, "LONG_LOG", 6)
+    assert found(world) == []
+    monkeypatch.setattr(doctor, "LONG_LOG", 5)
+    [finding] = found(world)
+    assert finding.level == NOTE
+    assert finding.message.startswith("6 changes of the lists have been logged ")
+
+
+def test_it_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "KEYS", 3)
+    seen: list[tuple[int, int]] = []
+
+    def see(what: str, done: int, total: int) -> None:
+        if what == "lists":
+            seen.append((done, total))
+
+    world.run(doctor.examine(world.keeper, see))
+    total = 2 * len(people.CHARACTERS) + len(people.ACCOUNTS)
+    assert seen[-1] == (total, total)
+    assert seen == sorted(set(seen))
+    assert len(seen) > len(LISTINGS)
+
+
+# --- counting anew while others write ------------------------------------------------------------------------------
+
+
+def test_counted_anew_while_another_reads_and_writes(make_world: Make) -> None:
+    serving, other = make_world(), make_world()
+    lose_a_change(serving)
+    assert serving.get("/api/v1/players/rank").json["Total"] == 4
+
+    async def serve() -> None:
+        for number in range(2, 40):
+            await put(serving, number, number % 5 + 1)
+            assert (await serving.send("GET", "/api/v1/players/rank?page=1")).status == 200
+            if number % 3 == 0:
+                await put(serving, number - 1, number)
+                await remove(serving, number - 2)
+            await serving.keeper.lists.tend()
+
+    async def both() -> list[bool]:
+        writing = asyncio.create_task(serve())
+        done: list[bool] = []
+        while not writing.done():
+            done.append(await other.keeper.lists.rebuild())
+            await asyncio.sleep(0)
+        await writing
+        return done
+
+    done = serving.run(both())
+    assert len(done) > 1
+    assert all(done)
+    assert_pages_are_right(serving)
+    assert found(other) == []
+
+
+def test_a_checkpoint_between_counting_and_saving(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lists, "CHECKPOINT", 1)
+    serving, other = make_world(), make_world()
+    waiting = [7]
+
+    async def write_on() -> None:
+        while waiting:
+            await put(serving, waiting.pop(), 5)
+            await serving.keeper.lists.tend()
+
+    store: Any = Interrupted(other, write_on)
+    assert other.run(Lists(store).rebuild())
+    assert not waiting
+    assert found(other) == []
+    assert_pages_are_right(serving)
+
+
+def test_bulk_loads_that_go_on(world: World) -> None:
+    async def load() -> None:
+        async def work(tx: Any) -> None:
+            await tx.returning(LOAD)
+
+        await world.keeper.store.write(work)
+
+    store: Any = Interrupted(world, load)
+    assert not world.run(Lists(store).rebuild())
+
+
+def test_it_says_when_it_could_not_fix(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    lose_a_change(world)
+    monkeypatch.setattr(lists, "TRIES", 0)
+    said = CommandLine(world.url).says("doctor", "--fix", code=1)
+    assert said.startswith("error: lists: Could not be counted anew: ")
+    assert "The list 'rank' is off by 1 rows" in said
+
+
+def test_an_unknown_schema_is_not_fixed(world: World) -> None:
+    lose_a_change(world)
+    before = world.sql("SELECT number FROM lists")
+    world.sql("UPDATE migrations SET checksum = 'x' WHERE number = 1")
+    assert "Counted anew" not in CommandLine(world.url).says("doctor", "--fix", code=1)
+    assert world.sql("SELECT number FROM lists") == before

@@ -1,0 +1,203 @@
+"""Bulk loads: what they write is what the write path writes, and one that is killed is taken up by the next."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import catalogues
+import pytest
+
+from gamekeeper import app, doctor, settings
+from gamekeeper.demo import characters, filling, names, world
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import PlayerCreated, UserRegistered
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lists import NAMES, RANK, USERS
+from gamekeeper.store import ledger, players, users
+from gamekeeper.store.engine import Reading, Row
+from gamekeeper.store.migrate import migrate
+from gamekeeper.store.statements import Statement
+
+T = TypeVar("T")
+LOADED = {
+    "users": "id, name, fold, email, email_fold, password, editor, ban, kick, mute, api, users_query, users_manage, "
+    "game_link",
+    "players": "*",
+    "slots": "*",
+    "known_spells": "*",
+    "player_variables": "*",
+}
+NAMED = 48
+ACCOUNTS = 1 + len(world.ACCOUNTS)
+START_SECONDS = 60
+
+
+def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
+    async def run() -> T:
+        keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
+        await keeper.store.open()
+        try:
+            await migrate(keeper.store)
+            return await work(keeper)
+        finally:
+            await keeper.store.close()
+            keeper.passwords.close()
+
+    return asyncio.run(run())
+
+
+def schema(engine: str, url: str) -> catalogues.Schema:
+    if engine == "sqlite":
+        return catalogues.of_sqlite(Path(url.removeprefix("sqlite:///")))
+    return asyncio.run(catalogues.of_postgres(url))
+
+
+def no_advance(_: int) -> None:
+    """Nobody looks on."""
+
+
+@pytest.fixture
+def another_database(databases: Any) -> Generator[str]:
+    url = databases.empty()
+    yield url
+    databases.drop(url)
+
+
+async def contents(keeper: Keeper) -> dict[str, Sequence[Row]]:
+    found: dict[str, Sequence[Row]] = {}
+    for table, columns in LOADED.items():
+        rows = await keeper.store.all(Statement(table, {"": f"SELECT {columns} FROM {table}"}))  # noqa: S608 - ours
+        found[table] = sorted(tuple(row) for row in rows)
+    return found
+
+
+def test_a_load_writes_what_the_write_path_writes(empty_database: str, another_database: str) -> None:
+    async def loaded(keeper: Keeper) -> dict[str, Sequence[Row]]:
+        await filling.load_players(keeper, 20, no_advance)
+        return await contents(keeper)
+
+    async def written(keeper: Keeper) -> dict[str, Sequence[Row]]:
+        made = characters.numbered(range(20))
+        accounts = [UserRegistered(characters.numbered_account(player)) for player, _ in made]
+        created = [PlayerCreated(player, belongings) for player, belongings in made]
+
+        async def decide(_: Reading) -> Decision[None]:
+            return Decision([*accounts, *created], None)
+
+        await keeper.changes.apply(filling.BY_DEMO, decide, lambda _: b"")
+        return await contents(keeper)
+
+    ours = at_work(empty_database, loaded)
+    assert ours == at_work(another_database, written)
+    assert [len(ours[table]) for table in LOADED] == [20, 20, 60, 20, 20]
+
+
+def test_bags_are_loaded_too(empty_database: str) -> None:
+    """None of the many has one, but whoever loads may."""
+
+    async def work(keeper: Keeper) -> list[str]:
+        owners = [
+            characters.account(names.stable_id("user", name), name, "!", world.NO_POWERS) for name in world.ACCOUNTS
+        ]
+
+        async def decide(_: Reading) -> Decision[None]:
+            loaded = [filling.UsersLoaded(owners, 0), filling.PlayersLoaded(characters.named())]
+            return Decision([filling.UNLISTED, *loaded, filling.LISTED], None)
+
+        await keeper.changes.apply(filling.BY_DEMO, decide, lambda _: b"")
+        await keeper.lists.ready()
+        assert await players.count(keeper.store) == NAMED
+        return await faults(keeper)
+
+    assert at_work(empty_database, work) == []
+
+
+def test_the_schema_is_as_it_was_and_the_lists_are_whole(
+    engine: str, empty_database: str, another_database: str
+) -> None:
+    at_work(another_database, filled)
+    at_work(empty_database, filled)
+    assert at_work(empty_database, lambda keeper: loaded_lists(keeper, 300)) == [
+        NAMED + 300,
+        NAMED + 300,
+        ACCOUNTS + 300,
+    ]
+    assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
+
+
+async def filled(keeper: Keeper) -> None:
+    await filling.fill(keeper, "moss")
+
+
+async def loaded_lists(keeper: Keeper, wanted: int) -> list[int]:
+    await filling.load_players(keeper, wanted, no_advance)
+    assert await keeper.store.read(keeper.lists.view)
+    return [await keeper.lists.total(each) for each in (RANK, NAMES, USERS)]
+
+
+async def faults(keeper: Keeper) -> list[str]:
+    found = await doctor.examine(keeper, lambda _what, _done, _total: None)
+    return [each.message for each in found if each.level == doctor.ERROR]
+
+
+def test_the_clock_of_loaded_accounts_is_the_database_s(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> tuple[int, int]:
+        await filling.load_players(keeper, 1, no_advance)
+        one = await users.by_fold(keeper.store, names.numbered_name(0).lower())
+        rows = await ledger.after(keeper.store, 0, 1)
+        return one.created_at if one else 0, rows[0].at
+
+    created, written = at_work(empty_database, work)
+    assert abs(created - written) < START_SECONDS * 1000
+
+
+# --- kill -9 -------------------------------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+async def some_are_there(keeper: Keeper) -> None:
+    give_up = time.monotonic() + START_SECONDS
+    while await players.count(keeper.store) <= NAMED and time.monotonic() < give_up:  # noqa: ASYNC110 - another process's
+        await asyncio.sleep(0.02)
+
+
+def test_a_killed_load_is_taken_up_by_the_next(engine: str, empty_database: str, another_database: str) -> None:
+    at_work(empty_database, filled)
+    command = [sys.executable, "-m", "gamekeeper", "demo", "--database", empty_database, "--players", "60000"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GAMEKEEPER_")}
+    loading = subprocess.Popen(
+        [*command, "--port", str(free_port())],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        at_work(empty_database, some_are_there)
+    finally:
+        loading.kill()
+        loading.wait(START_SECONDS)
+    at_work(another_database, filled)
+    missing = catalogues.differences(schema(engine, empty_database), schema(engine, another_database))
+    assert [line.partition(":")[0] for line in missing] == ["index players_by_rank", "index players_by_user"]
+    assert at_work(empty_database, lambda keeper: taken_up(keeper, 25_000)) == []
+    assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
+
+
+async def taken_up(keeper: Keeper, wanted: int) -> list[str]:
+    there = await players.count(keeper.store) - NAMED
+    assert 0 < there < wanted
+    assert there % filling.BATCH == 0  # whole batches or nothing
+    totals = await loaded_lists(keeper, wanted)
+    assert totals == [NAMED + wanted, NAMED + wanted, ACCOUNTS + wanted]
+    assert await players.count(keeper.store) == NAMED + wanted
+    return await faults(keeper)
