@@ -24,23 +24,25 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
 ALL = [part for parts, _ in SCENARIOS for part in parts]
 QUICK = ["T1", "T2", "T3", "T4", "T9"]
 DOCS = Path(__file__).parent.parent / "docs"
-SECONDS, QUICK_SECONDS = 5, 1
+SECONDS, QUICK_SECONDS = 2, 1
+ROUNDS, QUICK_ROUNDS = 5, 3
 
 
 @click.command()
 @click.option("--quick", is_flag=True, help=f"Just {', '.join(QUICK)}, with {worlds.SMALL:,} players.")
 @click.option("--only", metavar="PARTS", help=f"Some of {', '.join(ALL)}, with commas; the rest is kept as it was.")
 @click.option("--players", default=worlds.BIG, show_default=True, help="Players of the big world.")
-@click.option("--rounds", default=5, show_default=True, help="Rounds of each scenario.")
-def main(quick: bool, only: str | None, players: int, rounds: int) -> None:  # noqa: FBT001 - click hands every option over by name
+@click.option("--rounds", type=int, help=f"Rounds of each scenario: {ROUNDS}, or {QUICK_ROUNDS} with --quick.")
+def main(quick: bool, only: str | None, players: int, rounds: int | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Measure Gamekeeper beside its peers, and hold what is found against the bars."""
     parts = _parts(only) if only else QUICK if quick else ALL
     sizes = (worlds.SMALL,) if quick else (worlds.SMALL, worlds.MIDDLE)
+    seconds, rounds = (QUICK_SECONDS, rounds or QUICK_ROUNDS) if quick else (SECONDS, rounds or ROUNDS)
     path = worlds.DATA / ("quick.json" if quick else "results.json")
     try:
         load.require_wrk()
         with worlds.opened() as opened:
-            bench = Bench(opened, sizes, players, rounds, QUICK_SECONDS if quick else SECONDS)
+            bench = Bench(opened, sizes, players, rounds, seconds)
             for offered, run in SCENARIOS:
                 wanted = [part for part in offered if part in parts]
                 if wanted:

@@ -1,7 +1,7 @@
 """Side by side: every candidate once in each round, the order alternating, each from a quiet start."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -43,9 +43,9 @@ def interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[
     samples: list[Sample] = []
     for number in range(bench.rounds):
         for candidate in order(candidates, number):
-            _quiet(roots)
+            quiet(roots)
             load.drive(candidate.server.port, candidate.load, WARM_UP_SECONDS)
-            _quiet(roots)
+            quiet(roots)
             sample = _measured(bench, scenario, players, number, candidate)
             print(f"  round {number + 1}  {sample.candidate:34} {_figures(sample)}", flush=True)
             samples.append(sample)
@@ -80,7 +80,7 @@ def _say_beside(found: Outcome) -> None:
     print(f"           beside it {found.per_second:.1f} /s, p50 {found.p50_ms:.0f} ms", flush=True)
 
 
-def _quiet(roots: set[int]) -> None:
+def quiet(roots: Iterable[int]) -> None:
     """Until the queue of whoever was measured before is worked off."""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:

@@ -4,7 +4,7 @@ import asyncio
 import random
 import shutil
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -76,7 +76,7 @@ class Worlds:
         return {"postgresql": _ask(self._cluster.get_uri(), "SHOW server_version")[0][0]}
 
     def get(self, engine: str, players: int) -> World:
-        folder = DATA / f"{engine}_{players}"
+        folder = _folder(engine, players)
         folder.mkdir(parents=True, exist_ok=True)
         url = self._url(engine, folder)
         found = World(engine, players, url, folder, self._cluster.get_pid() if engine == POSTGRES else 0)
@@ -85,6 +85,11 @@ class Worlds:
         if not found.tokens.exists():
             _make(found)
         return found
+
+    def largest(self, engine: str, sizes: Sequence[int]) -> World:
+        """Of those that are made; none of them is made for it but the smallest."""
+        made = [each for each in sizes if (_folder(engine, each) / "tokens").exists()]
+        return self.get(engine, max(made, default=min(sizes)))
 
     def close(self) -> None:
         if self._cluster:
@@ -115,6 +120,10 @@ def opened() -> Generator[Worlds]:
         yield worlds
     finally:
         worlds.close()
+
+
+def _folder(engine: str, players: int) -> Path:
+    return DATA / f"{engine}_{players}"
 
 
 def _wheel() -> Any:  # noqa: ANN401 - the wheel ships no types

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import people
+from command_line import CommandLine
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from world import World
@@ -143,6 +145,31 @@ def test_a_slot_in_somebody_elses_bag(world: World) -> None:
     [(check, message)] = errors(world)
     assert check == "bags"
     assert f"Slot 1 of player {people.BOB.id} lies in bag {people.ANNS_POUCH}" in message
+
+
+@pytest.mark.parametrize("name", ["players_by_rank", "ledger_by_user"])
+def test_an_index_that_is_missing_and_how_it_is_made(world: World, name: str) -> None:
+    world.sql(f"DROP INDEX {name}")
+    [(check, message)] = errors(world)
+    assert (check, message.split(",")[0]) == ("indexes", f"The index {name} is missing")
+    command = CommandLine(world.url)
+    assert message in command.says("doctor", code=1)
+    assert command.says("doctor", "--fix").startswith(f"note: indexes: Made: {name}.\nnote: lists: ")
+    assert findings(world) == []
+    assert "indexes" not in command.says("doctor", "--fix")
+
+
+def test_an_index_is_made_as_the_schema_has_it(world: World) -> None:
+    before = index_of_slots(world)
+    world.sql("DROP INDEX slots_by_bag")
+    world.run(doctor.examine(world.keeper, unseen, fix=True))
+    assert index_of_slots(world) == before
+
+
+def index_of_slots(world: World) -> Any:
+    if world.keeper.store.engine == "sqlite":
+        return world.sql("SELECT sql FROM sqlite_master WHERE name = 'slots_by_bag'")[0]
+    return world.sql("SELECT indexdef FROM pg_indexes WHERE indexname = 'slots_by_bag'")[0]
 
 
 def test_sizes_that_shrank_are_a_note(make_world: Callable[..., World]) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,10 +16,12 @@ import pytest
 
 from gamekeeper import app, doctor, settings
 from gamekeeper.demo import characters, filling, names, world
+from gamekeeper.game import lists
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PlayerCreated, UserRegistered
+from gamekeeper.game.effects import PlayerCreated, UserRegistered, World
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import NAMES, RANK, USERS
+from gamekeeper.http.caller import Callers
 from gamekeeper.store import ledger, players, users
 from gamekeeper.store.engine import Reading, Row
 from gamekeeper.store.migrate import migrate
@@ -137,7 +140,7 @@ async def filled(keeper: Keeper) -> None:
 
 async def loaded_lists(keeper: Keeper, wanted: int) -> list[int]:
     await filling.load_players(keeper, wanted, no_advance)
-    assert await keeper.store.read(keeper.lists.view)
+    assert await keeper.store.read(lists.view)
     return [await keeper.lists.total(each) for each in (RANK, NAMES, USERS)]
 
 
@@ -157,6 +160,43 @@ def test_the_clock_of_loaded_accounts_is_the_database_s(empty_database: str) -> 
     assert abs(created - written) < START_SECONDS * 1000
 
 
+# --- others are there already --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("whose", ["a character", "an account", "an email"])
+def test_a_name_that_somebody_else_has(empty_database: str, whose: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filling, "BATCH", 10)
+    taken = names.numbered_name(14)
+    stranger = characters.account(names.stable_id("user", "stranger"), "Stranger", "!", world.NO_POWERS)
+    owned = replace(characters.named()[0][0], id=names.stable_id("player", "stranger"), user_id=stranger.id)
+    there = {
+        "a character": [UserRegistered(stranger), PlayerCreated(replace(owned, name=taken.upper()), World())],
+        "an account": [UserRegistered(stranger._replace(name=taken.upper()))],
+        "an email": [UserRegistered(stranger._replace(email=f"{taken.upper()}@example.test"))],
+    }
+
+    async def work(keeper: Keeper) -> int:
+        async def decide(_: Reading) -> Decision[None]:
+            return Decision(there[whose], None)
+
+        await keeper.changes.apply(filling.BY_DEMO, decide, lambda _: b"")
+        before = await users.count(keeper.store)
+        with pytest.raises(filling.NotADemo, match=f"^{taken}, the name of .* run the same command again"):
+            await filling.load_players(keeper, 30, no_advance)
+        return await users.count(keeper.store) - before
+
+    assert at_work(empty_database, work) == 10  # the batch before
+
+
+def test_another_fault_is_told_as_it_is(empty_database: str) -> None:
+    async def work(keeper: Keeper) -> None:
+        await keeper.store.write(lambda tx: tx.returning(Statement("spoil", {"": "DROP TABLE player_variables"})))
+        with pytest.raises(Exception, match="player_variables"):
+            await filling.load_players(keeper, 5, no_advance)
+
+    at_work(empty_database, work)
+
+
 # --- kill -9 -------------------------------------------------------------------------------------------------------
 
 
@@ -171,9 +211,9 @@ async def some_are_there(keeper: Keeper) -> None:
         await asyncio.sleep(0.02)
 
 
-def test_a_killed_load_is_taken_up_by_the_next(engine: str, empty_database: str, another_database: str) -> None:
-    at_work(empty_database, filled)
-    command = [sys.executable, "-m", "gamekeeper", "demo", "--database", empty_database, "--players", "60000"]
+def kill_a_load(url: str) -> None:
+    at_work(url, filled)
+    command = [sys.executable, "-m", "gamekeeper", "demo", "--database", url, "--players", "60000"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GAMEKEEPER_")}
     loading = subprocess.Popen(
         [*command, "--port", str(free_port())],
@@ -182,15 +222,37 @@ def test_a_killed_load_is_taken_up_by_the_next(engine: str, empty_database: str,
         stderr=subprocess.DEVNULL,
     )
     try:
-        at_work(empty_database, some_are_there)
+        at_work(url, some_are_there)
     finally:
         loading.kill()
         loading.wait(START_SECONDS)
+
+
+def test_a_killed_load_is_taken_up_by_the_next(engine: str, empty_database: str, another_database: str) -> None:
+    kill_a_load(empty_database)
     at_work(another_database, filled)
     missing = catalogues.differences(schema(engine, empty_database), schema(engine, another_database))
     assert [line.partition(":")[0] for line in missing] == ["index players_by_rank", "index players_by_user"]
     assert at_work(empty_database, lambda keeper: taken_up(keeper, 25_000)) == []
     assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
+
+
+def test_what_a_killed_load_left_undone_is_done_before_it_is_served(
+    engine: str, empty_database: str, another_database: str
+) -> None:
+    kill_a_load(empty_database)
+    at_work(another_database, filled)
+    assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) != []
+    asyncio.run(served(empty_database))
+    assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
+    assert at_work(empty_database, faults) == []
+
+
+async def served(url: str) -> None:
+    keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
+    upkeep = app.Upkeep(keeper, Callers(keeper.store), ())
+    await upkeep.start()
+    await upkeep.stop()
 
 
 async def taken_up(keeper: Keeper, wanted: int) -> list[str]:

@@ -24,7 +24,7 @@ from gamekeeper.http.caller import Callers
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings, shown
 from gamekeeper.store import guesses as guess_rows
-from gamekeeper.store import keys, mails, tokens
+from gamekeeper.store import indexes, keys, mails, tokens
 from gamekeeper.store.engine import Away, Store, Writing
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.postgres import PostgresStore
@@ -86,6 +86,7 @@ class Upkeep:
     async def start(self) -> None:
         await self._keeper.store.open()
         await migrate(self._keeper.store)
+        await indexes.create_missing(self._keeper.store)  # the lists are counted by them
         await self._keeper.lists.ready()
         self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self._jobs]
         _on_stop(self._keeper.feed.stop)

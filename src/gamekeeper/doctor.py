@@ -1,7 +1,7 @@
 """Looks for what should never be: a ledger that does not add up, documents that differ from their columns, and so on.
 
 It reads a page at a time and compares within one snapshot: it can run beside a serving Gamekeeper. It writes nothing,
-unless it is asked to count the ordered lists anew.
+unless it is asked to make missing indexes and to count the ordered lists anew.
 """
 
 import ipaddress
@@ -15,9 +15,10 @@ from typing import Any, cast
 import msgspec
 
 from gamekeeper import app
+from gamekeeper.game import lists
 from gamekeeper.game.inventory import BANK
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import CHECKPOINT, KEYS, LISTINGS, Listing, Lists, View
+from gamekeeper.game.lists import CHECKPOINT, LISTINGS, Listing, View
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.order import Key, Order
 from gamekeeper.game.players import Player
@@ -26,18 +27,20 @@ from gamekeeper.game.spelling import Spelling
 from gamekeeper.http import wire
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings
-from gamekeeper.store import catalogue, items, ledger, mails, players, spells, users
+from gamekeeper.store import catalogue, indexes, items, ledger, mails, players, spells, users
 from gamekeeper.store.engine import Reading, Row
 from gamekeeper.store.migrate import SchemaMismatch, pending
 
 ERROR, NOTE = "error", "note"
 ITEM, QUANTITY = wire.Sum.__struct_fields__  # as the ledger spells them
 PAGE = 500
+KEYS = 10_000  # of a list in one go
 SHOWN = 20  # of one check's findings; the others are counted
 OTHERS_CAN_READ = 0o004
 COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "document")
 TLS = "put a proxy that speaks TLS in front and listen on 127.0.0.1."
 LONG_LOG = 10 * CHECKPOINT  # a serving process keeps it far shorter
+REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"
 RECOUNT = "Count them anew with: gamekeeper doctor --fix"
 UNDO = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
 
@@ -71,11 +74,11 @@ class Findings:
 async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
     """The later checks rest on the earlier ones: a broken file or an unknown schema is all there is to say.
 
-    `fix` counts the lists anew first: nothing else can be made good from what is there.
+    `fix` makes missing indexes and counts the lists anew first: nothing else can be made good from what is there.
     """
     found = await _integrity(keeper) or await _schema(keeper)
     if not found:
-        found = [await _recounted(keeper.lists)] if fix else []
+        found = [*await _indexed(keeper), await _recounted(keeper)] if fix else []
         found += await keeper.store.read(lambda tx: _contents(tx, keeper, progress))
     return found + _unsafe(keeper.settings)
 
@@ -108,7 +111,8 @@ async def _contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[Fin
     found = Findings()
     await _ledger(tx, found, progress)
     await _players(tx, found, keeper.changes.spelling, progress)
-    await _lists(tx, found, keeper.lists, progress)
+    if await _indexes(tx, found, keeper.store.engine):
+        await _lists(tx, found, progress)
     await _bags(tx, found)
     await _sizes(tx, found, keeper.settings)
     await _accounts(tx, found, keeper.settings)
@@ -206,19 +210,35 @@ def _equipment(player: Player, filled: set[int], found: Findings) -> None:
         found.add(ERROR, "equipment", f"{message} {cure}")
 
 
+# --- indexes -------------------------------------------------------------------------------------------------------
+
+
+async def _indexed(keeper: Keeper) -> list[Finding]:
+    made = await indexes.create_missing(keeper.store)
+    return [Finding(NOTE, "indexes", f"Made: {', '.join(made)}.")] if made else []
+
+
+async def _indexes(tx: Reading, found: Findings, engine: str) -> bool:
+    """Whether all are there: without them every page of a list would sort its whole table."""
+    missing = await indexes.missing(tx, engine)
+    for name in missing:
+        found.add(ERROR, "indexes", f"The index {name} is missing, so requests get slower as the game grows. {REINDEX}")
+    return not missing
+
+
 # --- lists ---------------------------------------------------------------------------------------------------------
 
 
-async def _recounted(lists: Lists) -> Finding:
-    if await lists.rebuild():
+async def _recounted(keeper: Keeper) -> Finding:
+    if await keeper.lists.rebuild():
         return Finding(NOTE, "lists", f"Counted anew: {', '.join(listing.name for listing in LISTINGS)}.")
     message = "Could not be counted anew: bulk loads or checkpoints came in between. Try again when less goes on."
     return Finding(ERROR, "lists", message)
 
 
-async def _lists(tx: Reading, found: Findings, lists: Lists, progress: Progress) -> None:
+async def _lists(tx: Reading, found: Findings, progress: Progress) -> None:
     """Pages and ranks are found by the counts of the buckets, so each has to be true."""
-    view = await _view(tx, found, lists)
+    view = await _view(tx, found)
     if view is None:
         return
     counts = [(listing, await listing.count(tx)) for listing in LISTINGS]
@@ -237,7 +257,7 @@ async def _lists(tx: Reading, found: Findings, lists: Lists, progress: Progress)
             found.add(ERROR, "lists", f"{message} {RECOUNT}")
 
 
-async def _view(tx: Reading, found: Findings, lists: Lists) -> View | None:
+async def _view(tx: Reading, found: Findings) -> View | None:
     try:
         view = await lists.view(tx)
     except (LookupError, TypeError, msgspec.DecodeError) as error:

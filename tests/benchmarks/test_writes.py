@@ -1,4 +1,5 @@
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ from benchmarks import writes
 from benchmarks.machine import Stop
 from benchmarks.worlds import SQLITE
 from gamekeeper.http import wire
+from gamekeeper.store import players
 from gamekeeper.store.statements import FOLDER
 
 PGBENCH = """\
@@ -40,6 +42,14 @@ def test_the_trigger_that_is_taken_away_is_the_one_that_keeps_the_ranks() -> Non
     schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
     name = writes.NO_UPKEEP[SQLITE].split()[-1]
     assert schema.count(f"CREATE TRIGGER {name} AFTER UPDATE OF level, exp ON players") == 2
+
+
+def test_the_writers_write_the_whole_row_and_change_nothing_but_exp() -> None:
+    written = dict(re.findall(r"(\w+) = ([^,\n]+)", writes.update_as_we_do()))
+    assert written.pop("id").startswith("(SELECT id FROM numbered")
+    assert written.pop("exp") == ":exp"
+    assert {*written} == {*players.Columns._fields} - {"id", "exp"}
+    assert all(name == value for name, value in written.items())
 
 
 def test_what_pgbench_says_is_read() -> None:

@@ -1,5 +1,6 @@
 """`gamekeeper demo`: what it prints works when it is pasted."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -8,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -19,12 +21,17 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 
-from gamekeeper.cli import serve
+from command_line import CommandLine
+from gamekeeper.cli import serve, terminal
 from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.cli.demo import demo
 from gamekeeper.demo import realms
+from gamekeeper.demo.names import numbered_name
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.settings import Settings
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.statements import Statement
 
 START_SECONDS = 30
 LAST_LINE = "/password/validate"
@@ -183,6 +190,53 @@ def test_a_database_with_other_people(database: str) -> None:
     result = called("--database", database)
     assert result.exit_code == 1
     assert "the demo leaves it alone" in result.output
+
+
+@pytest.mark.usefixtures("greeted")
+def test_a_name_to_be_loaded_that_somebody_has(empty_database: str) -> None:
+    assert called("--database", empty_database).exit_code == 0
+    name, email = numbered_name(1), "stranger@example.test"
+    arguments = ["users", "add", name, "--email", email, "--password-stdin"]
+    CommandLine(empty_database).run(*arguments, typed="moss\n")
+    result = called("--database", empty_database, "--players", "3")
+    assert result.exit_code == 1
+    assert f"Error: {name}, the name of a player to be loaded, " in result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.usefixtures("greeted")
+def test_while_another_load_is_under_way(empty_database: str) -> None:
+    assert called("--database", empty_database).exit_code == 0
+    with loading(empty_database):
+        result = called("--database", empty_database, "--players", "3")
+    assert result.exit_code == 1
+    assert "Another load may be under way: let it end, then run the same command again." in result.output
+    assert "Traceback" not in result.output
+    assert called("--database", empty_database, "--players", "3").exit_code == 0
+
+
+@contextlib.contextmanager
+def loading(url: str) -> Generator[None]:
+    """What a bulk load holds while one of its batches is written."""
+    begun = Statement("begun", {"": "UPDATE lists SET loads = loads + 1"})
+    held, ended = threading.Event(), threading.Event()
+
+    async def hold(keeper: Keeper) -> None:
+        async def load(tx: Writing) -> None:
+            await tx.returning(begun)
+            held.set()
+            ended.wait(START_SECONDS)
+
+        await keeper.store.write(load)
+
+    holder = threading.Thread(target=lambda: terminal.at_work(Settings(database=url), hold))
+    holder.start()
+    assert held.wait(START_SECONDS)
+    try:
+        yield
+    finally:
+        ended.set()
+        holder.join(START_SECONDS)
 
 
 def test_a_place_where_no_directory_can_be(tmp_path: Path) -> None:

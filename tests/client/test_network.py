@@ -192,7 +192,7 @@ def test_errors_of_the_real_server(root: Driver) -> None:
         root.call("player", "Nobody Here")
     assert (caught.value.status, caught.value.code) == (404, "no_such_player")
     assert caught.value.message == "No player with name 'Nobody Here'."
-    assert len(caught.value.request_id) == 16
+    assert len(caught.value.request_id) == 24
     with pytest.raises(errors.NotEnoughItems):
         root.call("take_item", "Bob", people.SWORD.id, 1, dry_run=True)
     with pytest.raises(errors.BadField):

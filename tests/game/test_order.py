@@ -114,13 +114,13 @@ def test_an_empty_list(lowest: object, some: st.SearchStrategy[Any]) -> None:
 
 
 def test_a_key_below_every_low_belongs_into_the_first_bucket() -> None:
-    late = Order([Block(["m", "p"], [2, 1]), Block(["t"], [4])])
+    late = Order([Block.of(["m", "p"], [2, 1]), Block.of(["t"], [4])])
     assert late.of("a") == Bucket("m", 0, 2)
     assert late.after([("a", 1), ("", 1)]).at(3) == Bucket("m", 0, 4)
 
 
 def test_empty_buckets_and_blocks_are_passed_over() -> None:
-    gaps = Order([Block(["", "b"], [0, 2]), Block(["c", "d"], [0, 0]), Block(["e"], [1])])
+    gaps = Order([Block.of(["", "b"], [0, 2]), Block.of(["c", "d"], [0, 0]), Block.of(["e"], [1])])
     assert [gaps.at(place) for place in range(3)] == [Bucket("b", 0, 2), Bucket("b", 0, 2), Bucket("e", 2, 1)]
 
 

@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -6,6 +8,10 @@ import pytest
 from gamekeeper import app, settings
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
+from gamekeeper.store import indexes, postgres
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.migrate import CLAIM
+from world import World
 
 
 async def nothing() -> None:
@@ -42,3 +48,45 @@ def test_what_cannot_start_does_not_serve(tmp_path: Any, capsys: pytest.CaptureF
     )
     assert sent[0] == "lifespan.startup.failed"
     assert "no luck" in capsys.readouterr().err
+
+
+def test_missing_indexes_are_made_before_anything_is_served(world: World) -> None:
+    world.sql("DROP INDEX players_by_rank")
+    world.sql("DROP INDEX players_by_user")
+    keeper = app.build_keeper(settings.load({}, database=world.url))
+    world.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
+    assert world.run(indexes.missing(world.keeper.store, world.keeper.store.engine)) == []
+
+
+def test_whole_indexes_cost_no_transaction(world: World) -> None:
+    store = world.keeper.store
+    unwritable: Any = SimpleNamespace(engine=store.engine, all=store.all)
+    assert world.run(indexes.create_missing(unwritable)) == []
+    world.sql("DROP INDEX players_by_rank")
+    with pytest.raises(AttributeError, match="write"):
+        world.run(indexes.create_missing(unwritable))
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_who_starts_while_another_makes_them_waits(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(postgres.SESSION, "lock_timeout", "50ms")
+    world, other = make_world(), make_world()
+    world.sql("DROP INDEX players_by_rank")
+    claimed, order = asyncio.Event(), list[str]()
+
+    async def make_slowly(_: Writing) -> None:
+        claimed.set()
+        await asyncio.sleep(0.3)
+        order.append("the other")
+
+    async def make() -> None:
+        await claimed.wait()
+        order.extend(await indexes.create_missing(world.keeper.store))
+
+    async def both() -> None:
+        await asyncio.gather(other.keeper.store.write(make_slowly, CLAIM), make(), return_exceptions=True)
+
+    world.run(both())
+    assert order == ["the other", "players_by_rank"]

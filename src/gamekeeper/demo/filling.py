@@ -11,7 +11,6 @@ from gamekeeper.demo.names import numbered_id, stable_id
 from gamekeeper.game import accounts, catalogue, passwords, tokens
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import (
-    INDEXED,
     LISTED,
     UNINDEXED,
     UNLISTED,
@@ -24,7 +23,8 @@ from gamekeeper.game.effects import (
     UsersLoaded,
 )
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import clock, players, presence, users
+from gamekeeper.game.lookup import fold
+from gamekeeper.store import clock, indexes, players, presence, users
 from gamekeeper.store.engine import Reading
 
 BATCH = 10_000
@@ -66,9 +66,9 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
     with _no_cycles():
         for first in range(0, wanted, BATCH):
             numbers = range(first, min(first + BATCH, wanted))
-            await keeper.changes.apply(BY_DEMO, partial(_load, numbers=numbers), lambda _: b"")
+            await _load_batch(keeper, numbers)
             advance(len(numbers))
-    await keeper.changes.apply(BY_DEMO, _index, lambda _: b"")
+    await indexes.create_missing(keeper.store)
     await keeper.lists.ready()
 
 
@@ -80,6 +80,27 @@ def _no_cycles() -> Generator[None]:
         yield
     finally:
         gc.enable()
+
+
+async def _load_batch(keeper: Keeper, numbers: range) -> None:
+    try:
+        await keeper.changes.apply(BY_DEMO, partial(_load, numbers=numbers), lambda _: b"")
+    except Exception:  # a key that is taken is another error on each engine: whether it is one is looked up
+        taken = await players.name_taken(keeper.store, [_claims(number) for number in numbers])
+        if taken is None:
+            raise
+        raise NotADemo(
+            f"{taken}, the name of a player to be loaded, or its email address belongs to somebody who is not the "
+            "demo's. What was loaded before stays. Rename them and run the same command again, or load into another "
+            "database, with --data DIR or --database URL."
+        ) from None
+
+
+def _claims(number: int) -> players.Claims:
+    """What one of the many wants for itself."""
+    player, _ = characters.numbered([number])[0]
+    user = characters.numbered_account(player)
+    return players.Claims(player.id, user.id, player.name, fold(player.name), fold(user.email))
 
 
 async def _load(tx: Reading, numbers: range) -> Decision[None]:
@@ -99,10 +120,6 @@ async def _missing(tx: Reading, numbers: range) -> list[int]:
     ids = {number: numbered_id("player", number) for number in numbers}
     there = await presence.known_players(tx, ids.values())
     return [number for number, player_id in ids.items() if player_id not in there]
-
-
-async def _index(_: Reading) -> Decision[None]:
-    return Decision([INDEXED], None)
 
 
 async def _create(keeper: Keeper, sent: str) -> None:

@@ -332,8 +332,8 @@ class Untraced:
 
 # around the changes of a bulk load: what it writes goes past the lists' log
 UNLISTED, LISTED = Untraced(lists.load_unlisted), Untraced(lists.resume)
-# before the first batch of one into an empty world, and after the last
-UNINDEXED, INDEXED = Untraced(players.drop_indexes), Untraced(players.create_indexes)
+# before the first batch of one into an empty world
+UNINDEXED = Untraced(players.drop_indexes)
 
 
 Change = (

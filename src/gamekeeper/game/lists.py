@@ -5,7 +5,7 @@ the snapshot that it answers from, what changed since, and makes a newer view of
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -22,9 +22,13 @@ from gamekeeper.store.players import RankKey, Record
 
 R = TypeVar("R")
 TEND_SECONDS = 1.0
-KEYS = 10_000  # read in one go
+DIVIDED = 80  # buckets of a list in one go: everybody else waits meanwhile
 CHECKPOINT = 20_000  # changes after which the counts are written down, so that nobody has to read more than that
 TRIES = 3
+UNBUILT = (
+    "A bulk load is under way or broke off: until the lists are counted anew every page is, which takes longer. "
+    "If nobody is loading, run: gamekeeper doctor --fix"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,7 @@ class Lists:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._view: View | None = None
+        self._told = False  # that there is none
 
     async def page(
         self, listing: Listing[R], offset: int, limit: int, *, descending: bool = False
@@ -115,8 +120,8 @@ class Lists:
 
     async def rank(self, key: str, around: int) -> Ranked:
         async def look(tx: Reading) -> Ranked:
-            player = await lookup.player_record(tx, key)
             mark, order = await self._standing(tx, RANK)
+            player = await lookup.player_record(tx, key)
             place = await _place(tx, order, player.id)
             first = max(place - around, 0)
             _, rows = await RANK.seek(tx, mark, *_spot(order, RANK, Wanted(first, place + around + 1 - first)))
@@ -128,42 +133,44 @@ class Lists:
 
     async def ready(self) -> None:
         """Before the first request: what a bulk load, a restore or an older version left behind is put in order."""
-        if await self._store.read(self._current) is None:
-            await self.rebuild()
+        for _ in range(TRIES):  # others that start now may do the same, and be first
+            if await self._store.read(self._current) is not None or await self._rebuilt():
+                return
+        log.problem("lists", UNBUILT)
 
     async def tend(self) -> None:
         """Keeps the view new, its buckets small and the log short."""
-        view, loads = await self._store.read(self._tended)
-        if view is None:
-            log.problem("lists", "a bulk load is under way or broke off: pages are counted, which takes longer")
-        elif view.changes >= CHECKPOINT:
-            self._view = packed = await asyncio.to_thread(_packed, view)
-            await self._save(packed, loads, further=1, number=view.number)
+        # readers never replace a view that they did not begin with, so these are not lost to one in flight
+        self._view, loads = await self._store.read(_tended(self._view))
+        if self._view is None and not self._told:
+            log.problem("lists", UNBUILT)
+        self._told = self._view is None
+        if self._view is not None and self._view.changes >= CHECKPOINT:
+            self._view = packed = await asyncio.to_thread(_packed, self._view)
+            await self._save(packed, loads, further=1, number=packed.number)
 
     async def rebuild(self) -> bool:
         """Counts every list anew, while others read and write; False when they got in between each time."""
         for _ in range(TRIES):
-            view, loads = await self._store.read(_counted)
-            # two further, so that everybody reads the new blocks; one checkpoint in between did no harm: it trimmed
-            # nothing that these blocks do not know of
-            if await self._save(view, loads, further=2, number=view.number + 1):
+            if await self._rebuilt():
                 return True
-        log.problem("lists", "could not be built: bulk loads or checkpoints went on meanwhile")
         return False
 
-    async def view(self, tx: Reading) -> View | None:
-        """As the database is in this snapshot; None when a bulk load has not been counted yet."""
-        view = self._view
-        if view is not None:
-            news, _ = await lists.news(tx, view.mark)
-            if _follows(news, view):
-                return _after(view, news)
-        view = await _loaded(tx)
-        return view and _after(view, (await lists.news(tx, view.mark))[0])
+    async def _rebuilt(self) -> bool:
+        view, loads = await self._store.read(_counted)
+        # two further, so that everybody reads the new blocks; one checkpoint in between did no harm: it trimmed
+        # nothing that these blocks do not know of
+        return await self._save(view, loads, further=2, number=view.number + 1)
 
     async def _current(self, tx: Reading) -> View | None:
-        self._view = await self.view(tx)
-        return self._view
+        """The view in this snapshot. Asked for before all else: what others publish later may be newer than it."""
+        before = self._view
+        return self._published(before, await _continued(tx, before))
+
+    def _published(self, before: View | None, view: View | None) -> View | None:
+        if self._view is before:
+            self._view = view
+        return view
 
     async def _at_once(self, listing: Listing[R], wanted: Wanted) -> tuple[int, list[R]] | None:
         """In one round trip, sought where the view says; None when it turns out that the rows have moved on."""
@@ -174,8 +181,9 @@ class Lists:
         news, rows = await listing.seek(self._store, view.mark, *spot)
         if not _follows(news, view):
             return None
-        self._view = view = _after(view, news)
-        order = view.orders[listing.name]
+        newer = _after(view, news)
+        self._published(view, newer)
+        order = newer.orders[listing.name]
         return (order.total, rows) if _spot(order, listing, wanted) == spot else None
 
     async def _settled(self, tx: Reading, listing: Listing[R], wanted: Wanted) -> tuple[int, list[R]]:
@@ -188,22 +196,8 @@ class Lists:
         """The list in this snapshot, and its mark."""
         view = await self._current(tx)
         if view is None:
-            return await lists.mark_now(tx), Order([Block([listing.lowest], [await listing.count(tx)])])
+            return await lists.mark_now(tx), Order([Block.of([listing.lowest], [await listing.count(tx)])])
         return view.mark, view.orders[listing.name]
-
-    async def _divide(self, tx: Reading) -> View | None:
-        view = await self._current(tx)
-        if view is None:
-            return None
-        orders = dict(view.orders)
-        for listing in LISTINGS:
-            orders[listing.name] = await _divided(tx, listing, orders[listing.name])
-        self._view = replace(view, orders=orders)
-        return self._view
-
-    async def _tended(self, tx: Reading) -> tuple[View | None, int]:
-        """With the bulk loads of the same moment: the view knows of no later one."""
-        return await self._divide(tx), (await lists.checkpoint(tx)).loads
 
     async def _save(self, view: View, loads: int, further: int, number: int) -> bool:
         encoded = await asyncio.to_thread(_encoded, view)
@@ -219,6 +213,34 @@ class Lists:
             return True
 
         return await self._store.write(save)
+
+
+async def view(tx: Reading) -> View | None:
+    """Out of the database alone, as it is in this snapshot; None when a bulk load has not been counted yet."""
+    found = await _loaded(tx)
+    return found and _after(found, (await lists.news(tx, found.mark))[0])
+
+
+async def _continued(tx: Reading, before: View | None) -> View | None:
+    """From a view that is no newer than the snapshot, if that can be; else out of the database."""
+    if before is not None:
+        news, _ = await lists.news(tx, before.mark)
+        if _follows(news, before):
+            return _after(before, news)
+    return await view(tx)
+
+
+def _tended(before: View | None) -> Callable[[Reading], Coroutine[Any, Any, tuple[View | None, int]]]:
+    """The view with its buckets divided, and the bulk loads of the same moment: it knows of no later one."""
+
+    async def look(tx: Reading) -> tuple[View | None, int]:
+        found = await _continued(tx, before)
+        if found is not None:
+            orders = {each.name: await _divided(tx, each, found.orders[each.name]) for each in LISTINGS}
+            found = replace(found, orders=orders)
+        return found, (await lists.checkpoint(tx)).loads
+
+    return look
 
 
 def _spot(order: Order, listing: Listing[Any], wanted: Wanted) -> Spot:
@@ -240,7 +262,7 @@ async def _place(tx: Reading, order: Order, player_id: str) -> int:
 
 
 async def _divided(tx: Reading, listing: Listing[Any], order: Order) -> Order:
-    for bucket in order.crowded()[: KEYS // FULL]:
+    for bucket in order.crowded()[:DIVIDED]:
         order = order.divided(bucket.low, await listing.keys(tx, bucket.low, bucket.size))
     return order
 
@@ -267,7 +289,7 @@ async def _lows(tx: Reading, listing: Listing[Any]) -> list[Key]:
 
 
 def _order_of(blocks: Sequence[lists.Buckets]) -> Order:
-    return Order([Block([_key(low) for low, _ in buckets], [count for _, count in buckets]) for buckets in blocks])
+    return Order([Block.of([_key(low) for low, _ in buckets], [count for _, count in buckets]) for buckets in blocks])
 
 
 def _key(stored: Any) -> Key:  # noqa: ANN401 - a name, or a list of level, exp and id
@@ -276,7 +298,7 @@ def _key(stored: Any) -> Key:  # noqa: ANN401 - a name, or a list of level, exp 
 
 def _follows(news: News, view: View) -> bool:
     """Whether the view and the news make a newer view: nothing in between was trimmed, nothing numbered anew."""
-    return news.whole and news.life == view.life and news.number <= view.number + 1
+    return news.whole and news.life == view.life and view.number <= news.number <= view.number + 1
 
 
 def _after(view: View, news: News) -> View:

@@ -14,7 +14,9 @@ T = TypeVar("T")
 Ask = Callable[[Reading, str], Coroutine[Any, Any, T | None]]
 ZERO = "00000000-0000-0000-0000-000000000000"
 LONGEST_NAME = 255
+SHORTEST_GUID = 32
 _HYPHENED = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_CANONICAL = re.compile(_HYPHENED, re.ASCII)
 _GUID = re.compile(rf"{_HYPHENED}|[0-9a-f]{{32}}|\{{{_HYPHENED}\}}|\{{[0-9a-f]{{32}}\}}", re.IGNORECASE | re.ASCII)
 _UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
 
@@ -26,6 +28,10 @@ class Key(NamedTuple):
 
 def guid(text: str) -> str | None:
     """The guid in its one spelling, lower case with hyphens; None when the text is no guid."""
+    if len(text) < SHORTEST_GUID:
+        return None
+    if _CANONICAL.fullmatch(text):
+        return text
     return str(uuid.UUID(text)) if _GUID.fullmatch(text) else None
 
 

@@ -27,13 +27,18 @@ class Bucket(NamedTuple):
 class Block(NamedTuple):
     lows: Sequence[Key]
     counts: Sequence[int]
+    total: int  # kept, so that an Order is made without adding up every bucket
+
+    @classmethod
+    def of(cls, lows: Sequence[Key], counts: Sequence[int]) -> "Block":
+        return cls(lows, counts, sum(counts))
 
 
 class Order:
     def __init__(self, blocks: Sequence[Block]) -> None:
         self.blocks = blocks
         self._lows = [block.lows[0] for block in blocks]
-        self._ends = list(accumulate(sum(block.counts) for block in blocks))
+        self._ends = list(accumulate(block.total for block in blocks))
 
     @property
     def total(self) -> int:
@@ -42,19 +47,19 @@ class Order:
     def at(self, place: int) -> Bucket:
         """The bucket of the row at a place, from 0 to total - 1."""
         number = bisect_right(self._ends, place)
-        block, before = self.blocks[number], self._before(number)
-        ends = list(accumulate(block.counts))
+        lows, counts, _ = self.blocks[number]
+        before = self._before(number)
+        ends = list(accumulate(counts))
         within = bisect_right(ends, place - before)
-        size = block.counts[within]
-        return Bucket(block.lows[within], before + ends[within] - size, size)
+        size = counts[within]
+        return Bucket(lows[within], before + ends[within] - size, size)
 
     def of(self, key: Key) -> Bucket:
         """The bucket that a key belongs into."""
         number = self._block_of(key)
-        block = self.blocks[number]
-        within = _place(block.lows, key)
-        before = self._before(number) + sum(block.counts[:within])
-        return Bucket(block.lows[within], before, block.counts[within])
+        lows, counts, _ = self.blocks[number]
+        within = _place(lows, key)
+        return Bucket(lows[within], self._before(number) + sum(counts[:within]), counts[within])
 
     def after(self, steps: Iterable[tuple[Key, int]]) -> "Order":
         """With rows added (+1) and taken away (-1)."""
@@ -66,7 +71,7 @@ class Order:
                 changed[number] = list(blocks[number].counts)
             changed[number][_place(blocks[number].lows, key)] += step
         for number, counts in changed.items():
-            blocks[number] = Block(blocks[number].lows, counts)
+            blocks[number] = Block.of(blocks[number].lows, counts)
         return Order(blocks)
 
     def crowded(self) -> list[Bucket]:
@@ -82,11 +87,10 @@ class Order:
     def divided(self, low: Key, keys: Sequence[Key]) -> "Order":
         """With the bucket that begins at `low`, and has exactly these keys, dealt into new ones."""
         number = self._block_of(low)
-        block = self.blocks[number]
-        within = _place(block.lows, low)
-        starts = [low, *keys[FULL::FULL]]
-        lows = [*block.lows[:within], *starts, *block.lows[within + 1 :]]
-        counts = [*block.counts[:within], *_shares(len(keys)), *block.counts[within + 1 :]]
+        lows, counts, _ = self.blocks[number]
+        within = _place(lows, low)
+        lows = [*lows[:within], low, *keys[FULL::FULL], *lows[within + 1 :]]
+        counts = [*counts[:within], *_shares(len(keys)), *counts[within + 1 :]]
         return Order([*self.blocks[:number], *_blocks(lows, counts), *self.blocks[number + 1 :]])
 
     def packed(self) -> "Order":
@@ -123,7 +127,7 @@ def _shares(total: int) -> list[int]:
 def _blocks(lows: Sequence[Key], counts: Sequence[int]) -> list[Block]:
     """Of about the same size, so that a division leaves no block of one bucket behind."""
     size = ceil(len(lows) / max(1, round(len(lows) / BLOCK)))
-    return [Block(lows[at : at + size], counts[at : at + size]) for at in range(0, len(lows), size)]
+    return [Block.of(lows[at : at + size], counts[at : at + size]) for at in range(0, len(lows), size)]
 
 
 def _place(lows: Sequence[Key], key: Key) -> int:

@@ -42,6 +42,8 @@ CALLER_KEEPS: errors.Headers = [(b"cache-control", b"private, no-cache"), (b"var
 class _Node:
     """A step of a path: literal segments win over the parameter."""
 
+    __slots__ = ("literals", "methods", "parameter")
+
     def __init__(self) -> None:
         self.literals: dict[bytes, _Node] = {}
         self.parameter: _Node | None = None
@@ -102,12 +104,14 @@ class Asgi:
         request.path = route.path
         if route.needs is not None:
             request.caller = await self._callers.caller(request.headers.get(b"authorization"))
-            _require(request, route)
+            if route.needs or route.does is WRITE:
+                _require(request, route)
         if route.takes is not None:
             settings = self._keeper.settings
             limit = settings.link_body_limit if route.over_link else settings.body_limit
             request.raw = await _body(request.headers, receive, limit)
-        request.query = query_of(scope["query_string"])
+        if scope["query_string"]:
+            request.query = query_of(scope["query_string"])
         if route.successor:
             link = f'<{route.successor}>; rel="successor-version"'.encode()
             request.answer_headers += [(b"deprecation", DEPRECATED_SINCE), (b"link", link)]
@@ -119,13 +123,7 @@ class Asgi:
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         node, params = self._root, list[str]()
         for segment in raw.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
-            plain = unquote_to_bytes(segment) if b"%" in segment else segment
-            literal = node.literals.get(plain)
-            if literal is None:
-                if node.parameter is None or not plain:
-                    raise NoSuchRoute
-                params.append(plain.decode("utf-8", "replace"))
-            node = literal or node.parameter or node
+            node = node.literals.get(segment) or _beneath(node, unquote_to_bytes(segment), params)
         if not node.methods:
             raise NoSuchRoute
         route = node.methods.get(request.method)
@@ -153,6 +151,16 @@ class Asgi:
                 log.flush()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
+
+
+def _beneath(node: _Node, segment: bytes, params: list[str]) -> _Node:
+    literal = node.literals.get(segment)
+    if literal is not None:
+        return literal
+    if node.parameter is None or not segment:
+        raise NoSuchRoute
+    params.append(segment.decode("utf-8", "replace"))
+    return node.parameter
 
 
 def _tree(routes: tuple[Route, ...]) -> _Node:

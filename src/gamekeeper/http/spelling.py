@@ -25,7 +25,7 @@ from gamekeeper.store.players import Record
 from gamekeeper.store.users import User
 
 _EPOCH = datetime.fromtimestamp(0, UTC).date()
-_DAY, _MINUTE = 24 * 60 * 60 * 1000, 60 * 1000
+_TWO, _THREE = [f"{number:02}" for number in range(60)], [f"{number:03}" for number in range(1000)]  # digits, made once
 _FIELDS = wire.PlayerDocument.__struct_fields__
 _TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.TIMES]
 _attributes = attrgetter(*(wire.PLAYER_ATTRIBUTES[name] for name in _FIELDS))
@@ -33,10 +33,11 @@ _document = msgspec.json.Decoder(wire.PlayerDocument)
 
 
 def instant(milliseconds: int) -> str:
-    days, left = divmod(milliseconds, _DAY)
-    minutes, left = divmod(left, _MINUTE)
-    hour, minute = divmod(minutes, 60)
-    return f"{_date(days)}T{hour:02}:{minute:02}:{left / 1000:06.3f}Z"
+    seconds, thousandths = divmod(milliseconds, 1000)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    return f"{_date(days)}T{_TWO[hour]}:{_TWO[minute]}:{_TWO[second]}.{_THREE[thousandths]}Z"
 
 
 @functools.lru_cache(maxsize=4096)

@@ -7,16 +7,19 @@ SELECT number, loads = built, {life},
         WHERE mark > CAST($1 AS INTEGER))
 FROM lists;
 
--- A snapshot, because a transaction that has an older number may commit later. It ends with the newest change that was
--- seen: numbers beyond that one may be given out again after a crash.
+-- What has been seen is a snapshot, because a transaction that has an older number may commit later: new is what was
+-- numbered after it, or was still under way. It ends with the newest change that was seen: numbers beyond that one may be
+-- given out again after a crash.
 -- name: news (postgres)
 WITH since AS MATERIALIZED (
     SELECT CAST(CAST($1 AS text) AS pg_snapshot) AS mark
 ), fresh AS MATERIALIZED (
     SELECT mark, list, level, exp, word, step FROM list_changes
-    WHERE mark >= (SELECT pg_snapshot_xmin(mark) FROM since)
-      AND mark < pg_snapshot_xmax(pg_current_snapshot())
-      AND NOT pg_visible_in_snapshot(mark, (SELECT mark FROM since))
+    WHERE mark >= (SELECT pg_snapshot_xmax(mark) FROM since) AND mark < pg_snapshot_xmax(pg_current_snapshot())
+    UNION ALL
+    SELECT late.mark, late.list, late.level, late.exp, late.word, late.step
+    FROM since, pg_snapshot_xip(since.mark) AS under_way (number),
+         LATERAL (SELECT * FROM list_changes WHERE mark = under_way.number OFFSET 0) AS late
 ), ending AS (
     SELECT GREATEST((SELECT CAST(CAST(pg_snapshot_xmax(mark) AS text) AS bigint) FROM since),
                     (SELECT MAX(CAST(CAST(mark AS text) AS bigint)) + 1 FROM fresh)) AS at

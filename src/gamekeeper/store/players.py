@@ -8,7 +8,6 @@ from gamekeeper.store.table import as_table
 
 SQL = Statements("players")
 _DROPS = (SQL.drop_rank_index, SQL.drop_user_index)
-_INDEXES = (SQL.create_rank_index, SQL.create_user_index)
 
 
 class Record(NamedTuple):
@@ -53,6 +52,16 @@ class Columns(NamedTuple):
     created_at: int
     last_online: int | None
     document: bytes
+
+
+class Claims(NamedTuple):
+    """What a character and its account of the same name share with nobody."""
+
+    id: str
+    user_id: str
+    name: str
+    fold: str
+    email_fold: str
 
 
 async def record_by_fold(tx: Reading, fold: str) -> Record | None:
@@ -136,15 +145,15 @@ def load(tx: Writing, players: Iterable[Columns]) -> None:
     tx.load(SQL.load, players)
 
 
+async def name_taken(tx: Reading, wanted: Iterable[Claims]) -> str | None:
+    """One whose name or email is another character's or account's."""
+    row = await tx.one(SQL.name_taken, as_table(each._asdict() for each in wanted))
+    return row[0] if row else None
+
+
 async def drop_indexes(tx: Writing) -> None:
     """Those that lists and owners are found by; filling them row by row costs more than making them of all rows."""
     for statement in _DROPS:
-        await tx.returning(statement)
-
-
-async def create_indexes(tx: Writing) -> None:
-    """Those that are not there."""
-    for statement in _INDEXES:
         await tx.returning(statement)
 
 

@@ -74,17 +74,18 @@ FROM json_each($1);
 INSERT INTO players (id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
+-- name: name_taken
+SELECT value->>'name' FROM json_each($1)
+WHERE EXISTS (SELECT 1 FROM players WHERE fold = value->>'fold' AND id <> CAST(value->>'id' AS {guid}))
+   OR EXISTS (SELECT 1 FROM users WHERE fold = value->>'fold' AND id <> CAST(value->>'user_id' AS {guid}))
+   OR EXISTS (SELECT 1 FROM users WHERE email_fold = value->>'email_fold' AND id <> CAST(value->>'user_id' AS {guid}))
+LIMIT 1;
+
 -- name: drop_rank_index
 DROP INDEX IF EXISTS players_by_rank;
 
 -- name: drop_user_index
 DROP INDEX IF EXISTS players_by_user;
-
--- name: create_rank_index
-CREATE INDEX IF NOT EXISTS players_by_rank ON players (level, exp, id);
-
--- name: create_user_index
-CREATE INDEX IF NOT EXISTS players_by_user ON players (user_id, created_at, id);
 
 -- name: update
 UPDATE players

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+import secrets
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -42,7 +43,8 @@ WORDS = {
     "true": "TRUE",
     "false": "FALSE",
     "never": "'1:1:'",
-    "life": "CAST(pg_postmaster_start_time() AS text)",
+    # of the server and, in case a copy is put back, of the table
+    "life": "concat(pg_postmaster_start_time(), ' ', pg_relation_filepath('lists'))",
     "cluster": "(SELECT CAST(system_identifier AS text) FROM pg_control_system())",
     "strict": "",
     "clustered": "",
@@ -87,16 +89,20 @@ class _Line:
     def __init__(self, db: Any) -> None:  # noqa: ANN401 - asyncpg has no types
         self.db = db
         self._prepared: dict[Any, Any] = {}
+        self._name, self._number = (
+            f"gamekeeper_{secrets.token_hex(8)}",
+            0,
+        )  # behind a pool two of us may share a session
         self._late: list[tuple[Statement, Sequence[Value]]] = []
         self._loads: list[tuple[Statement, Iterable[Row]]] = []
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         await self.flush()
-        return await (await self._ready(statement)).fetch(*values)
+        return await (self._prepared.get(statement) or await self._ready(statement)).fetch(*values)
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
         await self.flush()
-        return await (await self._ready(statement)).fetchrow(*values)
+        return await (self._prepared.get(statement) or await self._ready(statement)).fetchrow(*values)
 
     async def beside(
         self, first: Statement, value: Value, statement: Statement, *values: Value
@@ -109,7 +115,7 @@ class _Line:
             prepared = self._prepared[key] = await self._prepare(_beside(_text(first), _text(statement)))
         rows = await prepared.fetch(value, *values)
         width = [attribute.name for attribute in prepared.get_attributes()].index(BESIDE)
-        return rows[0][:width] if rows else None, [row[width + 1 :] for row in rows if row[width]]
+        return rows[0][: width - 1], [row[width + 1 :] for row in rows if row[width]]
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return await self.all(statement, *values)
@@ -146,12 +152,11 @@ class _Line:
 
     async def _prepare(self, text: str) -> Any:  # noqa: ANN401 - asyncpg has no types
         """Named: the server forgets a nameless one at the next, and would parse and plan it for every request."""
-        return await self.db.prepare(text, name=f"gamekeeper_{len(self._prepared)}")
+        self._number += 1  # before the wait: who is cancelled there leaves the name behind
+        return await self.db.prepare(text, name=f"{self._name}_{self._number}")
 
     async def _ready(self, statement: Statement) -> Any:  # noqa: ANN401 - asyncpg has no types
-        prepared = self._prepared.get(statement)
-        if prepared is None:
-            prepared = self._prepared[statement] = await self._prepare(_text(statement))
+        prepared = self._prepared[statement] = await self._prepare(_text(statement))
         return prepared
 
 
@@ -247,7 +252,10 @@ class PostgresStore:
 
     async def _on_line(self, work: Callable[[_Line], Coroutine[Any, Any, T]]) -> T:
         """The work on a connection that is its own meanwhile."""
-        await self._place()
+        if self._places.locked():
+            await self._wait()
+        else:
+            await self._places.acquire()
         line: _Line | None = None
         try:
             line = self._free.pop() if self._free else await self._connect()
@@ -265,10 +273,8 @@ class PostgresStore:
             finally:
                 self._places.release()
 
-    async def _place(self) -> None:
-        if not self._places.locked():  # nobody to wait for: no clock to set
-            await self._places.acquire()
-            return
+    async def _wait(self) -> None:
+        """For a connection that another has: the clock is set only now."""
         try:
             async with asyncio.timeout(LOCK_SECONDS):
                 await self._places.acquire()
@@ -310,9 +316,10 @@ def _text(statement: Statement) -> str:
 
 
 def _beside(first: str, second: str) -> str:
-    """The row of the first with each row of the second, which keep their order, or with nulls when there are none."""
-    found = f"SELECT TRUE AS {BESIDE}, found.* FROM ({shifted(second, parameters(first))}) AS found"  # noqa: S608 - both out of .sql files
-    return f"SELECT * FROM ({first}) AS one LEFT JOIN ({found}) AS many ON TRUE"  # noqa: S608 - the same
+    """The row of the first beside the first row of the second, or beside nulls when it has none."""
+    found = f"SELECT row_number() OVER () AS {BESIDE}, found.* FROM ({shifted(second, parameters(first))}) AS found"  # noqa: S608 - both out of .sql files
+    one = f"SELECT one.*, 1 AS place FROM ({first}) AS one"  # noqa: S608 - the same
+    return f"SELECT * FROM ({one}) AS one FULL JOIN ({found}) AS many ON place = {BESIDE} ORDER BY {BESIDE} NULLS FIRST"  # noqa: S608 - the same
 
 
 def _as_one(texts: Sequence[str]) -> str:

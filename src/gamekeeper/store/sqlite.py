@@ -16,7 +16,8 @@ from gamekeeper.store.statements import Statement
 T = TypeVar("T")
 LEAST_VERSION = (3, 38, 0)
 BATCH = 256
-MAPPED = 2**30  # bytes of the file that are read in place: the system's own pages, not copies of them
+# of pages kept for reading. Not mapped: on a page that cannot be read a mapped file ends the process
+READING_KIB = 32 * 1024
 LOADING_KIB = 256 * 1024  # of pages kept by a connection once it has loaded in bulk: new keys fall all over the indexes
 WORDS = {
     "guid": "TEXT",
@@ -118,7 +119,7 @@ class SqliteStore:
         self._writer_db = _connect(self.path)
         self._reader_db = _connect(self.path)
         self._reader_db.execute("PRAGMA query_only = ON")
-        self._reader_db.execute(f"PRAGMA mmap_size = {MAPPED}")
+        self._reader_db.execute(f"PRAGMA cache_size = -{READING_KIB}")
         self._writer = _Connection(self._writer_db)
         self._reader = _Connection(self._reader_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
@@ -206,8 +207,7 @@ class SqliteStore:
             outcomes = [self._attempt(job) for job in batch]
             self._writer_db.execute("COMMIT")
         except sqlite3.Error:
-            if self._writer_db.in_transaction:
-                self._writer_db.execute("ROLLBACK")
+            self._roll_back()
             for job in batch:
                 self._commit([job])
             return
@@ -218,16 +218,20 @@ class SqliteStore:
             self._loop.call_soon_threadsafe(_settle, batch, outcomes)
 
     def _alone(self, job: _Job) -> _Outcome:
-        """Without a SAVEPOINT: inside one, each statement of a bulk load writes the pages it touches to a file."""
+        """Without a SAVEPOINT: inside one a statement first copies every page that it touches."""
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
             outcome = _Outcome(value=drive(job.work(self._writer)))
             self._writer_db.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
-            if self._writer_db.in_transaction:
-                self._writer_db.execute("ROLLBACK")
+            self._roll_back()
             outcome = _Outcome(error=_translated(error))
         return outcome
+
+    def _roll_back(self) -> None:
+        if self._writer_db.in_transaction:
+            with contextlib.suppress(sqlite3.Error):  # then the next BEGIN says what is wrong
+                self._writer_db.execute("ROLLBACK")
 
     def _attempt(self, job: _Job) -> _Outcome:
         self._writer_db.execute("SAVEPOINT job")

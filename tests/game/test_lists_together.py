@@ -1,0 +1,123 @@
+"""The ordered lists when requests of one process overlap, which they do on PostgreSQL only."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import asyncpg
+import pytest
+
+from gamekeeper.game import lists, lookup, order, rows
+from gamekeeper.game.lists import NAMES, RANK
+from gamekeeper.game.players import Player
+from gamekeeper.store import players
+from gamekeeper.store.engine import Reading, Writing
+from people import USER_IDS, guid
+from world import World
+
+MakeWorld = Callable[..., World]
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+FIRST = 0x3000
+VIEW = "_view"  # nobody else can say how large the buckets are
+
+
+def add(world: World, numbers: Iterable[int]) -> None:
+    made = [Player(guid(FIRST + each), USER_IDS["Bob"], f"P{each:05}", level=1 + each) for each in numbers]
+
+    async def insert(tx: Writing) -> None:
+        players.insert(tx, [rows.columns(player, world.keeper.changes.spelling) for player in made])
+
+    world.run(world.keeper.store.write(insert))
+
+
+def remove(world: World, numbers: Iterable[int]) -> Any:
+    async def delete(tx: Writing) -> None:
+        for each in numbers:
+            players.delete(tx, guid(FIRST + each))
+
+    return world.keeper.store.write(delete)
+
+
+def largest(world: World) -> int:
+    view = getattr(world.keeper.lists, VIEW)
+    return max(max(block.counts) for block in view.orders["rank"].blocks) if view else -1
+
+
+def test_what_was_divided_stays_divided_while_others_read(world: World) -> None:
+    add(world, range(4 * order.CROWDED))
+    pages = [0]
+
+    async def read(stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            await world.keeper.lists.page(RANK, 3, 20)
+            pages[0] += 1
+
+    async def tend_meanwhile() -> list[int]:
+        stop, seen = asyncio.Event(), list[int]()
+        readers = [asyncio.create_task(read(stop)) for _ in range(8)]
+        for _ in range(5):
+            await asyncio.sleep(0.02)
+            await world.keeper.lists.tend()
+            await asyncio.sleep(0.02)
+            seen.append(largest(world))
+        stop.set()
+        await asyncio.gather(*readers)
+        return seen
+
+    assert world.run(tend_meanwhile()) == [order.FULL] * 5
+    assert pages[0] > 10
+
+
+def test_a_rank_is_of_one_moment(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = make_world(), make_world()
+    add(one, range(20))
+    one.run(one.keeper.lists.page(RANK, 0, 5))
+    real, met = lookup.player_record, list[int]()
+
+    async def meanwhile(tx: Reading, key: str) -> players.Record:
+        record = await real(tx, key)
+        if not met:
+            await remove(other, range(5))
+            met.append((await one.keeper.lists.page(NAMES, 0, 5))[0])
+        return record
+
+    monkeypatch.setattr(lookup, "player_record", meanwhile)
+    before = one.run(one.keeper.lists.rank("P00010", 3))
+    after = one.run(one.keeper.lists.rank("P00010", 3))
+    assert met == [after.total]
+    assert (after.rank, after.total) == (before.rank, before.total - 5)
+    assert [rank for rank, _ in before.around] == [9, 10, 11, 13, 14, 15]
+    assert before.rank == 12
+
+
+def test_a_copy_put_back_under_a_running_process_is_noticed(make_world: MakeWorld) -> None:
+    world = make_world()
+    add(world, range(10))
+    world.run(world.keeper.lists.rebuild())
+    server, _, name = world.url.partition("?")[0].rpartition("/")
+
+    async def ask(*statements: str) -> None:
+        await world.keeper.store.close()
+        driver: Any = asyncpg
+        db = await driver.connect(world.url.replace(f"{server}/{name}", f"{server}/postgres", 1))
+        for each in statements:
+            await db.execute(each)
+        await db.close()
+
+    world.run(ask(f'CREATE DATABASE "{name}_kept" TEMPLATE "{name}"'))
+    add(world, range(10, 17))
+    assert world.run(world.keeper.lists.total(NAMES)) == 20
+    world.run(ask(f'DROP DATABASE "{name}" WITH (FORCE)', f'ALTER DATABASE "{name}_kept" RENAME TO "{name}"'))
+    assert world.run(world.keeper.lists.total(NAMES)) == 13
+
+
+def test_an_older_checkpoint_than_the_views_is_not_gone_on_from(make_world: MakeWorld) -> None:
+    world = make_world()
+    world.run(world.keeper.lists.rebuild())
+    assert world.run(world.keeper.lists.total(NAMES)) == 3
+    world.sql("UPDATE lists SET number = number - 1")
+    world.sql("DELETE FROM list_blocks")
+    with pytest.raises(KeyError):
+        world.run(world.keeper.store.read(lists.view))  # the blocks are read, and found missing
+    with pytest.raises(KeyError):
+        world.run(world.keeper.lists.total(NAMES))
