@@ -34,10 +34,10 @@ def migrate(database: str | None) -> None:
 def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Look for what is wrong with the database and the settings; exit code 1 if something is.
 
-    Checks the schema, the database's own integrity, for every item that the ledger adds up to what the slots hold,
-    for every character that the stored document and the columns agree, the indexes and the counts by which pages are found,
-    bags, equipment, sizes, and unsafe settings. It changes nothing, unless told to with --fix, and can run beside
-    `serve` either way.
+    Checks the schema, the database's own integrity, its indexes, for every item that the ledger adds up to what the
+    slots hold, for every character that the stored document and the columns agree, the counts by which pages and ranks
+    are found, bags, equipment, sizes, and unsafe settings. It changes nothing, unless told to with --fix, and can run
+    beside `serve` either way.
     """
     loaded = terminal.load(database)
     terminal.require_database(loaded)
