@@ -110,8 +110,7 @@ class Asgi:
             settings = self._keeper.settings
             limit = settings.link_body_limit if route.over_link else settings.body_limit
             request.raw = await _body(request.headers, receive, limit)
-        if scope["query_string"]:
-            request.query = query_of(scope["query_string"])
+        request.query = query_of(scope["query_string"])
         if route.successor:
             link = f'<{route.successor}>; rel="successor-version"'.encode()
             request.answer_headers += [(b"deprecation", DEPRECATED_SINCE), (b"link", link)]

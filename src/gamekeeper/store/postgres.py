@@ -22,7 +22,6 @@ CONNECT_SECONDS = 5
 LOCK_SECONDS = 5
 SESSION = {
     "application_name": "gamekeeper",
-    "lock_timeout": f"{LOCK_SECONDS}s",
     # every statement goes by an index whatever its values are: planned once, and never compiled for a single page
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
@@ -296,7 +295,7 @@ class PostgresStore:
                 self._url,
                 timeout=CONNECT_SECONDS,
                 statement_cache_size=0,
-                server_settings=SESSION,
+                server_settings={**SESSION, "lock_timeout": f"{LOCK_SECONDS}s"},
             )
         except asyncpg.PostgresError as error:  # a wrong password, no such database
             raise Away(str(error)) from error
