@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import pytest
 from argon2 import PasswordHasher
 
-from gamekeeper import app, doctor, settings
+import world as worlds
+from gamekeeper import doctor, settings
 from gamekeeper.demo import characters, filling, names, realms, world
 from gamekeeper.game import accounts, link, presence
 from gamekeeper.game.changes import Intent
@@ -20,7 +21,6 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.store import catalogue, ledger, players, users
 from gamekeeper.store import presence as presence_rows
-from gamekeeper.store.migrate import migrate
 
 T = TypeVar("T")
 Work = Callable[[Keeper], Coroutine[Any, Any, T]]
@@ -29,17 +29,7 @@ ANYBODY = Intent(request_id="test")
 
 
 def at_work(url: str, work: Work[T]) -> T:
-    async def run() -> T:
-        keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
-        await keeper.store.open()
-        try:
-            await migrate(keeper.store)
-            return await work(keeper)
-        finally:
-            await keeper.store.close()
-            keeper.passwords.close()
-
-    return asyncio.run(run())
+    return asyncio.run(worlds.at_work(url, work))
 
 
 async def filled(keeper: Keeper) -> filling.Access:

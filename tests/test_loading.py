@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import catalogues
 import pytest
 
+import world as worlds
 from gamekeeper import app, doctor, settings
 from gamekeeper.demo import characters, filling, names, world
 from gamekeeper.game import lists
@@ -24,7 +25,6 @@ from gamekeeper.game.lists import NAMES, RANK, USERS
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import ledger, players, users
 from gamekeeper.store.engine import Reading, Row
-from gamekeeper.store.migrate import migrate
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
@@ -42,17 +42,7 @@ START_SECONDS = 60
 
 
 def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    async def run() -> T:
-        keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
-        await keeper.store.open()
-        try:
-            await migrate(keeper.store)
-            return await work(keeper)
-        finally:
-            await keeper.store.close()
-            keeper.passwords.close()
-
-    return asyncio.run(run())
+    return asyncio.run(worlds.at_work(url, work))
 
 
 def schema(engine: str, url: str) -> catalogues.Schema:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -151,18 +151,27 @@ async def populate(keeper: Keeper) -> dict[str, str]:
     return {name: (await _token(keeper, name)).access for name, powers in people.ACCOUNTS.items() if powers.api}
 
 
-async def prepare(url: str) -> dict[str, str]:
-    """A database with the schema and the people."""
+async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
+    """Something done with a database that has the schema, without serving it."""
     keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
     await keeper.store.open()
     try:
         await migrate(keeper.store)
-        people = await populate(keeper)
-        await keeper.lists.rebuild()
-        return people
+        return await work(keeper)
     finally:
         await keeper.store.close()
         keeper.passwords.close()
+
+
+async def prepare(url: str) -> dict[str, str]:
+    """A database with the schema and the people."""
+
+    async def fill(keeper: Keeper) -> dict[str, str]:
+        people = await populate(keeper)
+        await keeper.lists.rebuild()
+        return people
+
+    return await at_work(url, fill)
 
 
 async def _token(keeper: Keeper, name: str) -> tokens.Pair:
