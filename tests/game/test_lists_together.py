@@ -23,11 +23,14 @@ VIEW = "_view"  # nobody else can say how large the buckets are
 
 def add(world: World, numbers: Iterable[int]) -> None:
     made = [Player(guid(FIRST + each), USER_IDS["Bob"], f"P{each:05}", level=1 + each) for each in numbers]
+    world.run(insert(world, made))
 
-    async def insert(tx: Writing) -> None:
+
+def insert(world: World, made: Iterable[Player]) -> Any:
+    async def work(tx: Writing) -> None:
         players.insert(tx, [rows.columns(player, world.keeper.changes.spelling) for player in made])
 
-    world.run(world.keeper.store.write(insert))
+    return world.keeper.store.write(work)
 
 
 def remove(world: World, numbers: Iterable[int]) -> Any:
@@ -68,26 +71,63 @@ def test_what_was_divided_stays_divided_while_others_read(world: World) -> None:
     assert pages[0] > 10
 
 
+def before_each(monkeypatch: pytest.MonkeyPatch, meanwhile: list[Callable[[], Any]]) -> None:
+    """What happens elsewhere between the two reads of a rank: the first time, the second time."""
+    real = lookup.rank_key
+
+    async def rank_key(tx: Reading, key: str) -> players.RankKey:
+        found = await real(tx, key)
+        if meanwhile:
+            await meanwhile.pop(0)()
+        return found
+
+    monkeypatch.setattr(lookup, "rank_key", rank_key)
+
+
 def test_a_rank_is_of_one_moment(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = make_world(), make_world()
     add(one, range(20))
-    one.run(one.keeper.lists.page(RANK, 0, 5))
-    real, met = lookup.player_record, list[int]()
+    total = one.run(one.keeper.lists.page(RANK, 0, 5))[0]
+    met: list[int] = []
 
-    async def meanwhile(tx: Reading, key: str) -> players.Record:
-        record = await real(tx, key)
-        if not met:
-            await remove(other, range(5))
-            met.append((await one.keeper.lists.page(NAMES, 0, 5))[0])
-        return record
+    async def remove_more() -> None:
+        await remove(other, range(2, 5))
+        met.append((await one.keeper.lists.page(NAMES, 0, 5))[0])
 
-    monkeypatch.setattr(lookup, "player_record", meanwhile)
-    before = one.run(one.keeper.lists.rank("P00010", 3))
+    before_each(monkeypatch, [lambda: remove(other, range(2)), remove_more])
+    found = one.run(one.keeper.lists.rank("P00010", 3))
     after = one.run(one.keeper.lists.rank("P00010", 3))
+    assert (found.rank, found.total, after.rank, after.total) == (12, total - 2, 12, total - 5)
+    assert [rank for rank, _ in found.around] == [9, 10, 11, 13, 14, 15]
     assert met == [after.total]
-    assert (after.rank, after.total) == (before.rank, before.total - 5)
-    assert [rank for rank, _ in before.around] == [9, 10, 11, 13, 14, 15]
-    assert before.rank == 12
+
+
+def test_a_player_who_overtakes_a_neighbour_meanwhile_has_its_new_rank(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = make_world(), make_world()
+    add(one, range(20))
+    one.run(one.keeper.lists.page(RANK, 0, 5))
+    better = Player(guid(FIRST + 10), USER_IDS["Bob"], "P00010", level=12, exp=5)
+
+    async def update(tx: Writing) -> None:
+        players.update(tx, rows.columns(better, other.keeper.changes.spelling))
+
+    before_each(monkeypatch, [lambda: other.keeper.store.write(update)])
+    found = one.run(one.keeper.lists.rank("P00010", 3))
+    assert found.rank == 11
+    assert [rank for rank, _ in found.around] == [8, 9, 10, 12, 13, 14]
+
+
+def test_a_bucket_that_has_grown_meanwhile_is_counted_whole(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = make_world(), make_world()
+    add(one, range(20))
+    one.run(one.keeper.lists.page(RANK, 0, 5))
+    newcomers = [Player(guid(FIRST + each), USER_IDS["Bob"], f"P{each:05}", level=1) for each in range(20, 70)]
+    before_each(monkeypatch, [lambda: insert(other, newcomers)])
+    assert one.run(one.keeper.lists.rank("P00010", 0)).rank == 12
 
 
 def test_a_copy_put_back_under_a_running_process_is_noticed(make_world: MakeWorld) -> None:

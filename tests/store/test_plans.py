@@ -25,7 +25,7 @@ MOST_ROWS = CROWDED + 128  # a bucket, and a page beyond it
 WORDS = {"sqlite": sqlite_engine.WORDS, "postgres": postgres_engine.WORDS}
 NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
-    *("keys_by_rank", "keys_by_name", "rank_key", "count_before"),
+    *("keys_by_rank", "keys_by_name", "rank_key_by_fold", "records_around_rank"),
 )
 GROWING = (
     "SELECT COUNT(*) FROM players",

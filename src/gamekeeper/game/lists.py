@@ -13,12 +13,11 @@ import msgspec
 
 from gamekeeper import log
 from gamekeeper.game import lookup
-from gamekeeper.game.order import FULL, Block, Key, Order, build
-from gamekeeper.game.refusals import NoSuchPlayer
+from gamekeeper.game.order import FULL, Block, Bucket, Key, Order, build
 from gamekeeper.store import lists, players, presence, users
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.lists import News
-from gamekeeper.store.players import RankKey, Record
+from gamekeeper.store.players import Neighbours, RankKey, Record
 
 R = TypeVar("R")
 TEND_SECONDS = 1.0
@@ -121,15 +120,12 @@ class Lists:
     async def rank(self, key: str, around: int) -> Ranked:
         async def look(tx: Reading) -> Ranked:
             mark, order = await self._standing(tx, RANK)
-            player = await lookup.player_record(tx, key)
-            place = await _place(tx, order, player.id)
-            first = max(place - around, 0)
-            _, rows = await RANK.seek(tx, mark, *_spot(order, RANK, Wanted(first, place + around + 1 - first)))
-            ranks = [(order.total - first - number, row) for number, row in enumerate(rows)]
-            others = [(rank, row) for rank, row in ranks if row.id != player.id]
-            return Ranked(order.total - place, order.total, player, others[::-1])
+            mine = await lookup.rank_key(tx, key)
+            bucket = order.of(mine)
+            _, found = await players.records_around_rank(tx, mark, mine, around, bucket.low, bucket.size)
+            return _ranked(order, bucket, mine, found)
 
-        return await self._store.read(look)
+        return await self._rank_at_once(key, around) or await self._store.read(look)
 
     async def ready(self) -> None:
         """Before the first request: what a bulk load, a restore or an older version left behind is put in order."""
@@ -179,12 +175,31 @@ class Lists:
             return None
         spot = _spot(view.orders[listing.name], listing, wanted)
         news, rows = await listing.seek(self._store, view.mark, *spot)
+        order = self._moved_on(view, news, listing)
+        return (order.total, rows) if order and _spot(order, listing, wanted) == spot else None
+
+    async def _rank_at_once(self, key: str, around: int) -> Ranked | None:
+        """In two round trips; None when the player or the bucket is found changed in the second."""
+        view = self._view
+        if view is None:
+            return None
+        mine = await lookup.rank_key(self._store, key)
+        sought = view.orders[RANK.name].of(mine)
+        news, found = await players.records_around_rank(self._store, view.mark, mine, around, sought.low, sought.size)
+        order = self._moved_on(view, news, RANK)
+        if order is None or mine not in [each for each, _ in found.rows]:
+            return None
+        bucket = order.of(mine)
+        same = (bucket.low, bucket.size) == (sought.low, sought.size)
+        return _ranked(order, bucket, mine, found) if same else None
+
+    def _moved_on(self, view: View, news: News, listing: Listing[Any]) -> Order | None:
+        """The list as it was at the moment of the news; None when the view was too old for them."""
         if not _follows(news, view):
             return None
         newer = _after(view, news)
         self._published(view, newer)
-        order = newer.orders[listing.name]
-        return (order.total, rows) if _spot(order, listing, wanted) == spot else None
+        return newer.orders[listing.name]
 
     async def _settled(self, tx: Reading, listing: Listing[R], wanted: Wanted) -> tuple[int, list[R]]:
         """First the view, then the rows, in one snapshot."""
@@ -253,12 +268,11 @@ def _spot(order: Order, listing: Listing[Any], wanted: Wanted) -> Spot:
     return Spot(bucket.low, end - first, first - bucket.before)
 
 
-async def _place(tx: Reading, order: Order, player_id: str) -> int:
-    key = await players.rank_key(tx, player_id)
-    if key is None:
-        raise NoSuchPlayer(by="id", key=player_id)
-    bucket = order.of(key)
-    return bucket.before + await players.count_before(tx, bucket.low, bucket.size, key)
+def _ranked(order: Order, bucket: Bucket, mine: RankKey, found: Neighbours) -> Ranked:
+    at = [key for key, _ in found.rows].index(mine)
+    rank = order.total - bucket.before - found.before
+    ranks = [(rank + at - number, record) for number, (_, record) in enumerate(found.rows)]
+    return Ranked(rank, order.total, found.rows[at][1], [*ranks[:at], *ranks[at + 1 :]][::-1])
 
 
 async def _divided(tx: Reading, listing: Listing[Any], order: Order) -> Order:

@@ -62,6 +62,10 @@ async def player_id(tx: Reading, text: str) -> str:
     return await _found(tx, text, players.id_by_id, players.id_by_fold, NoSuchPlayer)
 
 
+async def rank_key(tx: Reading, text: str) -> players.RankKey:
+    return await _found(tx, text, players.rank_key_by_id, players.rank_key_by_fold, NoSuchPlayer)
+
+
 async def locked_player(tx: Reading, text: str) -> players.Locked:
     """The player, with everybody else who would change it waiting until this transaction ends."""
     return await _found(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)

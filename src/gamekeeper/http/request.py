@@ -46,14 +46,15 @@ class Request:
     answer_headers: list[tuple[bytes, bytes]] = field(default_factory=list[tuple[bytes, bytes]])
 
     def intent(self) -> Intent:
+        key = self._key()
         return Intent(
             request_id=self.id,
             actor_id=self.caller.account_id,
             token_id=self.caller.token_id,
             over_link=self.path.startswith(LINK_ROOT),
             reason=self._reason(),
-            key=self._key(),
-            fingerprint=self._fingerprint(),
+            key=key,
+            fingerprint=self._fingerprint() if key else "",
             dry_run=self.flag("dryRun"),
         )
 

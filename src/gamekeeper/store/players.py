@@ -38,6 +38,11 @@ class RankKey(NamedTuple):
     id: str
 
 
+class Neighbours(NamedTuple):
+    before: int  # of a bucket's rows, those before the key that was asked for
+    rows: list[tuple[RankKey, Record]]  # upwards
+
+
 class Columns(NamedTuple):
     """What stands beside the document; `document` repeats it, and a test proves that they agree."""
 
@@ -107,13 +112,21 @@ async def lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
     return [RankKey(*row) for row in await tx.all(SQL.lows_by_rank, every)]
 
 
-async def count_before(tx: Reading, first: RankKey, limit: int, key: RankKey) -> int:
-    row = await tx.one(SQL.count_before, *first, limit, *key)
-    return row[0] if row else 0
+async def records_around_rank(
+    tx: Reading, mark: str, key: RankKey, around: int, low: RankKey, size: int
+) -> tuple[News, Neighbours]:
+    new, rows = await news(tx, mark, SQL.records_around_rank, *key, around, *low, size)
+    found = [(RankKey(*row[1:4]), Record(*row[3:])) for row in rows]
+    return new, Neighbours(rows[0][0] if rows else 0, found)
 
 
-async def rank_key(tx: Reading, player_id: str) -> RankKey | None:
-    row = await tx.one(SQL.rank_key, player_id)
+async def rank_key_by_fold(tx: Reading, fold: str) -> RankKey | None:
+    row = await tx.one(SQL.rank_key_by_fold, fold)
+    return RankKey(*row) if row else None
+
+
+async def rank_key_by_id(tx: Reading, player_id: str) -> RankKey | None:
+    row = await tx.one(SQL.rank_key_by_id, player_id)
     return RankKey(*row) if row else None
 
 

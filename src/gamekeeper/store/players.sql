@@ -39,14 +39,26 @@ WHERE n % $1 = 1 ORDER BY n;
 -- name: keys_by_rank
 SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3) ORDER BY level, exp, id LIMIT $4;
 
--- How many of the rows that follow a key come before another one.
--- name: count_before
-SELECT COUNT(*)
-FROM (SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3)
-      ORDER BY level, exp, id LIMIT $4) AS following
-WHERE (level, exp, id) < ($5, $6, $7);
+-- A key with so many neighbours on either side, each with how many of a bucket's rows come before the key.
+-- name: records_around_rank
+SELECT bucket.before, page.level, page.exp,
+       r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+FROM (SELECT COUNT(*) AS before
+      FROM (SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($5, $6, $7)
+            ORDER BY level, exp, id LIMIT $8) AS following
+      WHERE (level, exp, id) < ($1, $2, $3)) AS bucket,
+     (SELECT * FROM (SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3)
+                     ORDER BY level, exp, id LIMIT $4 + 1) AS above
+      UNION ALL
+      SELECT * FROM (SELECT level, exp, id FROM players WHERE (level, exp, id) < ($1, $2, $3)
+                     ORDER BY level DESC, exp DESC, id DESC LIMIT $4) AS below) AS page,
+     {each} player_records r WHERE r.id = page.id {end_each}
+ORDER BY page.level, page.exp, page.id;
 
--- name: rank_key
+-- name: rank_key_by_fold
+SELECT level, exp, id FROM players WHERE fold = $1;
+
+-- name: rank_key_by_id
 SELECT level, exp, id FROM players WHERE id = $1;
 
 -- name: id_by_fold
