@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run setup test lint types fuzz bench bench-quick docs site package lock clean
+.PHONY: run setup test lint types fuzz battery battery-long bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -22,6 +22,14 @@ types: .venv/dev
 
 fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
+
+BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT))
+battery: .venv/dev ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f
+	$(BATTERY) $(if $(LONG),--long $(LONG))
+
+LONG_SECONDS ?= 600
+battery-long: .venv/dev ## the long forms of the battery, each for LONG_SECONDS=600
+	$(BATTERY) --long $(LONG_SECONDS)
 
 bench: .venv/dev ## beside the peers, on both engines, up to five million players; takes long, mostly the first time
 	$(BIN)/python -m benchmarks

@@ -28,6 +28,28 @@ class Settings:
     port: int = setting(5400, "Port to listen on.", least=1, most=65_535)
     workers: int = setting(1, "Processes that serve; more than one needs PostgreSQL.", least=1)
     connections: int = setting(8, "PostgreSQL connections per process.", least=1)
+    tls_cert: str = setting("", "Certificate chain (PEM) to serve HTTPS with; empty: plain HTTP.")
+    tls_key: str = setting("", "Private key (PEM) of tls_cert.")
+    trusted_proxies: str = setting(
+        "", "Addresses or networks, with commas, whose X-Forwarded-For is believed; empty: nobody's."
+    )
+    cors_origins: str = setting(
+        "", "Web origins, with commas, whose pages may call the API from a browser; empty: none."
+    )
+    requests_in_flight: int = setting(
+        128, "Requests that a process works on at once; one more is turned away with 503.", least=1
+    )
+    open_connections: int = setting(1024, "Connections that a process keeps open at once.", least=1)
+    receive_seconds: int = setting(
+        10, "Seconds a caller may take to send a request's head, and then its body.", least=1, most=60
+    )
+    statement_seconds: int = setting(
+        30, "Seconds after which PostgreSQL gives up a statement of a request; a COMMIT never.", least=1
+    )
+    stop_seconds: int = setting(30, "Seconds that requests under way have to end after SIGTERM.", least=1, most=600)
+    metrics_token: str = setting(
+        "", "What Prometheus must send as its bearer token to read /metrics; empty: there is no /metrics.", secret=True
+    )
     access_log: bool = setting(True, "One JSON line per request on standard error.")
     game_name: str = setting("Gamekeeper", "The game's name, as people know it.")
     max_page_size: int = setting(100, "Largest page of a list; larger requests are cut to it.", least=1)
@@ -41,8 +63,15 @@ class Settings:
     refresh_grace_seconds: int = setting(30, "How long a refresh token works on after it was exchanged.", least=0)
     guesses_per_caller: int = setting(10, "Wrong passwords for one account by one caller in five minutes.", least=1)
     guesses_per_account: int = setting(50, "Wrong passwords for one account by all callers in five minutes.", least=1)
+    guesses_per_address: int = setting(
+        200, "Wrong passwords from one address, for whichever accounts, in five minutes.", least=1
+    )
+    registrations_per_caller: int = setting(1000, "Accounts that one caller may register in an hour.", least=1)
     hash_queue: int = setting(64, "Passwords waiting to be hashed before new ones are turned away.", least=1)
-    key_days: int = setting(30, "How long the answer to an Idempotency-Key is kept.", least=1)
+    key_days: int = setting(30, "Days that the answer to an Idempotency-Key is kept.", least=1)
+    token_days: int = setting(1, "Days that a token is listed after its end.", least=1)
+    mail_days: int = setting(30, "Days that a mail which was sent or given up is listed.", least=1)
+    ledger_days: int = setting(0, "Days that changes are kept in the ledger; 0: for ever.", least=0)
     body_limit: int = setting(65_536, "Largest request body in bytes.", least=1024)
     link_body_limit: int = setting(8_388_608, "Largest request body on the game link in bytes.", least=1024)
     smtp_url: str = setting(

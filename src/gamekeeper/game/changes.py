@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from gamekeeper import crash
 from gamekeeper.game.effects import Change, Untraced
 from gamekeeper.game.refusals import IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.spelling import Spelling
@@ -66,8 +67,10 @@ class Changes:
             kept = await self._kept(tx, intent)
             if kept is not None:
                 return Done(kept, replayed=True)
+            crash.here("after_key")
             decision = await decide(tx)
             await self._carry_out(tx, intent, decision.changes)
+            crash.here("after_effect")
             body = answer(decision.result)
             if intent.dry_run:
                 await tx.flush()

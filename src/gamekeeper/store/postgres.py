@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from gamekeeper import crash
 from gamekeeper.store.engine import Away, ClaimTaken, Reading, Row, Undecided, Value, Writing
 from gamekeeper.store.statements import Statement, parameters, shifted
 
@@ -215,9 +216,11 @@ class PostgresStore:
 
     async def _attempt(self, line: _Line, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None) -> T:
         try:
+            crash.here("before_begin")
             await self._begin(line, claim)
             result = await work(line)
             await line.flush()
+            crash.here("before_commit")
         except _LOST as error:
             line.db.terminate()
             raise _Unsettled from error
@@ -232,6 +235,7 @@ class PostgresStore:
             raise Undecided(str(error)) from error
         if done != "COMMIT":
             raise Away("The database rolled the transaction back.")
+        crash.here("after_commit")
 
     async def _begin(self, line: _Line, claim: int | None) -> None:
         if claim is None:

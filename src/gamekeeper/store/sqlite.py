@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gamekeeper import crash
 from gamekeeper.store.engine import Away, Reading, Row, Value, Writing
 from gamekeeper.store.statements import Statement
 
@@ -195,6 +196,7 @@ class SqliteStore:
 
     def _commit(self, batch: list[_Job]) -> None:
         """One transaction for the batch; if it fails as a whole nobody was answered, and each is tried alone."""
+        crash.here("before_begin")
         if len(batch) == 1:
             self._answer(batch, [self._alone(batch[0])])
             return
@@ -205,6 +207,7 @@ class SqliteStore:
             return
         try:
             outcomes = [self._attempt(job) for job in batch]
+            crash.here("before_commit")
             self._writer_db.execute("COMMIT")
         except sqlite3.Error:
             self._roll_back()
@@ -214,6 +217,7 @@ class SqliteStore:
         self._answer(batch, outcomes)
 
     def _answer(self, batch: list[_Job], outcomes: list[_Outcome]) -> None:
+        crash.here("after_commit")
         with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits for the answer any more
             self._loop.call_soon_threadsafe(_settle, batch, outcomes)
 
@@ -222,6 +226,7 @@ class SqliteStore:
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
             outcome = _Outcome(value=drive(job.work(self._writer)))
+            crash.here("before_commit")
             self._writer_db.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
             self._roll_back()

@@ -1,0 +1,129 @@
+"""Runs the tests one after the other, each as it is and then with each of its faults, and prints the table."""
+
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from battery import databases
+from battery.cases import Case, Figure, NotRun, Run
+from battery.databases import Databases
+
+# in the order of docs/reliability.md
+MODULES = (
+    "conservation",
+    "failover",
+    "contract",
+    "hostile",
+    "soak",
+    "overload",
+    "guessing",
+    "disk",
+    "clock",
+    "upgrades",
+    "backups",
+    "network",
+    "static",
+)
+PASSED, FAILED, CAUGHT, MISSED, NOT_RUN = "passed", "FAILED", "caught", "FAULT NOT CAUGHT", "not run"
+
+
+@dataclass
+class Tally:
+    verdicts: list[str] = field(default_factory=list[str])
+    figures: list[tuple[str, str, Figure]] = field(default_factory=list[tuple[str, str, Figure]])
+
+    @property
+    def good(self) -> bool:
+        return not {FAILED, MISSED} & {*self.verdicts}
+
+
+@click.command()
+@click.option("--only", default="", metavar="LETTERS", help="Some of the tests, such as a,f; all of them unless told.")
+@click.option("--engine", help="sqlite or postgres; both unless told.")
+@click.option("--fault", help="One seeded fault, which must be caught; 'none': no fault at all.")
+@click.option("--seed", type=int, help="Of everything random; a new one unless told.")
+@click.option("--long", "seconds", type=int, metavar="SECONDS", help="The long forms, each for about so long.")
+def main(only: str, engine: str | None, fault: str | None, seed: int | None, seconds: int | None) -> None:
+    """The battery: exit code 0 when every test passes and every seeded fault is caught."""
+    wanted = [each for each in only.split(",") if each]
+    seed = random.SystemRandom().randrange(10**6) if seed is None else seed
+    tally = Tally()
+    with databases.opened() as opened:
+        for case in cases():
+            if wanted and case.letter not in wanted:
+                continue
+            for on, seeded in runs(case, engine, fault):
+                _do(opened, case, on, seeded, seed, seconds, tally)
+    click.echo(_table(tally.figures))
+    counts = {verdict: tally.verdicts.count(verdict) for verdict in (PASSED, CAUGHT, FAILED, MISSED, NOT_RUN)}
+    click.echo(", ".join(f"{verdict} {count}" for verdict, count in counts.items()) + f"; seed {seed}")
+    sys.exit(0 if tally.good else 1)
+
+
+def cases() -> list[Case]:
+    return [case for module in MODULES for case in import_module(f"battery.{module}").CASES]
+
+
+def runs(case: Case, engine: str | None, fault: str | None) -> Iterator[tuple[str, str | None]]:
+    """Each engine as it is, and with each fault; fewer of them when told so."""
+    for on in case.engines:
+        if engine in {None, on} or len(case.engines) == 1:
+            if fault in {None, "none"}:
+                yield on, None
+            if on in case.fault_engines or len(case.engines) == 1:
+                yield from ((on, each) for each in case.faults if fault in {None, each})
+
+
+def _do(
+    opened: Databases, case: Case, on: str, seeded: str | None, seed: int, seconds: int | None, tally: Tally
+) -> None:
+    name = f"{case.letter} {case.name}, {on}" + (f", fault {seeded}" if seeded else "")
+    started = time.monotonic()
+    verdict, figures, said = _verdict(opened, case, on, seeded, seed, seconds)
+    tally.verdicts.append(verdict)
+    if not seeded:
+        tally.figures += [(case.letter, on, figure) for figure in figures]
+    replay = f"make battery ONLY={case.letter} ENGINE={on} SEED={seed} FAULT={seeded or 'none'}"
+    if seconds:
+        replay += f" LONG={seconds}"
+    click.echo(f"{verdict}: {name} ({time.monotonic() - started:.1f} s; again: {replay})")
+    for line in said or [_line(each) for each in figures]:
+        click.echo(f"    {line}")
+
+
+def _verdict(
+    opened: Databases, case: Case, on: str, seeded: str | None, seed: int, seconds: int | None
+) -> tuple[str, list[Figure], list[str]]:
+    with tempfile.TemporaryDirectory(prefix="gk-", ignore_cleanup_errors=True) as folder:
+        try:
+            run = Run(on, seed, Path(folder), opened.empty(on, Path(folder)), seeded, seconds)
+            figures = case.run(run)
+        except NotRun as reason:
+            return NOT_RUN, [], [str(reason)]
+        except Exception:  # noqa: BLE001 - a test that breaks has failed, and the others go on
+            return FAILED, [], traceback.format_exc().splitlines()
+    met = bool(figures) and all(each.met for each in figures)
+    if seeded:
+        return (MISSED if met else CAUGHT), figures, []
+    return (PASSED if met else FAILED), figures, []
+
+
+def _line(figure: Figure) -> str:
+    return f"{'ok ' if figure.met else 'NOT'} {figure.what}: {figure.found} (wanted: {figure.bar})"
+
+
+def _table(figures: Sequence[tuple[str, str, Figure]]) -> str:
+    rows = [f"| {letter} | {on} | {what} | {found} | {bar} |" for letter, on, (what, found, bar, _) in figures]
+    return "\n".join(["| | engine | what | measured | bar |", "|---|---|---|---|---|", *rows])
+
+
+if __name__ == "__main__":
+    main()

