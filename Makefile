@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run setup test lint types fuzz battery battery-long bench bench-quick docs site package lock clean
+.PHONY: run setup test lint types fuzz battery battery-long mutation bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -24,12 +24,15 @@ fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more tha
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT))
-battery: .venv/dev ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f
+battery: .venv/dev .venv/semgrep/ready ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f
 	$(BATTERY) $(if $(LONG),--long $(LONG))
 
 LONG_SECONDS ?= 600
-battery-long: .venv/dev ## the long forms of the battery, each for LONG_SECONDS=600
+battery-long: .venv/dev .venv/semgrep/ready ## the long forms of the battery, each for LONG_SECONDS=600
 	$(BATTERY) --long $(LONG_SECONDS)
+
+mutation: .venv/dev ## one thing changed at a time in inventory, changes, tokens and passwords: do the tests notice? takes long
+	$(BIN)/python scripts/mutate.py
 
 bench: .venv/dev ## beside the peers, on both engines, up to five million players; takes long, mostly the first time
 	$(BIN)/python -m benchmarks
@@ -47,10 +50,11 @@ package: .venv/dev ## a wheel and an sdist, in dist/
 	$(BIN)/python -m build --no-isolation --outdir dist
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
-lock: .venv/dev ## the newest versions that fit pyproject.toml, into both lock files
+lock: .venv/dev ## the newest versions that fit pyproject.toml, into the lock files
 	$(BIN)/pip install --quiet uv
 	$(LOCK) --upgrade pyproject.toml -o requirements.lock
 	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
+	echo semgrep | $(LOCK) --upgrade - -o requirements-semgrep.lock
 
 clean:
 	rm -rf .venv demo-data dist site
@@ -68,3 +72,9 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@ .venv/runtime
+
+# an environment of its own: semgrep wants an older click than we do
+.venv/semgrep/ready: .venv/bin/python requirements-semgrep.lock
+	$(BIN)/python -m venv .venv/semgrep
+	.venv/semgrep/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-semgrep.lock
+	@touch $@

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +33,8 @@ ROOT = Path(__file__).parent.parent
 PASSWORD = "correct horse battery staple"  # noqa: S105 - a throw-away database's, whose hash the examples have
 OWN, OWN_ID = "fuzzer", "f0f0f0f0-0000-4000-8000-00000000f022"
 SECONDS = 1200
-MANY = 100_000  # wrong passwords: guessing ends in 429, and then nothing more is learnt
+LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "registrations_per_caller")
+UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # who is answered 429 learns nothing more
 
 
 class Result(NamedTuple):
@@ -41,10 +43,10 @@ class Result(NamedTuple):
     text: str
 
 
-def fuzz(database: str, examples: int, phases: str, seed: int = 1) -> Result:
+def fuzz(database: str, examples: int, phases: str, seed: int = 1, serve: Callable[..., Server] = Server) -> Result:
     """So many examples per operation; the phases besides "fuzzing" make as many cases as they need."""
     token = asyncio.run(_filled(database))
-    with Server(database, guesses_per_caller=MANY, guesses_per_account=MANY) as server:
+    with serve(database, **UNLIMITED) as server:
         done = _run(server.url, token, examples, phases, seed)
         mine = {"Authorization": f"Bearer {token}"}
         alive = httpx.get(f"{server.url}/api/v1/players", headers=mine).is_success

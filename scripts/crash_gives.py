@@ -1,68 +1,115 @@
-"""Gives items through several clients while the server is killed with SIGKILL, and compares the sums at the end.
+"""Gives and takes items through several clients while the server is killed with SIGKILL, and compares the sums.
 
     .venv/bin/python scripts/crash_gives.py --database sqlite:///crash.db
-    .venv/bin/python scripts/crash_gives.py --database postgresql://… --without-keys
+    .venv/bin/python scripts/crash_gives.py --database postgresql://… --without-keys --instances 2
 
-Some answers are lost on purpose: the client gives up right after sending. With Idempotency-Keys every give counts once.
-Without them, retries after a lost answer or a crash apply some gives twice: a mismatch is reported.
-Exit code 0: the sums are exact; 1: they are not.
+Some answers are lost on purpose: the client gives up right after sending. With Idempotency-Keys every change counts
+once. Without them, retries after a lost answer or a crash apply some of them twice: a mismatch is reported.
+Exit code 0: the sums are exact, and every key has one answer; 1: they are not, or it has not.
 """
 
 import argparse
 import asyncio
 import random
 import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 import httpx
 
 from gamekeeper import app, settings
-from gamekeeper.game import accounts, lookup, tokens
+from gamekeeper.game import accounts, catalogue, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import PlayerCreated, World
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.players import Player
+from gamekeeper.store.catalogue import Item
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.users import Powers
 from server import Server
 
-ITEM = "c0ffee00-0000-4000-8000-000000000001"
+COIN = Item("c0ffee00-0000-4000-8000-000000000001", "Coin", True, None, 0, None)
+BAG = Item("c0ffee00-0000-4000-8000-000000000002", "Bag", False, None, 4, None)
+SWORD = Item("c0ffee00-0000-4000-8000-000000000003", "Sword", False, None, 0, None)
 PLAYERS = 4
 PAUSE = 0.02
+REFUSALS = {"not_enough_items", "inventory_full"}
+IN_PROGRESS = "idempotency_in_progress"
+REPLAYED = "Idempotent-Replay"
 BUSY = 503
 LOST_ANSWERS = 0.05
 PATIENT, HASTY = httpx.Timeout(30), httpx.Timeout(30, read=0.0005)
+RESOLVED_SECONDS = 60
+ASKED_AGAIN = 100
+
+
+class Victim(Protocol):
+    """What is killed and comes back; of scripts/server.py, or something worse."""
+
+    url: str
+
+    def kill(self) -> None: ...
+
+    async def restart(self) -> None: ...
+
+
+class Wish(NamedTuple):
+    """A change that a client wants."""
+
+    number: int
+    player: str
+    verb: str  # "give" or "take"
+    body: dict[str, Any]
+
+    @property
+    def path(self) -> str:
+        return f"/api/v1/players/{self.player}/items/{self.verb}"
+
+    @property
+    def adds(self) -> int:
+        return self.body["quantity"] if self.verb == "give" else -self.body["quantity"]
 
 
 @dataclass
 class Run:
-    server: Server
+    victims: Sequence[Victim]
     token: str
     players: list[str]
     seed: int
-    gives: int
+    gives: int  # and takes
     clients: int
     kills: int
     with_keys: bool
-    acknowledged: int = 0
-    wanted: dict[str, int] = field(default_factory=dict[str, int])
+    wanted: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])  # of which item whom
+    acknowledged: dict[int, tuple[Wish, bytes]] = field(default_factory=dict[int, tuple[Wish, bytes]])
+    answered: int = 0  # refusals too
     retries: int = 0
+    unresolved: int = 0
+    unkept: int = 0  # answers that differ when they are asked for again
+    wrong: int = 0  # items too many or too few
+
+    def headers(self, wish: Wish) -> dict[str, str]:
+        key = {"Idempotency-Key": f"wish-{self.seed}-{wish.number}"} if self.with_keys else {}
+        return {"Authorization": f"Bearer {self.token}", **key}
 
 
 async def prepare(database: str, seed: int) -> tuple[str, list[str]]:
-    """An account with a token, and players with room; returns the token and the players' ids."""
+    """An account with a token, players with room and items to give; returns the token and the players' ids."""
     keeper = app.build_keeper(settings.load({}, database=database))
     await keeper.store.open()
     await migrate(keeper.store)
     name = f"crash{random.Random(seed).randrange(10**9)}{lookup.new_guid()[:4]}"
-    registered: list[str] = []
 
     async def register(tx: Reading) -> Decision[None]:
         powers = Powers(api=True, users_query=True)
         decision = await accounts.register(tx, name, f"{name}@example.test", NO_PASSWORD, powers)
-        registered.append(decision.result.id)
-        return Decision(decision.changes, None)
+        items = await catalogue.put(tx, "items", (COIN, BAG, SWORD))
+        return Decision([*decision.changes, *items.changes], None)
 
     await keeper.changes.apply(Intent("crash"), register, lambda _: b"null")
     user = await lookup.user(keeper.store, name)
@@ -79,88 +126,131 @@ async def prepare(database: str, seed: int) -> tuple[str, list[str]]:
     return token, ids
 
 
-async def give(run: Run, client: httpx.AsyncClient, number: int) -> None:
-    """One give, retried until it is acknowledged."""
+def wish(run: Run, number: int, chance: random.Random) -> Wish:
+    """Mostly coins; bags, which are rows of their own; swords, which fill the inventory and then the bank."""
+    player = chance.choice(run.players)
+    verb = "give" if chance.random() < 0.65 else "take"  # noqa: PLR2004 - more come than go
+    item = chance.choices((COIN, BAG, SWORD), (70, 15, 15))[0]
+    body: dict[str, Any] = {"itemid": item.id, "quantity": chance.randint(1, 9) if item is COIN else 1}
+    if verb == "give":
+        body["bankoverflow"] = item is SWORD
+    return Wish(number, player, verb, body)
+
+
+async def fulfil(run: Run, clients: Sequence[httpx.AsyncClient], number: int) -> None:
+    """One wish, asked for until it is answered."""
     chance = random.Random(f"{run.seed}-{number}")
-    player, quantity = chance.choice(run.players), chance.randint(1, 9)
-    headers = {"Authorization": f"Bearer {run.token}"}
-    if run.with_keys:
-        headers["Idempotency-Key"] = f"give-{run.seed}-{number}"
-    body = {"itemid": ITEM, "quantity": quantity}
-    hasty = chance.random() < LOST_ANSWERS
-    while True:
-        patience = HASTY if hasty else PATIENT
+    wanted = wish(run, number, chance)
+    # not one that may be refused: if the first try came in after the second was refused, it would still count
+    hasty = wanted.verb == "give" and wanted.body["itemid"] == COIN.id and chance.random() < LOST_ANSWERS
+    deadline = time.monotonic() + RESOLVED_SECONDS
+    while time.monotonic() < deadline:
+        answer = await _ask(chance.choice(clients), run, wanted, HASTY if hasty else PATIENT)
         hasty = False
-        try:
-            answer = await client.post(
-                f"/api/v1/players/{player}/items/give", json=body, headers=headers, timeout=patience
-            )
-        except httpx.TransportError:
-            answer = None
-        if answer is not None and answer.is_success:
-            run.acknowledged += 1
-            run.wanted[player] = run.wanted.get(player, 0) + quantity
+        if answer is not None and _final(answer):
+            run.answered += 1
+            if answer.is_success:
+                run.acknowledged[number] = wanted, answer.content
+                run.wanted[wanted.player, wanted.body["itemid"]] += wanted.adds
             return
-        if answer is not None and answer.status_code != BUSY:
-            raise RuntimeError(f"unexpected answer {answer.status_code}: {answer.text}")
         run.retries += 1
         await asyncio.sleep(PAUSE)
+    run.unresolved += 1
+
+
+async def _ask(
+    client: httpx.AsyncClient, run: Run, wanted: Wish, patience: httpx.Timeout = PATIENT
+) -> httpx.Response | None:
+    try:
+        return await client.post(wanted.path, json=wanted.body, headers=run.headers(wanted), timeout=patience)
+    except httpx.TransportError:
+        return None
+
+
+def _final(answer: httpx.Response) -> bool:
+    """Whether that is what came of it; otherwise it is to be asked for again."""
+    if answer.is_success:
+        return True
+    code = answer.json()["Code"]
+    if answer.status_code != BUSY and code not in {*REFUSALS, IN_PROGRESS}:
+        raise RuntimeError(f"unexpected answer {answer.status_code}: {answer.text}")
+    return code in REFUSALS
 
 
 async def work(run: Run, numbers: list[int]) -> None:
-    async with httpx.AsyncClient(base_url=run.server.url) as client:
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(httpx.AsyncClient(base_url=victim.url)) for victim in run.victims]
         while numbers:
-            await give(run, client, numbers.pop())
+            await fulfil(run, clients, numbers.pop())
 
 
-async def kill_now_and_then(run: Run) -> int:
-    """Evenly over the gives, so that every kill meets clients at work."""
-    done = 0
+async def kill_now_and_then(run: Run) -> None:
+    """Evenly over the wishes, so that every kill meets clients at work."""
+    chance = random.Random(run.seed)
     for number in range(1, run.kills + 1):
-        while run.acknowledged < run.gives * number // (run.kills + 1):  # noqa: ASYNC110 - the clients need not know
+        while run.answered < run.gives * number // (run.kills + 1):  # noqa: ASYNC110 - the clients need not know
             await asyncio.sleep(0.001)
-        run.server.kill()
-        done += 1
-        await run.server.restart()
-    return done
+        victim = chance.choice(run.victims)
+        await asyncio.to_thread(victim.kill)
+        await victim.restart()
 
 
-async def held(run: Run) -> dict[str, int]:
+async def held(run: Run) -> Counter[tuple[str, str]]:
     headers = {"Authorization": f"Bearer {run.token}"}
-    sums: dict[str, int] = {}
-    async with httpx.AsyncClient(base_url=run.server.url, headers=headers) as client:
+    sums: Counter[tuple[str, str]] = Counter()
+    async with httpx.AsyncClient(base_url=run.victims[0].url, headers=headers, timeout=PATIENT) as client:
         for player in run.players:
             items = (await client.get(f"/api/v1/players/{player}/items")).json()
-            slots = [*items["inventory"], *items["bank"]]
-            sums[player] = sum(slot["Quantity"] for slot in slots if slot["ItemId"] == ITEM)
+            for slot in [*items["inventory"], *items["bank"]]:
+                sums[player, slot["ItemId"]] += slot["Quantity"]
     return sums
 
 
+async def ask_again(run: Run) -> None:
+    """A key that was answered has that answer, and no other: after the crashes too."""
+    chance = random.Random(run.seed)
+    async with httpx.AsyncClient(base_url=run.victims[0].url) as client:
+        for number in chance.sample(sorted(run.acknowledged), min(ASKED_AGAIN, len(run.acknowledged))):
+            wanted, first = run.acknowledged[number]
+            answer = await _ask(client, run, wanted)
+            run.unkept += answer is None or (answer.content, answer.headers.get(REPLAYED)) != (first, "true")
+
+
 async def measure(run: Run) -> int:
-    """How many items there are too many (above zero) or too few; 0 is what was promised."""
+    """How many items there are too many or too few, and how many keys are not worth a thing; 0 is what was promised."""
     numbers = list(range(run.gives))
     await asyncio.gather(kill_now_and_then(run), *[work(run, numbers) for _ in range(run.clients)])
+    if run.with_keys:
+        await ask_again(run)
     sums = await held(run)
-    return sum(abs(sums[player] - run.wanted.get(player, 0)) for player in run.players)
+    run.wrong = sum(abs(sums[each] - run.wanted[each]) for each in sums.keys() | run.wanted.keys())
+    return run.wrong + run.unresolved + run.unkept
 
 
-async def crash(database: str, *, gives: int, clients: int, kills: int, seed: int, with_keys: bool) -> int:
+async def crash(
+    database: str, *, gives: int, clients: int, kills: int, seed: int, with_keys: bool, instances: int = 1
+) -> int:
     token, players = await prepare(database, seed)
-    with Server(database) as server:
-        run = Run(server, token, players, seed, gives, clients, kills, with_keys)
+    with ExitStack() as stack:
+        servers = [stack.enter_context(Server(database)) for _ in range(instances)]
+        run = Run(servers, token, players, seed, gives, clients, kills, with_keys)
         wrong = await measure(run)
     keys = "with keys" if with_keys else "without keys"
-    print(f"{gives} gives by {clients} clients {keys}, {kills} kills, {run.retries} retries, seed {seed}: ", end="")
-    print("the sums are exact" if not wrong else f"MISMATCH: {wrong} items lost or doubled")
+    print(f"{gives} changes by {clients} clients {keys}, {kills} kills, {run.retries} retries, seed {seed}: ", end="")
+    bad = (
+        f"MISMATCH: {run.wrong} items lost or doubled, {run.unresolved} keys unresolved, {run.unkept} answers not kept"
+    )
+    print(bad if wrong else "the sums are exact, and every key has its answer")
     return wrong
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--database", required=True, help="sqlite:///path/to/file.db or postgresql://…")
-    parser.add_argument("--gives", type=int, default=1000)
+    parser.add_argument("--gives", type=int, default=1000, help="gives and takes, about two to one")
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--instances", type=int, default=1, help="servers on one PostgreSQL")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--without-keys", action="store_true", help="send no Idempotency-Key")
     given = parser.parse_args()
@@ -172,6 +262,7 @@ def main() -> int:
             kills=given.kills,
             seed=given.seed,
             with_keys=not given.without_keys,
+            instances=given.instances,
         )
     )
     return 1 if wrong else 0

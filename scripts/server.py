@@ -22,6 +22,8 @@ def free_port() -> int:
 
 
 class Server:
+    stderr: int | None = None  # where its log goes; None: where ours goes
+
     def __init__(self, database: str, port: int | None = None, **settings: object) -> None:
         self.database = database
         self.port = port or free_port()
@@ -36,10 +38,19 @@ class Server:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
 
+    @property
+    def pid(self) -> int:
+        """Of the process that starts the workers."""
+        if self._process is None:
+            raise RuntimeError("the server is not running")
+        return self._process.pid
+
     def start(self) -> None:
         command = [sys.executable, "-m", "gamekeeper", "serve", "--database", self.database, "--port", str(self.port)]
         environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
-        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+        self._process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=self.stderr, start_new_session=True
+        )
         self._wait_until_ready()
 
     def stop(self) -> int:

@@ -1,10 +1,17 @@
-"""SIGTERM while game servers wait for changes: everybody is answered, and the process is gone in a moment."""
+"""SIGTERM while game servers wait for changes: everybody is answered, and the process is gone in a moment.
+
+And while others are half-way through a request, or do nothing at all.
+"""
 
 import asyncio
+import contextlib
+import socket
+import threading
 import time
 from collections.abc import Mapping
 
 import httpx
+import pytest
 
 from server import Server
 
@@ -32,3 +39,93 @@ def test_fifty_pollers_do_not_keep_it(database: str, known_tokens: Mapping[str, 
     assert (code, took < 2) == (0, True)
     assert [answer.status_code for answer in answers] == [200] * POLLERS
     assert [answer.json()["Changes"] for answer in answers] == [[]] * POLLERS
+
+
+HALF = b"POST /api/oauth/token HTTP/1.1\r\nhost: x\r\ncontent-length: 26\r\n\r\n{"
+LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
+
+
+class Stopping:
+    """A server that was told to stop, and is watched while it does."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._began = time.monotonic()
+        self.code: int | None = None
+        self.took = 0.0
+        self._thread = threading.Thread(target=self._stop)
+        self._thread.start()
+
+    def end(self) -> tuple[int | None, float]:
+        self._thread.join()
+        return self.code, self.took
+
+    def _stop(self) -> None:
+        self.code = self._server.stop()
+        self.took = time.monotonic() - self._began
+
+
+def connect(server: Server) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=20)
+
+
+def everything(line: socket.socket) -> bytes:
+    found = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := line.recv(4096):
+            found += part
+    return found
+
+
+def refuses(server: Server) -> bool:
+    """Whether nobody new gets in; a moment may pass until it has heard of the stop."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            connect(server).close()
+        except ConnectionRefusedError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_request_under_way_is_answered_and_nobody_new_gets_in(database: str) -> None:
+    with Server(database) as server, connect(server) as line:
+        line.sendall(HALF)
+        time.sleep(0.3)
+        stopping = Stopping(server)
+        assert refuses(server)
+        line.sendall(b" " * 25)
+        assert everything(line).startswith(b"HTTP/1.1 400 ")
+        code, took = stopping.end()
+    assert (code, took < 8) == (0, True)
+
+
+@pytest.mark.parametrize("sent", [b"", LIVE, LIVE[:20]])
+def test_those_who_do_nothing_do_not_keep_it(database: str, sent: bytes) -> None:
+    with Server(database) as server, connect(server) as line:
+        line.sendall(sent)
+        time.sleep(0.3)
+        code, took = Stopping(server).end()
+    assert code == 0
+    assert took < 12  # ten for half a head, which is given its time
+
+
+def test_a_body_that_never_comes_keeps_it_no_longer_than_its_time(database: str) -> None:
+    with Server(database, receive_seconds=2) as server, connect(server) as line:
+        line.sendall(HALF)
+        time.sleep(0.3)
+        stopping = Stopping(server)
+        assert everything(line).startswith(b"HTTP/1.1 408 ")
+        code, took = stopping.end()
+    assert (code, took < 6) == (0, True)
+
+
+def test_there_is_an_end_to_waiting(database: str) -> None:
+    with Server(database, receive_seconds=60, stop_seconds=2) as server, connect(server) as line:
+        line.sendall(HALF)
+        time.sleep(0.3)
+        code, took = Stopping(server).end()
+        assert everything(line) == b""
+    assert code == 0
+    assert took < 6

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gamekeeper import log
-from gamekeeper.game import guesses, lists, presence
+from gamekeeper import __version__, log
+from gamekeeper.game import lists, presence, retention
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.feed import Feed
@@ -18,23 +18,23 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.spelling import Spelling
-from gamekeeper.http import spelling
+from gamekeeper.http import spelling, workers
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings, shown
-from gamekeeper.store import guesses as guess_rows
-from gamekeeper.store import indexes, keys, mails, tokens
-from gamekeeper.store.engine import Away, Store, Writing
+from gamekeeper.store import hosts, indexes
+from gamekeeper.store.engine import Away, Store
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.postgres import PostgresStore
 from gamekeeper.store.sqlite import SqliteStore
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
-TIDY_SECONDS = 60.0
-TIDY_MOST = 5_000  # rows in one go: nobody who writes should wait for the broom
 USE_SECONDS = 30.0
-DAY_MS = 24 * 60 * 60 * 1000
+UNREADABLE = (
+    "The database's address cannot be read: a port is no number. In a password write / as %2F, ? as %3F, # as %23, "
+    "[ as %5B, : as %3A and @ as %40."
+)
 SPELLING: Spelling = spelling
 Job = tuple[float, Callable[[], Awaitable[object]]]  # every so many seconds, this
 
@@ -44,6 +44,8 @@ def open_store(settings: Settings) -> Store:
     if url.startswith(SQLITE) and len(url) > len(SQLITE):
         return SqliteStore(Path(url.removeprefix(SQLITE)))
     if url.startswith(POSTGRES):
+        if not hosts.readable(url):
+            raise BadSetting(UNREADABLE)
         return PostgresStore(url, settings.connections)
     seen = shown(settings, "database")
     raise BadSetting(f"The database '{seen}' is neither sqlite:///path/to/file.db nor postgresql://user@host/name.")
@@ -64,7 +66,10 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     """`jobs` are done besides the usual upkeep."""
     callers = Callers(keeper.store)
     upkeep = Upkeep(keeper, callers, jobs)
-    return Asgi(keeper, callers, upkeep.start, upkeep.stop)
+    asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop)
+    if keeper.settings.metrics_token and keeper.settings.workers > 1:
+        upkeep.jobs.append((workers.PUBLISH_SECONDS, asgi.metrics.publish))
+    return asgi
 
 
 class Upkeep:
@@ -73,9 +78,9 @@ class Upkeep:
     def __init__(self, keeper: Keeper, callers: Callers, jobs: Sequence[Job]) -> None:
         self._keeper = keeper
         self._callers = callers
-        self._jobs: list[Job] = [
+        self.jobs: list[Job] = [
             (presence.REAP_SECONDS, lambda: presence.reap(keeper.store)),
-            (TIDY_SECONDS, lambda: tidy(keeper)),
+            (retention.TIDY_SECONDS, lambda: retention.tidy(keeper)),
             (lists.TEND_SECONDS, keeper.lists.tend),
             (USE_SECONDS, self.note_use),
             *_mail_jobs(keeper),
@@ -88,10 +93,13 @@ class Upkeep:
         await migrate(self._keeper.store)
         await indexes.create_missing(self._keeper.store)  # the lists are counted by them
         await self._keeper.lists.ready()
-        self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self._jobs]
+        await self._keeper.store.limit(self._keeper.settings.statement_seconds)  # all that may take long is done
+        self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
         _on_stop(self._keeper.feed.stop)
+        log.note("start", f"Gamekeeper {__version__} serves from {self._keeper.store.engine}")
 
     async def stop(self) -> None:
+        log.note("stop", f"Gamekeeper {__version__} has answered everybody and ends")
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -127,18 +135,6 @@ def _stop_signals() -> tuple[int, ...]:
         return (signal.SIGTERM, signal.SIGINT)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return (signal.SIGTERM,)
-
-
-async def tidy(keeper: Keeper) -> None:
-    async def delete_old(tx: Writing) -> None:
-        keys.delete_old(tx, keeper.settings.key_days * DAY_MS, TIDY_MOST)
-        guess_rows.delete_old(tx, guesses.WINDOW_MS, TIDY_MOST)
-        tokens.delete_old(tx, DAY_MS, TIDY_MOST)
-        mails.retire(tx)
-        await tx.flush()  # a row is not retired and deleted in one statement
-        mails.delete_old(tx, outbox.KEPT_MS)
-
-    await keeper.store.write(delete_old)
 
 
 def _mail_jobs(keeper: Keeper) -> list[Job]:

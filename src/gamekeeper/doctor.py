@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -22,9 +22,11 @@ from gamekeeper.game.lists import CHECKPOINT, LISTINGS, Listing, View
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.order import Key, Order
 from gamekeeper.game.players import Player
+from gamekeeper.game.retention import DAY_MS
 from gamekeeper.game.rows import columns
 from gamekeeper.game.spelling import Spelling
-from gamekeeper.http import wire
+from gamekeeper.http.cors import Cors
+from gamekeeper.http.proxies import Proxies
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings
 from gamekeeper.store import catalogue, indexes, items, ledger, mails, players, spells, users
@@ -32,13 +34,12 @@ from gamekeeper.store.engine import Reading, Row
 from gamekeeper.store.migrate import SchemaMismatch, pending
 
 ERROR, NOTE = "error", "note"
-ITEM, QUANTITY = wire.Sum.__struct_fields__  # as the ledger spells them
 PAGE = 500
 KEYS = 10_000  # of a list in one go
 SHOWN = 20  # of one check's findings; the others are counted
 OTHERS_CAN_READ = 0o004
 COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "document")
-TLS = "put a proxy that speaks TLS in front and listen on 127.0.0.1."
+TLS = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in front and listen on 127.0.0.1."
 LONG_LOG = 10 * CHECKPOINT  # a serving process keeps it far shorter
 REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"
 RECOUNT = "Count them anew with: gamekeeper doctor --fix"
@@ -91,6 +92,11 @@ def exposed(host: str) -> bool:
         return host.lower() != "localhost"
 
 
+def overheard(settings: Settings) -> bool:
+    """Whether passwords and tokens would cross a network in the clear."""
+    return exposed(settings.host) and not settings.tls_cert
+
+
 async def _schema(keeper: Keeper) -> list[Finding]:
     try:
         waiting = await pending(keeper.store)
@@ -109,7 +115,7 @@ async def _integrity(keeper: Keeper) -> list[Finding]:
 
 async def _contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[Finding]:
     found = Findings()
-    await _ledger(tx, found, progress)
+    await _ledger(tx, found, keeper.changes.spelling, progress)
     await _players(tx, found, keeper.changes.spelling, progress)
     if await _indexes(tx, found, keeper.store.engine):
         await _lists(tx, found, progress)
@@ -122,9 +128,9 @@ async def _contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[Fin
 # --- the ledger ----------------------------------------------------------------------------------------------------
 
 
-async def _ledger(tx: Reading, found: Findings, progress: Progress) -> None:
+async def _ledger(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
     """For every item: what the ledger brought in and took out is what lies in the slots."""
-    brought = await _brought(tx, found, progress)
+    brought = await _brought(tx, found, spelling, progress)
     held = await items.sums(tx)
     wrong = sorted(item for item in brought.keys() | held.keys() if brought.get(item, 0) != held.get(item, 0))
     named = await catalogue.by_id(tx, "items", wrong[:SHOWN])
@@ -137,34 +143,18 @@ async def _ledger(tx: Reading, found: Findings, progress: Progress) -> None:
         found.add(ERROR, "ledger", message)
 
 
-async def _brought(tx: Reading, found: Findings, progress: Progress) -> dict[str, int]:
+async def _brought(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> dict[str, int]:
     sums: Counter[str] = Counter()
     last, seq = await ledger.last(tx), 0
     while page := await ledger.belongings_after(tx, seq, PAGE):
         for seq, before, after in page:
             try:
-                _count_items(before, -1, sums)
-                _count_items(after, 1, sums)
+                sums.subtract(spelling.sums(before))
+                sums.update(spelling.sums(after))
             except msgspec.DecodeError as error:
                 found.add(ERROR, "ledger", f"Row {seq} of the ledger cannot be read: {error}. {UNDO}")
         progress("ledger", seq, last)
     return sums
-
-
-def _count_items(side: bytes | str | None, sign: int, sums: Counter[str]) -> None:
-    """Whatever has an item and a quantity, wherever it stands in the row."""
-    waiting: list[Any] = [msgspec.json.decode(side)] if side else []
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += cast("list[Any]", value)
-        elif isinstance(value, dict):
-            record = cast("dict[str, Any]", value)
-            if ITEM in record and QUANTITY in record:
-                if record[ITEM] != ZERO:
-                    sums[record[ITEM]] += sign * record[QUANTITY]
-            else:
-                waiting += record.values()
 
 
 # --- characters ----------------------------------------------------------------------------------------------------
@@ -339,18 +329,19 @@ async def _mail(tx: Reading, found: Findings, settings: Settings) -> None:
     for said, count in waiting.items():
         why = f"the last try ended with: {said}" if said else "not tried yet"
         found.add(NOTE, "mail", f"{count} mails wait to be sent; {why}. See: gamekeeper mail list")
-    failed = await mails.count_failed(tx, outbox.KEPT_MS)
+    failed = await mails.count_failed(tx, settings.mail_days * DAY_MS)
     if failed:
         found.add(NOTE, "mail", f"{failed} mails were refused for good lately. See: gamekeeper mail list")
 
 
 def _unsafe(settings: Settings) -> list[Finding]:
     found: list[Finding] = []
-    try:
-        outbox.check(settings)
-    except BadSetting as problem:
-        found.append(Finding(ERROR, "settings", str(problem)))
-    if exposed(settings.host):
+    for check in (outbox.check, Proxies, Cors):
+        try:
+            check(settings)
+        except BadSetting as problem:
+            found.append(Finding(ERROR, "settings", str(problem)))
+    if overheard(settings):
         found.append(Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS}"))
     file = app.database_file(settings)
     if file and os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:

@@ -67,10 +67,10 @@ class Settings:
         200, "Wrong passwords from one address, for whichever accounts, in five minutes.", least=1
     )
     registrations_per_caller: int = setting(1000, "Accounts that one caller may register in an hour.", least=1)
-    hash_queue: int = setting(64, "Passwords waiting to be hashed before new ones are turned away.", least=1)
+    hash_queue: int = setting(32, "Passwords waiting to be hashed before new ones are turned away.", least=1)
     key_days: int = setting(30, "Days that the answer to an Idempotency-Key is kept.", least=1)
     token_days: int = setting(1, "Days that a token is listed after its end.", least=1)
-    mail_days: int = setting(30, "Days that a mail which was sent or given up is listed.", least=1)
+    mail_days: int = setting(7, "Days that a mail which was sent or given up is listed.", least=1)
     ledger_days: int = setting(0, "Days that changes are kept in the ledger; 0: for ever.", least=0)
     body_limit: int = setting(65_536, "Largest request body in bytes.", least=1024)
     link_body_limit: int = setting(8_388_608, "Largest request body on the game link in bytes.", least=1024)

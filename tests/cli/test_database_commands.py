@@ -98,13 +98,17 @@ def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
         ("postgresql://nobody@127.0.0.1:1/none", "Check --database and that the database is up."),
         ("sqlite:////no/such/folder/x.db", "/no/such/folder/x.db"),
         ("mysql://localhost/x", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
+        ("postgresql://nobody:se/cret@127.0.0.1/none", "In a password write / as %2F"),
+        ("postgresql://nobody:se#cret@127.0.0.1/none", "In a password write / as %2F"),
+        ("postgresql://nobody:se?cret@127.0.0.1/none", "In a password write / as %2F"),
         ("", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
     ],
-    ids=["server", "folder", "scheme", "nothing"],
+    ids=["server", "folder", "scheme", "slash", "hash", "question", "nothing"],
 )
 def test_out_of_reach(arguments: tuple[str, ...], database: str, problem: str) -> None:
     said = CommandLine(database).refuses(*arguments, typed="secret")
     assert problem in said
+    assert "cret" not in said
     assert said.count("\n") == 1
 
 

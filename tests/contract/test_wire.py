@@ -194,6 +194,47 @@ def test_a_request_inside_a_request_is_never_a_second_one(
     assert state.changed(before, state.fingerprint(look)) == []
 
 
+TWISTED = {  # framings that a proxy may read in another way than we do; {length} is that of what is hidden
+    "folded": b"x-folded: a\r\n transfer-encoding: chunked\r\ncontent-length: {length}",
+    "folded framing": b"transfer-encoding:\r\n chunked\r\ncontent-length: {length}",
+    "a space before the colon": b"transfer-encoding : chunked\r\ncontent-length: {length}",
+    "a tab before the colon": b"content-length\t: 0\r\ncontent-length: {length}",
+    "two lengths, the larger last": b"content-length: 0\r\ncontent-length: {length}",
+    "two lengths, the larger first": b"content-length: {length}\r\ncontent-length: 0",
+    "two codings": b"transfer-encoding: chunked\r\ntransfer-encoding: identity\r\ncontent-length: {length}",
+    "a bare line feed": b"content-length: {length}\nx: y",
+    "a bare carriage return": b"x: y\rcontent-length: 0\r\ncontent-length: {length}",
+    "a null byte": b"content-length: {length}\x00",
+    "a body after a GET": b"content-length: {length}",
+}
+
+
+@pytest.mark.parametrize("framing", TWISTED.values(), ids=TWISTED)
+def test_a_twisted_framing_hides_no_request(server: Served, line: Line, look: World, framing: bytes) -> None:
+    """Refused, or one request with a body that a GET has no use for."""
+    before = state.fingerprint(look)
+    hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
+    head = [b"GET /api/v1/players/Ann HTTP/1.1", b"host: x", b"authorization: Bearer " + server.token.encode()]
+    head.append(framing.replace(b"{length}", str(len(hidden)).encode()))
+    line.send(b"\r\n".join([*head, b"", hidden]))
+    assert line.more().count(b"HTTP/1.1 200") <= 1
+    assert state.changed(before, state.fingerprint(look)) == []
+
+
+@pytest.mark.parametrize("size", [b"0x5", b"5 ", b" 5", b"+5", b"5;", b"5;a=b", b"5_0", b"", b"00000000000000000005"])
+def test_an_odd_chunk_size_hides_no_request(server: Served, line: Line, look: World, size: bytes) -> None:
+    """Whatever it is taken for, it ends where the body ends: what is inside is never a request of its own."""
+    before = state.fingerprint(look)
+    hidden = SMUGGLED % (GIVE_PATH, server.token.encode(), len(GIVE), GIVE)
+    chunks = b"%x\r\n%b\r\n%b\r\nhello\r\n0\r\n\r\n" % (len(hidden), hidden, size)
+    path = b"/api/v1/players/Bob/items/take"
+    line.send(sockets.request(server, "POST", path, dict(JSON), chunked=True).removesuffix(b"0\r\n\r\n") + chunks)
+    found = line.more()
+    assert found.count(b"HTTP/1.1 ") <= 1
+    assert b"HTTP/1.1 5" not in found
+    assert state.changed(before, state.fingerprint(look)) == []
+
+
 @pytest.mark.parametrize("lengths", [(b"2", b"3"), (b"+2",), (b"-1",), (b"0x2",), (b"2, 2",), (b"\xef\xbc\x92",)])
 def test_a_doubtful_length_is_refused(server: Served, line: Line, look: World, lengths: tuple[bytes, ...]) -> None:
     before = state.totals(look)

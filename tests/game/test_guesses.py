@@ -7,8 +7,7 @@ import pytest
 from argon2 import PasswordHasher
 
 import people
-from gamekeeper import app
-from gamekeeper.game import guesses
+from gamekeeper.game import guesses, retention
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.store import clock, postgres
@@ -121,6 +120,144 @@ def test_the_limits_are_settings(make_world: Callable[..., World]) -> None:
     limited(guess(world, address="10.0.0.3"))
 
 
+# --- from one address at many accounts ----------------------------------------------------------------------------
+
+
+def test_a_spray_from_one_address(make_world: Callable[..., World], hashed: list[str]) -> None:
+    world = make_world(guesses_per_address=4)
+    for name in ("Root", "Nobody", "Clerk", "Neverwas"):
+        refused(guess(world, name), 400, "invalid_grant")
+    for name in ("Shop", "Nemo", "Root"):  # known and unknown names alike
+        assert 295 <= limited(guess(world, name, SENT)) <= 300
+    assert len(hashed) == 4
+    assert guess(world, "Shop", SENT, "10.0.0.2").status == 200
+    age(world, WINDOW)
+    assert guess(world, "Shop", SENT).status == 200
+
+
+def test_two_hundred_from_one_address_unless_told(world: World) -> None:
+    for number in range(20):
+        earlier(world, f"name:{number}", "10.0.0.1", 10)
+    limited(guess(world, "Shop", SENT))
+    assert guess(world, "Shop", SENT, "10.0.0.2").status == 200
+
+
+def test_right_passwords_from_one_address_are_no_spray(make_world: Callable[..., World]) -> None:
+    world = make_world(guesses_per_address=1)
+    for name in ("Root", "Clerk", "Shop", "Root"):
+        assert guess(world, name, SENT).status == 200
+
+
+def test_a_website_is_not_shut_out_by_its_players(make_world: Callable[..., World]) -> None:
+    """What is asked with a token is counted by caller and account: all its players have the site's one address."""
+    world = make_world(guesses_per_address=2)
+    for user in people.USER_IDS:
+        refused(validate(world, WRONG, user, by="Clerk"), 400, "wrong_password")
+    assert validate(world, SENT, by="Clerk").status == 200
+    assert guess(world, "Clerk", SENT, "127.0.0.1").status == 200  # nor at the door, where it gets its token
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:0DB8:1:2::9", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("::1", "::/64"),
+        ("", ""),
+        ("somewhere", "somewhere"),
+    ],
+)
+def test_whose_an_address_is(address: str, counted: str) -> None:
+    assert guesses.subscriber(address) == counted
+
+
+def test_one_subscriber_has_many_addresses(world: World) -> None:
+    for number in range(10):
+        refused(guess(world, address=f"2001:db8:1:2::{number}"), 400, "invalid_grant")
+    limited(guess(world, address="2001:db8:1:2:ffff::1"))
+    assert guess(world, password=SENT, address="2001:db8:1:3::1").status == 200
+
+
+# --- who is known -------------------------------------------------------------------------------------------------
+
+
+def shut(world: World, user: str = "Root") -> None:
+    """All that an account takes from everybody, out of many places."""
+    for number in range(5):
+        earlier(world, people.USER_IDS[user], f"10.0.1.{number}", 10)
+
+
+def test_the_owners_own_address_still_gets_in_when_all_others_are_shut_out(world: World) -> None:
+    assert guess(world, password=SENT, address="10.0.0.9").status == 200
+    shut(world)
+    limited(guess(world, password=SENT))
+    assert guess(world, password=SENT, address="10.0.0.9").status == 200
+
+
+def test_the_owners_own_website_still_lets_them_in(world: World) -> None:
+    assert validate(world, SENT, by="Clerk").status == 200
+    shut(world, "Ann")
+    limited(validate(world, SENT, by="Root"))
+    assert validate(world, SENT, by="Clerk").status == 200
+
+
+def test_who_is_known_has_ten_guesses_like_anybody(world: World) -> None:
+    assert guess(world, password=SENT).status == 200
+    shut(world)
+    for _ in range(10):
+        refused(guess(world), 400, "invalid_grant")
+    limited(guess(world, password=SENT))
+
+
+def test_who_is_known_is_not_shut_out_by_a_spray_next_door(make_world: Callable[..., World]) -> None:
+    world = make_world(guesses_per_address=3)
+    assert guess(world, password=SENT).status == 200
+    for name in ("Nobody", "Clerk", "Shop"):
+        guess(world, name)
+    limited(guess(world, "Clerk", SENT))
+    assert guess(world, password=SENT).status == 200
+
+
+def test_being_known_is_for_one_account(world: World) -> None:
+    assert guess(world, "Clerk", SENT).status == 200
+    shut(world)
+    limited(guess(world, password=SENT))
+
+
+def test_a_wrong_password_makes_nobody_known(world: World) -> None:
+    guess(world)
+    validate(world)
+    assert not rows(world, "known_callers")
+
+
+def test_a_new_password_makes_strangers_of_all(world: World) -> None:
+    assert guess(world, "Shop", SENT).status == 200
+    assert guess(world, "Clerk", SENT).status == 200
+    assert world.post(f"{USERS}/Shop/manage/password/change", {"new": WRONG}).status == 200
+    shut(world, "Shop")
+    limited(guess(world, "Shop", WRONG))
+    assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.1",)]  # the other account's
+
+
+def test_who_is_known_is_forgotten_after_thirty_days(world: World) -> None:
+    assert guess(world, password=SENT).status == 200
+    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_MS)
+    shut(world)
+    limited(guess(world, password=SENT))
+
+
+def test_who_logs_in_again_stays_known(world: World) -> None:
+    assert guess(world, password=SENT).status == 200
+    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_MS - 60_000)
+    assert guess(world, password=SENT).status == 200
+    world.sql("UPDATE known_callers SET at = at - 120000")
+    shut(world)
+    assert guess(world, password=SENT).status == 200
+
+
 # --- what counts --------------------------------------------------------------------------------------------------
 
 
@@ -201,8 +338,16 @@ def test_old_guesses_are_thrown_away(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
     age(world, WINDOW + 1000)
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
-    world.run(app.tidy(world.keeper))
+    world.run(retention.tidy(world.keeper))
     assert len(rows(world, "guesses")) == 1
+
+
+def test_those_who_were_known_are_thrown_away(world: World) -> None:
+    for address in ("10.0.0.1", "10.0.0.2"):
+        assert guess(world, password=SENT, address=address).status == 200
+    world.sql("UPDATE known_callers SET at = at - $1 WHERE caller = '10.0.0.1'", guesses.KNOWN_MS + 1000)
+    world.run(retention.tidy(world.keeper))
+    assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.2",)]
 
 
 # --- at once ------------------------------------------------------------------------------------------------------
@@ -212,6 +357,15 @@ def test_thirty_at_once_over_two_instances_hash_ten(make_world: Callable[..., Wo
     first, second = make_world(), make_world()
     body = {"grant_type": "password", "username": "Root", "password": WRONG}
     answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 15])
+    assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
+    assert len(hashed) == 10
+
+
+def test_thirty_at_once_at_thirty_names_hash_ten(make_world: Callable[..., World], hashed: list[str]) -> None:
+    first, second = make_world(guesses_per_address=10), make_world(guesses_per_address=10)
+    bodies = [{"grant_type": "password", "username": f"Name{number}", "password": WRONG} for number in range(30)]
+    pairs = zip((first, second) * 15, bodies, strict=True)
+    answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world, body in pairs])
     assert sorted(answer.status for answer in answers) == [400] * 10 + [429] * 20
     assert len(hashed) == 10
 

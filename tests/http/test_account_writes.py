@@ -9,7 +9,7 @@ import pytest
 
 import people
 from expectations import everything
-from gamekeeper import app
+from gamekeeper.game import retention
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.http.routes import ROUTES, WRITE
 from proof import at_once, refused, reset_code, rows
@@ -184,7 +184,7 @@ def test_keys_are_kept_for_thirty_days(world: World) -> None:
     assert world.get(reset.path, headers={"Idempotency-Key": "k1"}).status == 200
     for days, kept in ((29, 1), (2, 0)):
         world.sql("UPDATE idempotency_keys SET at = at - $1", days * 86_400_000)
-        world.run(app.tidy(world.keeper))
+        world.run(retention.tidy(world.keeper))
         assert len(rows(world, "idempotency_keys")) == kept
 
 

@@ -58,7 +58,7 @@ def test_only_these_files_are_served(world: World, name: str) -> None:
     answer = world.get(f"{PAGE}/{name}", by=None)
     assert (answer.status, answer.code) == (404, "no_such_route")
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
-    assert "content-security-policy" not in answer.headers
+    assert answer.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
 
 
 def test_every_file_of_the_folder_is_served_and_used() -> None:

@@ -12,8 +12,7 @@ import pytest
 import game_server
 import people
 from expectations import everything, refused
-from gamekeeper import app
-from gamekeeper.game import tokens
+from gamekeeper.game import retention, tokens
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.http.routes import ROUTES, WRITE
 from gamekeeper.store import users
@@ -324,7 +323,7 @@ def test_a_key_is_kept_for_thirty_days(world: World) -> None:
     give(world, "k")
     for days, kept in ((29, 1), (2, 0)):
         world.sql(f"UPDATE idempotency_keys SET at = at - {days * day}")  # noqa: S608 - a number of the test's own
-        world.run(app.tidy(world.keeper))
+        world.run(retention.tidy(world.keeper))
         assert stored(world) == kept
     assert "idempotent-replay" not in give(world, "k").headers
 

@@ -12,8 +12,9 @@ import httpx
 import pytest
 
 import people
-from gamekeeper import app, doctor
+from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.game import retention
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.mail import outbox
 from gamekeeper.mail.outbox import BACK_OFF_MS, Sender
@@ -249,7 +250,7 @@ def test_none_is_sent_once_its_code_is_worth_nothing(make_world: Make, end: Call
         send(world)
         assert sink.received == []
         assert (only(world).state, only(world).tries, only(world).code) == ("expired", 0, None)
-        world.run(app.tidy(world.keeper))
+        world.run(retention.tidy(world.keeper))
         assert world.sql("SELECT next_try_at FROM mails") == [(None,)]
 
 
@@ -295,7 +296,7 @@ def test_sent_mails_are_kept_for_a_week(make_world: Make) -> None:
         send(world)
     for minutes, left in ((60 * 24 * 7 - 1, 1), (2, 0)):
         age(world, minutes)
-        world.run(app.tidy(world.keeper))
+        world.run(retention.tidy(world.keeper))
         assert len(listed(world)) == left
 
 

@@ -3,6 +3,7 @@
 import click
 
 from gamekeeper import __version__
+from gamekeeper.cli.backup import backup, restore
 from gamekeeper.cli.database import doctor, migrate
 from gamekeeper.cli.demo import demo
 from gamekeeper.cli.mail import mail
@@ -21,5 +22,5 @@ def gamekeeper() -> None:
     """Read and change an online game's characters and accounts over HTTP."""
 
 
-for command in (demo, serve, users, tokens, mail, migrate, doctor, settings):
+for command in (demo, serve, users, tokens, mail, migrate, backup, restore, doctor, settings):
     gamekeeper.add_command(command)

@@ -5,11 +5,9 @@ from collections import Counter
 from dataclasses import asdict
 
 import click
-from rich.console import Console
-from rich.progress import Progress, TaskID
 
 from gamekeeper import doctor as examination
-from gamekeeper.cli import terminal
+from gamekeeper.cli import progress, terminal
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.store import migrate as migrations
 
@@ -41,24 +39,10 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
     """
     loaded = terminal.load(database)
     terminal.require_database(loaded)
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        shown = _Shown(bar)
-        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, shown.moved, fix=fix))
+    with progress.bars() as moved:
+        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, moved, fix=fix))
     _report(found, as_json=as_json)
     sys.exit(any(finding.level == ERROR for finding in found))
-
-
-class _Shown:
-    """One bar for each thing that is looked at."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._tasks: dict[str, TaskID] = {}
-
-    def moved(self, what: str, done: int, total: int) -> None:
-        if what not in self._tasks:
-            self._tasks[what] = self._bar.add_task(what, total=total)
-        self._bar.update(self._tasks[what], completed=done)
 
 
 def _report(found: list[Finding], *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""How far a bulk load is: a bar on a terminal, a line now and then everywhere else."""
+"""How far something long is: a bar on a terminal; of a bulk load, a line now and then everywhere else."""
 
 import contextlib
 import time
@@ -32,6 +32,25 @@ def shown(wanted: int) -> Generator[Callable[[int], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         yield partial(_advance, progress, progress.add_task("Loading players", total=wanted, visible=wanted > 0))
+
+
+@contextlib.contextmanager
+def bars() -> Generator[Callable[[str, int, int | None], None]]:
+    """Gives the function to call with what is gone through, how many of it are done and, if it is known, of how many.
+
+    Each thing has a bar; nothing is shown when nobody watches.
+    """
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        tasks: dict[str, TaskID] = {}
+
+        def moved(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = progress.add_task(what, total=total)
+            progress.update(tasks[what], completed=done)
+
+        yield moved
 
 
 class _Rate(ProgressColumn):

@@ -8,16 +8,20 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
-from granian.constants import HTTPModes, Interfaces, Loops
+from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
+from granian.http import HTTP1Settings
 from granian.server import Server
 
-from gamekeeper import app, doctor
-from gamekeeper.cli import terminal
+from gamekeeper import app, doctor, log
+from gamekeeper.cli import certificate, terminal
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.asgi import Asgi
+from gamekeeper.http.cors import Cors
+from gamekeeper.http.proxies import Proxies
 from gamekeeper.mail import outbox
 from gamekeeper.settings import Settings
 from gamekeeper.store import users
@@ -28,7 +32,8 @@ FIRST_ACCOUNT = (
     "  gamekeeper users add root --email root@example.com --api "
     "--role users.query --role users.manage --role game.link --database {database}"
 )
-LAST_REQUESTS_SECONDS = 30
+LARGEST_HEAD = 16_384  # bytes of the request line and the headers
+OTHER_FILES = 256  # that a process has open besides its connections: the database, the log, Python's own
 LOOK_AGAIN_SECONDS = 0.02
 
 
@@ -41,12 +46,16 @@ LOOK_AGAIN_SECONDS = 0.02
     type=click.IntRange(1),
     help="Processes; more than one needs PostgreSQL.  [default: GAMEKEEPER_WORKERS, or 1]",
 )
-def serve(database: str | None, host: str | None, port: int | None, workers: int | None) -> None:
+@click.option(
+    "--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate chain.  [default: GAMEKEEPER_TLS_CERT]"
+)
+@click.option("--tls-key", metavar="FILE", help="The certificate's private key.  [default: GAMEKEEPER_TLS_KEY]")
+def serve(database: str | None, **given: object) -> None:
     """Serve the API.
 
     Brings the schema up to date, prints one line when it answers, and stops cleanly on Ctrl-C or SIGTERM.
     """
-    loaded = terminal.load(database, host=host, port=port, workers=workers)
+    loaded = terminal.load(database, **given)
     require_servable(loaded)
     any_api = terminal.at_work(loaded, _prepare)
     if not any_api:
@@ -59,22 +68,23 @@ def require_servable(settings: Settings) -> None:
     with terminal.clear_failures():
         file = app.database_file(settings)
         outbox.check(settings)
+        certificate.check(settings)
+        Proxies(settings)
+        Cors(settings)
     if settings.workers > 1 and file:
         terminal.fail(
             f"{settings.workers} workers cannot share one SQLite file. Use --workers 1, or PostgreSQL: "
             "--database postgresql://user@host/name"
         )
     _free_address(settings)
-    if doctor.exposed(settings.host):
+    if doctor.overheard(settings):
         click.echo(f"WARNING: {settings.host} can be reached from outside without TLS: {doctor.TLS}", err=True)
 
 
 def url(settings: Settings) -> str:
-    return (
-        f"http://[{settings.host}]:{settings.port}"
-        if ":" in settings.host
-        else f"http://{settings.host}:{settings.port}"
-    )
+    scheme = "https" if settings.tls_cert else "http"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"{scheme}://{host}:{settings.port}"
 
 
 def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) -> None:
@@ -92,7 +102,15 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
         websockets=False,
         log_enabled=False,
         respawn_failed_workers=True,
-        workers_kill_timeout=LAST_REQUESTS_SECONDS,
+        workers_kill_timeout=settings.stop_seconds,
+        backpressure=settings.open_connections,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=settings.receive_seconds * 1000,  # also how long a kept connection may idle
+            max_buffer_size=LARGEST_HEAD,
+        ),
+        ssl_cert=Path(settings.tls_cert) if settings.tls_cert else None,
+        ssl_key=Path(settings.tls_key) if settings.tls_key else None,
+        ssl_protocol_min=SSLProtocols.tls12,
     )
     threading.Thread(target=_greet, args=(address, settings.port, greeting), daemon=True).start()
     try:
@@ -108,7 +126,21 @@ def build_app(settings: Settings) -> Asgi:
 
 def _in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
     threading.Thread(target=_follow_parent, daemon=True).start()
+    log.adopt()
+    _allow_files(settings.open_connections + OTHER_FILES)
     return build(settings)
+
+
+def _allow_files(count: int) -> None:
+    """Many systems begin with 1024 a process: too few for the connections it may keep."""
+    if os.name != "posix":
+        return
+    import resource  # noqa: PLC0415 - there is none elsewhere
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _prepare(keeper: Keeper) -> bool:

@@ -97,7 +97,8 @@ def follow(
     """Every change after a number (or from now on), then each new one as it comes, without end.
 
     Waits while the server is away and goes on where it was. To go on after a restart of your own, keep the `seq` of
-    the last change you have applied. Raises EpochChanged when the server's database was restored meanwhile.
+    the last change you have applied. Raises EpochChanged when the server's database was restored
+    meanwhile, and ChangesTrimmed when you were away for longer than it keeps changes.
     """
     look = changes(after, wait=wait, limit=limit, own=own, epoch=epoch)
 

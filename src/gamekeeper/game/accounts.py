@@ -5,7 +5,7 @@ import re
 import email_validator
 from email_validator import EmailNotValidError, validate_email
 
-from gamekeeper.game import lookup
+from gamekeeper.game import guesses, lookup
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import EmailChanged, PasswordChanged, PowersChanged, UserMuted, UserRegistered
 from gamekeeper.game.lookup import fold
@@ -79,7 +79,7 @@ async def change_email(tx: Reading, key: str, email: str, proven: str | None) ->
 
 async def change_password(tx: Reading, key: str, password: str, proven: str | None) -> Decision[User]:
     user = await _locked(tx, key, proven)
-    return Decision([PasswordChanged(user, password)], user)
+    return Decision([PasswordChanged(user, password), guesses.strangers(user.id)], user)
 
 
 async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]:

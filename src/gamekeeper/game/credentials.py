@@ -21,11 +21,16 @@ MAILS_WINDOW_MS = 60 * 60 * 1000
 
 async def prove(keeper: Keeper, user: User, sent: str, caller: str) -> str:
     """Returns the stored hash that the password matched, for the transaction to compare."""
-    async with guesses.reserved(keeper.store, keeper.settings, user.id, caller) as guess:
+    guess = guesses.by_caller(user.id, caller)
+    async with guesses.reserved(keeper.store, keeper.settings, guess):
         right = await keeper.passwords.right(sent, user.password)
     if not right:
         raise WrongPassword
-    await guesses.give_back(keeper.store, guess)
+
+    async def note(tx: Writing) -> None:
+        guesses.was_right(tx, guess)
+
+    await keeper.store.write(note)
     return user.password
 
 
@@ -62,7 +67,7 @@ async def redeem(tx: Reading, key: str, code: str, password: str) -> Decision[Us
     user = await lookup.locked_user(tx, key)
     if await resets.current(tx, user.id) != code:
         raise WrongCode  # used, or replaced by a newer one, since it was looked at
-    return Decision([PasswordChanged(user, password)], user)
+    return Decision([PasswordChanged(user, password), guesses.strangers(user.id)], user)
 
 
 async def _locked_with(tx: Reading, key: str, caller: str) -> User:

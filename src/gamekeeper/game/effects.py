@@ -8,14 +8,30 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from gamekeeper.game import rows
+from gamekeeper.game.account_effects import (
+    EmailChanged,
+    PasswordChanged,
+    PowersChanged,
+    ResetRequested,
+    UserMuted,
+    UserRegistered,
+    UsersLoaded,
+)
 from gamekeeper.game.inventory import Outcome, Slots, Stack, Touched
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import Player
-from gamekeeper.game.spelling import Spelling, Trace
-from gamekeeper.store import catalogue, items, lists, mails, players, presence, resets, spells, tokens, users, variables
+from gamekeeper.game.spelling import Spelling, Trace, Whose
+from gamekeeper.store import (
+    catalogue,
+    items,
+    ledger,
+    lists,
+    players,
+    presence,
+    spells,
+    variables,
+)
 from gamekeeper.store.engine import Writing
-
-Whose = tuple[str | None, str | None]  # the player's id, the user's id
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,117 +212,6 @@ class PlayersLoaded:
 
 
 @dataclass(frozen=True, slots=True)
-class _OfUser:
-    user: users.User  # as it was
-
-    def whose(self) -> Whose:
-        return None, self.user.id
-
-
-@dataclass(frozen=True, slots=True)
-class UserRegistered(_OfUser):
-    kind: ClassVar[str] = "user_registered"
-
-    def sides(self) -> tuple[Trace | None, Trace]:
-        known = {"name": self.user.name, "email": self.user.email, "password": "changed"}
-        return None, Trace(user=known | _held(self.user.powers))
-
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.insert(tx, [rows.user_columns(self.user)])
-
-
-@dataclass(frozen=True, slots=True)
-class UsersLoaded:
-    """Many accounts at once: one ledger row for the batch."""
-
-    loaded: Sequence[users.User]
-    created_at: int
-    kind: ClassVar[str] = "users_loaded"
-
-    def whose(self) -> Whose:
-        return None, None
-
-    def sides(self) -> tuple[Trace | None, Trace]:
-        return None, Trace(catalogue={"users": len(self.loaded)})
-
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.load(tx, [rows.user_columns(user) for user in self.loaded], self.created_at)
-
-
-@dataclass(frozen=True, slots=True)
-class EmailChanged(_OfUser):
-    email: str
-    kind: ClassVar[str] = "email_changed"
-
-    def sides(self) -> tuple[Trace, Trace]:
-        return Trace(user={"email": self.user.email}), Trace(user={"email": self.email})
-
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.set_email(tx, self.user.id, self.email, fold(self.email))
-        resets.forget(tx, self.user.id)
-
-
-@dataclass(frozen=True, slots=True)
-class PasswordChanged(_OfUser):
-    """A new password ends all that the old one opened: tokens and reset codes."""
-
-    password: str
-    kind: ClassVar[str] = "password_changed"
-
-    def sides(self) -> tuple[Trace | None, Trace]:
-        return None, Trace(user={"password": "changed"})
-
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.set_password(tx, self.user.id, self.password)
-        tokens.revoke_of_user(tx, self.user.id)
-        resets.forget(tx, self.user.id)
-
-
-@dataclass(frozen=True, slots=True)
-class PowersChanged(_OfUser):
-    powers: users.Powers
-    kind: ClassVar[str] = "powers_changed"
-
-    def sides(self) -> tuple[Trace, Trace]:
-        return Trace(user=_held(self.user.powers)), Trace(user=_held(self.powers))
-
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.set_powers(tx, self.user.id, self.powers)
-
-
-@dataclass(frozen=True, slots=True)
-class UserMuted(_OfUser):
-    reason: str
-    ends_at: int | None = None
-    kind: ClassVar[str] = "user_muted"
-
-    def sides(self) -> tuple[Trace, Trace]:
-        return Trace(user={"mute_reason": self.user.mute_reason}), Trace(user={"mute_reason": self.reason})
-
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.save_mute(tx, self.user.id, self.reason, self.ends_at)
-
-
-@dataclass(frozen=True, slots=True)
-class ResetRequested(_OfUser):
-    """The code itself is in no ledger."""
-
-    code: str
-    tries: int
-    life_ms: int
-    mail_id: str
-    caller_id: str
-    kind: ClassVar[str] = "reset_requested"
-
-    def sides(self) -> tuple[Trace | None, Trace]:
-        return None, Trace(user={"reset_code": "changed"})
-
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
-        resets.save(tx, self.user.id, self.code, self.tries, self.life_ms, self.mail_id)
-        mails.queue(tx, self.mail_id, self.user.id, self.caller_id, self.user.email, self.life_ms)
-
-
-@dataclass(frozen=True, slots=True)
 class CataloguePut:
     of: str
     before: Sequence[catalogue.Entry]
@@ -321,6 +226,26 @@ class CataloguePut:
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         catalogue.save(tx, self.of, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTrimmed:
+    """Old rows thrown away: this one carries on what they brought in, so that the ledger still adds up."""
+
+    upto: int
+    numbers: Sequence[int]
+    sums: Mapping[str, int]
+    kind: ClassVar[str] = "ledger_trimmed"
+
+    def whose(self) -> Whose:
+        return None, None
+
+    def sides(self) -> tuple[Trace | None, Trace]:
+        return None, Trace(catalogue={"upto": self.upto, "rows": len(self.numbers)}, sums=self.sums)
+
+    def carry_out(self, tx: Writing, _: Spelling) -> None:
+        ledger.delete(tx, self.numbers)
+        ledger.set_trimmed(tx, self.upto)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,11 +277,8 @@ Change = (
     | UserMuted
     | ResetRequested
     | CataloguePut
+    | LedgerTrimmed
 )
-
-
-def _held(powers: users.Powers) -> dict[str, object]:
-    return dict(powers._asdict())
 
 
 def _insert_bags(tx: Writing, player_id: str, bags: Mapping[str, int]) -> None:

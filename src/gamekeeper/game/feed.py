@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from gamekeeper import log
-from gamekeeper.game.refusals import CursorAhead, EpochChanged
+from gamekeeper.game.refusals import ChangesTrimmed, CursorAhead, EpochChanged
 from gamekeeper.store import feed
 from gamekeeper.store.engine import Away, Store
 from gamekeeper.store.feed import Change, Horizon
@@ -50,13 +50,15 @@ class Feed:
 
     async def changes(self, asked: Asked) -> Told:
         began = time.monotonic()
-        epoch, last = await feed.standing(self._store)
+        epoch, last, trimmed = await feed.standing(self._store)
         if asked.epoch is not None and asked.epoch != epoch:
             raise EpochChanged(epoch=epoch)
         if asked.after is None:
             return Told([], await self._now(last), epoch)
         if asked.after > last:
             raise CursorAhead(last=last)
+        if asked.after < trimmed:
+            raise ChangesTrimmed(trimmed=trimmed)
         cursor = asked.after
         while True:
             if cursor < self._decided:

@@ -1,57 +1,125 @@
 """How often a password may be guessed. A guess is reserved before the check and given back when it was right."""
 
 import hashlib
+import ipaddress
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
+from gamekeeper.game.effects import Untraced
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.refusals import Overloaded, TooManyGuesses
 from gamekeeper.settings import Settings
-from gamekeeper.store import guesses
+from gamekeeper.store import guesses, known_callers
 from gamekeeper.store.engine import ClaimTaken, Store, Writing
 
 WINDOW_MS = 5 * 60 * 1000
+KNOWN_MS = 30 * 24 * 60 * 60 * 1000
+SUBSCRIBER_BITS = 64  # of an IPv6 address: whoever has one has all that begin alike
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A password that is about to be tried."""
+
+    id: str
+    user_id: str | None  # None: nobody has this name
+    account: str
+    caller: str
+    address: str | None  # None: the caller has a token, and one address may serve many people
+
+
+def by_caller(user_id: str, caller_id: str) -> Guess:
+    return Guess(new_guid(), user_id, user_id, caller_id, None)
+
+
+def from_address(user_id: str | None, name: str, address: str) -> Guess:
+    """Without a token, where anybody may try. Nobody's name is kept in clear: it may be somebody's password."""
+    account = user_id or "name:" + hashlib.sha256(name.encode()).hexdigest()
+    place = subscriber(address)
+    return Guess(new_guid(), user_id, account, place, place)
+
+
+def subscriber(address: str) -> str:
+    """The part of an address that one cannot change at will."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((int(found), SUBSCRIBER_BITS), strict=False))
 
 
 @asynccontextmanager
-async def reserved(store: Store, settings: Settings, account: str, caller: str) -> AsyncGenerator[str]:
+async def reserved(store: Store, settings: Settings, guess: Guess) -> AsyncGenerator[None]:
     """Around the check; when there was no time to check anything, nothing was guessed."""
-    guess = await _reserve(store, settings, account, caller)
+    await _reserve(store, settings, guess)
     try:
-        yield guess
+        yield
     except Overloaded:
-        await give_back(store, guess)
+        await _take_back(store, guess)
         raise
 
 
-async def _reserve(store: Store, settings: Settings, account: str, caller: str) -> str:
+def was_right(tx: Writing, guess: Guess) -> None:
+    """It is given back, and this caller is known: whatever others guess does not shut them out."""
+    guesses.delete(tx, guess.id)
+    if guess.user_id:
+        known_callers.save(tx, guess.user_id, guess.caller)
+
+
+def strangers(user_id: str) -> Untraced:
+    """With a new password: who knew the old one is known no longer."""
+
+    async def forget(tx: Writing) -> None:
+        known_callers.forget(tx, user_id)
+
+    return Untraced(forget)
+
+
+def claim(counted: str) -> int:
+    """One at a time, of those who count the guesses of this account, or from this address."""
+    return int.from_bytes(hashlib.blake2b(f"guesses\n{counted}".encode(), digest_size=8).digest(), "big", signed=True)
+
+
+async def _reserve(store: Store, settings: Settings, guess: Guess) -> None:
     """In a transaction of its own, so that neither parallel requests nor a dry run get a free guess."""
 
-    async def count_and_insert(tx: Writing) -> str:
-        recent = await guesses.recent(tx, account, caller, WINDOW_MS)
-        waits = [
-            recent.oldest_of_caller_ms if recent.of_caller >= settings.guesses_per_caller else None,
-            recent.oldest_of_account_ms if recent.of_account >= settings.guesses_per_account else None,
-        ]
-        over = [wait for wait in waits if wait is not None]
-        if over:
-            raise TooManyGuesses(max(1, -(-(WINDOW_MS + max(over)) // 1000)))
-        guess_id = new_guid()
-        guesses.insert(tx, guess_id, account, caller)
-        return guess_id
+    async def count_and_insert(tx: Writing) -> None:
+        if guess.address:
+            await guesses.hold(tx, claim(guess.address))  # always after the account: nobody waits in a circle
+        wait = await _wait(tx, settings, guess)
+        if wait:
+            raise TooManyGuesses(-(-wait // 1000))
+        guesses.insert(tx, guess.id, guess.account, guess.caller)
 
     try:
-        return await store.write(count_and_insert, claim(account))
+        await store.write(count_and_insert, claim(guess.account))
     except ClaimTaken:
         raise Overloaded from None
 
 
-async def give_back(store: Store, guess_id: str) -> None:
+async def _wait(tx: Writing, settings: Settings, guess: Guess) -> int:
+    """Who has lately given the right password is held to their own guesses alone, not to those of everybody."""
+    waits = await guesses.waits(
+        tx,
+        guess.account,
+        guess.caller,
+        guess.address,
+        WINDOW_MS,
+        (settings.guesses_per_caller, settings.guesses_per_account, settings.guesses_per_address),
+    )
+    others = max(waits.of_account, waits.of_address)
+    if others <= waits.of_caller or await known_callers.has(tx, guess.user_id, guess.caller, KNOWN_MS):
+        return waits.of_caller
+    return others
+
+
+async def _take_back(store: Store, guess: Guess) -> None:
     async def delete(tx: Writing) -> None:
-        guesses.delete(tx, guess_id)
+        guesses.delete(tx, guess.id)
 
     await store.write(delete)
-
-
-def claim(account: str) -> int:
-    return int.from_bytes(hashlib.blake2b(f"guesses\n{account}".encode(), digest_size=8).digest(), "big", signed=True)

@@ -20,6 +20,7 @@ from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Sizes, Slots, Sp
 from gamekeeper.game.players import Player, unequipped
 from gamekeeper.game.refusals import (
     BadField,
+    ChangesTrimmed,
     CursorAhead,
     MissingField,
     NameTaken,
@@ -88,9 +89,11 @@ async def _require_applied(tx: Reading, player_id: str, applied: int | None, acc
     if applied is None:
         return
     newer = await feed.of_player(tx, player_id, applied, account_id, MOST_UNAPPLIED)
+    _, last, trimmed = await feed.standing(tx)
+    if newer and applied < trimmed:  # the newest change of a character is kept, those before it may be gone
+        raise ChangesTrimmed(trimmed=trimmed)
     if newer:
         raise UnappliedChanges(newer, newer[-1].seq)
-    _, last = await feed.standing(tx)
     if applied > last:
         raise CursorAhead(last=last)
 

@@ -47,6 +47,11 @@ class Passwords:
         self._remembered: dict[bytes, float] = {}
         self._dummy = _hasher.hash(secrets.token_hex(32))
 
+    @property
+    def waiting(self) -> int:
+        """How many are being hashed or wait for it."""
+        return self._waiting
+
     async def hashed(self, sent: str) -> str:
         return await self._off_loop(lambda: _hasher.hash(sent))
 

@@ -23,11 +23,11 @@ Refusal
 │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
 │   ├── PlayerOnline
 │   ├── UnappliedChanges     the game has not heard of all that was done to a character
-│   ├── EpochChanged  CursorAhead
+│   ├── EpochChanged  ChangesTrimmed  CursorAhead
 │   └── IdempotencyInProgress
 ├── IdempotencyKeyReused
-├── TooManyGuesses
-├── TooManyMails
+├── TooManyRequests          wait, and ask again
+│   └── TooManyGuesses  TooManyMails  TooManyRegistrations
 ├── Overloaded               come back in a moment
 └── LogInRefusal             what RFC 6749 has its own words for
     ├── InvalidRequest  InvalidGrant
@@ -212,6 +212,10 @@ class EpochChanged(Conflict):
     """The database was restored: this is epoch {epoch}. Ask with after=now, read the characters anew, and follow."""
 
 
+class ChangesTrimmed(Conflict):
+    """Changes up to {trimmed} are no longer kept. Ask with after=now, read the characters anew, and follow."""
+
+
 class CursorAhead(Conflict):
     """The ledger has not come that far: its last number is {last}."""
 
@@ -226,20 +230,24 @@ class IdempotencyKeyReused(Refusal):
     """This Idempotency-Key was used for another request; use a new one."""
 
 
-class TooManyGuesses(Refusal):
+class TooManyRequests(Refusal):
+    """Too much of this; wait {seconds} seconds."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds=seconds)
+        self.retry_after = seconds
+
+
+class TooManyGuesses(TooManyRequests):
     """Too many wrong passwords; wait {seconds} seconds."""
 
-    def __init__(self, seconds: int) -> None:
-        super().__init__(seconds=seconds)
-        self.retry_after = seconds
 
-
-class TooManyMails(Refusal):
+class TooManyMails(TooManyRequests):
     """Too many reset mails were asked for; wait {seconds} seconds."""
 
-    def __init__(self, seconds: int) -> None:
-        super().__init__(seconds=seconds)
-        self.retry_after = seconds
+
+class TooManyRegistrations(TooManyRequests):
+    """Too many accounts were registered; wait {seconds} seconds."""
 
 
 class Overloaded(Refusal):

@@ -7,6 +7,8 @@ from typing import Protocol
 from gamekeeper.game.inventory import Spot, Stack
 from gamekeeper.game.players import Player
 
+Whose = tuple[str | None, str | None]  # the player's id, the user's id
+
 
 def _nothing() -> dict[str, object]:
     return {}
@@ -34,3 +36,7 @@ class Spelling(Protocol):
     def read_player(self, document: bytes, last_online: int | None, /) -> Player: ...
 
     def trace(self, trace: Trace, /) -> str: ...
+
+    def sums(self, side: bytes | str | None, /) -> Mapping[str, int]:
+        """How many of each item one side of a ledger row has."""
+        ...

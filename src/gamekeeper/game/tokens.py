@@ -11,7 +11,6 @@ from gamekeeper.game.effects import Untraced
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import InvalidGrant, NoSuchToken, UnauthorizedClient
 from gamekeeper.store import clock, tokens, users
-from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.users import User
 
@@ -38,8 +37,8 @@ def digest(token: str) -> str:
 async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_only: bool) -> Pair:
     """An unknown account and a wrong password get the same answer in the same time."""
     user = await users.by_fold(keeper.store, lookup.fold(name)) if lookup.nameable(name) else None
-    account = user.id if user else "name:" + digest(lookup.fold(name))
-    async with guesses.reserved(keeper.store, keeper.settings, account, address) as guess:
+    guess = guesses.from_address(user.id if user else None, lookup.fold(name), address)
+    async with guesses.reserved(keeper.store, keeper.settings, guess):
         right = await keeper.passwords.right(sent, user.password if user else None)
     if not right or user is None:
         raise InvalidGrant
@@ -48,7 +47,7 @@ async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_onl
         current = await lookup.locked_user(tx, user.id)
         if current.password != user.password:
             raise InvalidGrant  # it changed since it was checked, and that ended all it had opened
-        guess_rows.delete(tx, guess)
+        guesses.was_right(tx, guess)
         return await _issue(tx, keeper, current, lookup.new_guid(), read_only=read_only) if current.powers.api else None
 
     pair = await keeper.store.write(issue_and_give_back)

@@ -12,20 +12,17 @@ from msgspec import Struct
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RoleMissing
-from gamekeeper.http import bodies, errors, openapi, tags, users
+from gamekeeper.http import bodies, errors, health, openapi, receipt, tags, users
+from gamekeeper.http.admission import ALWAYS, Admission
 from gamekeeper.http.caller import Callers
-from gamekeeper.http.errors import (
-    BodyTooLarge,
-    DatabaseAway,
-    InternalError,
-    MalformedBody,
-    MethodNotAllowed,
-    NoSuchRoute,
-    OutcomeUnknown,
-)
+from gamekeeper.http.cors import Cors
+from gamekeeper.http.errors import DatabaseAway, InternalError, MethodNotAllowed, NoSuchRoute, OutcomeUnknown
+from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
+from gamekeeper.http.heads import Heads
+from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import Receive, Request, query_of
-from gamekeeper.http.routes import CHECKED, NEVER, ROUTES, WRITE, Route
+from gamekeeper.http.routes import CHECKED, METRICS, NEVER, ROUTES, WRITE, Route
 from gamekeeper.store.engine import Away, Undecided
 
 Scope = MutableMapping[str, Any]
@@ -35,8 +32,6 @@ Hook = Callable[[], Awaitable[None]]
 LOG_IN = "/api/oauth/token"
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
 OK, NOT_MODIFIED = 200, 304
-NOBODY_KEEPS: errors.Headers = [(b"cache-control", b"no-store")]
-CALLER_KEEPS: errors.Headers = [(b"cache-control", b"private, no-cache"), (b"vary", b"authorization")]
 
 
 class _Node:
@@ -56,7 +51,13 @@ class Asgi:
         self._callers = callers
         self._files = Files(openapi.document(ROUTES, keeper.settings.game_name, keeper.settings.name_pattern))
         self._start, self._stop = start, stop
-        self._root = _tree(ROUTES)
+        self._root = _tree((*ROUTES, METRICS) if keeper.settings.metrics_token else ROUTES)
+        self.admission = Admission(keeper.settings.requests_in_flight)
+        self._proxies, self._cors = Proxies(keeper.settings), Cors(keeper.settings)
+        self._heads = Heads(keeper.settings, self._cors)
+        self._readiness = health.readiness(keeper)
+        self.metrics = Metrics(keeper, callers, self.admission)
+        self._count = self.metrics.count if keeper.settings.metrics_token else None
         self._log = log.access if keeper.settings.access_log else None
         # of a request's id: which process it was, and which request
         self._prefix, self._numbers = os.urandom(8).hex(), itertools.count()
@@ -78,19 +79,26 @@ class Asgi:
             params=(),
             headers=headers,
             query={},
-            address=client[0] if client else "",
+            address=self._proxies.address(client[0] if client else "", scope["headers"]),
             receive=receive,
+            admission=self.admission,
+            readiness=self._readiness,
+            metrics=self.metrics,
         )
         status, body = await self._answer(request, scope, receive)
-        await send({"type": "http.response.start", "status": status, "headers": _headers(request, status, body)})
+        await send({"type": "http.response.start", "status": status, "headers": self._heads.of(request, status, body)})
         await send({"type": "http.response.body", "body": body})
+        if self._count:
+            self._count(request.method, request.path, status, started)
         if self._log:
             self._log(request.id, request.caller.name, f"{request.method} {request.path}", status, started)
 
     async def _answer(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         try:
-            return await self._handle(request, scope, receive)
+            return await self._admitted(request, scope, receive)
         except Refusal as refusal:
+            if isinstance(refusal, MethodNotAllowed) and self._cors.asked(request):
+                return self._cors.preflight(request, refusal)
             return _refused(request, refusal)
         except Away as away:
             log.problem(request.id, f"the database is away: {away}")
@@ -98,6 +106,15 @@ class Asgi:
         except Exception:  # noqa: BLE001 - whatever it is, the caller learns only that it happened
             log.failure(request.id)
             return _refused(request, InternalError())
+
+    async def _admitted(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
+        if scope.get("raw_path") in ALWAYS:
+            return await self._handle(request, scope, receive)
+        self.admission.enter()
+        try:
+            return await self._handle(request, scope, receive)
+        finally:
+            self.admission.leave()
 
     async def _handle(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         route = self._find(request, scope)
@@ -107,15 +124,21 @@ class Asgi:
             if route.needs or route.does is WRITE:
                 _require(request, route)
         if route.takes is not None:
-            settings = self._keeper.settings
-            limit = settings.link_body_limit if route.over_link else settings.body_limit
-            request.raw = await _body(request.headers, receive, limit)
+            request.raw = await self._body(request, route, receive)
         request.query = query_of(scope["query_string"])
         if route.successor:
             link = f'<{route.successor}>; rel="successor-version"'.encode()
             request.answer_headers += [(b"deprecation", DEPRECATED_SINCE), (b"link", link)]
         content = await (route.handler(request) if route.takes is None else _with_body(request, route, route.takes))
         return _checked(request, content) if _kept(request, route) else (OK, content)
+
+    async def _body(self, request: Request, route: Route, receive: Receive) -> bytes:
+        """Those who send slowly keep nobody's place."""
+        settings = self._keeper.settings
+        limit = settings.link_body_limit if route.over_link else settings.body_limit
+        sent = await self.admission.aside(receipt.body(request.headers, receive, limit, settings.receive_seconds))
+        self.admission.require_place()
+        return sent
 
     def _find(self, request: Request, scope: Scope) -> Route:
         """On the raw path: in the decoded one a name's %2F has become a separator."""
@@ -203,38 +226,6 @@ def _checked(request: Request, content: bytes) -> tuple[int, bytes]:
     return (NOT_MODIFIED, b"") if same else (OK, content)
 
 
-async def _body(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
-    announced = headers.get(b"content-length", b"0")
-    if announced.isdigit() and int(announced[:20]) > limit:
-        raise BodyTooLarge(limit=limit)
-    parts: list[bytes] = []
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise MalformedBody(problem="The body ended before it was complete.")
-        part: bytes = message.get("body", b"")
-        size += len(part)
-        if size > limit:
-            raise BodyTooLarge(limit=limit)
-        parts.append(part)
-        more = message.get("more_body", False)
-    return b"".join(parts)
-
-
 def _refused(request: Request, refusal: Refusal) -> tuple[int, bytes]:
     request.answer_headers += errors.headers(refusal)
     return errors.status(type(refusal)), errors.body(refusal, request.id, log_in=request.path == LOG_IN)
-
-
-def _headers(request: Request, status: int, body: bytes) -> errors.Headers:
-    found: errors.Headers = [(b"x-request-id", request.id.encode()), *request.answer_headers]
-    if request.tag:
-        found += [*CALLER_KEEPS, (b"etag", request.tag)]
-    else:
-        found += NOBODY_KEEPS
-    if status != NOT_MODIFIED:
-        found += [(b"content-type", request.content_type), (b"content-length", b"%d" % len(body))]
-    if request.headers.get(b"connection", b"").lower() == b"close":
-        found.append((b"connection", b"close"))
-    return found

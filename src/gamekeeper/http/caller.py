@@ -28,6 +28,11 @@ class Callers:
         self._believed: dict[bytes, tuple[Caller, float]] = {}
         self._used: set[str] = set()
 
+    @property
+    def believed(self) -> int:
+        """How many tokens; some of them may have to be asked about again."""
+        return len(self._believed)
+
     async def caller(self, authorization: bytes | None) -> Caller:
         found = self._believed.get(authorization or b"")
         if found is not None and found[1] > time.monotonic():

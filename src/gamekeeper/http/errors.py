@@ -25,6 +25,10 @@ class BodyTooLarge(Refusal):
     """The body is larger than {limit} bytes."""
 
 
+class BodyTooSlow(Refusal):
+    """The body did not come within {seconds} seconds."""
+
+
 class UnsupportedMediaType(Refusal):
     """Send the body as application/json or application/x-www-form-urlencoded."""
 
@@ -56,12 +60,12 @@ STATUS: Mapping[type[Refusal], int] = {
     refusals.Forbidden: 403,
     refusals.NotFound: 404,
     MethodNotAllowed: 405,
+    BodyTooSlow: 408,
     refusals.Conflict: 409,
     BodyTooLarge: 413,
     UnsupportedMediaType: 415,
     refusals.IdempotencyKeyReused: 422,
-    refusals.TooManyGuesses: 429,
-    refusals.TooManyMails: 429,
+    refusals.TooManyRequests: 429,
     InternalError: 500,
     refusals.Overloaded: 503,
     DatabaseAway: 503,
@@ -91,6 +95,8 @@ def headers(refusal: Refusal) -> Headers:
         found.append((b"www-authenticate", b"Bearer"))
     if isinstance(refusal, MethodNotAllowed):
         found.append((b"allow", refusal.allowed.encode()))
+    if isinstance(refusal, BodyTooSlow):
+        found.append((b"connection", b"close"))  # the rest of it must not be taken for the next request
     if refusal.retry_after is not None:
         found.append((b"retry-after", str(refusal.retry_after).encode()))
     return found

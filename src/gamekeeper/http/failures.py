@@ -9,13 +9,24 @@ from msgspec import Meta, Struct
 
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import credentials, errors, feed, items, link, samples, spells, tokens, users, variables, wire
+from gamekeeper.http import (
+    credentials,
+    errors,
+    feed,
+    items,
+    link,
+    samples,
+    spells,
+    tokens,
+    users,
+    variables,
+    wire,
+)
 from gamekeeper.http.routes import WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
 
 Kind = type[Refusal]
 FEW = 3
-WAITING = (no.TooManyGuesses, no.TooManyMails)  # they say for how long
 DETAILS = {  # of the examples of refusals
     "field": "quantity",
     "problem": "must be a whole number from 1 to 2147483647",
@@ -35,6 +46,7 @@ DETAILS = {  # of the examples of refusals
     "seconds": 240,
     "variable": samples.DRAGONS,
     "type": "Integer",
+    "trimmed": 41,
     "last": 4711,
     "epoch": samples.EPOCH,
     "limit": 65_536,
@@ -64,7 +76,7 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     items.take: (no.NoSuchItem, no.NotEnoughItems, no.BagNotEmpty),
     spells.teach: (no.NoSuchSpell, no.SpellAlreadyKnown, no.NoFreeSpellSlot),
     spells.forget: (no.NoSuchSpell, no.SpellNotKnown),
-    users.register: (no.ReservedName, no.UsernameTaken, no.EmailTaken),
+    users.register: (no.ReservedName, no.UsernameTaken, no.EmailTaken, no.TooManyRegistrations),
     credentials.validate_password: (no.WrongPassword, no.TooManyGuesses),
     credentials.change_email: (no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
     credentials.change_password: (no.WrongPassword, no.TooManyGuesses),
@@ -77,13 +89,21 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     link.put_player: (
         *(no.MissingField, no.ReservedName, no.WrongVariableType),
         *(no.NoSuchPlayer, no.NoSuchUser, no.NoSuchItem, no.NoSuchBag, no.NoSuchSpell, no.NoSuchVariable),
-        *(no.NameTaken, no.SlotOutOfRange, no.StackTooLarge, no.SpellAlreadyKnown, no.UnappliedChanges, no.CursorAhead),
+        *(
+            no.NameTaken,
+            no.SlotOutOfRange,
+            no.StackTooLarge,
+            no.SpellAlreadyKnown,
+            no.UnappliedChanges,
+            no.ChangesTrimmed,
+            no.CursorAhead,
+        ),
     ),
     link.delete_player: (no.NoSuchPlayer, no.PlayerOnline),
     link.joined: (no.NoSuchServer, no.NoSuchPlayer),
     link.left: (no.NoSuchServer, no.NoSuchPlayer),
     link.shut: (no.NoSuchServer,),
-    feed.changes: (no.EpochChanged, no.CursorAhead),
+    feed.changes: (no.EpochChanged, no.ChangesTrimmed, no.CursorAhead),
 }
 
 
@@ -124,7 +144,7 @@ def _request(route: Route) -> Iterator[Kind]:
         yield no.BadField
     if route.takes is None:
         return
-    yield from (errors.MalformedBody, no.BadField, errors.BodyTooLarge, errors.UnsupportedMediaType)
+    yield from (errors.MalformedBody, no.BadField, errors.BodyTooLarge, errors.BodyTooSlow, errors.UnsupportedMediaType)
     fields = msgspec.structs.fields(route.takes) if issubclass(route.takes, Struct) else ()
     if any(each.required for each in fields) or not fields:
         yield no.MissingField
@@ -185,7 +205,7 @@ def _refused(kinds: Sequence[Kind], route: Route, schemas: Schemas) -> Schema:
 def _sent_with(kinds: Sequence[Kind]) -> list[str]:
     if no.Denied in kinds:
         return ["WWW-Authenticate"]
-    waits = any(each.retry_after is not None or issubclass(each, WAITING) for each in kinds)
+    waits = any(each.retry_after is not None or issubclass(each, no.TooManyRequests) for each in kinds)
     return ["Retry-After"] if waits else []
 
 

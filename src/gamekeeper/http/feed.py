@@ -21,7 +21,8 @@ ROLE = "game.link"
 async def changes(request: Request) -> bytes:
     """Changes to characters after a number, in order; waits for one if there is none."""
     asked = _asked(request)
-    told = await _unless_gone(request, request.keeper.feed.changes(asked))
+    telling = _unless_gone(request, request.keeper.feed.changes(asked))
+    told = await (request.admission.aside(telling) if asked.wait else telling)
     if told is None:
         return b""  # nobody is there to read it
     if asked.wait:

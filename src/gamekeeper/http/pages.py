@@ -5,8 +5,8 @@ from gamekeeper.http.files import KINDS
 from gamekeeper.http.request import Request
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 
@@ -30,9 +30,5 @@ async def file(request: Request) -> bytes:
 
 def _shown(request: Request, kind: str, content: bytes) -> bytes:
     request.content_type = f"{kind}; charset=utf-8".encode()
-    request.answer_headers += [
-        (b"content-security-policy", POLICY.encode()),
-        (b"x-content-type-options", b"nosniff"),
-        (b"referrer-policy", b"no-referrer"),
-    ]
+    request.policy = POLICY
     return content

@@ -13,8 +13,11 @@ from gamekeeper.game.changes import Decide, Done, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import BadField, RepeatedField
 from gamekeeper.http import bodies
+from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Caller, Callers
+from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
+from gamekeeper.http.question import Question
 
 R = TypeVar("R")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -22,6 +25,7 @@ LINK_ROOT = "/api/link/"  # where all that game servers say and ask begins
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to do with it
 NOBODY = Caller("", "", "", read_only=True, roles=frozenset())
 
 
@@ -38,10 +42,14 @@ class Request:
     query: Mapping[str, str]
     address: str
     receive: Receive
+    admission: Admission
+    readiness: Question[None]
+    metrics: Metrics
     caller: Caller = NOBODY
     raw: bytes = b""
     body: msgspec.Struct | None = None
     content_type: bytes = b"application/json; charset=utf-8"  # of the answer
+    policy: bytes = POLICY  # of the answer, for browsers
     tag: bytes = b""  # of the answer, where the caller may keep it
     answer_headers: list[tuple[bytes, bytes]] = field(default_factory=list[tuple[bytes, bytes]])
 

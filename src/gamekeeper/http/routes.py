@@ -14,6 +14,7 @@ from gamekeeper.http import (
     health,
     items,
     link,
+    metrics,
     pages,
     players,
     spells,
@@ -133,4 +134,6 @@ ROUTES: tuple[Route, ...] = (
     Route(None, "GET", "/health/live", NOBODY, READ, NEVER, health.live, None, wire.Health),
     Route(None, "GET", "/health/ready", NOBODY, READ, NEVER, health.ready, None, wire.Health),
 )
+# for an operator's Prometheus, where there is one: no operation of the API, and told of in docs/operating.md alone
+METRICS = Route(None, "GET", "/metrics", NOBODY, READ, NEVER, metrics.show, None, "text/plain")
 # fmt: on

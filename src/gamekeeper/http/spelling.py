@@ -1,6 +1,7 @@
 """Between the rules' values and the wire's shapes, both ways. As a module it is the `Spelling` of game/spelling.py."""
 
 import functools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -27,6 +28,7 @@ from gamekeeper.store.users import User
 _EPOCH = datetime.fromtimestamp(0, UTC).date()
 _TWO, _THREE = [f"{number:02}" for number in range(60)], [f"{number:03}" for number in range(1000)]  # digits, made once
 _FIELDS = wire.PlayerDocument.__struct_fields__
+ITEM, QUANTITY = wire.Sum.__struct_fields__  # as every record that has them spells them
 _TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.TIMES]
 _attributes = attrgetter(*(wire.PLAYER_ATTRIBUTES[name] for name in _FIELDS))
 _document = msgspec.json.Decoder(wire.PlayerDocument)
@@ -179,6 +181,24 @@ def trace(side: Trace) -> str:
         [wire.Sum(item, quantity) for item, quantity in side.sums.items()],
     )
     return encode({**fields, **cast("Mapping[str, object]", msgspec.to_builtins(rest))}).decode()
+
+
+def sums(side: bytes | str | None) -> Counter[str]:
+    """Whatever has an item and a quantity, wherever it stands in the row."""
+    found: Counter[str] = Counter()
+    waiting: list[Any] = [msgspec.json.decode(side)] if side else []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += cast("list[Any]", value)
+        elif isinstance(value, dict):
+            record = cast("dict[str, Any]", value)
+            if ITEM in record and QUANTITY in record:
+                if record[ITEM] != ZERO:
+                    found[record[ITEM]] += record[QUANTITY]
+            else:
+                waiting += record.values()
+    return found
 
 
 def _once(field: str, keys: Sequence[object]) -> None:

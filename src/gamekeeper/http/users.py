@@ -2,13 +2,13 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from gamekeeper.game import accounts, lookup
+from gamekeeper.game import accounts, lookup, registrations
 from gamekeeper.game.lists import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.http import paging, spelling, wire
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
-from gamekeeper.store import players, users
+from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import Record
 
@@ -39,7 +39,10 @@ async def register(request: Request, body: wire.Register) -> bytes:
     name = accounts.require_name(body.username, "username", request.keeper.settings)
     email = accounts.require_email(body.email, "email")
     password = await request.keeper.passwords.hashed(body.password)
-    decide = partial(accounts.register, name=name, email=email, password=password, powers=users.Powers())
+    caller, settings = request.caller.account_id, request.keeper.settings
+    decide = partial(
+        registrations.register, caller=caller, settings=settings, name=name, email=email, password=password
+    )
     return await request.change(decide, lambda user: wire.encode(wire.Registered(user.name, user.email)))
 
 

@@ -19,7 +19,6 @@ LANES = 4  # mails under way at once in one process: one that hangs does not hol
 BACK_OFF_MS = (1_000, 5_000, 30_000, 120_000, 300_000)  # after the first failure, the second …; the last from then on
 NOTE_SECONDS = 30.0
 STOP_SECONDS = 1.0
-KEPT_MS = 7 * 24 * 60 * 60 * 1000
 STOPPED = smtp.Failed("This server was stopped meanwhile.", "stopped")
 
 

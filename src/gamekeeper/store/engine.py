@@ -1,6 +1,7 @@
 """What the floors above know of a database: named statements, snapshots to read, transactions to write."""
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from gamekeeper.store.statements import Statement
@@ -16,6 +17,16 @@ class Away(Exception):
 
 class Undecided(Away):
     """The connection broke while COMMIT was under way: the change was made, or it was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How busy a store is in this process."""
+
+    writer_queue: int | None = None  # changes that wait for the one writer
+    batches: Sequence[int] = ()  # transactions so far, by how many changes they committed together: 1, 2, 3-4, 5-8 …
+    batched: int = 0  # changes so far, in all of them
+    pool: Mapping[str, int] = field(default_factory=dict[str, int])  # connections free, busy, and waited for
 
 
 class ClaimTaken(Exception):
@@ -34,6 +45,14 @@ class Reading(Protocol):
         ...
 
 
+class Snapshot(Reading, Protocol):
+    """Everything that is read shows one moment, however long it takes."""
+
+    def table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
+        """All rows of a table, some at a time: it may be longer than the memory."""
+        ...
+
+
 class Writing(Reading, Protocol):
     def later(self, statement: Statement, *values: Value) -> None:
         """Runs with the other late statements, in one round trip, before the next read or the commit."""
@@ -41,6 +60,10 @@ class Writing(Reading, Protocol):
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
         """Like `later`, for many rows at once: the statement is an INSERT of one row of parameters."""
+        ...
+
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+        """Like `load`, for a table that is named when it is known: a backup has whatever there was."""
         ...
 
     async def flush(self) -> None:
@@ -59,7 +82,13 @@ class Store(Reading, Protocol):
 
     async def close(self) -> None: ...
 
-    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T: ...
+    async def limit(self, statement_seconds: int) -> None:
+        """From here on a statement that takes longer is given up, where the database can; a COMMIT never."""
+        ...
+
+    def figures(self) -> Figures: ...
+
+    async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T: ...
 
     async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
         """Runs the work in a transaction and commits; an exception from the work rolls all of it back.

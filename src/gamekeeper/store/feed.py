@@ -22,6 +22,7 @@ class Change(NamedTuple):
 class Standing(NamedTuple):
     epoch: str
     last: int  # what is in the ledger; numbers before it may still be on their way
+    trimmed: int  # changes up to this one may be missing
 
 
 class Horizon(NamedTuple):
@@ -33,7 +34,7 @@ class Horizon(NamedTuple):
 
 async def standing(tx: Reading) -> Standing:
     row = await tx.one(SQL.standing)
-    return Standing(*row) if row else Standing("", 0)
+    return Standing(*row) if row else Standing("", 0, 0)
 
 
 async def horizon(store: Store, passed: int) -> Horizon | None:

@@ -1,5 +1,5 @@
 -- name: standing
-SELECT id, (SELECT COALESCE(MAX(seq), 0) FROM ledger) FROM epoch;
+SELECT id, (SELECT COALESCE(MAX(seq), 0) FROM ledger), trimmed FROM epoch;
 
 -- name: last_drawn (sqlite)
 SELECT COALESCE(MAX(seq), 0) FROM ledger;

@@ -8,17 +8,25 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("guesses")
 
 
-class Recent(NamedTuple):
-    of_account: int
-    of_caller: int
-    oldest_of_account_ms: int
-    oldest_of_caller_ms: int
+class Waits(NamedTuple):
+    """Milliseconds until one more is free; 0: it is."""
+
+    of_caller: int  # at this account
+    of_account: int  # by all callers
+    of_address: int  # at all accounts
 
 
-async def recent(tx: Reading, account: str, caller: str, window_ms: int) -> Recent:
-    """How many there were in the window, and when the oldest was, counted back from now (so below zero)."""
-    row = await tx.one(SQL.recent, account, caller, window_ms)
-    return Recent(*(int(number) for number in row)) if row else Recent(0, 0, 0, 0)
+async def waits(
+    tx: Reading, account: str, caller: str, address: str | None, window_ms: int, most: tuple[int, int, int]
+) -> Waits:
+    """`most` of each fit into the window."""
+    row = await tx.one(SQL.waits, account, caller, address, window_ms, *most)
+    return Waits(*(int(number) for number in row)) if row else Waits(0, 0, 0)
+
+
+async def hold(tx: Reading, claim: int) -> None:
+    """One more claim, until the end of the transaction; SQLite's one writer has them all."""
+    await tx.one(SQL.hold, claim)
 
 
 def insert(tx: Writing, guess_id: str, account: str, caller: str) -> None:

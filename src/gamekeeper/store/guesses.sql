@@ -1,9 +1,17 @@
--- name: recent
-SELECT COUNT(*),
-       COALESCE(SUM(CASE WHEN caller = $2 THEN 1 ELSE 0 END), 0),
-       COALESCE(MIN(at) - {now}, 0),
-       COALESCE(MIN(CASE WHEN caller = $2 THEN at END) - {now}, 0)
-FROM guesses WHERE account = $1 AND at > {now} - $3;
+-- how long until the newest but so many of each are out of the window
+-- name: waits
+SELECT COALESCE((SELECT at + $4 - {now} FROM guesses WHERE account = $1 AND caller = $2 AND at > {now} - $4
+                 ORDER BY at DESC LIMIT 1 OFFSET $5 - 1), 0),
+       COALESCE((SELECT at + $4 - {now} FROM guesses WHERE account = $1 AND at > {now} - $4
+                 ORDER BY at DESC LIMIT 1 OFFSET $6 - 1), 0),
+       COALESCE((SELECT at + $4 - {now} FROM guesses WHERE caller = $3 AND at > {now} - $4
+                 ORDER BY at DESC LIMIT 1 OFFSET $7 - 1), 0);
+
+-- name: hold (sqlite)
+SELECT $1;
+
+-- name: hold (postgres)
+SELECT pg_advisory_xact_lock($1);
 
 -- name: insert
 INSERT INTO guesses (id, account, caller, at) VALUES ($1, $2, $3, {now});

@@ -1,8 +1,9 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
 
 SQL = Statements("ledger")
 
@@ -52,6 +53,30 @@ async def after(tx: Reading, seq: int, limit: int) -> list[Written]:
 async def belongings_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
     """Number, before and after of every row that can say what somebody holds; the catalogue's rows are large."""
     return await tx.all(SQL.belongings_after, seq, limit)
+
+
+async def trimmed(tx: Reading) -> int:
+    """Up to which number only the newest rows are left; whoever would trim meanwhile waits for this transaction."""
+    row = await tx.one(SQL.trimmed)
+    return row[0] if row else 0
+
+
+async def last_old(tx: Reading, after: int, older_than_ms: int, most: int) -> int:
+    row = await tx.one(SQL.last_old, after, older_than_ms, most)
+    return row[0] if row else 0
+
+
+async def superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:
+    """Number, before and after."""
+    return await tx.all(SQL.superseded, after, upto)
+
+
+def set_trimmed(tx: Writing, upto: int) -> None:
+    tx.later(SQL.set_trimmed, upto)
+
+
+def delete(tx: Writing, numbers: Iterable[int]) -> None:
+    tx.later(SQL.delete, as_table({"seq": each} for each in numbers))
 
 
 async def last(tx: Reading) -> int:

@@ -9,5 +9,33 @@ FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 -- name: belongings_after
 SELECT seq, before, after FROM ledger WHERE seq > $1 AND kind <> 'catalogue_put' ORDER BY seq LIMIT $2;
 
+-- Of the oldest rows that were not looked at yet, the last that is old enough.
+-- name: last_old
+SELECT COALESCE(MAX(seq), 0) FROM (SELECT seq, at FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $3) AS oldest
+WHERE at < {now} - $2;
+
+-- Of the rows up to a number those that nobody needs: about no character, or followed by a newer one about the same
+-- character from the same side. A game that was told of neither is told of the newest.
+-- name: superseded
+SELECT seq, before, after FROM ledger WHERE seq IN (
+    SELECT r.seq
+    FROM (SELECT player_id, over_link, actor_id, MAX(seq) AS seq
+          FROM (SELECT player_id, over_link, CASE WHEN over_link THEN actor_id END AS actor_id, seq
+                FROM ledger WHERE seq > $1 AND seq <= $2 AND player_id IS NOT NULL) AS looked_at
+          GROUP BY player_id, over_link, actor_id) AS newest,
+         {each} ledger r WHERE r.player_id = newest.player_id AND r.seq < newest.seq AND r.over_link = newest.over_link
+             AND (NOT r.over_link OR r.actor_id = newest.actor_id) {end_each}
+    UNION
+    SELECT seq FROM ledger WHERE seq > $1 AND seq <= $2 AND player_id IS NULL);
+
+-- name: trimmed
+SELECT trimmed FROM epoch {for_update};
+
+-- name: set_trimmed
+UPDATE epoch SET trimmed = $1;
+
+-- name: delete
+DELETE FROM ledger WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
+
 -- name: last
 SELECT COALESCE(MAX(seq), 0) FROM ledger;

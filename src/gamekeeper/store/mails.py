@@ -107,6 +107,12 @@ async def count_failed(tx: Reading, since_ms: int) -> int:
     return row[0] if row else 0
 
 
+async def counts(tx: Reading, failed_within_ms: int) -> tuple[int, int]:
+    """How many wait to be sent, and how many of those queued since were refused for good; no more than a thousand."""
+    waiting, failed = await tx.one(SQL.counts, failed_within_ms) or (0, 0)
+    return waiting, failed
+
+
 def retire(tx: Writing) -> None:
     """Those whose code has run out, was used or was replaced are looked at no more."""
     tx.later(SQL.retire)

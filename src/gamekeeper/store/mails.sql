@@ -70,6 +70,11 @@ GROUP BY last_error ORDER BY COUNT(*) DESC, last_error;
 -- name: count_failed
 SELECT COUNT(*) FROM mails WHERE failed_at > {now} - $1;
 
+-- No more than a thousand of each are counted.
+-- name: counts
+SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE next_try_at IS NOT NULL LIMIT 1000) AS w),
+       (SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE queued_at > {now} - $1 AND failed_at IS NOT NULL LIMIT 1000) AS f);
+
 -- name: retire
 UPDATE mails SET next_try_at = NULL
 WHERE next_try_at IS NOT NULL AND id IN (SELECT id FROM mail_records WHERE next_try_at IS NOT NULL AND state = 'expired');

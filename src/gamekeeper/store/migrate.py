@@ -2,10 +2,11 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from gamekeeper.store.engine import Store, Writing
+from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("migrate")
@@ -28,6 +29,12 @@ class Migration(NamedTuple):
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
+class Applied(NamedTuple):
+    number: int
+    name: str
+    checksum: str
+
+
 def known(folder: Path = FOLDER / "migrations") -> list[Migration]:
     found = [(_FILE.fullmatch(path.name), path) for path in sorted(folder.glob("*.sql"))]
     return [Migration(int(match[1]), match[2], path.read_text(encoding="utf-8")) for match, path in found if match]
@@ -48,34 +55,54 @@ async def pending(store: Store) -> list[Migration]:
     return await store.write(look, CLAIM)
 
 
+async def apply(tx: Writing, engine: str, migrations: list[Migration]) -> None:
+    """Those that are missing, in this one transaction: for a database that is there as a whole or not at all."""
+    there = await _applied(tx, known())
+    for migration in migrations:
+        if migration.number not in there:
+            await _apply(tx, engine, migration)
+
+
+async def applied(tx: Reading) -> dict[int, Applied]:
+    return {row[0]: Applied(*row) for row in await tx.all(SQL.applied_migrations)}
+
+
+def require_known(applied: Iterable[Applied], migrations: list[Migration], what: str = "database") -> None:
+    checksums = {migration.number: migration.checksum for migration in migrations}
+    for number, name, checksum in applied:
+        if number not in checksums:
+            raise SchemaMismatch(
+                f"The {what} has migration {number:04} ({name}), which this version does not know: "
+                "it was written by a newer Gamekeeper. Run that version, or a newer one."
+            )
+        if checksums[number] != checksum:
+            raise SchemaMismatch(
+                f"Migration {number:04} ({name}) is not the one that was applied to this {what}. "
+                "Run the version of Gamekeeper that wrote it, or restore a backup."
+            )
+
+
 def _step(engine: str, migration: Migration, migrations: list[Migration]):  # noqa: ANN202 - a closure for Store.write
     async def apply(tx: Writing) -> bool:
         if migration.number in await _applied(tx, migrations):
             return False
-        for text in split(migration.text, engine):
-            await tx.returning(Statement(migration.name, {"": text}))
-        tx.later(SQL.record_migration, migration.number, migration.name, migration.checksum)
+        await _apply(tx, engine, migration)
         return True
 
     return apply
 
 
+async def _apply(tx: Writing, engine: str, migration: Migration) -> None:
+    for text in split(migration.text, engine):
+        await tx.returning(Statement(migration.name, {"": text}))
+    tx.later(SQL.record_migration, migration.number, migration.name, migration.checksum)
+
+
 async def _applied(tx: Writing, migrations: list[Migration]) -> set[int]:
     await tx.returning(SQL.create_migrations)
-    applied = {int(row[0]): (str(row[1]), str(row[2])) for row in await tx.all(SQL.applied_migrations)}
-    checksums = {migration.number: migration.checksum for migration in migrations}
-    for number, (name, checksum) in applied.items():
-        if number not in checksums:
-            raise SchemaMismatch(
-                f"The database has migration {number:04} ({name}), which this version does not know: "
-                "it was written by a newer Gamekeeper. Run that version, or a newer one."
-            )
-        if checksums[number] != checksum:
-            raise SchemaMismatch(
-                f"Migration {number:04} ({name}) is not the one that was applied to this database. "
-                "Run the version of Gamekeeper that wrote it, or restore a backup."
-            )
-    return set(applied)
+    found = await applied(tx)
+    require_known(found.values(), migrations)
+    return set(found)
 
 
 def split(script: str, engine: str) -> list[str]:

@@ -4,22 +4,26 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
 
 from gamekeeper import crash
-from gamekeeper.store.engine import Away, ClaimTaken, Reading, Row, Undecided, Value, Writing
-from gamekeeper.store.statements import Statement, parameters, shifted
+from gamekeeper.store import codecs, hosts
+from gamekeeper.store.engine import Away, ClaimTaken, Figures, Row, Snapshot, Undecided, Value, Writing
+from gamekeeper.store.statements import Statement, as_one, parameters, shifted
+from gamekeeper.store.watch import Watch
 
 T = TypeVar("T")
 ATTEMPTS = 8
+SOME = 5_000  # rows of a table in one go
 # said, not inherited: under another level a rule would read what was there before it got its lock
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 BESIDE = "beside"  # the column between the two
 DURABLE = ("synchronous_commit", "fsync", "full_page_writes")
-CONNECT_SECONDS = 5
+CONNECT_SECONDS = 3
 LOCK_SECONDS = 5
 SESSION = {
     "application_name": "gamekeeper",
@@ -27,6 +31,12 @@ SESSION = {
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
 }
+# what it works on, or has just answered. Nobody tells it that a session is dead: it would keep the locks, and give them
+# to the next that is. So with one all of them are ended, for they have waited as long on the same network
+WORKING = """WITH sessions AS (
+                 SELECT pid, state = 'active' OR state_change > clock_timestamp() - INTERVAL '1 second' AS working
+                 FROM pg_stat_activity WHERE pid = ANY($1))
+             SELECT pid, (SELECT bool_and(working) FROM sessions) OR NOT pg_terminate_backend(pid) FROM sessions"""
 LEAST_VERSION = 15
 WORDS = {
     "guid": "uuid",
@@ -83,18 +93,21 @@ class _Unsettled(Exception):
     """The connection broke before COMMIT was sent: the transaction did not happen."""
 
 
+class _TooLong(Away):
+    """The server gave the statement up; it would take as long again."""
+
+
 class _Line:
     """One connection and the statements prepared on it; inside `write` also the statements kept for later."""
 
-    def __init__(self, db: Any) -> None:  # noqa: ANN401 - asyncpg has no types
+    def __init__(self, db: Any, session: int) -> None:  # noqa: ANN401 - asyncpg has no types
         self.db = db
+        self.session = session
         self._prepared: dict[Any, Any] = {}
-        self._name, self._number = (
-            f"gamekeeper_{secrets.token_hex(8)}",
-            0,
-        )  # behind a pool two of us may share a session
+        self._name = f"gamekeeper_{secrets.token_hex(8)}"  # behind a pool two of us may share a session
+        self._number = 0
         self._late: list[tuple[Statement, Sequence[Value]]] = []
-        self._loads: list[tuple[Statement, Iterable[Row]]] = []
+        self._loads: list[tuple[str, Sequence[str], Iterable[Row]]] = []
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         await self.flush()
@@ -124,19 +137,29 @@ class _Line:
         self._late.append((statement, values))
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
-        self._loads.append((statement, rows))
+        table, columns = _INSERT.findall(_text(statement))[0]
+        self.fill(table, columns.replace(",", " ").split(), rows)
+
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+        self._loads.append((table, columns, rows))
+
+    async def table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
+        await self.db.execute(f"DECLARE copied NO SCROLL CURSOR FOR SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names that the schema has
+        while rows := await self.db.fetch(f"FETCH {SOME} FROM copied"):
+            yield rows
+        await self.db.execute("CLOSE copied")
 
     async def flush(self) -> None:
         """Loads go first, one after the other: what is loaded refers to what was loaded before."""
         loads, self._loads = self._loads, []
-        for statement, rows in loads:
-            await self._copy(statement, rows)
+        for table, columns, rows in loads:
+            await self.db.copy_records_to_table(table, records=rows, columns=columns)
         if not self._late:
             return
         late, self._late = self._late, []
         key = tuple(statement for statement, _ in late)
         if key not in self._prepared:
-            self._prepared[key] = await self._prepare(_as_one([_text(statement) for statement in key]))
+            self._prepared[key] = await self._prepare(as_one([_text(statement) for statement in key]))
         await self._prepared[key].fetch(*[value for _, values in late for value in values])
 
     async def rollback(self) -> None:
@@ -144,11 +167,6 @@ class _Line:
         self._loads.clear()
         if not self.db.is_closed() and self.db.is_in_transaction():
             await self.db.execute("ROLLBACK")
-
-    async def _copy(self, statement: Statement, rows: Iterable[Row]) -> None:
-        """COPY into the table and columns that the statement inserts into."""
-        table, columns = _INSERT.findall(_text(statement))[0]
-        await self.db.copy_records_to_table(table, records=rows, columns=columns.replace(",", " ").split())
 
     async def _prepare(self, text: str) -> Any:  # noqa: ANN401 - asyncpg has no types
         """Named: the server forgets a nameless one at the next, and would parse and plan it for every request."""
@@ -164,17 +182,31 @@ class PostgresStore:
     engine = "postgres"
 
     def __init__(self, url: str, connections: int) -> None:
-        self._url = url
+        self._urls = hosts.each(url)
         self._free: list[_Line] = []
         self._places = asyncio.Semaphore(connections)
+        self._waiting = 0  # for a place
+        self._session = SESSION
+        self._watch = Watch[_Line](self._working)
+        self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         await self._on_line(_require_version)
 
     async def close(self) -> None:
-        while self._free:
-            with contextlib.suppress(*_LOST):
-                await self._free.pop().db.close(timeout=CONNECT_SECONDS)
+        if self._watching:
+            self._watching.cancel()
+        await self._close_free()
+
+    async def limit(self, statement_seconds: int) -> None:
+        limit = f"{statement_seconds}s"  # PostgreSQL stops that clock before it commits: no COMMIT is ever cut off
+        self._session = {**SESSION, "statement_timeout": limit, "idle_in_transaction_session_timeout": limit}
+        self._watching = asyncio.create_task(self._watch.keep(statement_seconds))
+        await self._close_free()  # they know no limit
+
+    def figures(self) -> Figures:
+        pool = {"free": len(self._free), "busy": len(self._watch.busy), "waiting": self._waiting}
+        return Figures(pool=pool)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return await self._reading(lambda line: line.all(statement, *values))
@@ -187,7 +219,7 @@ class PostgresStore:
     ) -> tuple[Row | None, Sequence[Row]]:
         return await self._reading(lambda line: line.beside(first, value, statement, *values))
 
-    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
+    async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         async def in_one_snapshot(line: _Line) -> T:
             await line.db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             result = await work(line)
@@ -221,6 +253,8 @@ class PostgresStore:
             result = await work(line)
             await line.flush()
             crash.here("before_commit")
+        except asyncpg.QueryCanceledError:
+            raise
         except _LOST as error:
             line.db.terminate()
             raise _Unsettled from error
@@ -250,6 +284,8 @@ class PostgresStore:
         """A read is safe to repeat: a connection that turns out dead costs one more try, not an error."""
         try:
             return await self._on_line(work)
+        except _TooLong:
+            raise
         except Away:
             return await self._on_line(work)
 
@@ -262,7 +298,10 @@ class PostgresStore:
         line: _Line | None = None
         try:
             line = self._free.pop() if self._free else await self._connect()
+            self._watch.busy[line] = time.monotonic()
             return await work(line)
+        except asyncpg.QueryCanceledError as error:
+            raise _TooLong("A statement took too long.") from error
         except asyncpg.LockNotAvailableError as error:
             raise Away("Another change of the same thing takes too long.") from error
         except (*_LOST, TimeoutError) as error:
@@ -274,15 +313,20 @@ class PostgresStore:
                 if line is not None:
                     await self._put_back(line)
             finally:
+                if line is not None:
+                    del self._watch.busy[line]
                 self._places.release()
 
     async def _wait(self) -> None:
         """For a connection that another has: the clock is set only now."""
+        self._waiting += 1
         try:
             async with asyncio.timeout(LOCK_SECONDS):
                 await self._places.acquire()
         except TimeoutError as error:
             raise Away("Every connection is busy.") from error
+        finally:
+            self._waiting -= 1
 
     async def _put_back(self, line: _Line) -> None:
         try:
@@ -292,20 +336,48 @@ class PostgresStore:
         if not line.db.is_closed():
             self._free.append(line)
 
-    async def _connect(self) -> _Line:
-        driver: Any = asyncpg
+    async def _close_free(self) -> None:
+        while self._free:
+            with contextlib.suppress(*_LOST):
+                await self._free.pop().db.close(timeout=CONNECT_SECONDS)
+
+    async def _working(self, sessions: list[int]) -> set[int]:
+        """Which of them the server works on; it ends the others. Asked over a connection that is not one of them."""
+        db = await self._connected()
         try:
-            db = await driver.connect(
-                self._url,
-                timeout=CONNECT_SECONDS,
-                statement_cache_size=0,
-                server_settings={**SESSION, "lock_timeout": f"{LOCK_SECONDS}s"},
-            )
-        except asyncpg.PostgresError as error:  # a wrong password, no such database
+            return {row[0] for row in await db.fetch(WORKING, sessions) if row[1]}
+        except (*_LOST, asyncpg.PostgresError) as error:
             raise Away(str(error)) from error
-        await db.set_type_codec("uuid", schema="pg_catalog", encoder=_guid_bytes, decoder=_guid_text, format="binary")
-        await db.set_type_codec("json", schema="pg_catalog", encoder=_json_bytes, decoder=bytes, format="binary")
-        return _Line(db)
+        finally:
+            db.terminate()
+
+    async def _connect(self) -> _Line:
+        db = await self._connected()
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                session = await db.fetchval("SELECT pg_backend_pid()")
+                for codec in codecs.ALL:
+                    await db.set_type_codec(**codec, schema="pg_catalog", format="binary")
+        except BaseException:
+            db.terminate()
+            raise
+        return _Line(db, session if session == db.get_server_pid() else 0)  # a pooler knows it by another number
+
+    async def _connected(self) -> Any:  # noqa: ANN401 - asyncpg has no types
+        """To the server that takes writes; it is first looked for where it was."""
+        driver: Any = asyncpg
+        session = {**self._session, "lock_timeout": f"{LOCK_SECONDS}s"}
+        options = {"timeout": CONNECT_SECONDS, "statement_cache_size": 0, "target_session_attrs": "read-write"}
+        why = ""
+        for url in self._urls:
+            try:
+                db = await driver.connect(url, server_settings=session, **options)
+            except (*_LOST, asyncpg.PostgresError) as error:  # also a wrong password, no such database
+                why = str(error) or type(error).__name__
+            else:
+                self._urls = sorted(self._urls, key=url.__ne__)
+                return db
+        raise Away(why)
 
 
 async def _require_version(line: _Line) -> None:
@@ -323,28 +395,3 @@ def _beside(first: str, second: str) -> str:
     found = f"SELECT row_number() OVER () AS {BESIDE}, found.* FROM ({shifted(second, parameters(first))}) AS found"  # noqa: S608 - both out of .sql files
     one = f"SELECT one.*, 1 AS place FROM ({first}) AS one"  # noqa: S608 - the same
     return f"SELECT * FROM ({one}) AS one FULL JOIN ({found}) AS many ON place = {BESIDE} ORDER BY {BESIDE} NULLS FIRST"  # noqa: S608 - the same
-
-
-def _as_one(texts: Sequence[str]) -> str:
-    """Several INSERT, UPDATE and DELETE statements as one; they must touch different rows."""
-    if len(texts) == 1:
-        return texts[0]
-    parts: list[str] = []
-    shift = 0
-    for number, text in enumerate(texts):
-        parts.append(f"s{number} AS ({shifted(text, shift)})")
-        shift += parameters(text)
-    return "WITH " + ",\n".join(parts) + "\nSELECT"
-
-
-def _guid_bytes(text: str) -> bytes:
-    return bytes.fromhex(text.replace("-", ""))
-
-
-def _guid_text(raw: bytes) -> str:
-    digits = bytes(raw).hex()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-
-
-def _json_bytes(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else value.encode()

@@ -103,11 +103,29 @@ CREATE INDEX tokens_by_age ON tokens (refresh_expires);
 CREATE TABLE guesses (
     id       {guid} PRIMARY KEY,
     account  TEXT NOT NULL,                    -- the user's id, or the folded name nobody has
-    caller   TEXT NOT NULL,                    -- the calling account's id, or the client's address
+    caller   TEXT NOT NULL,                    -- the calling account's id, or the client's address (IPv6: its /64)
     at       {long} NOT NULL
 ) {strict};
 CREATE INDEX guesses_by_account ON guesses (account, at);
 CREATE INDEX guesses_by_age ON guesses (at);
+CREATE INDEX guesses_by_caller ON guesses (caller, at);
+
+-- Callers who have given an account's right password lately: they are not shut out by what others guess.
+CREATE TABLE known_callers (
+    user_id  {guid} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    caller   TEXT NOT NULL,                    -- as in guesses
+    at       {long} NOT NULL,                  -- when last, to the hour
+    PRIMARY KEY (user_id, caller)
+) {clustered};
+CREATE INDEX known_callers_by_age ON known_callers (at);
+
+-- Accounts that each caller registered in the last hour.
+CREATE TABLE registrations (
+    caller_id  {guid} NOT NULL,
+    at         {long} NOT NULL,
+    user_id    {guid} NOT NULL,
+    PRIMARY KEY (caller_id, at, user_id)
+) {clustered};
 
 -- The catalogue: what the game knows of. Characters may hold ids that are not in it.
 CREATE TABLE items (
@@ -219,7 +237,7 @@ LEFT JOIN classes c ON c.id = p.class_id
 LEFT JOIN maps m ON m.id = p.map_id
 LEFT JOIN presence o ON o.player_id = p.id;
 
--- The ledger: every change, append-only. Passwords, hashes and codes appear as "changed".
+-- The ledger: every change, append-only until it is too old to be kept. Passwords, hashes and codes appear as "changed".
 -- only: postgres
 CREATE SEQUENCE ledger_seq CACHE 1;
 CREATE TABLE ledger (
@@ -252,8 +270,9 @@ CREATE INDEX idempotency_keys_by_age ON idempotency_keys (at);
 
 -- Which life of the ledger this is: a restored copy gets another, so that followers notice that numbers may repeat.
 CREATE TABLE epoch (
-    one  INTEGER PRIMARY KEY CHECK (one = 1),
-    id   {guid} NOT NULL
+    one      INTEGER PRIMARY KEY CHECK (one = 1),
+    id       {guid} NOT NULL,
+    trimmed  {long} NOT NULL DEFAULT 0         -- up to this number only the newest change of each character is kept
 ) {strict};
 INSERT INTO epoch (one, id) VALUES (1, {new_guid});
 

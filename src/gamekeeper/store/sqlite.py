@@ -5,21 +5,26 @@ import contextlib
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gamekeeper import crash
-from gamekeeper.store.engine import Away, Reading, Row, Value, Writing
+from gamekeeper.store.clock import SteadyClock
+from gamekeeper.store.engine import Away, Figures, Row, Snapshot, Value, Writing
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
 LEAST_VERSION = (3, 38, 0)
 BATCH = 256
+SOME = 5_000  # rows of a table in one go
 # of pages kept for reading. Not mapped: on a page that cannot be read a mapped file ends the process
 READING_KIB = 32 * 1024
 LOADING_KIB = 256 * 1024  # of pages kept by a connection once it has loaded in bulk: new keys fall all over the indexes
+# when something was last done: a change, a log-in, or the use of a token, which is noted once a minute
+NEWEST = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
+                   (SELECT COALESCE(MAX(MAX(issued_at, COALESCE(last_used, 0))), 0) FROM tokens))"""
 WORDS = {
     "guid": "TEXT",
     "json": "TEXT",
@@ -83,6 +88,16 @@ class _Connection:
         self._db.execute(f"PRAGMA cache_size = -{LOADING_KIB}")
         self._db.executemany(_text(statement), rows)
 
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+        values = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
+        insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})"  # noqa: S608 - names that the schema has
+        self.load(Statement(table, {"": insert}), rows)
+
+    async def table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
+        cursor = self._db.execute(f"SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names that the schema has
+        while rows := cursor.fetchmany(SOME):
+            yield rows
+
     async def flush(self) -> None:
         """Nothing waits: `later` is now."""
 
@@ -108,6 +123,7 @@ class SqliteStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._batches, self._batched = [0] * (BATCH.bit_length()), 0
         self._thread: threading.Thread | None = None
 
     async def open(self) -> None:
@@ -121,6 +137,7 @@ class SqliteStore:
         self._reader_db = _connect(self.path)
         self._reader_db.execute("PRAGMA query_only = ON")
         self._reader_db.execute(f"PRAGMA cache_size = -{READING_KIB}")
+        self._set_clock()
         self._writer = _Connection(self._writer_db)
         self._reader = _Connection(self._reader_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
@@ -133,6 +150,12 @@ class SqliteStore:
             await asyncio.to_thread(thread.join)
             self._reader_db.close()
             self._writer_db.close()
+
+    async def limit(self, statement_seconds: int) -> None:
+        """Nobody can end a statement but the thread that runs it, and ours are short."""
+
+    def figures(self) -> Figures:
+        return Figures(writer_queue=self._jobs.qsize(), batches=tuple(self._batches), batched=self._batched)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         try:
@@ -151,7 +174,7 @@ class SqliteStore:
     ) -> tuple[Row | None, Sequence[Row]]:
         return await self.read(lambda tx: tx.beside(first, value, statement, *values))
 
-    async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
+    async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         try:
             self._reader_db.execute("BEGIN")
             try:
@@ -177,6 +200,14 @@ class SqliteStore:
             return [str(error)]
         return [line for line in found if line != "ok"] + orphans
 
+    def _set_clock(self) -> None:
+        """Ours instead of SQLite's own, which is the machine's: also in the views, whose text is in the file."""
+        clock = SteadyClock()
+        with contextlib.suppress(sqlite3.OperationalError):  # a new file has no tables yet
+            clock.go_on_from(self._reader_db.execute(NEWEST).fetchone()[0])
+        for db in (self._writer_db, self._reader_db):
+            db.create_function("julianday", 1, clock.julian_day)
+
     def _serve_writes(self) -> None:
         stopping = False
         while not stopping:
@@ -192,6 +223,8 @@ class SqliteStore:
                     break
             stopping = job is None
             if batch:
+                self._batches[(len(batch) - 1).bit_length()] += 1
+                self._batched += len(batch)
                 self._commit(batch)
 
     def _commit(self, batch: list[_Job]) -> None:

@@ -1,7 +1,7 @@
 """Named statements out of .sql files: `-- name: x`, or `-- name: x (postgres)` where the engines must differ."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,6 +45,18 @@ def parameters(text: str) -> int:
 def shifted(text: str, by: int) -> str:
     """With the numbers of its parameters moved up, to stand behind those of another statement."""
     return re.sub(r"\$(\d+)", lambda found: f"${int(found[1]) + by}", text)
+
+
+def as_one(texts: Sequence[str]) -> str:
+    """Several INSERT, UPDATE and DELETE statements as one; they must touch different rows."""
+    if len(texts) == 1:
+        return texts[0]
+    parts: list[str] = []
+    shift = 0
+    for number, text in enumerate(texts):
+        parts.append(f"s{number} AS ({shifted(text, shift)})")
+        shift += parameters(text)
+    return "WITH " + ",\n".join(parts) + "\nSELECT"
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:

@@ -1,0 +1,2 @@
+-- ruleid: whole-transaction-lost
+INSERT OR ROLLBACK INTO players (id) VALUES ($1);

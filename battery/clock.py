@@ -1,0 +1,231 @@
+"""i: the machine's clock jumps under load. Nothing ends late, nothing is forgotten early, nobody notices.
+
+The server's process gets a clock out of a file (libfaketime); PostgreSQL keeps the right one, and so does this process.
+"""
+
+import os
+import random
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from battery import realm
+from battery.cases import POSTGRES, Case, Figure, NotRun, Run
+from battery.givers import Givers
+from battery.realm import Realm
+from battery.served import AS_IT_IS, WALL_CLOCK, Served
+
+LIBRARIES = ("/usr/lib", "/usr/local/lib")
+JUMPS = ("+1h", "+1y", "-1d", "-30y")
+RIGHT, SOON = "+0", "+5m"
+WRONG = "0" * 64
+GUESSES, MAILS = 10, 3  # that are allowed
+OVER = 429
+LIFE_MS = 700
+LATE_SECONDS = 0.5  # at most, on a busy machine
+GRACE_SECONDS = 1  # of a refresh token that was exchanged
+
+
+@dataclass
+class Findings:
+    jumps: int = 0
+    failures: int = 0  # of the server: no answer, or a 5xx
+    unlocked: int = 0
+    alive_again: int = 0
+    late: float = 0.0
+    apart: float = 0.0
+    ended_early: int = 0
+    gives: int = 0
+    failed_gives: int = 0
+
+
+def run(run: Run) -> list[Figure]:
+    library = _library()
+    world = realm.prepare(run.database, 4)
+    found = Findings()
+    with ExitStack() as stack:
+        clock = _Clock(run.folder / "clock", library)
+        server = _start(stack, run, clock)
+        caller = stack.enter_context(httpx.Client(base_url=server.url, headers=world.headers, timeout=10))
+        ended = _end_some(caller, world)
+        givers = Givers(server.url, world.token, world.players, run.seed, clients=1)
+        with givers.at_work():
+            for jump in _jumps(run):
+                found.jumps += 1
+                _jump(found, clock, jump, world, caller, ended)
+        found.gives, found.failed_gives = len(givers.answers), sum(not each.good for each in givers.answers)
+        _begin_again(found, server, caller, clock, ended)
+        if run.engine == POSTGRES:
+            _beside(found, run, caller, world)
+    return _figures(run, found)
+
+
+class _Clock:
+    """Of the processes started under it; `move` reaches them as they run."""
+
+    def __init__(self, file: Path, library: str) -> None:
+        self._file, self._library = file, library
+        self.move(RIGHT)
+
+    def move(self, by: str) -> None:
+        written = self._file.with_suffix(".new")
+        written.write_text(by, encoding="ascii")
+        written.replace(self._file)
+
+    @contextmanager
+    def over(self) -> Generator[None]:
+        """For what is started meanwhile."""
+        given = {
+            "LD_PRELOAD": self._library,
+            "FAKETIME_TIMESTAMP_FILE": str(self._file),
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",  # that one cannot be set on a real machine either
+            "FAKETIME_NO_CACHE": "1",
+        }
+        os.environ.update(given)
+        try:
+            yield
+        finally:
+            for name in given:
+                del os.environ[name]
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """What must not work any more, whatever the clock says."""
+
+    token: str
+    refresh: str
+
+
+def _start(stack: ExitStack, run: Run, clock: _Clock) -> Served:
+    server = Served(WALL_CLOCK if run.fault else AS_IT_IS, run.database, refresh_grace_seconds=GRACE_SECONDS)
+    with clock.over():
+        return stack.enter_context(server)
+
+
+def _end_some(caller: httpx.Client, world: Realm) -> _Ended:
+    """Root's password is guessed at until it is locked, three mails are on their way, and a pair is exchanged."""
+    pair = _log_in(caller, grant_type="password", username=realm.ROOT, password=realm.PASSWORD).json()
+    _log_in(caller, grant_type="refresh_token", refresh_token=pair["refresh_token"]).raise_for_status()
+    for _ in range(GUESSES):
+        _guess(caller)
+    for _ in range(MAILS):
+        _mail(caller).raise_for_status()
+    ended = _Ended(world.short_token(1), pair["refresh_token"])
+    time.sleep(GRACE_SECONDS + 0.1)
+    return ended
+
+
+def _jump(found: Findings, clock: _Clock, jump: str, world: Realm, caller: httpx.Client, ended: _Ended) -> None:
+    code = world.short_code(LIFE_MS)  # before the token: it has ended when the token has
+    ending, ends = world.short_token(LIFE_MS), time.monotonic() + LIFE_MS / 1000
+    clock.move(jump)
+    locked = [_guess(caller), _mail(caller)]
+    found.unlocked += sum(each.status_code != OVER for each in locked)
+    dead = [_with(caller, ended.token), _redeem(caller, "no code at all")]
+    found.late = max(found.late, _seconds_after([caller], ending, ends)[0])
+    dead += [_redeem(caller, code), _with(caller, ending)]
+    found.alive_again += sum(each.is_success for each in dead)
+    found.failures += sum(each.is_server_error for each in locked + dead)
+
+
+def _begin_again(found: Findings, server: Served, caller: httpx.Client, clock: _Clock, ended: _Ended) -> None:
+    """With the clock still wrong, and SQLite has no other."""
+    server.stop()
+    with clock.over():
+        server.start()
+    refresh = _log_in(caller, grant_type="refresh_token", refresh_token=ended.refresh)
+    found.alive_again += sum(each.is_success for each in (refresh, _with(caller, ended.token)))
+
+
+def _beside(found: Findings, run: Run, caller: httpx.Client, world: Realm) -> None:
+    """Another instance, whose clock is wrong in another way."""
+    clock = _Clock(run.folder / "another", _library())
+    clock.move(SOON)
+    with ExitStack() as stack:
+        other = _start(stack, run, clock)
+        callers = [caller, stack.enter_context(httpx.Client(base_url=other.url, headers=world.headers, timeout=10))]
+        ending, ends = world.short_token(LIFE_MS), time.monotonic() + LIFE_MS / 1000
+        found.ended_early += sum(not _with(each, ending).is_success for each in callers)
+        seconds = _seconds_after(callers, ending, ends)
+    found.late, found.apart = max(found.late, *seconds), max(seconds) - min(seconds)
+
+
+def _seconds_after(callers: Sequence[httpx.Client], token: str, ends: float) -> list[float]:
+    """How long after its end each of them still took the token; as long as we look, where that never stopped."""
+    waiting, last = set(callers), dict.fromkeys(callers, 0.0)
+    while waiting and time.monotonic() < ends + 2 * LATE_SECONDS:
+        for each in list(waiting):
+            asked = time.monotonic()
+            if _with(each, token).is_success:
+                last[each] = max(0.0, asked - ends)
+            else:
+                waiting.discard(each)
+        time.sleep(0.01)
+    return [last[each] for each in callers]
+
+
+def _with(caller: httpx.Client, token: str) -> httpx.Response:
+    return caller.get("/api/v1/players/online/count", headers={"Authorization": f"Bearer {token}"})
+
+
+def _log_in(caller: httpx.Client, **fields: str) -> httpx.Response:
+    return caller.post("/api/oauth/token", json=fields)
+
+
+def _guess(caller: httpx.Client) -> httpx.Response:
+    return caller.post(f"/api/v1/users/{realm.ROOT}/password/validate", json={"password": WRONG})
+
+
+def _mail(caller: httpx.Client) -> httpx.Response:
+    return caller.get(f"/api/v1/users/{realm.ROOT}/password/reset")
+
+
+def _redeem(caller: httpx.Client, code: str) -> httpx.Response:
+    return caller.post(f"/api/v1/users/{realm.ROOT}/password/reset", json={"code": code, "new": realm.PASSWORD})
+
+
+def _jumps(run: Run) -> Iterator[str]:
+    """Each once, or for as long as we have at random."""
+    if run.seconds is None:
+        yield from JUMPS
+        return
+    chance, until = random.Random(run.seed), time.monotonic() + run.seconds
+    while time.monotonic() < until:
+        yield chance.choice((*JUMPS, RIGHT))
+    yield JUMPS[-1]
+
+
+def _library() -> str:
+    for folder in LIBRARIES:
+        for path in sorted(Path(folder).glob("**/faketime/libfaketime.so.1")):
+            return str(path)
+    raise NotRun(
+        "libfaketime is missing, which moves a server's clock. Debian and Ubuntu have it: apt install faketime"
+    )
+
+
+def _figures(run: Run, found: Findings) -> list[Figure]:
+    gives = f"{found.failed_gives} of {found.gives}"
+    figures = [
+        Figure(f"gives under {found.jumps} jumps that failed", gives, "0", found.failed_gives == 0),
+        Figure("other requests that failed", str(found.failures), "0", found.failures == 0),
+        Figure("locks on guesses and mails opened early", str(found.unlocked), "0", found.unlocked == 0),
+        Figure("ended tokens and codes that work again", str(found.alive_again), "0", found.alive_again == 0),
+        Figure("a token's longest life after its end", f"{found.late:.2f} s", "≤ 0.5 s", found.late <= LATE_SECONDS),
+    ]
+    if run.engine == POSTGRES:
+        figures += [
+            Figure(
+                "two instances, 30 years apart: tokens ended early", str(found.ended_early), "0", not found.ended_early
+            ),
+            Figure("and between their last answers", f"{found.apart:.2f} s", "≤ 0.5 s", found.apart <= LATE_SECONDS),
+        ]
+    return figures
+
+
+CASES = (Case("i", "clock", run, faults=(WALL_CLOCK,)),)

@@ -1,0 +1,234 @@
+"""a: through crashes, lost answers and power cuts every acknowledged change counts once, every key has one answer."""
+
+import asyncio
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+import crash_gives
+from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
+from battery.frail_disk import FrailDisk
+from battery.served import AS_IT_IS, EARLY_ANSWER, NORMAL, Served
+from crash_gives import COIN, PATIENT, REPLAYED
+from gamekeeper import app, crash, doctor, settings
+from server import Server
+
+KEYS_OFF = "keys-off"
+STOCK = 1_000
+TELLING = ("before_commit", "after_commit")  # the points that a seeded fault shows at
+
+
+def conserved(run: Run) -> list[Figure]:
+    figures = _at_fail_points(run)
+    if not run.fault:
+        figures += asyncio.run(_killed(run))
+    return [*figures, *examined(run.database)]
+
+
+# --- fail points ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Points:
+    """Keyed changes whose process dies at a named point of the write path."""
+
+    server: Server
+    token: str
+    player: str
+    with_keys: bool
+    crashes: int = 0
+    wanted: int = STOCK
+    surprises: list[str] = field(default_factory=list[str])
+
+    def change(self, verb: str, quantity: int, key: str, crash_at: str = "") -> httpx.Response | None:
+        headers = {"Authorization": f"Bearer {self.token}", "Battery-Crash": crash_at}
+        if self.with_keys:
+            headers["Idempotency-Key"] = key
+        body = {"itemid": COIN.id, "quantity": quantity}
+        try:
+            path = f"{self.server.url}/api/v1/players/{self.player}/items/{verb}"
+            return httpx.post(path, json=body, headers=headers, timeout=PATIENT)
+        except httpx.TransportError:
+            return None
+
+    def crash(self, point: str, verb: str, quantity: int) -> None:
+        """What dies before the COMMIT did not happen; what dies after it is answered from the key."""
+        key = f"{point}-{verb}"
+        answer = self.change(verb, quantity, key, point)
+        self.server.kill()
+        self.server.start()
+        self.crashes += 1
+        if answer is None:
+            answer = self.change(verb, quantity, key)
+            replayed = answer is not None and REPLAYED in answer.headers
+            if answer is None or not answer.is_success or replayed != (point == "after_commit"):
+                self.surprises.append(f"{verb} {point}: {answer}")
+        self.wanted += quantity if verb == "give" else -quantity
+
+    def held(self) -> int:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        slots = httpx.get(f"{self.server.url}/api/v1/players/{self.player}/items/inventory", headers=headers).json()
+        return sum(slot["Quantity"] for slot in slots)
+
+
+def _at_fail_points(run: Run) -> list[Figure]:
+    token, players = asyncio.run(crash_gives.prepare(run.database, run.seed))
+    way = EARLY_ANSWER if run.fault == EARLY_ANSWER else AS_IT_IS
+    chance = random.Random(run.seed)
+    with Served(way, run.database) as server:
+        points = Points(server, token, players[0], with_keys=run.fault != KEYS_OFF)
+        points.change("give", STOCK, "stock")
+        for point in TELLING if run.fault else crash.POINTS:
+            points.crash(point, "give", chance.randint(10, 19))
+            if not run.fault:
+                points.crash(point, "take", chance.randint(1, 9))
+        off = points.held() - points.wanted
+    return [
+        Figure(f"items lost or doubled in {points.crashes} crashes at fail points", f"{off:+d}", "0", off == 0),
+        Figure("answers that do not fit the point", ", ".join(points.surprises) or "0", "0", not points.surprises),
+    ]
+
+
+# --- kill -9 -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Total:
+    """Of all rounds."""
+
+    answered: int = 0
+    kills: int = 0
+    wrong: int = 0
+    unresolved: int = 0
+    unkept: int = 0
+
+    def add(self, done: crash_gives.Run) -> None:
+        self.answered += done.answered
+        self.kills += done.kills
+        self.wrong += done.wrong
+        self.unresolved += done.unresolved
+        self.unkept += done.unkept
+
+    def figures(self, how: str) -> list[Figure]:
+        bound = f" (3/n = {300 / self.kills:.1f} %)"  # with 0 failures in n, how often it may still happen
+        what = f"items lost or doubled in {self.kills} {how}{bound} and {self.answered} changes"
+        return [
+            Figure(what, str(self.wrong), "0", self.wrong == 0),
+            Figure("keys never answered", str(self.unresolved), "0", self.unresolved == 0),
+            Figure("keys that answer otherwise when asked again", str(self.unkept), "0", self.unkept == 0),
+        ]
+
+
+async def _killed(run: Run) -> list[Figure]:
+    total = Total()
+    instances = 2 if run.seconds and run.engine == POSTGRES else 1
+    for seed in _rounds(run):
+        token, players = await crash_gives.prepare(run.database, seed)
+        with ExitStack() as stack:
+            servers = [stack.enter_context(_quiet(run.database)) for _ in range(instances)]
+            gives, clients, kills = (2_000, 32, 10) if run.seconds else (600, 8, 3)
+            done = crash_gives.Run(servers, token, players, seed, gives, clients, kills, with_keys=True)
+            await crash_gives.measure(done)
+        total.add(done)
+    return total.figures("kills")
+
+
+def _quiet(database: str) -> Server:
+    server = Server(database)
+    server.stderr = subprocess.DEVNULL
+    return server
+
+
+def _rounds(run: Run) -> Iterator[int]:
+    """A seed for each; the short form has one."""
+    until = time.monotonic() + (run.seconds or 0)
+    seed = run.seed
+    yield seed
+    while time.monotonic() < until:
+        seed += 1
+        yield seed
+
+
+# --- power ---------------------------------------------------------------------------------------------------------
+
+
+class Unplugged:
+    """A server on a disk that forgets what was not synced; to be killed is to lose the power of both."""
+
+    def __init__(self, way: str, folder: Path, seed: int) -> None:
+        self._chance = random.Random(seed)
+        self._mount, self._folder = folder / "mount", folder / "kept"
+        self._server = Served(way, f"sqlite:///{self._mount / 'world.db'}")
+        self.url = self._server.url
+
+    def start(self) -> None:
+        self._disk = FrailDisk(self._mount, self._folder, self._chance.randrange(10**6))
+        self._disk.start()
+        try:
+            self._server.start()
+        except BaseException:
+            self._disk.close()
+            raise
+
+    def kill(self) -> None:
+        self._disk.cut(after=self._chance.randint(1, 20))
+        self._server.kill()
+        self._disk.close()
+
+    async def restart(self) -> None:
+        await asyncio.to_thread(self.start)
+
+
+def powered(run: Run) -> list[Figure]:
+    kept = run.folder / "kept"
+    kept.mkdir()
+    database = f"sqlite:///{kept / 'world.db'}"
+    total = Total()
+    for seed in _rounds(run):
+        total.add(asyncio.run(_cut(run, database, seed)))
+    return [*total.figures("power cuts"), *examined(database)]
+
+
+async def _cut(run: Run, database: str, seed: int) -> crash_gives.Run:
+    token, players = await crash_gives.prepare(database, seed)
+    server = Unplugged(NORMAL if run.fault == NORMAL else AS_IT_IS, run.folder, seed)
+    server.start()
+    try:
+        gives, kills = (400, 1) if run.fault else (1_200, 3)
+        done = crash_gives.Run([server], token, players, seed, gives, 8, kills, with_keys=True)
+        await crash_gives.measure(done)
+    finally:
+        server.kill()
+    return done
+
+
+# --- the doctor ----------------------------------------------------------------------------------------------------
+
+
+def examined(database: str) -> list[Figure]:
+    """Also that the ledger accounts for all that is in the slots."""
+
+    async def examine() -> list[str]:
+        keeper = app.build_keeper(settings.load({}, database=database))
+        await keeper.store.open()
+        try:
+            found = await doctor.examine(keeper, lambda _what, _done, _total: None)
+        finally:
+            await keeper.store.close()
+            keeper.passwords.close()
+        return [each.message for each in found if each.level == doctor.ERROR]
+
+    errors = asyncio.run(examine())
+    return [Figure("errors that the doctor finds", "; ".join(errors) or "0", "0", not errors)]
+
+
+CASES = (
+    Case("a", "conservation", conserved, faults=(KEYS_OFF, EARLY_ANSWER)),
+    Case("a", "power loss", powered, faults=(NORMAL,), engines=(SQLITE,)),
+)

@@ -1,0 +1,51 @@
+"""c: every answer is one that /api/openapi.json describes, and the document has the table's operations and no other."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import httpx
+
+import contract_fuzz
+from battery.cases import SQLITE, Case, Figure, Run
+from battery.spoilt import HIDDEN, RESHAPED, Spoilt
+from gamekeeper.http.routes import ROUTES
+from server import Server
+
+CASES_EACH = 700  # on either engine: 1,400 on both
+SHORT, LONG = "examples,fuzzing", "examples,coverage,fuzzing,stateful"
+EXAMPLES = 11  # per operation, in the short form
+CASES_A_SECOND = 30
+
+
+def contract(run: Run) -> list[Figure]:
+    serve = partial(Spoilt, run.fault) if run.fault else Server
+    figures = [] if run.fault == HIDDEN else _fuzzed(run, serve)
+    return [*figures, _described(run, serve)]
+
+
+def _fuzzed(run: Run, serve: Callable[..., Server]) -> list[Figure]:
+    examples = run.seconds * CASES_A_SECOND // len(ROUTES) if run.seconds else EXAMPLES
+    if run.fault:
+        found = contract_fuzz.fuzz(run.database, 1, "examples", run.seed, serve)
+    else:
+        found = contract_fuzz.fuzz(run.database, examples, LONG if run.seconds else SHORT, run.seed, serve)
+    if found.failed and not run.fault:
+        print(found.text)
+    least = 0 if run.fault else CASES_EACH
+    return [
+        Figure("cases that schemathesis made", f"{found.cases:,}", f"≥ {least:,}", found.cases >= least),
+        Figure("with an answer that is not as described", "some" if found.failed else "0", "0", not found.failed),
+    ]
+
+
+def _described(run: Run, serve: Callable[..., Server]) -> Figure:
+    with serve(run.database) as server:
+        paths: dict[str, Any] = httpx.get(f"{server.url}/api/openapi.json").json()["paths"]
+    described = {(method.upper(), path) for path, operations in paths.items() for method in operations}
+    routed = {(each.method, each.path.replace("[", "{").replace("]", "}")) for each in ROUTES}
+    apart = len(described ^ routed)
+    return Figure(f"routes and operations, of {len(routed)}, that differ", str(apart), "0", apart == 0)
+
+
+CASES = (Case("c", "contract", contract, (RESHAPED, HIDDEN), fault_engines=(SQLITE,)),)

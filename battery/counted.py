@@ -1,0 +1,95 @@
+"""Gamekeeper that writes a byte into a file for every password that reaches argon2; some of them with a fault.
+
+with Counted(run.fault, run.database, file) as server: …      like scripts/server.py's Server, with the same settings
+python -m battery.counted FAULT DATABASE PORT FILE            the program behind it
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from argon2 import PasswordHasher
+
+from gamekeeper import settings
+from gamekeeper.cli import serve
+from gamekeeper.game import guesses
+from gamekeeper.game.guesses import Guess
+from gamekeeper.game.passwords import Passwords
+from gamekeeper.http.asgi import Asgi
+from gamekeeper.settings import Settings
+from gamekeeper.store.engine import Store
+from server import Server
+
+NO_FAULT, NO_DUMMY_HASH, COUNTED_AFTER = "none", "no-dummy-hash", "counted-after-check"
+
+
+class Counted(Server):
+    def __init__(self, fault: str | None, database: str, file: Path, **settings: object) -> None:
+        super().__init__(database, None, **settings)
+        self._fault, self._file = fault or NO_FAULT, file
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "battery.counted", self._fault, self.database, str(self.port), str(self._file)]
+        environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
+        self._process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        self._wait_until_ready()
+
+
+def build(settings: Settings, fault: str, file: str) -> Asgi:
+    """In the worker: what is patched in the process that starts it, a worker does not see."""
+    _count(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+    FAULTS[fault]()
+    return serve.build_app(settings)
+
+
+def _count(file: int) -> None:
+    verify = PasswordHasher.verify
+
+    def counted(self: PasswordHasher, stored: str | bytes, sent: str | bytes) -> bool:
+        os.write(file, b".")
+        return verify(self, stored, sent)
+
+    setattr(PasswordHasher, "verify", counted)  # noqa: B010 - a method is a constant to everybody else
+
+
+def _nothing() -> None:
+    pass
+
+
+def _hash_for_known_names_only() -> None:
+    right = Passwords.right
+
+    async def hasty(self: Passwords, sent: str, stored: str | None) -> bool:
+        return stored is not None and await right(self, sent, stored)
+
+    Passwords.right = hasty
+
+
+def _count_after_the_check() -> None:
+    reserved = guesses.reserved
+
+    @asynccontextmanager
+    async def late(store: Store, settings: Settings, guess: Guess) -> AsyncGenerator[None]:
+        yield
+        async with reserved(store, settings, guess):
+            pass
+
+    guesses.reserved = late
+
+
+FAULTS: dict[str, Callable[[], None]] = {
+    NO_FAULT: _nothing,
+    NO_DUMMY_HASH: _hash_for_known_names_only,
+    COUNTED_AFTER: _count_after_the_check,
+}
+
+if __name__ == "__main__":
+    named, database, port, path = sys.argv[1:]
+    loaded = settings.load(dict(os.environ), database=database, port=int(port))
+    serve.run(loaded, partial(build, fault=named, file=path), "ready")

@@ -1,0 +1,258 @@
+"""h: a full disk and one that fails cost 503s while it lasts: no answer, no read and no change is lost."""
+
+import asyncio
+import contextlib
+import os
+import random
+import shutil
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+from typing import NamedTuple
+
+import asyncpg
+import httpx
+
+import crash_gives
+from battery import conservation
+from battery.cases import SQLITE, Case, Figure, NotRun, Run
+from battery.frail_disk import FrailDisk
+from battery.givers import BUSY, Givers
+from battery.served import AS_IT_IS, EARLY_ANSWER, Served
+from pair import Node, wheel
+
+SMALL, LARGER = "24m", "160m"  # for SQLite, for PostgreSQL
+PERCENT = 30
+SPARE_SEGMENTS = 3
+CALM_SECONDS, BAD_SECONDS = 0.3, 1.5
+FIRST_SECONDS = 5  # until the first write is refused
+BACK_SECONDS = 5
+OK = 200
+
+
+class Trouble(NamedTuple):
+    """What is done to a server's disk."""
+
+    what: str
+    database: str
+    begin: Callable[[], None]
+    end: Callable[[], None]
+    reads: bool  # whether the database still answers them
+
+
+@dataclass
+class Looks:
+    """Somebody who only reads, and asks whether the server lives."""
+
+    url: str
+    token: str
+    player: str
+    reads: Counter[int] = field(default_factory=Counter[int])
+    lives: Counter[int] = field(default_factory=Counter[int])
+
+    @contextmanager
+    def at_work(self) -> Generator[None]:
+        over = Event()
+        thread = Thread(target=self._work, args=(over,))
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def _work(self, over: Event) -> None:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        with httpx.Client(base_url=self.url, headers=headers, timeout=30) as client:
+            while not over.wait(0.05):
+                self.reads[_status(client, f"/api/v1/players/{self.player}/items")] += 1
+                self.lives[_status(client, "/health/live")] += 1
+
+
+def _status(client: httpx.Client, path: str) -> int:
+    try:
+        return client.get(path).status_code
+    except httpx.TransportError:
+        return 0
+
+
+def survived(run: Run) -> list[Figure]:
+    """The long form again and again, until time is up or something is amiss: the figures are those of the last time."""
+    until = time.monotonic() + (run.seconds or 0)
+    figures, times = _once(run, run.seed), 1
+    while time.monotonic() < until and all(figure.met for figure in figures):
+        figures = _once(run, run.seed + times)
+        times += 1
+    return figures if times == 1 else [*figures, Figure("times that all of it was done", str(times), "any", met=True)]
+
+
+def _once(run: Run, seed: int) -> list[Figure]:
+    """With a fault, the full disk alone: it is enough."""
+    folder = run.folder / str(seed)
+    folder.mkdir()
+    run.folder.chmod(0o711)  # PostgreSQL's user has to get there
+    with _full_sqlite(folder) if run.engine == SQLITE else _full_postgres(folder) as trouble:
+        figures = _suffered(run, seed, trouble)
+    if run.fault:
+        return figures
+    percent = PERCENT if seed == run.seed else random.Random(seed).randint(1, PERCENT)
+    with _failing_sqlite(folder, seed, percent) if run.engine == SQLITE else _dead_postgres(folder) as trouble:
+        return figures + _suffered(run, seed, trouble)
+
+
+def _suffered(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
+    token, players = asyncio.run(crash_gives.prepare(trouble.database, seed))
+    with Served(run.fault or AS_IT_IS, trouble.database) as server:
+        givers = Givers(server.url, token, players, seed)
+        looks = Looks(server.url, token, players[0])
+        with looks.at_work(), givers.at_work():
+            time.sleep(CALM_SECONDS)
+            began = time.monotonic()
+            trouble.begin()
+            _wait(FIRST_SECONDS, lambda: bool(givers.refusals(began)))
+            time.sleep(BAD_SECONDS)
+            trouble.end()
+            ended = time.monotonic()
+            _wait(BACK_SECONDS, lambda: givers.back_after(ended) <= BACK_SECONDS)
+        figures = _figures(trouble, givers, looks, began, ended)
+    return [*figures, *conservation.examined(trouble.database)]
+
+
+def _wait(seconds: float, until: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and not until():
+        time.sleep(0.02)
+
+
+def _figures(trouble: Trouble, givers: Givers, looks: Looks, began: float, ended: float) -> list[Figure]:
+    refused, back, wrong = givers.refusals(began), givers.back_after(ended), givers.wrong()
+    readable = {OK} if trouble.reads else {OK, BUSY}
+    said = f"{trouble.what}: "
+    return [
+        Figure(f"{said}refused writes by status", _counts(refused), f"only {BUSY}", {*refused} == {BUSY}),
+        Figure(f"{said}reads by status", _counts(looks.reads), _any(readable), {*looks.reads} <= readable),
+        Figure(f"{said}/health/live by status", _counts(looks.lives), f"only {OK}", {*looks.lives} == {OK}),
+        Figure(f"{said}first write after it is over", f"{back:.1f} s", f"<= {BACK_SECONDS} s", back <= BACK_SECONDS),
+        Figure(f"{said}items lost or doubled, of {sum(givers.wanted.values())}", str(wrong), "0", wrong == 0),
+        Figure(f"{said}keys never answered", str(givers.unresolved), "0", givers.unresolved == 0),
+    ]
+
+
+def _counts(statuses: Counter[int]) -> str:
+    return ", ".join(f"{count} times {status}" for status, count in sorted(statuses.items())) or "none"
+
+
+def _any(statuses: set[int]) -> str:
+    return "only " + " or ".join(str(each) for each in sorted(statuses))
+
+
+# --- SQLite --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _full_sqlite(folder: Path) -> Generator[Trouble]:
+    with _small_disk(folder / "small", SMALL) as disk:
+        filler = disk / "filler"
+        yield Trouble("full disk", f"sqlite:///{disk / 'world.db'}", lambda: _fill(filler), filler.unlink, reads=True)
+
+
+@contextmanager
+def _failing_sqlite(folder: Path, seed: int, percent: int) -> Generator[Trouble]:
+    mount, kept = folder / "frail", folder / "kept"
+    kept.mkdir()
+    with FrailDisk(mount, kept, seed) as disk:
+        what = f"{percent} % of writes and syncs fail"
+        begin, end = (lambda: disk.fail(percent)), (lambda: disk.fail(0))
+        yield Trouble(what, f"sqlite:///{mount / 'world.db'}", begin, end, reads=True)
+
+
+# --- PostgreSQL ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _full_postgres(folder: Path) -> Generator[Trouble]:
+    """What it writes first, its log of changes, has a disk of its own, as it should: with it full it would not run."""
+    with _small_disk(folder / "small", LARGER) as disk, _node(disk) as node:
+        _move_log(node, folder / "log")
+        node.start()
+        filler = disk / "filler"
+        yield Trouble("full disk", node.url, lambda: _fill(filler), filler.unlink, reads=True)
+
+
+@contextmanager
+def _dead_postgres(folder: Path) -> Generator[Trouble]:
+    """The disk of its log of changes is full: it stops by itself, and somebody has to start it again."""
+    home = folder / "home"
+    home.mkdir()
+    with _small_disk(folder / "log-disk", LARGER) as disk, _node(home) as node:
+        _move_log(node, disk / "log")
+        node.start()
+        filler = disk / "filler"
+
+        def begin() -> None:
+            _fill(filler)
+            with contextlib.suppress(OSError, asyncpg.PostgresError):  # it dies of it
+                for _ in range(SPARE_SEGMENTS):  # it has some room of its own
+                    node.fetch("SELECT pg_switch_wal()")
+
+        def end() -> None:
+            filler.unlink()
+            node.kill()
+            node.start()
+
+        yield Trouble("full log disk", node.url, begin, end, reads=False)
+
+
+@contextmanager
+def _node(folder: Path) -> Generator[Node]:
+    programs, user = wheel()
+    if user:
+        shutil.chown(folder, user)
+    node = Node(folder / "pg", programs, user)
+    node.create()
+    try:
+        yield node
+    finally:
+        node.kill()
+
+
+def _move_log(node: Node, to: Path) -> None:
+    log = node.folder / "pg_wal"
+    shutil.copytree(log, to)
+    for each in (to, *to.rglob("*")):
+        shutil.chown(each, log.owner(), log.group())
+    to.chmod(0o700)
+    shutil.rmtree(log)
+    log.symlink_to(to)
+
+
+# --- disks ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _small_disk(at: Path, size: str) -> Generator[Path]:
+    at.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "gk-small", str(at)], check=False, capture_output=True
+    )
+    if done.returncode:
+        raise NotRun("no small disk to fill: mounting a tmpfs takes root")
+    try:
+        yield at
+    finally:
+        subprocess.run(["umount", "-l", str(at)], check=False)
+
+
+def _fill(file: Path) -> None:
+    """All that is left."""
+    with file.open("wb") as filler:
+        left = os.statvfs(file.parent)
+        os.posix_fallocate(filler.fileno(), 0, left.f_bavail * left.f_frsize)
+
+
+CASES = (Case("h", "disk full, I/O errors", survived, faults=(EARLY_ANSWER,)),)

@@ -1,0 +1,117 @@
+"""b: the primary dies under load, or is stopped in good order, and the instances are restarted one by one."""
+
+import asyncio
+import shutil
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import crash_gives
+from battery import patroni
+from battery.cases import POSTGRES, Case, Figure, NotRun, Run
+from battery.givers import BUSY, Givers
+from pair import Pair
+from run_cluster import HAPROXY, Cluster
+
+ASYNCHRONOUS, NO_SECOND_TRY = "asynchronous", "no_second_try"
+WARM_SECONDS = 1.0
+FROZEN_SECONDS = 1.5
+SETTLE_SECONDS = 1.0
+PROMOTE_BAR, SWITCH_BAR = 3.0, 5.0
+
+
+@dataclass
+class Seen:
+    promotes: list[float] = field(default_factory=list[float])  # seconds from the kill to the next success
+    switches: list[float] = field(default_factory=list[float])
+    rolls: int = 0
+    while_rolling: Counter[int] = field(default_factory=Counter[int])  # statuses other than success
+    meanwhile: Counter[int] = field(default_factory=Counter[int])  # the same, when the primary went
+
+
+def run(run: Run) -> list[Figure]:
+    """Each of the three once; the long form repeats them until its time is over."""
+    if not shutil.which(HAPROXY):
+        raise NotRun("HAProxy is missing; Debian has it in the package haproxy.")
+    until = time.monotonic() + (run.seconds or 0)
+    pair = Pair(synchronous=run.fault != ASYNCHRONOUS)
+    with Cluster(pair, second_try=run.fault != NO_SECOND_TRY) as cluster:
+        token, players = asyncio.run(crash_gives.prepare(pair.url, run.seed))
+        givers, seen = Givers(cluster.proxy.url, token, players, run.seed), Seen()
+        with givers.at_work():
+            time.sleep(WARM_SECONDS)
+            if run.fault != ASYNCHRONOUS:
+                _roll(cluster, givers, seen)
+            if run.fault != NO_SECOND_TRY:
+                _fail_over(pair, givers, seen)
+            while not run.fault and (not seen.switches or time.monotonic() < until):
+                _switch_over(pair, givers, seen)
+                if time.monotonic() < until:
+                    _roll(cluster, givers, seen)
+                    _fail_over(pair, givers, seen)
+        return [*_kept(givers), *_figures(seen)]
+
+
+def _roll(cluster: Cluster, givers: Givers, seen: Seen) -> None:
+    began = time.monotonic()
+    cluster.roll()
+    seen.while_rolling += givers.refusals(since=began)
+    seen.rolls += len(cluster.instances)
+
+
+def _fail_over(pair: Pair, givers: Givers, seen: Seen) -> None:
+    """The sender is frozen first: on loopback a standby is never behind by itself."""
+    began = time.monotonic()
+    pair.primary.freeze_sender()
+    time.sleep(FROZEN_SECONDS)
+    killed = time.monotonic()
+    pair.fail_over()
+    time.sleep(SETTLE_SECONDS)
+    pair.rebuild()
+    seen.promotes.append(givers.back_after(killed))
+    seen.meanwhile += givers.refusals(since=began)
+
+
+def _switch_over(pair: Pair, givers: Givers, seen: Seen) -> None:
+    began = time.monotonic()
+    pair.switch_over()
+    time.sleep(SETTLE_SECONDS)
+    pair.rebuild()
+    seen.switches.append(givers.back_after(began))
+    seen.meanwhile += givers.refusals(since=began)
+
+
+def _kept(givers: Givers) -> list[Figure]:
+    wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
+    return [
+        Figure("items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
+        Figure("keys without an outcome", str(givers.unresolved), "0", givers.unresolved == 0),
+    ]
+
+
+def _figures(seen: Seen) -> list[Figure]:
+    others = {status: count for status, count in seen.meanwhile.items() if status != BUSY}
+    found: list[Figure] = []
+    if seen.promotes:
+        found.append(_slowest("the primary killed: service is back", seen.promotes, PROMOTE_BAR))
+    if seen.switches:
+        found.append(_slowest("a planned switchover: service is back", seen.switches, SWITCH_BAR))
+    if seen.meanwhile:
+        said = f"{others or 'none'}, beside {BUSY} {seen.meanwhile[BUSY]} times"
+        found.append(Figure(f"statuses other than {BUSY} meanwhile", said, "none", not others))
+    if seen.rolls:
+        failed = seen.while_rolling.total()
+        said = f"{failed} in {seen.rolls} restarts {dict(seen.while_rolling) or ''}".strip()
+        found.append(Figure("failed requests while instances are restarted in turn", said, "0", failed == 0))
+    return found
+
+
+def _slowest(what: str, seconds: list[float], bar: float) -> Figure:
+    worst = max(seconds)
+    return Figure(what, f"after {worst:.2f} s at worst of {len(seconds)}", f"≤ {bar:g} s", worst <= bar)
+
+
+CASES = (
+    Case("b", "failover", run, (ASYNCHRONOUS, NO_SECOND_TRY), (POSTGRES,)),
+    Case("b", "failover by Patroni", patroni.run, (ASYNCHRONOUS,), (POSTGRES,)),
+)

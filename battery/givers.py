@@ -1,0 +1,118 @@
+"""Clients that give items with keys, ask again until they are answered, and write down what they were told."""
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import inf
+from threading import Thread
+from typing import NamedTuple
+
+import httpx
+
+from crash_gives import COIN
+
+BUSY = 503
+PAUSE_SECONDS = 0.05
+GIVE_UP_SECONDS = 20  # after the end: such a key counts as unresolved
+BROKEN = 0  # among the statuses: no answer came
+PATIENT = 40.0
+
+
+class Answer(NamedTuple):
+    asked: float
+    came: float
+    status: int
+
+    @property
+    def good(self) -> bool:
+        return httpx.codes.is_success(self.status)
+
+
+@dataclass
+class Givers:
+    """What they saw. They give with keys; without them, one that asks again may give twice."""
+
+    url: str
+    token: str
+    players: list[str]
+    seed: int
+    keyed: bool = True
+    clients: int = 8
+    patience: float = PATIENT  # seconds
+    wanted: Counter[str] = field(default_factory=Counter[str])  # items acknowledged, by player
+    answers: list[Answer] = field(default_factory=list[Answer])
+    unresolved: int = 0  # keys that nobody was told the outcome of
+    _number: int = 0
+    _over: float = 0.0
+
+    def refusals(self, since: float) -> Counter[int]:
+        return Counter(each.status for each in self.answers if each.came >= since and not each.good)
+
+    def back_after(self, moment: float) -> float:
+        """Seconds from that moment to the first success of a request that was sent later."""
+        return min((each.came - moment for each in self.answers if each.asked >= moment and each.good), default=inf)
+
+    def longest_gap(self, since: float) -> float:
+        """The longest time in which nobody had a success."""
+        good = sorted(each.came for each in self.answers if each.good and each.came >= since)
+        return max(after - before for before, after in zip([since, *good], [*good, time.monotonic()], strict=True))
+
+    def wrong(self) -> int:
+        """Items too many or too few, against what was acknowledged."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        with httpx.Client(base_url=self.url, headers=headers, timeout=self.patience) as client:
+            return sum(abs(self._held(client, player) - self.wanted[player]) for player in self.players)
+
+    @contextmanager
+    def at_work(self) -> Generator[None]:
+        """In a thread of their own; at the end everybody finishes what they are at."""
+        self._over = 0.0
+        thread = Thread(target=lambda: asyncio.run(self._work()))
+        thread.start()
+        try:
+            yield
+        finally:
+            self._over = time.monotonic()
+            thread.join()
+
+    def _held(self, client: httpx.Client, player: str) -> int:
+        items = client.get(f"/api/v1/players/{player}/items").json()
+        return sum(slot["Quantity"] for slot in items["inventory"] if slot["ItemId"] == COIN.id)
+
+    async def _work(self) -> None:
+        await asyncio.gather(*[self._client() for _ in range(self.clients)])
+
+    async def _client(self) -> None:
+        async with httpx.AsyncClient(base_url=self.url, timeout=self.patience) as client:
+            while not self._over:
+                self._number += 1
+                await self._give(client, self._number)
+
+    async def _give(self, client: httpx.AsyncClient, number: int) -> None:
+        chance = random.Random(f"{self.seed}-{number}")
+        player, quantity = chance.choice(self.players), chance.randint(1, 9)
+        headers = {"Authorization": f"Bearer {self.token}"}
+        if self.keyed:
+            headers["Idempotency-Key"] = f"give-{self.seed}-{number}"
+        self.unresolved += 1
+        while not (await self._ask(client, player, quantity, headers)).good:
+            if self._over and time.monotonic() - self._over > GIVE_UP_SECONDS:
+                return
+            await asyncio.sleep(PAUSE_SECONDS)
+        self.unresolved -= 1
+        self.wanted[player] += quantity
+
+    async def _ask(self, client: httpx.AsyncClient, player: str, quantity: int, headers: dict[str, str]) -> Answer:
+        body = {"itemid": COIN.id, "quantity": quantity}
+        asked = time.monotonic()
+        try:
+            answer = await client.post(f"/api/v1/players/{player}/items/give", json=body, headers=headers)
+            status = answer.status_code
+        except httpx.TransportError:
+            status = BROKEN
+        self.answers.append(Answer(asked, time.monotonic(), status))
+        return self.answers[-1]

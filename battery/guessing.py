@@ -1,0 +1,284 @@
+"""g: guessing passwords. Few guesses reach the hash, nobody else is shut out, and no answer tells who is there."""
+
+import asyncio
+import multiprocessing
+import random
+import statistics
+import time
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from battery import realm
+from battery.cases import POSTGRES, Case, Figure, Run
+from battery.counted import COUNTED_AFTER, NO_DUMMY_HASH, Counted
+from battery.realm import PASSWORD, ROOT, Realm
+from gamekeeper.game import accounts
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.store import guesses
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.users import Powers
+
+WRONG = wire_form("not the battery's")
+ATTACKER, OWNER, CURIOUS, TIMER = "127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"
+NEIGHBOUR = "Neighbour"
+KNOWN = tuple(f"Known{number}" for number in range(6))
+GUESSES, PER_CALLER, PER_ACCOUNT, PER_ADDRESS = 200, 10, 50, 200
+PAIRS_EACH = 7  # more than 10 from one address would be refused
+CLOSE, CLEAR = 0.05, 0.5  # beyond the second no noise explains it
+READS, SLOWER = 400, 3.0
+BUSY_LANES, BUSY_PLACES = 6, 8  # 48 wait to be hashed all the time: fewer than are turned away
+OK, INVALID, WAIT = 200, 400, 429
+SPRAYED = 260  # names in one window of the long form
+
+
+class Site:
+    """Everything that serves one database, and the file in which it counts."""
+
+    def __init__(self, realm: Realm, urls: list[str], file: Path) -> None:
+        self.realm, self.urls, self._file = realm, urls, file
+
+    def hashed(self) -> int:
+        return self._file.stat().st_size if self._file.exists() else 0
+
+
+def guessing(run: Run) -> list[Figure]:
+    with _site(run) as site:
+        figures = asyncio.run(_burst(site)) + asyncio.run(_answers(site, random.Random(run.seed)))
+        if run.fault:
+            return figures  # no fault of ours touches the rest
+        figures.append(_load(site))
+        return figures + asyncio.run(_days(site, run, run.seconds)) if run.seconds else figures
+
+
+@contextmanager
+def _site(run: Run) -> Generator[Site]:
+    world = realm.prepare(run.database, 1)
+    realm.at_work(run.database, _register)
+    file = run.folder / "hashed"
+    with ExitStack() as stack:
+        count = 2 if run.engine == POSTGRES else 1
+        servers = [stack.enter_context(Counted(run.fault, run.database, file)) for _ in range(count)]
+        yield Site(world, [each.url for each in servers], file)
+
+
+async def _register(keeper: Keeper) -> None:
+    password = await keeper.passwords.hashed(PASSWORD)
+
+    async def decide(tx: Reading) -> Decision[None]:
+        made = [
+            await accounts.register(tx, name, f"{name}@example.test", password, Powers(api=True))
+            for name in (NEIGHBOUR, *KNOWN)
+        ]
+        return Decision([change for each in made for change in each.changes], None)
+
+    await keeper.changes.apply(Intent("battery"), decide, lambda _: b"null")
+
+
+def _client(address: str) -> httpx.AsyncClient:
+    """Who calls from that address of this machine."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    transport = httpx.AsyncHTTPTransport(local_address=address, limits=limits)
+    return httpx.AsyncClient(transport=transport, timeout=60)
+
+
+async def _log_in(client: httpx.AsyncClient, url: str, name: str, password: str = WRONG) -> httpx.Response:
+    body = {"grant_type": "password", "username": name, "password": password}
+    return await client.post(f"{url}/api/oauth/token", json=body)
+
+
+async def _burst(site: Site) -> list[Figure]:
+    """All at once at one account, over all instances."""
+    async with _client(ATTACKER) as attacker, _client(OWNER) as owner:
+        places = site.urls * (GUESSES // len(site.urls))
+        answers = await asyncio.gather(*[_log_in(attacker, url, ROOT) for url in places])
+        hashed = site.hashed()
+        turned_away = sum(each.status_code != INVALID for each in answers)
+        neighbour = await _log_in(attacker, site.urls[0], NEIGHBOUR, PASSWORD)
+        shut = await _log_in(attacker, site.urls[-1], ROOT, PASSWORD)
+        own = await _log_in(owner, site.urls[-1], ROOT, PASSWORD)
+    what = f"of {GUESSES} guesses at once at one password over {len(site.urls)} process(es)"
+    return [
+        Figure(f"{what}: hashed", str(hashed), f"1 to {PER_CALLER}", 0 < hashed <= PER_CALLER),
+        Figure(
+            f"{what}: turned away", str(turned_away), f"{GUESSES - PER_CALLER}", turned_away >= GUESSES - PER_CALLER
+        ),
+        _status("another account from the guesser's address", neighbour, OK),
+        _status("the right password from the guesser's address", shut, WAIT),
+        _status("the right password from the owner's address", own, OK),
+    ]
+
+
+def _status(what: str, answer: httpx.Response, wanted: int) -> Figure:
+    return Figure(what, str(answer.status_code), str(wanted), answer.status_code == wanted)
+
+
+async def _answers(site: Site, chance: random.Random) -> list[Figure]:
+    """A name that somebody has and one that nobody has, in pairs."""
+    async with _client(CURIOUS) as curious, _client(TIMER) as timer:
+        known, unknown = [_told(await _log_in(curious, site.urls[0], name)) for name in (KNOWN[0], "Nobody")]
+        apart, pairs = await _apart(site, timer, chance)
+    if CLOSE < abs(apart) < CLEAR:  # something else may have been going on
+        async with _client("127.0.0.5") as again:
+            apart, pairs = await _apart(site, again, chance)
+    return [
+        Figure(
+            "known and unknown names: answers", "equal" if known == unknown else "differ", "equal", known == unknown
+        ),
+        Figure(
+            f"known and unknown names: time, {pairs} pairs, medians",
+            f"{abs(apart):.1%} apart",
+            f"{CLOSE:.0%}",
+            abs(apart) <= CLOSE,
+        ),
+    ]
+
+
+def _told(answer: httpx.Response) -> tuple[int, list[str], dict[str, Any]]:
+    """All that a caller is told but what is another in every answer."""
+    body = {name: value for name, value in answer.json().items() if name != "RequestId"}
+    return answer.status_code, sorted(answer.headers), body
+
+
+async def _apart(site: Site, client: httpx.AsyncClient, chance: random.Random) -> tuple[float, int]:
+    """How much longer a known name takes, as a part of the whole."""
+    took: dict[bool, list[float]] = {True: [], False: []}
+    for number in range(PAIRS_EACH):
+        for name in KNOWN:
+            for known in chance.sample([True, False], 2):
+                started = time.perf_counter()
+                answer = await _log_in(client, site.urls[0], name if known else f"Un{name}")
+                took[known].append(time.perf_counter() - started)
+                if answer.status_code != INVALID:
+                    raise RuntimeError(f"guess {number} at {name}: {answer.status_code} {answer.text}")
+    differences = [known - unknown for known, unknown in zip(took[True], took[False], strict=True)]
+    return statistics.median(differences) / statistics.median(took[True]), len(differences)
+
+
+def _load(site: Site) -> Figure:
+    """Others' requests while the queue of passwords is never empty."""
+    ratio, idle, busy = _slowed(site)
+    if ratio > SLOWER:  # something else may have been going on
+        ratio, idle, busy = _slowed(site)
+    found = f"{ratio:.1f} times ({idle * 1000:.1f} and {busy * 1000:.1f} ms)"
+    return Figure(
+        "p99 of a look-up while passwords are guessed, against idle", found, f"{SLOWER:.0f} times", ratio <= SLOWER
+    )
+
+
+def _slowed(site: Site) -> tuple[float, float, float]:
+    idle = _p99(site)
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    guesser = context.Process(target=_keep_guessing, args=(list(site.urls), stop), daemon=True)
+    before = site.hashed()
+    guesser.start()
+    try:
+        while site.hashed() < before + 2 * BUSY_LANES:
+            time.sleep(0.05)
+        busy = _p99(site)
+    finally:
+        stop.set()
+        guesser.join()
+    return busy / idle, idle, busy
+
+
+def _p99(site: Site) -> float:
+    took: list[float] = []
+    with httpx.Client(base_url=site.urls[0], headers=site.realm.headers, timeout=60) as client:
+        for _ in range(READS):
+            started = time.perf_counter()
+            client.get(f"/api/v1/players/{site.realm.players[0]}").raise_for_status()
+            took.append(time.perf_counter() - started)
+    return sorted(took)[READS * 99 // 100]
+
+
+def _keep_guessing(urls: list[str], stop: Any) -> None:  # noqa: ANN401 - an event of whichever context
+    """In a process of its own, so that who measures need not wait for who guesses."""
+    asyncio.run(_guess_on(urls, stop))
+
+
+async def _guess_on(urls: list[str], stop: Any) -> None:  # noqa: ANN401 - see above
+    first = time.time_ns() % 200
+
+    async def lane(client: httpx.AsyncClient, name: str) -> None:
+        number = 0
+        while not stop.is_set():
+            answer = await _log_in(client, urls[number % len(urls)], f"{name}x{number}")
+            number += 1
+            if answer.status_code != INVALID:
+                await asyncio.sleep(0.05)
+
+    async with _clients([f"127.{first + 1}.0.{place + 1}" for place in range(BUSY_PLACES)]) as clients:
+        lanes = [(client, f"{place}a{each}") for place, client in enumerate(clients) for each in range(BUSY_LANES)]
+        await asyncio.gather(*[lane(client, name) for client, name in lanes])
+
+
+@asynccontextmanager
+async def _clients(addresses: Sequence[str]) -> AsyncGenerator[list[httpx.AsyncClient]]:
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(_client(address)) for address in addresses]
+
+
+async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
+    """Window after window, each let pass by forgetting its guesses: many at one account, and one address at many."""
+    chance = random.Random(run.seed)
+    at_one, from_one, owner_in, windows = 0, 0, 0, 0
+    until = time.monotonic() + seconds
+    async with _client(OWNER) as owner:
+        await _log_in(owner, site.urls[0], ROOT, PASSWORD)  # known from now on
+        while time.monotonic() < until:
+            windows += 1
+            at_one = max(at_one, await _at_one(site, chance))
+            owner_in += (await _log_in(owner, site.urls[-1], ROOT, PASSWORD)).status_code == OK
+            await asyncio.to_thread(realm.at_work, run.database, _let_pass)
+            from_one = max(from_one, await _from_one(site, chance))
+            await asyncio.to_thread(realm.at_work, run.database, _let_pass)
+    what = f"in {windows} windows of five minutes"
+    return [
+        Figure(f"most hashed at one account, {what}", str(at_one), f"1 to {PER_ACCOUNT}", 0 < at_one <= PER_ACCOUNT),
+        Figure(
+            f"most hashed from one address, {what}", str(from_one), f"1 to {PER_ADDRESS}", 0 < from_one <= PER_ADDRESS
+        ),
+        Figure(f"the owner's log-ins meanwhile, {what}", str(owner_in), str(windows), owner_in == windows),
+    ]
+
+
+async def _at_one(site: Site, chance: random.Random) -> int:
+    """Ten places try at once, together more than an account takes; how many are hashed."""
+    before = site.hashed()
+    addresses = [f"127.{chance.randrange(1, 255)}.{chance.randrange(256)}.{place + 1}" for place in range(10)]
+    async with _clients(addresses) as clients:
+        tries = [(client, url) for client in clients for url in site.urls * 8]
+        await asyncio.gather(*[_log_in(client, url, ROOT) for client, url in tries])
+    return site.hashed() - before
+
+
+async def _from_one(site: Site, chance: random.Random) -> int:
+    """One place tries many names, some of which somebody has; how many are hashed."""
+    before = site.hashed()
+    names = [*KNOWN, *(f"Spray{chance.randrange(100_000)}" for _ in range(SPRAYED))]
+    lanes = asyncio.Semaphore(BUSY_LANES * BUSY_PLACES)
+
+    async def one(client: httpx.AsyncClient, name: str) -> None:
+        async with lanes:
+            await _log_in(client, chance.choice(site.urls), name)
+
+    async with _client(f"127.0.1.{chance.randrange(1, 255)}") as client:
+        await asyncio.gather(*[one(client, name) for name in names])
+    return site.hashed() - before
+
+
+async def _let_pass(keeper: Keeper) -> None:
+    async def forget(tx: Writing) -> None:
+        guesses.delete_old(tx, -1000, 10**6)  # all of them: older than what is to come
+
+    await keeper.store.write(forget)
+
+
+CASES = (Case("g", "guessing", guessing, (NO_DUMMY_HASH, COUNTED_AFTER)),)

@@ -1,0 +1,83 @@
+"""d: the whole corpus of hostile requests over a real socket: refused, without effect, and no secret said back."""
+
+import asyncio
+import sys
+from functools import partial
+from pathlib import Path
+
+from battery.cases import ENGINES, SQLITE, Case, Figure, Run
+from battery.spoilt import APPLIED, BROKEN, ECHOED, Spoilt
+from server import Server
+
+TESTS = Path(__file__).parent.parent / "tests"
+sys.path += [str(TESTS), str(TESTS / "contract")]  # the corpus is theirs
+
+import good_requests  # noqa: E402 - see above
+import state  # noqa: E402 - see above
+import test_wire  # noqa: E402 - see above
+from hostile import CORPUS, Hostile  # noqa: E402 - see above
+from sockets import Line, Served  # noqa: E402 - see above
+
+import world as worlds  # noqa: E402 - see above
+
+LEAST = 2_000
+FEW = 20  # with a fault seeded, every twentieth is enough
+LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "registrations_per_caller")
+UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # a 429 would hide what else is wrong
+
+
+class Heard(Line):
+    """Remembers every answer."""
+
+    def __init__(self, server: Served) -> None:
+        super().__init__(server)
+        self.answers: list[worlds.Answer] = []
+
+    def answer(self) -> worlds.Answer:
+        self.answers.append(super().answer())
+        return self.answers[-1]
+
+
+def hostile(run: Run) -> list[Figure]:
+    tokens = asyncio.run(worlds.prepare(run.database))
+    loop = asyncio.new_event_loop()
+    look = worlds.World(run.database, tokens, loop)
+    good_requests.furnish(look)
+    serve = partial(Spoilt, run.fault) if run.fault else Server
+    try:
+        with serve(run.database, **UNLIMITED) as server:
+            return _sent(run, Served(server.port, tokens["Root"]), look)
+    finally:
+        look.close()
+        loop.close()
+
+
+def _sent(run: Run, server: Served, look: worlds.World) -> list[Figure]:
+    cases = _share(run, [case for case in CORPUS if test_wire.sendable(case)])
+    line = Heard(server)
+    before = state.fingerprint(look)
+    wrong = {case.about: problems for case in cases if (problems := test_wire.faults(server, line, case))}
+    line.close()
+    changed = state.changed(before, state.fingerprint(look))
+    broken = sum(each.status >= 500 for each in line.answers)
+    echoed = sum(server.token.encode() in each.raw for each in line.answers)
+    for about in list(wrong)[:3]:
+        print(f"    {about}: {wrong[about]}")
+    least = 0 if run.fault else LEAST
+    return [
+        Figure("hostile requests", f"{len(cases):,}", f"≥ {least:,}", len(cases) >= least),
+        Figure("answered with a 5xx", str(broken), "0", broken == 0),
+        Figure("answered otherwise than they should", str(len(wrong)), "0", not wrong),
+        Figure("answers that repeat the token", str(echoed), "0", echoed == 0),
+        Figure("tables changed", ", ".join(changed) or "0", "0", not changed),
+    ]
+
+
+def _share(run: Run, cases: list[Hostile]) -> list[Hostile]:
+    """The short form sends one half to each engine; the whole corpus runs on both in `make test`, in process."""
+    if run.fault:
+        return cases[::FEW]
+    return cases if run.seconds else cases[ENGINES.index(run.engine) :: len(ENGINES)]
+
+
+CASES = (Case("d", "hostile input", hostile, (BROKEN, ECHOED, APPLIED), fault_engines=(SQLITE,)),)

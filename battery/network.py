@@ -1,0 +1,95 @@
+"""l: a bad network, between us and PostgreSQL, or on SQLite between us and our clients."""
+
+import asyncio
+import time
+from math import inf
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import crash_gives
+from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
+from battery.faulty_wire import CUT_ANSWER, MODES, RESET, FaultyWire
+from battery.givers import BUSY, Givers
+from battery.served import ASSUMED_COMMIT, Served
+from run_cluster import Instance
+
+WITHOUT_KEYS = "without_keys"
+SHOWS_IN = {WITHOUT_KEYS: CUT_ANSWER, ASSUMED_COMMIT: RESET}
+FAULT_SECONDS = 1.0
+SEEDED_SECONDS = 5.0  # of the mode that a seeded fault shows in: enough of it on a busy machine, too
+WELL_SECONDS = 2.0  # between them
+LOOK_SECONDS = 1.0  # who asks later than that after a fault may be answered in the next one
+HEALED_BAR = 2.0
+HASTY = 1.0  # seconds, of a client whose answers may never come
+
+
+class Spell(NamedTuple):
+    """The network was bad in some way, and then it was healed."""
+
+    mode: str
+    healed: float
+
+
+def to_clients(run: Run) -> list[Figure]:
+    token, players = asyncio.run(crash_gives.prepare(run.database, run.seed))
+    with Instance(run.database) as server, FaultyWire(server.port, run.seed) as wire:
+        givers = Givers(
+            f"http://127.0.0.1:{wire.port}", token, players, run.seed, keyed=run.fault != WITHOUT_KEYS, patience=HASTY
+        )
+        return _figures(givers, _suffer(wire, givers, run))
+
+
+def to_database(run: Run) -> list[Figure]:
+    token, players = asyncio.run(crash_gives.prepare(run.database, run.seed))
+    url = urlsplit(run.database)
+    socket = f"{parse_qs(url.query)['host'][0]}/.s.PGSQL.{url.port or 5432}"
+    with FaultyWire(socket, run.seed) as wire:
+        through = f"postgresql://{url.username}@127.0.0.1:{wire.port}{url.path}"
+        with Served(run.fault, through) if run.fault else Instance(through) as server:
+            givers = Givers(server.url, token, players, run.seed)
+            figures = _figures(givers, _suffer(wire, givers, run))
+    others = {status: count for status, count in givers.refusals(since=0).items() if status != BUSY}
+    return [*figures, Figure(f"statuses other than {BUSY}", str(others or "none"), "none", not others)]
+
+
+def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Spell]:
+    """Each mode in its turn; with a seeded fault, the one that it shows in. The long form goes on for its time."""
+    spells: list[Spell] = []
+    until = time.monotonic() + (run.seconds or 0)
+    with givers.at_work():
+        while not spells or time.monotonic() < until:
+            for mode in [SHOWS_IN[run.fault]] if run.fault else MODES:
+                wire.spoil(mode)
+                time.sleep(SEEDED_SECONDS if run.fault else FAULT_SECONDS)
+                wire.heal()
+                spells.append(Spell(mode, time.monotonic()))
+                time.sleep(WELL_SECONDS)
+    return spells
+
+
+def _figures(givers: Givers, spells: list[Spell]) -> list[Figure]:
+    wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
+    return [
+        Figure("items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
+        Figure("keys without an outcome", str(givers.unresolved), "0", givers.unresolved == 0),
+        *[_healing(givers, mode, spells) for mode in MODES if any(each.mode == mode for each in spells)],
+    ]
+
+
+def _healing(givers: Givers, mode: str, spells: list[Spell]) -> Figure:
+    worst = max(_healed(givers, each) for each in spells if each.mode == mode)
+    return Figure(f"{mode}: all is well", f"{worst:.2f} s after it", f"≤ {HEALED_BAR:g} s", worst <= HEALED_BAR)
+
+
+def _healed(givers: Givers, spell: Spell) -> float:
+    """Seconds until somebody was served, nobody was refused any more, and nobody still waited for an old answer."""
+    served = min((each.came for each in givers.answers if each.good and each.asked >= spell.healed), default=inf)
+    refused = [each.came for each in givers.answers if not each.good and 0 <= each.asked - spell.healed < LOOK_SECONDS]
+    waited = [each.came for each in givers.answers if each.asked < spell.healed < each.came]
+    return max([served, *refused, *waited]) - spell.healed
+
+
+CASES = (
+    Case("l", "network to the clients", to_clients, (WITHOUT_KEYS,), (SQLITE,)),
+    Case("l", "network to the database", to_database, (ASSUMED_COMMIT,), (POSTGRES,)),
+)

@@ -1,0 +1,173 @@
+"""f: ten times the load that one instance carries, direct and behind HAProxy.
+
+The load is password checks: some 40 ms of a core, against 0.06 ms for turning one away. Gives would not do: one costs
+0.25 ms on SQLite, so that turning away ten times their peak, 40,000 a second, is already more than a process can.
+"""
+
+import shutil
+import statistics
+import subprocess
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+
+import httpx
+
+from battery import realm, storm
+from battery.cases import SQLITE, Case, Figure, NotRun, Run
+from battery.storm import BUSY, CHECKED, Answer
+from server import Server, free_port
+
+NO_CAP = "no-cap"
+PEAK_SECONDS, STORM_SECONDS, WINDOW_SECONDS, BACK_SECONDS = 3, 4, 2, 5
+CLIENTS, TIMES = 8, 10
+MANY = 10**6
+LOOK_SECONDS, LIVE_SECONDS = 0.1, 1.0
+PROXY = """
+global
+    maxconn 4000
+defaults
+    mode http
+    timeout connect 1s
+    timeout client 30s
+    timeout server 30s
+    timeout queue 100ms
+    http-error status 503 content-type text/plain string "Busy" hdr retry-after 1
+frontend all
+    bind 127.0.0.1:{port}
+    use_backend health if {{ path_beg /health/ }}
+    default_backend work
+backend health
+    server one 127.0.0.1:{server}
+backend work
+    server one 127.0.0.1:{server} maxconn 16
+"""
+
+
+@dataclass(frozen=True)
+class Weathered:
+    """What came of ten times the peak, and of the usual load after it."""
+
+    peak: float
+    answers: list[Answer]
+    after: list[Answer]
+    seconds: float
+    slowest_live: float
+
+
+def run(run: Run) -> list[Figure]:
+    realm.prepare(run.database, 1)
+    given = {"guesses_per_address": MANY}  # here it is not the guessing that is turned away
+    if run.fault == NO_CAP:
+        given |= {"requests_in_flight": MANY, "hash_queue": MANY}
+    with Server(run.database, **given) as server:
+        peak = _peak(storm.ask(server.url, run.seed, PEAK_SECONDS, "clients", CLIENTS))
+        figures = _figures("direct", _weather(run, server.url, peak))
+        if not run.fault:
+            with _behind_a_proxy(server.port, run.folder) as url:
+                figures += _figures("behind HAProxy", _weather(run, url, peak))
+    return figures
+
+
+def _peak(answers: Sequence[Answer]) -> float:
+    """Without the first second, in which everything is new."""
+    start = answers[0].sent + 1
+    return sum(each.status == CHECKED and each.came >= start for each in answers) / (PEAK_SECONDS - 1)
+
+
+def _weather(run: Run, url: str, peak: float) -> Weathered:
+    seconds = run.seconds or STORM_SECONDS
+    with _watched(url) as looks:
+        answers = storm.ask(url, run.seed + 1, seconds, "rate", max(1, round(TIMES * peak)))
+        over = max(each.sent for each in answers)
+        after = storm.ask(url, run.seed + 2, max(1.0, over + BACK_SECONDS - time.monotonic()), "clients", CLIENTS)
+    return Weathered(peak, answers, after, seconds, max(looks))
+
+
+@contextmanager
+def _watched(url: str) -> Generator[list[float]]:
+    """How long /health/live took, each time; who gets no answer in time has waited for long enough."""
+    looks, over = list[float](), Event()
+
+    def look() -> None:
+        with httpx.Client(base_url=url, timeout=2 * LIVE_SECONDS) as client:
+            while not over.wait(LOOK_SECONDS):
+                began = time.monotonic()
+                try:
+                    good = client.get("/health/live").is_success
+                except httpx.TransportError:
+                    good = False
+                looks.append(time.monotonic() - began if good else 2 * LIVE_SECONDS)
+
+    thread = Thread(target=look)
+    thread.start()
+    try:
+        yield looks
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextmanager
+def _behind_a_proxy(server: int, folder: Path) -> Generator[str]:
+    program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
+    if not program:
+        raise NotRun("HAProxy is missing. Debian has it: apt install haproxy")
+    port, config = free_port(), folder / "haproxy.cfg"
+    config.write_text(PROXY.format(port=port, server=server), encoding="ascii")
+    process = subprocess.Popen([program, "-f", str(config), "-q"])
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait_for(url)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait_for(url: str) -> None:
+    for _ in range(100):
+        try:
+            httpx.get(f"{url}/health/live").raise_for_status()
+        except httpx.HTTPError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError("HAProxy does not answer")
+
+
+def _best(answers: Sequence[Answer]) -> float:
+    """Checked in a second, in the best stretch of WINDOW_SECONDS."""
+    came = sorted(each.came for each in answers if each.status == CHECKED)
+    counts = [sum(begin <= each < begin + WINDOW_SECONDS for each in came) for begin in came]
+    return max(counts, default=0) / WINDOW_SECONDS
+
+
+def _percentile(values: Sequence[float], percent: int) -> float:
+    return sorted(values)[min(len(values) - 1, len(values) * percent // 100)] if values else 0.0
+
+
+def _figures(way: str, found: Weathered) -> list[Figure]:
+    checked = [each for each in found.answers if each.status == CHECKED]
+    busy = [each.seconds for each in found.answers if each.status == BUSY and each.retry_after]
+    other = len(found.answers) - len(checked) - len(busy)
+    ends = found.answers[0].sent + found.seconds
+    goodput = sum(each.came <= ends for each in checked) / found.seconds / found.peak
+    refused = statistics.median(busy) if busy else 0.0
+    slow = _percentile([each.seconds for each in checked], 99)
+    back = _best(found.after) / found.peak
+    offered = f"{len(found.answers) / found.seconds:.0f}/s where {found.peak:.0f}/s is the peak"
+    return [
+        Figure(f"{way}: goodput at {offered}", f"{goodput:.0%} of the peak", "≥ 50 %", goodput >= 0.5),
+        Figure(f"{way}: turned away, median", f"{refused * 1000:.0f} ms", "≤ 250 ms", bool(busy) and refused <= 0.25),
+        Figure(f"{way}: neither answered nor turned away with Retry-After", str(other), "0", other == 0),
+        Figure(f"{way}: accepted, p99", f"{slow:.2f} s", "≤ 2 s", slow <= 2),
+        Figure(f"{way}: /health/live, slowest", f"{found.slowest_live:.2f} s", "≤ 1 s", found.slowest_live <= 1),
+        Figure(f"{way}: within 5 s after", f"{back:.0%} of the peak", "≥ 90 %", back >= 0.9),
+    ]
+
+
+CASES = (Case("f", "overload", run, faults=(NO_CAP,), fault_engines=(SQLITE,)),)

@@ -1,0 +1,232 @@
+"""b, long form: the machine with the primary dies, and Patroni notices by itself; with deploy/patroni.yml."""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+import crash_gives
+from battery.cases import Figure, NotRun, Run
+from battery.givers import BUSY, Givers
+from pair import wheel
+from run_cluster import HAPROXY, Cluster
+from server import free_port
+
+CONFIGURATION = Path(__file__).parent.parent / "deploy" / "patroni.yml"
+PROGRAMS = {HAPROXY: "haproxy", "patroni": "patroni", "etcd": "etcd-server"}  # and their Debian packages
+START_SECONDS, DEATH_BAR, SWITCH_BAR = 90, 25.0, 5.0
+FROZEN_SECONDS = 1.5
+# what a loopback without certificates needs otherwise
+HERE = {
+    "hostssl": "host",
+    "10.0.0.0/24 scram-sha-256": "127.0.0.1/32 trust",
+    "gamekeeper gamekeeper 127": "all all 127",
+    "postgres peer": "postgres trust",
+    "10.0.0.21:2379,10.0.0.22:2379,10.0.0.23:2379": "127.0.0.1:{etcd}",
+    "10.0.0.21:8008": "127.0.0.1:{rest}",
+    "10.0.0.21:5432": "127.0.0.1:{port}",
+    "name: one": "name: {name}",
+    "/var/lib/postgresql/18/gamekeeper": "{data}",
+    "/usr/lib/postgresql/18/bin": "{programs}",
+    "shared_buffers: 8GB": "shared_buffers: 64MB",
+    "effective_cache_size: 24GB": "effective_cache_size: 256MB",
+}
+
+
+class Machine:
+    """Patroni and its PostgreSQL."""
+
+    def __init__(self, name: str, folder: Path, etcd: int, *, synchronous: bool) -> None:
+        programs, self._user = wheel()
+        self.name, self.port, self._rest = name, free_port(), free_port()
+        self._folder, self._data, self._file = folder, folder / name, folder / f"{name}.yml"
+        values = {"etcd": etcd, "rest": self._rest, "port": self.port, "name": name}
+        text = CONFIGURATION.read_text()
+        for known, ours in HERE.items():
+            text = text.replace(known, ours.format(**values, data=self._data, programs=programs))
+        text = re.sub(r"parameters:\n    ssl(.*\n){3}", f"parameters:\n    unix_socket_directories: {folder}\n", text)
+        self._file.write_text(
+            text if synchronous else text.replace("synchronous_mode: true", "synchronous_mode: false")
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        environment = {**os.environ, "HOME": str(self._folder)}
+        environment |= {f"PATRONI_{each}_PASSWORD": "none" for each in ("SUPERUSER", "REPLICATION")}
+        with self._file.with_suffix(".log").open("ab") as log:
+            command = [str(shutil.which("patroni")), str(self._file)]
+            self._process = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                user=self._user,
+                cwd=self._folder,
+                start_new_session=True,
+            )
+
+    def ask(self, path: str) -> dict[str, Any]:
+        try:
+            return httpx.get(f"http://127.0.0.1:{self._rest}{path}", timeout=2).json()
+        except (httpx.HTTPError, ValueError):
+            return {}
+
+    def is_primary(self) -> bool:
+        state = self.ask("/patroni")
+        return state.get("role") in {"primary", "master"} and state.get("state") == "running"
+
+    def has_standby(self, role: str) -> bool:
+        members = self.ask("/cluster").get("members", [])
+        return any(each["role"] == role and each["state"] == "streaming" for each in members)
+
+    def hand_over(self, to: str) -> None:
+        wish = {"leader": self.name, "candidate": to}
+        httpx.post(f"http://127.0.0.1:{self._rest}/switchover", json=wish, timeout=60).raise_for_status()
+
+    def freeze_sender(self) -> None:
+        for each in self._postgres():
+            if "walsender" in " ".join(each.cmdline()):
+                each.suspend()
+
+    def kill(self) -> None:
+        """PostgreSQL is no child of Patroni's: both go, and what they have started."""
+        doomed = self._postgres()
+        if self._process and self._process.poll() is None:
+            doomed += [psutil.Process(self._process.pid)]
+        for each in doomed:
+            each.send_signal(signal.SIGSTOP)
+        for each in doomed:
+            each.kill()
+        if self._process:
+            self._process.wait()
+
+    def _postgres(self) -> list[psutil.Process]:
+        file = self._data / "postmaster.pid"
+        try:
+            parent = psutil.Process(int(file.read_text().split()[0]))
+            return [parent, *parent.children(recursive=True)]
+        except (OSError, psutil.NoSuchProcess):
+            return []
+
+
+class PatroniPair:
+    """Two of them, and one etcd: it is their deaths that are tried, not etcd's."""
+
+    def __init__(self, *, synchronous: bool) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="gk-patroni-"))
+        self.folder.chmod(0o755)
+        user = wheel()[1]
+        if user:
+            shutil.chown(self.folder, user)
+        self._etcd, self._peers = free_port(), free_port()
+        self._standby_role = "sync_standby" if synchronous else "replica"
+        self.machines = [Machine(each, self.folder, self._etcd, synchronous=synchronous) for each in ("one", "two")]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return "postgresql://postgres@" + ",".join(f"127.0.0.1:{each.port}" for each in self.machines) + "/postgres"
+
+    @property
+    def primary(self) -> Machine:
+        return next(each for each in self.machines if each.is_primary())
+
+    def start(self) -> None:
+        ours, peers = f"http://127.0.0.1:{self._etcd}", f"http://127.0.0.1:{self._peers}"
+        names = ["--listen-client-urls", ours, "--advertise-client-urls", ours, "--listen-peer-urls", peers]
+        names += ["--initial-advertise-peer-urls", peers, "--initial-cluster", f"default={peers}"]
+        with (self.folder / "etcd.log").open("ab") as log:
+            command = ["etcd", "--data-dir", str(self.folder / "etcd"), *names]
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        one, two = self.machines
+        one.start()
+        self._wait(one.is_primary, "no primary")
+        two.start()
+        self.wait_for_standby()
+
+    def wait_for_standby(self) -> None:
+        self._wait(lambda: any(each.has_standby(self._standby_role) for each in self.machines), "no standby")
+
+    def wait_for_primary(self) -> None:
+        self._wait(lambda: any(each.is_primary() for each in self.machines), "nobody was promoted")
+
+    def close(self) -> None:
+        for machine in self.machines:
+            machine.kill()
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _wait(self, until: Any, failure: str) -> None:  # noqa: ANN401 - a condition
+        deadline = time.monotonic() + START_SECONDS
+        while not until():
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"Patroni: {failure} within {START_SECONDS} seconds; its logs are in {self.folder}.")
+            time.sleep(0.2)
+
+
+def run(run: Run) -> list[Figure]:
+    if run.seconds is None:
+        raise NotRun("Patroni takes 20 seconds to notice a death: only in the long form, make battery ONLY=b LONG=120.")
+    for program, package in PROGRAMS.items():
+        if not shutil.which(program):
+            raise NotRun(f"There is no {program}; Debian has it in the package {package}.")
+    pair = PatroniPair(synchronous=not run.fault)
+    until = time.monotonic() + run.seconds
+    gaps: list[float] = []
+    switches: list[float] = []
+    with Cluster(pair) as cluster:
+        token, players = asyncio.run(crash_gives.prepare(pair.url, run.seed))
+        givers = Givers(cluster.proxy.url, token, players, run.seed)
+        with givers.at_work():
+            while not gaps or (not run.fault and time.monotonic() < until):
+                if not run.fault:
+                    switches.append(_switch(pair, givers))
+                gaps.append(_death(pair, givers))
+        return _figures(givers, gaps, switches)
+
+
+def _switch(pair: PatroniPair, givers: Givers) -> float:
+    began, old = time.monotonic(), pair.primary
+    old.hand_over(next(each.name for each in pair.machines if each is not old))
+    pair.wait_for_primary()
+    pair.wait_for_standby()
+    return givers.longest_gap(since=began)
+
+
+def _death(pair: PatroniPair, givers: Givers) -> float:
+    began, old = time.monotonic(), pair.primary
+    old.freeze_sender()
+    time.sleep(FROZEN_SECONDS)
+    old.kill()
+    pair.wait_for_primary()
+    old.start()
+    pair.wait_for_standby()
+    return givers.longest_gap(since=began)
+
+
+def _figures(givers: Givers, gaps: list[float], switches: list[float]) -> list[Figure]:
+    wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
+    others = {status: count for status, count in givers.refusals(since=0).items() if status != BUSY}
+    worst, slowest = max(gaps), max(switches, default=0.0)
+    return [
+        Figure("Patroni: items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
+        Figure(
+            "Patroni: a machine dies",
+            f"{worst:.1f} s at worst of {len(gaps)}",
+            f"≤ {DEATH_BAR:g} s",
+            worst <= DEATH_BAR,
+        ),
+        Figure("Patroni: switchover", f"{slowest:.1f} s at worst", f"≤ {SWITCH_BAR:g} s", slowest <= SWITCH_BAR),
+        Figure(f"Patroni: statuses other than {BUSY}", str(others or "none"), "none", not others),
+    ]

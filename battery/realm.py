@@ -1,0 +1,105 @@
+"""A small world to put a load on: an account that may do everything, its characters, and tokens of any length."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gamekeeper import app, settings
+from gamekeeper.game import accounts, lookup, tokens
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.effects import PlayerCreated, World
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.players import Player
+from gamekeeper.store import resets
+from gamekeeper.store import tokens as token_rows
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.migrate import migrate
+from gamekeeper.store.users import Powers
+
+T = TypeVar("T")
+ROOT, PASSWORD = "Root", wire_form("the battery's")
+ITEM = "c0ffee00-0000-4000-8000-000000000001"
+HOURS = 24
+
+
+@dataclass(frozen=True)
+class Realm:
+    database: str
+    user_id: str
+    token: str
+    players: list[str]  # their ids
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def short_token(self, life_ms: int) -> str:
+        """One that ends that soon, by the clock of this process or of the database."""
+
+        async def issue(keeper: Keeper) -> str:
+            access, new = f"{tokens.PREFIX}{lookup.new_guid()}", lookup.new_guid()
+            row = token_rows.NewToken(new, new, self.user_id, tokens.digest(access), None, False, life_ms, 0)
+
+            async def insert(tx: Writing) -> None:
+                token_rows.insert(tx, row)
+
+            await keeper.store.write(insert)
+            return access
+
+        return at_work(self.database, issue)
+
+    def short_code(self, life_ms: int) -> str:
+        """One for setting Root's password."""
+        code = lookup.new_guid()
+
+        async def save(tx: Writing) -> None:
+            resets.save(tx, self.user_id, code, 5, life_ms, lookup.ZERO)
+
+        at_work(self.database, lambda keeper: keeper.store.write(save))
+        return code
+
+
+def prepare(database: str, players: int) -> Realm:
+    return at_work(database, lambda keeper: _fill(keeper, database, players))
+
+
+def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
+    """Something done with the database, beside whoever serves it."""
+
+    async def do() -> T:
+        keeper = app.build_keeper(settings.load({}, database=database))
+        await keeper.store.open()
+        try:
+            await migrate(keeper.store)
+            return await work(keeper)
+        finally:
+            await keeper.store.close()
+            keeper.passwords.close()
+
+    return asyncio.run(do())
+
+
+async def _fill(keeper: Keeper, database: str, players: int) -> Realm:
+    password = await keeper.passwords.hashed(PASSWORD)
+
+    async def register(tx: Reading) -> Decision[None]:
+        decision = await accounts.register(tx, ROOT, "root@example.test", password, Powers(*[True] * 8))
+        return Decision(decision.changes, None)
+
+    await _apply(keeper, register)
+    user = await lookup.user(keeper.store, ROOT)
+    ids = [lookup.new_guid() for _ in range(players)]
+
+    async def create(_: Reading) -> Decision[None]:
+        made = [PlayerCreated(Player(each, user.id, f"p{number}"), World()) for number, each in enumerate(ids)]
+        return Decision(made, None)
+
+    await _apply(keeper, create)
+    pair = await tokens.issue_for_service(keeper, user, HOURS, read_only=False)
+    return Realm(database, user.id, pair.access, ids)
+
+
+async def _apply(keeper: Keeper, decide: Callable[[Reading], Coroutine[Any, Any, Decision[None]]]) -> None:
+    await keeper.changes.apply(Intent("battery"), decide, lambda _: b"null")

@@ -1,0 +1,199 @@
+"""Gamekeeper with something wrong in it, as a real server in processes of its own.
+
+    with Served(EARLY_ANSWER, run.database) as server: …    like scripts/server.py's Server, with the same settings
+    python -m battery.served WAY DATABASE PORT              the program behind it; GAMEKEEPER_… settings as always
+
+To seed another fault, write a function that patches the product and enter it in WAYS: it runs in the worker, before
+the application is built (what is patched in the process that starts a worker, the worker does not see).
+In every way, a request with the header `Battery-Crash: after_commit` lets its process die at that point of
+`crash.POINTS`; what is started after it knows nothing of that.
+"""
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, MutableMapping
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from gamekeeper import app, crash, settings
+from gamekeeper.cli import serve
+from gamekeeper.game import lists, presence
+from gamekeeper.http.asgi import Asgi, Scope, Send
+from gamekeeper.http.request import Receive
+from gamekeeper.settings import Settings
+from gamekeeper.store import sqlite
+from gamekeeper.store import tokens as token_rows
+from gamekeeper.store.engine import Reading, Row, Undecided, Value, Writing
+from gamekeeper.store.postgres import PostgresStore
+from gamekeeper.store.sqlite import SqliteStore
+from gamekeeper.store.statements import Statement
+from server import Server
+
+AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
+WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
+CRASH_HEADER = b"battery-crash"
+HOUR = 3600.0
+EARLY_SECONDS = 0.03  # between the answer and the COMMIT that it should have waited for
+Work = Callable[[Writing], Coroutine[Any, Any, Any]]
+
+
+class Served(Server):
+    """The server of that way; everything else is as with `gamekeeper serve`."""
+
+    def __init__(self, way: str, database: str, port: int | None = None, **settings: object) -> None:
+        super().__init__(database, port, **settings)
+        self._way = way
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "battery.served", self._way, self.database, str(self.port)]
+        path = os.pathsep.join(sys.path)
+        environment = {**os.environ, "PYTHONPATH": path, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
+        self._process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.kill()
+            raise
+
+
+class Crashing:
+    """Arms the fail point that a request names."""
+
+    def __init__(self, app: Asgi) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        named = dict(scope["headers"]).get(CRASH_HEADER) if scope["type"] == "http" else None
+        if named:
+            setattr(crash, "_armed", named.decode())  # noqa: B010 - a constant to everybody else
+        await self._app(scope, receive, send)
+
+
+def build(settings: Settings, way: str) -> Asgi:
+    """In the worker. Its upkeep rests: a fail point is for the request that names it."""
+    presence.REAP_SECONDS = lists.TEND_SECONDS = HOUR
+    WAYS[way]()
+    return cast(
+        "Asgi", Crashing(app.build(app.build_keeper(settings)))
+    )  # the server asks no more of it than to be ASGI
+
+
+def _nothing() -> None:
+    pass
+
+
+def _answer_early() -> None:
+    """The answer is told as soon as the work is done, whatever then becomes of the COMMIT."""
+    for store in (SqliteStore, PostgresStore):
+        setattr(store, "write", _early(store.write))  # noqa: B010 - a constant to everybody else
+
+
+def _early(write: Callable[..., Coroutine[Any, Any, object]]) -> Callable[..., Coroutine[Any, Any, object]]:
+    async def early(self: object, work: Work, claim: int | None = None) -> object:
+        loop = asyncio.get_running_loop()
+        told: asyncio.Future[Any] = loop.create_future()
+
+        async def hasty(tx: Writing) -> object:
+            result = await work(tx)
+            loop.call_soon_threadsafe(_tell, told, result)
+            await _linger()
+            return result
+
+        committed = asyncio.ensure_future(write(self, hasty, claim))
+        await asyncio.wait((told, committed), return_when=asyncio.FIRST_COMPLETED)
+        return told.result() if told.done() else await committed
+
+    return early
+
+
+def _tell(told: asyncio.Future[Any], result: object) -> None:
+    if not told.done():
+        told.set_result(result)
+
+
+async def _linger() -> None:
+    if threading.current_thread() is threading.main_thread():
+        await asyncio.sleep(EARLY_SECONDS)
+    else:  # SQLite's writer, where nothing may wait
+        time.sleep(EARLY_SECONDS)  # noqa: ASYNC251 - see above
+
+
+def _commit_normally() -> None:
+    connect = sqlite._connect  # noqa: SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
+
+    def normally(path: Path) -> sqlite3.Connection:
+        db = connect(path)
+        db.execute("PRAGMA synchronous = NORMAL")
+        return db
+
+    setattr(sqlite, "_connect", normally)  # noqa: B010 - see above
+
+
+def _trust_the_wall_clock() -> None:
+    """This machine's clock instead of the database's says whether a token has ended."""
+    statement = Statement("caller", {"": token_rows.SQL.caller.texts[""].replace("{now}", "$2")})
+
+    class ByWallClock:
+        def __init__(self, store: Reading) -> None:
+            self._store = store
+
+        async def one(self, _: Statement, *values: Value) -> Row | None:
+            return await self._store.one(statement, *values, int(time.time() * 1000))
+
+    caller = token_rows.caller
+
+    async def by_wall_clock(tx: Reading, access_hash: str) -> token_rows.CallerRow | None:
+        return await caller(cast("Reading", ByWallClock(tx)), access_hash)
+
+    token_rows.caller = by_wall_clock
+
+
+def _keep_every_answer() -> None:
+    """And what was asked."""
+    kept: list[object] = []
+    call = Asgi.__call__
+
+    async def keeping(self: Asgi, scope: Scope, receive: Receive, send: Send) -> None:
+        async def keep_and_send(message: MutableMapping[str, Any]) -> None:
+            kept.append((scope, message))
+            await send(message)
+
+        await call(self, scope, receive, keep_and_send)
+
+    Asgi.__call__ = keeping
+
+
+def _assume_the_commit() -> None:
+    """A COMMIT whose answer was lost counts as done."""
+    commit: Any = PostgresStore._commit  # noqa: SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
+
+    async def assuming(self: PostgresStore, line: object) -> None:
+        with contextlib.suppress(Undecided):
+            await commit(self, line)
+
+    setattr(PostgresStore, "_commit", assuming)  # noqa: B010 - see above
+
+
+WAYS: dict[str, Callable[[], None]] = {
+    AS_IT_IS: _nothing,
+    EARLY_ANSWER: _answer_early,
+    NORMAL: _commit_normally,
+    WALL_CLOCK: _trust_the_wall_clock,
+    LEAK: _keep_every_answer,
+    ASSUMED_COMMIT: _assume_the_commit,
+}
+
+
+if __name__ == "__main__":
+    named, database, port = sys.argv[1:]
+    loaded = settings.load(dict(os.environ), database=database, port=int(port))
+    serve.run(loaded, partial(build, way=named), "ready")

@@ -1,0 +1,44 @@
+"""`gamekeeper backup` on a slow disk, so that others write between any two tables; run as a program by backups.py.
+
+With `torn` the tables are not read at one moment, as a backup would be that reads one table after the other.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+import asyncpg
+
+from gamekeeper.cli.commands import gamekeeper
+from gamekeeper.store import copies
+from gamekeeper.store.copies import Copied
+from gamekeeper.store.engine import Snapshot
+
+PAUSE_SECONDS = 0.05
+AS_IT_IS, TORN = "as-it-is", "torn"
+
+_rows = copies.rows
+_driver: Any = asyncpg.Connection
+_execute = _driver.execute
+
+
+async def slow_rows(tx: Snapshot, table: str, columns: Sequence[str]) -> AsyncGenerator[list[Copied]]:
+    loop = asyncio.get_running_loop()
+    end = loop.time() + PAUSE_SECONDS
+    while loop.time() < end:  # nothing but the store may be awaited here
+        pass
+    async for rows in _rows(tx, table, columns):
+        yield rows
+
+
+async def torn_execute(self: object, query: str, *values: object, **more: object) -> object:
+    return await _execute(self, query.replace("REPEATABLE READ", "READ COMMITTED"), *values, **more)
+
+
+if __name__ == "__main__":
+    way, file, database = sys.argv[1:]
+    copies.rows = slow_rows
+    if way == TORN:
+        _driver.execute = torn_execute
+    gamekeeper(["backup", file, "--database", database])

@@ -1,0 +1,133 @@
+"""Gamekeeper behind something that spoils its answers, as a real server: faults for the tests of what it says.
+
+with Spoilt(ECHOED, run.database) as server: …      like scripts/server.py's Server, with the same settings
+python -m battery.spoilt WAY DATABASE PORT          the program behind it
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+from gamekeeper import settings
+from gamekeeper.cli import serve
+from gamekeeper.http.asgi import Asgi, Scope, Send
+from gamekeeper.http.request import Receive
+from gamekeeper.settings import Settings
+from server import Server
+
+BROKEN, ECHOED, APPLIED = "500-for-400", "echoed-token", "refused-and-applied"
+RESHAPED, HIDDEN = "other-shape", "hidden-route"
+BAD = 400
+Answer = tuple[int, bytes]
+
+
+class Spoilt(Server):
+    def __init__(self, way: str, database: str, **settings: object) -> None:
+        super().__init__(database, None, **settings)
+        self._way = way
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "battery.spoilt", self._way, self.database, str(self.port)]
+        environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
+        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+        self._wait_until_ready()
+
+
+class Spoiling:
+    """Holds an answer back until it is whole, and sends what has become of it."""
+
+    def __init__(self, app: Asgi, way: str) -> None:
+        self._app = app
+        self._way = way
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        said: list[Any] = []
+
+        async def hold(message: Any) -> None:  # noqa: ANN401 - a message of ASGI
+            said.append(message)
+
+        await self._app(scope, receive, hold)
+        whole = b"".join(each.get("body", b"") for each in said[1:])
+        status, body = WAYS[self._way](scope, (said[0]["status"], whole))
+        if self._way == APPLIED and status == BAD:
+            await self._apply_something(scope)
+        headers = [(name, value) for name, value in said[0]["headers"] if name != b"content-length"]
+        length = (b"content-length", str(len(body)).encode())
+        await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _apply_something(self, scope: Scope) -> None:
+        """What nobody asked for, in the caller's name."""
+        path, body = "/api/link/v1/servers/unwanted", b'{"Lease": 3600}'
+        kept = [(name, value) for name, value in scope["headers"] if name == b"authorization"]
+        sent = [*kept, (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        asked = {
+            **scope,
+            "method": "PUT",
+            "path": path,
+            "raw_path": path.encode(),
+            "headers": sent,
+            "query_string": b"",
+        }
+
+        async def receive() -> Any:  # noqa: ANN401 - a message of ASGI
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def nowhere(_: Any) -> None:  # noqa: ANN401 - a message of ASGI
+            pass
+
+        await self._app(cast("Scope", asked), receive, nowhere)
+
+
+def _broken(scope: Scope, answer: Answer) -> Answer:
+    return (500 if answer[0] == BAD and scope["method"] == "PUT" else answer[0]), answer[1]
+
+
+def _echoed(scope: Scope, answer: Answer) -> Answer:
+    """A refusal that repeats the request's headers, as a debugging page would."""
+    if answer[0] != BAD:
+        return answer
+    sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
+    return BAD, json.dumps({**json.loads(answer[1]), "Sent": sent}).encode()
+
+
+def _reshaped(_: Scope, answer: Answer) -> Answer:
+    return answer[0], answer[1].replace(b'"Total":', b'"Count":')
+
+
+def _hidden(scope: Scope, answer: Answer) -> Answer:
+    """An operation that works and is not in the document."""
+    if scope["path"] != "/api/openapi.json":
+        return answer
+    document = json.loads(answer[1])
+    document["paths"].popitem()
+    return answer[0], json.dumps(document).encode()
+
+
+def _as_it_is(_: Scope, answer: Answer) -> Answer:
+    return answer
+
+
+WAYS: dict[str, Callable[[Scope, Answer], Answer]] = {
+    BROKEN: _broken,
+    ECHOED: _echoed,
+    APPLIED: _as_it_is,
+    RESHAPED: _reshaped,
+    HIDDEN: _hidden,
+}
+
+
+def build(settings: Settings, way: str) -> Asgi:
+    return cast("Asgi", Spoiling(serve.build_app(settings), way))  # the server asks no more of it than to be ASGI
+
+
+if __name__ == "__main__":
+    way, database, port = sys.argv[1:]
+    serve.run(settings.load(os.environ, database=database, port=int(port)), partial(build, way=way), "ready")

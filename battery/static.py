@@ -1,0 +1,169 @@
+"""m: what can be said of the code without running it, and how well its tests hold the four modules promises hang on."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from battery.cases import NEITHER, Case, Figure, NotRun, Run
+from mutate import BAR, TESTS
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = Path("src") / "gamekeeper" / "game"
+PROGRAMS = Path(sys.executable).parent
+SEMGREP = ROOT / ".venv" / "semgrep" / "bin" / "semgrep"  # in an environment of its own: it wants an older click
+RULES = ROOT / ".semgrep"
+SCANNED = (
+    "src",
+    "scripts",
+    "battery",
+    "benchmarks",
+    "examples",
+    "tests",
+    "docs",
+    "deploy",
+    "Makefile",
+    "pyproject.toml",
+)
+# a string named password is found by ruff's S105 to S107 already, with the reason for each exception on its line
+SCAN = ("--all-files", "--disable-plugin", "KeywordDetector", "--exclude-files", r"(__pycache__|/data/|\.lock$)")
+COVERED = 95.0
+MUTANTS_A_SECOND = 0.25
+
+BAD_FOR_RUFF, BAD_FOR_BANDIT, BAD_FOR_SEMGREP, SECRET = "bad-for-ruff", "bad-for-bandit", "bad-for-semgrep", "a-secret"
+SNIPPETS = {
+    BAD_FOR_RUFF: "import subprocess\nsubprocess.run(input(), shell=True)\n",
+    BAD_FOR_BANDIT: "import hashlib\nDIGEST = hashlib.md5(b'')\n",
+    BAD_FOR_SEMGREP: (RULES / "bad.py").read_text(encoding="utf-8"),
+    SECRET: 'URL = "postgresql://game:' + "kD83hqLs02mXz" + '@db.example.com/game"\n',
+}
+FEW_TESTS = "few-tests"
+
+
+def looked_at(run: Run) -> list[Figure]:
+    """With a fault: one tool alone, at a folder with one bad snippet in it, so that no other finds it first."""
+    if not SEMGREP.exists():
+        raise NotRun("semgrep is missing; `make .venv/semgrep/ready` installs it from requirements-semgrep.lock")
+    if run.fault:
+        return [_findings(run.fault, _with_snippet(run))]
+    return [*(_findings(fault, ROOT) for fault in TOOLS), _rules_that_fire(run)]
+
+
+def _findings(fault: str, folder: Path) -> Figure:
+    name, look = TOOLS[fault]
+    count = look(folder)
+    return Figure(f"{name}: findings", str(count), "0", count == 0)
+
+
+def _with_snippet(run: Run) -> Path:
+    (run.folder / PACKAGE).mkdir(parents=True)
+    (run.folder / PACKAGE / "bad.py").write_text(SNIPPETS[str(run.fault)], encoding="utf-8")
+    shutil.copy(ROOT / "pyproject.toml", run.folder)
+    return run.folder
+
+
+def _ruff(folder: Path) -> int:
+    said = _said(PROGRAMS / "ruff", "check", "--no-cache", "--output-format=json", ".", folder=folder)
+    return len(json.loads(said))
+
+
+def _bandit(folder: Path) -> int:
+    said = _said(PROGRAMS / "bandit", "-r", "src", "-q", "-c", "pyproject.toml", "-f", "json", folder=folder)
+    return len(json.loads(said)["results"])
+
+
+def _semgrep(folder: Path) -> set[tuple[str, str, int]]:
+    """Rule, file and line of what it finds; it is kept from asking anybody on the network."""
+    quiet = ("--metrics=off", "--disable-version-check", "--no-git-ignore", "--json")
+    said = _said(SEMGREP, "scan", *quiet, "--config", str(RULES / "gamekeeper.yml"), folder.name, folder=folder.parent)
+    results = json.loads(said)["results"]
+    return {(each["check_id"].rpartition(".")[2], Path(each["path"]).name, each["start"]["line"]) for each in results}
+
+
+def _rules_that_fire(run: Run) -> Figure:
+    """Each rule on its own example, and nothing else in the examples."""
+    place = run.folder / "examples" / PACKAGE
+    place.mkdir(parents=True)
+    wanted: set[tuple[str, str, int]] = set()
+    for name in ("bad.py", "bad.sql"):
+        shutil.copy(RULES / name, place)
+        for number, line in enumerate((RULES / name).read_text(encoding="utf-8").splitlines(), 1):
+            if rule := re.fullmatch(r"(?:#|--) ruleid: (\S+)", line):
+                wanted.add((rule[1], name, number + 1))
+    rules = set(re.findall(r"- id: (\S+)", (RULES / "gamekeeper.yml").read_text(encoding="utf-8")))
+    found = _semgrep(run.folder / "examples" / "src")
+    firing = rules & {rule for rule, _, _ in wanted & found}
+    return Figure("rules of ours that find their bad example", str(len(firing)), str(len(rules)), firing == rules)
+
+
+def _secrets(folder: Path) -> int:
+    """What is not in the baseline: examples in documents and made-up passwords of tests, looked at one by one."""
+    known = json.loads((ROOT / ".secrets.baseline").read_text(encoding="utf-8"))["results"]
+    seen = {(name, each["hashed_secret"]) for name, found in known.items() for each in found}
+    there = [each for each in SCANNED if (folder / each).exists()]
+    said = _said(PROGRAMS / "detect-secrets", "scan", *SCAN, *there, folder=folder)
+    found = json.loads(said)["results"]
+    return len({(name, each["hashed_secret"]) for name, of in found.items() for each in of} - seen)
+
+
+TOOLS: dict[str, tuple[str, Callable[[Path], int]]] = {
+    BAD_FOR_RUFF: ("ruff, with its security rules", _ruff),
+    BAD_FOR_BANDIT: ("bandit", _bandit),
+    BAD_FOR_SEMGREP: ("semgrep with our rules", lambda folder: len(_semgrep(folder / "src"))),
+    SECRET: ("detect-secrets", _secrets),
+}
+
+
+def _said(*command: str | Path, folder: Path) -> str:
+    environment = {**os.environ, "SEMGREP_SEND_METRICS": "off"}
+    done = subprocess.run(
+        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if not done.stdout:
+        raise RuntimeError(f"{command[0]} said nothing but: {done.stderr}")
+    return done.stdout
+
+
+def covered(run: Run) -> list[Figure]:
+    """Branches of the four modules that their own tests go through; on SQLite, for the rules do not know the engine."""
+    tests = sorted({each for of in TESTS.values() for each in of})[: 1 if run.fault else None]
+    data = f"--data-file={run.folder / 'coverage'}"
+    include = f"--include={','.join(f'*/game/{module}.py' for module in TESTS)}"
+    options = ("-q", "-k", "not postgres", "-p", "no:cacheprovider")
+    _said(PROGRAMS / "coverage", "run", data, "--branch", include, "-m", "pytest", *options, *tests, folder=ROOT)
+    report: dict[str, Any] = json.loads(_said(PROGRAMS / "coverage", "json", data, "-q", "-o", "-", folder=ROOT))
+    shares = {Path(name).stem: each["summary"]["percent_covered"] for name, each in report["files"].items()}
+    figures = [
+        Figure(
+            f"lines and branches of game/{module}.py tested", f"{share:.1f} %", f"≥ {COVERED:.0f} %", share >= COVERED
+        )
+        for module, share in ((module, shares.get(module, 0.0)) for module in TESTS)
+    ]
+    return [*figures, *_mutated(run.seconds, run.seed)] if run.seconds and not run.fault else figures
+
+
+def _mutated(seconds: int, seed: int) -> list[Figure]:
+    """As many mutants as the time allows; `make mutation` tries them all."""
+    most = max(1, int(seconds * MUTANTS_A_SECOND / len(TESTS)))
+    said = _said(sys.executable, ROOT / "scripts" / "mutate.py", "--most", str(most), "--seed", str(seed), folder=ROOT)
+    lines = re.findall(r"^(\w+)\.py: (\d+) of (\d+) mutants", said, re.MULTILINE)
+    return [
+        Figure(
+            f"mutants of game/{module}.py noticed",
+            f"{noticed} of {made}",
+            f"≥ {BAR:.0%}",
+            int(noticed) >= BAR * int(made),
+        )
+        for module, noticed, made in lines
+    ]
+
+
+CASES = (
+    Case("m", "static", looked_at, tuple(SNIPPETS), NEITHER),
+    Case("m", "coverage", covered, (FEW_TESTS,), NEITHER),
+)

@@ -1,0 +1,253 @@
+"""j: every schema there ever was becomes today's with its rows unharmed, also when it is killed on the way.
+
+Before the first release nobody runs an older program. So today's program is N-1 here, and N is today's program with
+one migration more, of the kind that may be made while others serve: a column and a table are added, nothing is taken.
+"""
+
+import asyncio
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import httpx
+
+from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
+from gamekeeper import crash
+from gamekeeper.store.engine import Store, Value, Writing
+from gamekeeper.store.migrate import SQL, Migration, known, migrate, split
+from gamekeeper.store.statements import Statement
+from server import Server, free_port
+
+TESTS = Path(__file__).parent.parent / "tests"
+sys.path += [str(TESTS), str(TESTS / "contract")]  # the people and what they own are theirs
+
+import good_requests  # noqa: E402 - see above
+import state  # noqa: E402 - see above
+
+import people  # noqa: E402 - see above
+import world as worlds  # noqa: E402 - see above
+
+LOSSY, IN_PIECES = "lossy-migration", "migration-in-pieces"
+OWN = {"migrations", "list_changes"}  # written by the migrations and the triggers themselves
+COLUMNS = {
+    SQLITE: "SELECT name FROM pragma_table_info('{}') ORDER BY name",
+    POSTGRES: "SELECT column_name FROM information_schema.columns WHERE table_name = '{}' ORDER BY column_name",
+}
+LATER = "ALTER TABLE players ADD COLUMN later {long};\nCREATE TABLE later (id {guid} PRIMARY KEY) {strict};\n"
+LOSS = "DELETE FROM slots WHERE slot = 0;\n"
+SERVED_SECONDS = 1.5  # before and after the other one migrates
+Rows = dict[str, list[dict[str, object]]]  # by table
+
+
+def upgrades(run: Run) -> list[Figure]:
+    tokens = asyncio.run(worlds.prepare(run.database))
+    rows = _filled(run.database, tokens)
+    if run.fault == IN_PIECES:
+        return _killed_half_way(run, rows)
+    figures = _from_every_schema(run, rows)
+    return figures if run.fault else [*figures, *_killed_half_way(run, rows), *_side_by_side(run, tokens["Root"])]
+
+
+# --- rows ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _opened(url: str) -> Generator[worlds.World]:
+    """The database as it is: nothing is migrated."""
+    loop = asyncio.new_event_loop()
+    world = worlds.World(url, {}, loop)
+    try:
+        yield world
+    finally:
+        world.close()
+        loop.close()
+
+
+def _filled(url: str, tokens: Mapping[str, str]) -> Rows:
+    """Today's schema with rows in every table; returns them."""
+    with _opened(url) as world:
+        world.tokens = tokens
+        good_requests.furnish(world)
+        world.get("/api/v1/users/Bob/password/reset", headers={"idempotency-key": "k"})
+        world.post(f"/api/link/v1/servers/{good_requests.SERVER}/joined", {"Players": [people.BOB.id]})
+        world.post("/api/v1/users/Ann/password/validate", {"password": good_requests.NEW_PASSWORD})
+        columns = {table: _columns(world, table) for table in state.tables() if table not in OWN}
+        return {table: _values(world, table, names) for table, names in columns.items()}
+
+
+def _columns(world: worlds.World, table: str) -> list[str]:
+    return [row[0] for row in world.sql(COLUMNS[world.keeper.store.engine].format(table))]
+
+
+def _values(world: worlds.World, table: str, names: list[str]) -> list[dict[str, object]]:
+    rows = world.sql(f"SELECT {', '.join(names)} FROM {table}")  # noqa: S608 - names out of the catalogue
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _at_schema(url: str, number: int, rows: Rows) -> Rows:
+    """A database as the first so many migrations made it, with what fits of the rows in it; returns what it holds."""
+    with _opened(url) as world:
+        world.run(migrate(world.keeper.store, known()[:number]))
+        columns = {table: names for table in rows if (names := _columns(world, table))}
+        for table, names in columns.items():
+            if not _values(world, table, names):  # the others, a migration has filled
+                for each in rows[table]:
+                    _insert(world, table, {name: value for name, value in each.items() if name in names})
+        return {table: _values(world, table, names) for table, names in columns.items()}
+
+
+def _insert(world: worlds.World, table: str, row: dict[str, object]) -> None:
+    places = ", ".join(f"${number}" for number in range(1, len(row) + 1))
+    text = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})"  # noqa: S608 - names out of the catalogue
+    world.sql(text, *row.values())
+
+
+def _harmed(url: str, before: Rows) -> int:
+    """How many rows are not there any more as they were, in the columns that they had."""
+    with _opened(url) as world:
+        return sum(
+            len(_checksums(rows) - _checksums(_values(world, table, list(rows[0]))))
+            for table, rows in before.items()
+            if rows
+        )
+
+
+def _checksums(rows: list[dict[str, object]]) -> set[str]:
+    return {hashlib.sha256(repr(sorted(row.items())).encode()).hexdigest() for row in rows}
+
+
+def _another(run: Run, name: str) -> str:
+    """An empty database more."""
+    if run.engine == SQLITE:
+        return f"sqlite:///{run.folder / name}.db"
+    base = urlsplit(run.database)
+    fresh = f"{base.path[1:]}_{name}"
+    asyncio.run(_created(run.database, fresh))
+    return urlunsplit(base._replace(path=f"/{fresh}"))
+
+
+async def _created(server: str, name: str) -> None:
+    driver: Any = asyncpg
+    db = await driver.connect(server)
+    await db.execute(f'CREATE DATABASE "{name}"')
+    await db.close()
+
+
+# --- from every schema ---------------------------------------------------------------------------------------------
+
+
+def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
+    migrations = known()
+    if run.fault == LOSSY:
+        migrations[-1] = migrations[-1]._replace(text=f"{migrations[-1].text}{LOSS}")
+    compared = harmed = 0
+    for number in range(1, len(migrations)):
+        url = _another(run, f"from{number}")
+        before = _at_schema(url, number, rows)
+        with _opened(url) as world:
+            world.run(migrate(world.keeper.store, migrations))
+        compared += sum(map(len, before.values()))
+        harmed += _harmed(url, before)
+    numbers = f"schemas 1 to {len(migrations) - 1} brought to {len(migrations)}"
+    return [Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0)]
+
+
+# --- killed half-way -----------------------------------------------------------------------------------------------
+
+
+def _killed_half_way(run: Run, rows: Rows) -> list[Figure]:
+    """SIGKILL before the first COMMIT, then before the second, and so on; whoever comes next finishes it."""
+    url = _another(run, "killed")
+    before = _at_schema(url, 1, rows)
+    deaths = 0
+    for number in range(1, len(known()) + 1):
+        deaths += _migrated(run, url, crash_at=number).returncode == -signal.SIGKILL
+    last = _migrated(run, url)
+    harmed = _harmed(url, before)
+    return [
+        Figure("migrations killed before their COMMIT", str(deaths), str(len(known())), deaths == len(known())),
+        Figure("the run after that", (last.stderr.splitlines() or ["well"])[-1], "well", last.returncode == 0),
+        Figure("rows lost or altered by it", str(harmed), "0", harmed == 0),
+    ]
+
+
+def _migrated(run: Run, url: str, crash_at: int | None = None) -> subprocess.CompletedProcess[str]:
+    program = ["battery.upgrades", url] if run.fault == IN_PIECES else ["gamekeeper", "migrate", "--database", url]
+    environment = {**os.environ, **({crash.VARIABLE: f"before_commit:{crash_at}"} if crash_at else {})}
+    return subprocess.run(
+        [sys.executable, "-m", *program], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+async def _migrate_in_pieces(store: Store) -> None:
+    """The fault: every statement in a transaction of its own."""
+    applied = {row[0] for row in await store.all(SQL.applied_migrations)}
+    for migration in known():
+        if migration.number not in applied:
+            for text in split(migration.text, store.engine):
+                await store.write(_one(Statement(migration.name, {"": text})))
+            await store.write(_one(SQL.record_migration, migration.number, migration.name, migration.checksum))
+
+
+def _one(statement: Statement, *values: Value) -> Callable[[Writing], Coroutine[Any, Any, None]]:
+    async def execute(tx: Writing) -> None:
+        await tx.returning(statement, *values)
+
+    return execute
+
+
+# --- side by side --------------------------------------------------------------------------------------------------
+
+
+def _side_by_side(run: Run, token: str) -> list[Figure]:
+    """A server goes on while a newer one migrates; once it has stopped, it does not start again on what is newer."""
+    answers: list[int] = []
+    over = threading.Event()
+    with Server(run.database) as server:
+        asking = threading.Thread(target=_keep_asking, args=(server.url, token, answers, over))
+        asking.start()
+        time.sleep(SERVED_SECONDS)
+        with _opened(run.database) as world:
+            newer = Migration(len(known()) + 1, "later", LATER)
+            world.run(migrate(world.keeper.store, [*known(), newer]))
+        time.sleep(SERVED_SECONDS)
+        over.set()
+        asking.join()
+    other = len([each for each in answers if each not in {200, 503}])
+    refused = [_started(run, *command) for command in (("migrate",), ("serve", "--port", str(free_port())))]
+    polite = sum("newer Gamekeeper" in each.stderr and each.returncode == 1 for each in refused)
+    return [
+        Figure(f"answers but 200 and 503 while another migrates, of {len(answers)}", str(other), "0", other == 0),
+        Figure("answered after that", str(answers[-1:]), "[200]", answers[-1:] == [200]),
+        Figure("older programs that refuse the newer schema with a sentence", str(polite), "2", polite == 2),
+    ]
+
+
+def _keep_asking(url: str, token: str, answers: list[int], over: threading.Event) -> None:
+    """Reads and gives, in turn."""
+    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}) as client:
+        while not over.is_set():
+            answers.append(client.get("/api/v1/players/Ann").status_code)
+            answers.append(client.post("/api/v1/players/Bob/items/give", json=dict(good_requests.GIVE)).status_code)
+
+
+def _started(run: Run, *command: str) -> subprocess.CompletedProcess[str]:
+    whole = [sys.executable, "-m", "gamekeeper", *command, "--database", run.database]
+    return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=60)
+
+
+CASES = (Case("j", "upgrades", upgrades, (LOSSY, IN_PIECES), fault_engines=(SQLITE,)),)
+
+if __name__ == "__main__":
+    with _opened(sys.argv[1]) as opened:
+        opened.run(_migrate_in_pieces(opened.keeper.store))

@@ -1,0 +1,161 @@
+"""Changes one thing at a time in the modules that promises hang on, and counts how often a test notices.
+
+    .venv/bin/python scripts/mutate.py                    all four, some minutes
+    .venv/bin/python scripts/mutate.py --only inventory   one of them
+
+Every mutant is a process of its own, forked with the libraries loaded, in which the module is imported as changed.
+The tests run on SQLite: the rules do not know the engine. Exit code 0: the bar is met; 1: it is not.
+"""
+
+import argparse
+import ast
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import NamedTuple
+
+from mutants import Mutant, mutants
+
+ROOT = Path(__file__).parent.parent
+BAR = 0.85
+SECONDS = 120  # a mutant that takes longer runs for ever
+QUIET = "not postgres and not same_time"  # what a busy machine alone can fail says nothing of a mutant
+LIBRARIES = ("pytest", "hypothesis", "asyncpg", "argon2", "httpx", "msgspec", "email_validator", "aiosmtplib", "click")
+TESTS = {
+    "inventory": ("tests/game/test_inventory.py", "tests/http/test_items.py"),
+    "changes": ("tests/game/test_changes.py", "tests/http/test_writes.py"),
+    "tokens": ("tests/game/test_tokens.py", "tests/http/test_tokens.py", "tests/http/test_token_use.py"),
+    "passwords": ("tests/game/test_passwords.py",),
+}
+
+
+class Score(NamedTuple):
+    module: str
+    made: int
+    survivors: list[Mutant]
+
+    @property
+    def share(self) -> float:
+        return 1 - len(self.survivors) / self.made
+
+
+class Changed(MetaPathFinder, Loader):
+    """Imports one module as it was changed, whatever is on the disk."""
+
+    def __init__(self, name: str, code: CodeType) -> None:
+        self._name, self._code = name, code
+
+    def find_spec(self, fullname: str, path: object, target: ModuleType | None = None) -> ModuleSpec | None:
+        del path, target
+        return spec_from_loader(fullname, self) if fullname == self._name else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(self._code, module.__dict__)  # noqa: S102 - our own module, but for the change
+
+
+def score(module: str, at_once: int, seed: int, most: int | None = None) -> Score:
+    """With `most`: just so many of the mutants, drawn by the seed."""
+    path = ROOT / "src" / "gamekeeper" / "game" / f"{module}.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if _passes(module, tree) is False:
+        raise RuntimeError(f"the tests of {module}.py fail without any change; mend them first")
+    made = list(mutants(tree))
+    if most is not None and most < len(made):
+        made = random.Random(seed).sample(made, most)
+    survivors: list[Mutant] = []
+    for mutant, survived in _tried(module, made, at_once):
+        if survived:
+            survivors.append(mutant)
+            print(f"  survived: game/{module}.py:{mutant.line}: {mutant.what}", flush=True)
+    return Score(module, len(made), survivors)
+
+
+def _tried(module: str, made: Iterable[Mutant], at_once: int) -> Iterator[tuple[Mutant, bool]]:
+    running: dict[int, Mutant] = {}
+    for mutant in made:
+        running[_forked(module, mutant.tree)] = mutant
+        if len(running) == at_once:
+            yield _ended(running)
+    while running:
+        yield _ended(running)
+
+
+def _ended(running: dict[int, Mutant]) -> tuple[Mutant, bool]:
+    process, status = os.wait()
+    return running.pop(process), status == 0
+
+
+def _passes(module: str, tree: ast.Module) -> bool:
+    return os.waitpid(_forked(module, tree), 0)[1] == 0
+
+
+def _forked(module: str, tree: ast.Module) -> int:
+    code = compile(ast.fix_missing_locations(tree), f"{module}.py", "exec")
+    process = os.fork()
+    if process == 0:
+        os._exit(_tested(module, code))
+    return process
+
+
+def _tested(module: str, code: CodeType) -> int:
+    """In the fork: 0 when all tests pass, and the mutant survives."""
+    os.setpgid(0, 0)
+    signal.alarm(SECONDS)
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    for stream in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    sys.meta_path.insert(0, Changed(f"gamekeeper.game.{module}", code))
+    sys.path[:0] = [str(ROOT / "src")]
+    folder = tempfile.mkdtemp(prefix="gk-mutant-")
+    import hypothesis  # noqa: PLC0415 - loaded before the fork already
+    import pytest  # noqa: PLC0415 - the same
+
+    quick = [hypothesis.Phase.explicit, hypothesis.Phase.generate]  # nobody reads the example: no need to shrink it
+    hypothesis.settings.register_profile("mutants", phases=quick, derandomize=True, database=None, deadline=None)
+    hypothesis.settings.load_profile("mutants")
+    tests = [str(ROOT / each) for each in TESTS[module]]
+    loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # before the fork, and that is well
+    options = [*loaded, "-x", "-k", QUIET, "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", folder]
+    try:
+        codes = (int(pytest.main([*options, "--rootdir", str(ROOT), each])) for each in tests)
+        return next((code for code in codes if code), 0)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=TESTS, action="append")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--most", type=int, help="of each module; all of them unless told")
+    parser.add_argument("--seed", type=int, default=1, help="which ones those are")
+    given = parser.parse_args()
+    os.chdir(ROOT)
+    for library in LIBRARIES:
+        import_module(library)
+    scores: list[Score] = []
+    for module in given.only or TESTS:
+        started = time.monotonic()
+        scores.append(score(module, given.at_once, given.seed, given.most))
+        print(_line(scores[-1]), f"({time.monotonic() - started:.0f} s)", flush=True)
+    return 0 if all(each.share >= BAR for each in scores) else 1
+
+
+def _line(each: Score) -> str:
+    return f"{each.module}.py: {each.made - len(each.survivors)} of {each.made} mutants noticed, {each.share:.1%}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

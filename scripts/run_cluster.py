@@ -1,0 +1,148 @@
+"""The set-up of docs/deploy.md on one machine: a PostgreSQL pair, two instances, HAProxy in front; all on loopback.
+
+    .venv/bin/python scripts/run_cluster.py
+
+Prints where everything is, and stops it all on Ctrl-C. The data is thrown away.
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Protocol, Self
+
+import httpx
+
+from pair import Pair
+from server import Server, free_port
+
+CONFIGURATION = Path(__file__).parent.parent / "deploy" / "haproxy.cfg"
+INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # as the file has them
+ADMIN_SOCKET = "/run/haproxy/admin.sock"
+HAPROXY = "haproxy"
+SECOND_TRY = re.compile("retries 3|option redispatch 1|retry-on .*")
+START_SECONDS = 10
+
+
+class Instance(Server):
+    stderr = subprocess.DEVNULL  # a database that is away fills a screen
+
+
+class Proxy:
+    """HAProxy with the file that is deployed: only its addresses are others."""
+
+    def __init__(self, folder: Path, instances: list[int], *, second_try: bool = True) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.file = folder / "haproxy.cfg"
+        text = configuration(folder, self.port, [f"127.0.0.1:{port}" for port in instances])
+        self.file.write_text(text if second_try else SECOND_TRY.sub("retries 0", text))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.file.with_suffix(".log").open("wb") as log:
+            command = [HAPROXY, "-f", str(self.file)]
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"{self.url}/health/ready").is_success:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.05)
+        raise RuntimeError(f"HAProxy was not ready within {START_SECONDS} seconds: {log.name}")
+
+    def stop(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+class Database(Protocol):
+    """PostgreSQL on more than one server: scripts/pair.py, or what is like it."""
+
+    folder: Path
+
+    @property
+    def url(self) -> str: ...
+    def start(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class Cluster:
+    """Two instances on that database, and HAProxy in front."""
+
+    def __init__(self, database: Database, *, second_try: bool = True) -> None:
+        self._database = database
+        self.instances = [Instance(database.url, trusted_proxies="127.0.0.1") for _ in INSTANCES]
+        self.proxy = Proxy(database.folder, [each.port for each in self.instances], second_try=second_try)
+
+    def __enter__(self) -> Self:
+        try:
+            self._database.start()
+            with ThreadPoolExecutor() as several:
+                list(several.map(Server.start, self.instances))
+            self.proxy.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def roll(self) -> None:
+        """A rolling upgrade: each instance is stopped and started, while the other serves."""
+        for instance in self.instances:
+            instance.stop()
+            instance.start()
+            time.sleep(1)  # until HAProxy has seen it: its checks come every 200 ms
+
+    def close(self) -> None:
+        self.proxy.stop()
+        for instance in self.instances:
+            instance.kill()
+        self._database.close()
+
+
+def configuration(folder: Path, port: int, instances: list[str]) -> str:
+    text = CONFIGURATION.read_text()
+    for known, ours in [*zip(INSTANCES, instances, strict=True), (ADMIN_SOCKET, str(folder / "haproxy.sock"))]:
+        if known not in text:
+            raise RuntimeError(f"{CONFIGURATION} no longer names {known}.")
+        text = text.replace(known, ours)
+    return re.sub(r"bind :443 .*", f"bind 127.0.0.1:{port}", text)
+
+
+def main() -> None:
+    if not shutil.which(HAPROXY):
+        raise SystemExit("There is no haproxy here; Debian has it in the package haproxy.")
+    told = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        told.set()
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, stop)
+    pair = Pair()
+    with Cluster(pair) as cluster:
+        print(f"HAProxy      {cluster.proxy.url}   ({cluster.proxy.file})")
+        for instance in cluster.instances:
+            print(f"instance     {instance.url}")
+        print(f"primary      {pair.primary.url}")
+        print(f"standby      {pair.standby.url}   (synchronous)")
+        print(f"database     {pair.url}")
+        print("An account:  gamekeeper users add root --email root@example.com --api --database <database>")
+        print("Stop with Ctrl-C.", flush=True)
+        told.wait()
+
+
+if __name__ == "__main__":
+    main()

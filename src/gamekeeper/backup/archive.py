@@ -1,0 +1,165 @@
+"""The file that a backup is: a ZIP of JSON lines, one file per table, and a manifest that says what must be in them."""
+
+import contextlib
+import hashlib
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Self
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+import msgspec
+
+from gamekeeper.store.migrate import Applied
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+LEVEL = 1  # of the compression: the next ones take twice the time for a tenth of the size
+PIECE = 1 << 20
+# what zipfile lets through when bytes of a file are not what they were
+_BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
+
+Moved = Callable[[str, int, int | None], None]  # which table, how many rows of it are done, of how many
+
+
+class BadBackup(Exception):
+    """The file is not a backup, or not any more; the message says what to do."""
+
+
+class Table(msgspec.Struct, frozen=True):
+    name: str
+    columns: list[str]
+    rows: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    format: int
+    gamekeeper: str  # the version that made it
+    engine: str
+    made_at: int  # by the database's clock
+    ledger: int  # its last number
+    migrations: list[Applied]
+    tables: list[Table]
+
+    @property
+    def schema(self) -> int:
+        return max((each.number for each in self.migrations), default=0)
+
+    @property
+    def rows(self) -> int:
+        return sum(table.rows for table in self.tables)
+
+
+class Page:
+    """One table on its way into the file."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+        self.rows = 0
+
+    def add(self, rows: Sequence[Sequence[object]]) -> None:
+        lines = _encoder.encode_lines(rows)
+        self._hash.update(lines)
+        self._file.write(lines)
+        self.rows += len(rows)
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+class Writer:
+    """Nothing is a backup until it has its manifest."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=LEVEL)
+
+    @contextlib.contextmanager
+    def table(self, name: str) -> Generator[Page]:
+        with self._zip.open(_file_of(name), "w", force_zip64=True) as file:
+            yield Page(file)
+
+    def put(self, manifest: Manifest) -> None:
+        self._zip.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+
+class Archive:
+    """A backup to be read; broken bytes are a BadBackup wherever they turn up."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _reading(path):
+            self._zip = ZipFile(path)
+            try:
+                self.manifest = _manifest(self._zip.read(MANIFEST))
+            except BaseException:
+                self._zip.close()
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def verify(self, moved: Moved) -> None:
+        """Reads all of it: every table has the rows and the checksum that the manifest says."""
+        for table in self.manifest.tables:
+            checksum, rows = hashlib.sha256(), 0
+            for piece in self._pieces(table):
+                checksum.update(piece)
+                rows += piece.count(b"\n")
+                moved(f"{table.name}, checked", rows, table.rows)
+            if (rows, checksum.hexdigest()) != (table.rows, table.sha256):
+                raise _damaged(self.path, f"the table {table.name} is not what it was")
+
+    def rows(self, table: Table, moved: Moved) -> Generator[list[Any]]:
+        left, done = b"", 0
+        for piece in self._pieces(table):
+            lines, end, left = (left + piece).rpartition(b"\n")
+            some = _decoder.decode_lines(lines + end)
+            yield from some
+            done += len(some)
+            moved(table.name, done, table.rows)
+
+    def _pieces(self, table: Table) -> Iterator[bytes]:
+        with _reading(self.path), self._zip.open(_file_of(table.name)) as file:
+            while piece := file.read(PIECE):
+                yield piece
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(list[Any])
+
+
+def _file_of(table: str) -> str:
+    return f"{table}.jsonl"
+
+
+def _manifest(raw: bytes) -> Manifest:
+    version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
+    if version != FORMAT:
+        raise BadBackup(f"This backup has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
+    return msgspec.json.decode(raw, type=Manifest)
+
+
+def _damaged(path: Path, why: str) -> BadBackup:
+    return BadBackup(f"{path} is not a whole backup: {why}. Nothing was changed. Use another one.")
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadBackup(f"{path} cannot be read: {error.strerror or error}.") from error
+    except _BROKEN as error:
+        raise _damaged(path, str(error).rstrip(".") or type(error).__name__) from error

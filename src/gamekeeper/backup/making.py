@@ -1,0 +1,93 @@
+"""Making a backup beside those who read and write: every table at one moment, and read back before it gets its name."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import IO
+
+from gamekeeper import __version__
+from gamekeeper.backup.archive import FORMAT, Archive, BadBackup, Manifest, Moved, Table, Writer
+from gamekeeper.store import clock, copies, ledger
+from gamekeeper.store.engine import Snapshot, Store
+from gamekeeper.store.migrate import applied
+
+# reset codes are open secrets and live for minutes; the lists are counted anew; the manifest has the migrations
+LEFT_OUT = frozenset({"resets", "lists", "list_blocks", "list_changes", "migrations"})
+
+
+async def make(store: Store, path: Path, moved: Moved, *, force: bool = False) -> Manifest:
+    """The file is for its owner only, and under its name only when all of it is on the disk and was read back."""
+    _require_free(path, force=force)
+    with _unnamed(path) as (part, file):
+
+        async def copy(tx: Snapshot) -> Manifest:
+            file.seek(0)  # it may be a second try
+            file.truncate()
+            return await _copied(tx, store.engine, file, moved)
+
+        manifest = await store.read(copy)
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+        with Archive(part) as archive:
+            if archive.manifest != manifest:
+                raise BadBackup(f"What was read back from {part} is not what was written. Is the disk in order?")
+            archive.verify(moved)
+        _require_free(path, force=force)
+        part.replace(path)
+        sync_folder(path.parent)
+    return manifest
+
+
+def sync_folder(folder: Path) -> None:
+    """A name is on the disk when its folder is; there is no such thing on Windows."""
+    if os.name == "posix":
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+async def _copied(tx: Snapshot, engine: str, file: IO[bytes], moved: Moved) -> Manifest:
+    with Writer(file) as writer:
+        names = [name for name in await copies.tables(tx) if name not in LEFT_OUT]
+        tables = [await _copied_table(tx, writer, name, moved) for name in names]
+        made_at, last = await clock.now(tx), await ledger.last(tx)
+        migrations = list((await applied(tx)).values())
+        manifest = Manifest(FORMAT, __version__, engine, made_at, last, migrations, tables)
+        writer.put(manifest)
+    return manifest
+
+
+async def _copied_table(tx: Snapshot, writer: Writer, name: str, moved: Moved) -> Table:
+    columns = list(await copies.columns(tx, name))
+    with writer.table(name) as page:
+        async for rows in copies.rows(tx, name, columns):
+            page.add(rows)
+            moved(name, page.rows, None)
+    return Table(name, columns, page.rows, page.sha256)
+
+
+def _require_free(path: Path, *, force: bool) -> None:
+    if path.is_dir():
+        raise BadBackup(f"{path} is a folder. Name a file in it.")
+    if path.exists() and not force:
+        raise BadBackup(f"{path} is there already. Choose another name, or overwrite it with --force.")
+
+
+@contextlib.contextmanager
+def _unnamed(path: Path) -> Generator[tuple[Path, IO[bytes]]]:
+    """Where nobody takes it for a backup; gone when it did not become one."""
+    try:
+        number, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)  # readable by its owner only
+        part = Path(name)
+        with os.fdopen(number, "w+b") as file:
+            try:
+                yield part, file
+            finally:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadBackup(f"{path} cannot be written: {error.strerror or error}.") from error

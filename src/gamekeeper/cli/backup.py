@@ -1,0 +1,134 @@
+"""The whole database as one file, and a database out of such a file."""
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from gamekeeper import doctor
+from gamekeeper.backup import making, restoring
+from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Moved
+from gamekeeper.backup.restoring import NotEmpty
+from gamekeeper.cli import progress, terminal
+from gamekeeper.doctor import ERROR, Finding
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.settings import Settings
+from gamekeeper.store.migrate import known, pending
+
+PLACE = click.Path(dir_okay=True, path_type=Path)
+READ_BACK = "read back from the disk, every table has its rows and its SHA-256"
+IN_ORDER = "the database finds nothing wrong with itself"
+REVOKED = "All tokens are revoked; services get new ones with: gamekeeper tokens issue NAME"
+KEPT = "Tokens that were good at the backup are good again, and so are those that were revoked after it."
+
+
+class Backup(NamedTuple):
+    manifest: Manifest
+    problems: list[str]  # that the database has with its own files
+
+
+@click.command(epilog="Example: gamekeeper backup game.backup --database sqlite:///game.db")
+@click.argument("file", type=PLACE)
+@click.option("--force", is_flag=True, help="Overwrite FILE if it is there.")
+@terminal.json_option
+@terminal.database_option
+def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Write the whole database, as it is at one moment, to FILE.
+
+    It can run beside `serve`: nobody waits for it. The file is for its owner only, and is there only when it has been
+    read back and every table in it has its rows and its checksum. Keep it secret: it has addresses and password hashes.
+    """
+    loaded = terminal.load(database)
+    terminal.require_database(loaded)
+    with progress.bars() as moved, _clear_failures():
+        made = terminal.at_work(loaded, partial(_back_up, file=file, moved=moved, force=force))
+    _say_backed_up(file, made, as_json=as_json)
+    sys.exit(bool(made.problems))
+
+
+@click.command(epilog="Example: gamekeeper restore game.backup --database sqlite:///restored.db")
+@click.argument("file", type=PLACE)
+@click.option("--keep-tokens", is_flag=True, help="Leave the tokens good that were good when the backup was made.")
+@terminal.json_option
+@terminal.database_option
+def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Make a database out of a backup.
+
+    The database must be an empty one, or a file that is not there yet: nothing is ever overwritten. All of FILE is
+    checked first. An older schema is brought up to date. Followers of the change feed are told that it begins anew,
+    reset codes are gone, mails that waited are not sent, and all tokens are revoked unless told otherwise. `doctor`
+    looks at the outcome; exit code 1 if it finds something.
+    """
+    loaded = terminal.load(database)
+    with progress.bars() as moved, _clear_failures(), Archive(file) as archive:
+        archive.verify(moved)
+        with restoring.place(loaded) as target:
+            terminal.at_work(target, lambda keeper: restoring.restore(keeper, archive, moved, keep_tokens=keep_tokens))
+        found = terminal.at_work(loaded, lambda keeper: doctor.examine(keeper, moved))
+    errors = [finding for finding in found if finding.level == ERROR]
+    _say_restored(file, loaded, archive.manifest, errors, keep_tokens=keep_tokens, as_json=as_json)
+    sys.exit(bool(errors))
+
+
+async def _back_up(keeper: Keeper, file: Path, moved: Moved, *, force: bool) -> Backup:
+    if len(await pending(keeper.store)) == len(known()):
+        raise BadBackup("There is nothing in this database to back up. Check --database.")
+    problems = await keeper.store.integrity()
+    return Backup(await making.make(keeper.store, file, moved, force=force), problems)
+
+
+@contextmanager
+def _clear_failures() -> Generator[None]:
+    with terminal.clear_failures():
+        try:
+            yield
+        except (BadBackup, NotEmpty) as problem:
+            terminal.fail(str(problem))
+
+
+def _say_backed_up(file: Path, made: Backup, *, as_json: bool) -> None:
+    size = file.stat().st_size
+    if as_json:
+        terminal.print_json({"file": str(file), "bytes": size, **_facts(made.manifest), "problems": made.problems})
+        return
+    click.echo(f"Backed up {_summary(made.manifest)} to {file} ({size:,} bytes).")
+    click.echo(f"Verified: {READ_BACK}." if made.problems else f"Verified: {READ_BACK}; {IN_ORDER}.")
+    for problem in made.problems:
+        click.echo(f"WARNING: the database itself is not in order: {problem}. Run: gamekeeper doctor", err=True)
+
+
+def _say_restored(
+    file: Path, loaded: Settings, manifest: Manifest, errors: list[Finding], *, keep_tokens: bool, as_json: bool
+) -> None:
+    if as_json:
+        findings = [f"{finding.check}: {finding.message}" for finding in errors]
+        terminal.print_json({"file": str(file), **_facts(manifest), "problems": findings})
+        return
+    verdict = f"doctor found {len(errors)} errors" if errors else "doctor found nothing"
+    click.echo(f"Restored {_summary(manifest)} to {terminal.shown_database(loaded)}; {verdict}.")
+    for finding in errors:
+        click.echo(f"{finding.level}: {finding.check}: {finding.message}")
+    click.echo(KEPT if keep_tokens else REVOKED)
+
+
+def _summary(manifest: Manifest) -> str:
+    return (
+        f"{manifest.rows:,} rows of {len(manifest.tables)} tables as of {terminal.moment(manifest.made_at)}, "
+        f"ledger at {manifest.ledger}, schema {manifest.schema}"
+    )
+
+
+def _facts(manifest: Manifest) -> dict[str, object]:
+    return {
+        "made_at": manifest.made_at,
+        "engine": manifest.engine,
+        "gamekeeper": manifest.gamekeeper,
+        "schema": manifest.schema,
+        "ledger": manifest.ledger,
+        "rows": manifest.rows,
+        "tables": {table.name: table.rows for table in manifest.tables},
+    }

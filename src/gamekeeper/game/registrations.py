@@ -1,0 +1,29 @@
+"""How many accounts one caller may register: counted in the transaction that makes one more."""
+
+from gamekeeper.game import accounts
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import Untraced
+from gamekeeper.game.refusals import TooManyRegistrations
+from gamekeeper.settings import Settings
+from gamekeeper.store import registrations, users
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.users import Powers, User
+
+WINDOW_MS = 60 * 60 * 1000
+
+
+async def register(
+    tx: Reading, caller: str, settings: Settings, name: str, email: str, password: str
+) -> Decision[User]:
+    """An account without any powers. What was refused or only tried out is not counted."""
+    await users.lock(tx, caller)  # nobody else registers for the same caller while they are counted
+    wait = await registrations.wait(tx, caller, settings.registrations_per_caller, WINDOW_MS)
+    if wait:
+        raise TooManyRegistrations(-(-wait // 1000))
+    decision = await accounts.register(tx, name, email, password, Powers())
+
+    async def count(tx: Writing) -> None:
+        registrations.delete_old(tx, caller, WINDOW_MS)
+        registrations.insert(tx, caller, decision.result.id)
+
+    return Decision([*decision.changes, Untraced(count)], decision.result)

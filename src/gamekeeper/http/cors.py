@@ -1,0 +1,52 @@
+"""Which web pages may call the API from a browser: those of the origins allowed, and without cookies."""
+
+import re
+
+from gamekeeper.http.errors import Headers, MethodNotAllowed
+from gamekeeper.http.request import Request
+from gamekeeper.settings import BadSetting, Settings, variable
+
+ORIGIN = re.compile(r"(https?)://(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?")
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+NO_CONTENT = 204
+EXPOSED = (
+    b"access-control-expose-headers",
+    b"x-request-id, etag, idempotent-replay, retry-after, deprecation, link",
+)
+PREFLIGHT: Headers = [
+    (b"access-control-allow-headers", b"authorization, content-type, idempotency-key, if-none-match, x-reason"),
+    (b"access-control-max-age", b"600"),
+]
+
+
+class Cors:
+    """The origins of `cors_origins`, parsed once."""
+
+    def __init__(self, settings: Settings) -> None:
+        texts = settings.cors_origins.split(",") if settings.cors_origins.strip() else []
+        self.origins = frozenset(_origin(text.strip()) for text in texts)
+
+    def granted(self, request: Request) -> Headers:
+        """For an answer: who may read it."""
+        origin = request.headers.get(b"origin")
+        return [(b"access-control-allow-origin", origin), EXPOSED] if origin in self.origins and origin else []
+
+    def asked(self, request: Request) -> bool:
+        """Whether a browser asks beforehand, for a page of an origin allowed."""
+        asks = request.method == "OPTIONS" and b"access-control-request-method" in request.headers
+        return asks and request.headers.get(b"origin") in self.origins
+
+    def preflight(self, request: Request, refusal: MethodNotAllowed) -> tuple[int, bytes]:
+        """No address takes OPTIONS; what it does take is what the browser wants to know."""
+        request.answer_headers += [(b"access-control-allow-methods", refusal.allowed.encode()), *PREFLIGHT]
+        return NO_CONTENT, b""
+
+
+def _origin(text: str) -> bytes:
+    """As browsers spell it: in small letters, without the port that goes without saying."""
+    found = ORIGIN.fullmatch(text.lower())
+    if found is None:
+        problem = "each must be a scheme and a host, like https://portal.example.com, with commas between them"
+        raise BadSetting(f"{variable('cors_origins')} has '{text}' in it; {problem}.")
+    port = found[2] or ""
+    return text.lower().removesuffix(port if port == DEFAULT_PORTS[found[1]] else "").encode()

@@ -1,0 +1,169 @@
+"""What an operator may want to know, as Prometheus reads it: counts of every worker, and what the database says now."""
+
+import os
+import time
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+from gamekeeper import __version__
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lists import ONLINE
+from gamekeeper.http.admission import Admission
+from gamekeeper.http.caller import Callers
+from gamekeeper.http.question import Question
+from gamekeeper.http.workers import Figure, Workers
+from gamekeeper.store import ledger, mails
+from gamekeeper.store.engine import Away
+
+BOUNDS_US = (250, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000)
+NO_ROUTE = "none"
+OWN = Path("/proc/self")
+STARTED = time.time()
+DAY_MS = 24 * 60 * 60 * 1000
+Labels = Mapping[str, str]
+
+
+class Family(NamedTuple):
+    kind: str
+    meaning: str
+
+
+COUNTER, GAUGE, HISTOGRAM = "counter", "gauge", "histogram"
+FAMILIES: Mapping[str, Family] = {
+    "gamekeeper_requests_total": Family(COUNTER, "Requests answered, by route and status."),
+    "gamekeeper_request_seconds": Family(HISTOGRAM, "Time from a request's head to the end of its answer, by route."),
+    "gamekeeper_requests_in_flight": Family(GAUGE, "Requests being worked on now."),
+    "gamekeeper_writer_queue": Family(GAUGE, "Changes waiting for SQLite's one writer."),
+    "gamekeeper_writer_batch": Family(HISTOGRAM, "Changes that one SQLite transaction committed together."),
+    "gamekeeper_pool": Family(GAUGE, "PostgreSQL connections free and busy, and requests waiting for one."),
+    "gamekeeper_token_cache": Family(GAUGE, "Tokens believed without asking the database."),
+    "gamekeeper_hash_queue": Family(GAUGE, "Passwords being hashed or waiting to be."),
+    "gamekeeper_process_resident_bytes": Family(GAUGE, "Memory of the process."),
+    "gamekeeper_process_open_files": Family(GAUGE, "Open files and sockets of the process."),
+    "gamekeeper_process_start_seconds": Family(GAUGE, "When the process started, in seconds since 1970."),
+    "gamekeeper_info": Family(GAUGE, "Always 1; the version and the engine are its labels."),
+    "gamekeeper_database_up": Family(GAUGE, "1 when the database answered this scrape, else 0."),
+    "gamekeeper_outbox": Family(GAUGE, "Mails waiting to be sent, and refused for good in the last day."),
+    "gamekeeper_players_online": Family(GAUGE, "Characters online."),
+    "gamekeeper_ledger_position": Family(GAUGE, "Number of the newest change in the ledger."),
+}
+
+
+class Metrics:
+    def __init__(self, keeper: Keeper, callers: Callers, admission: Admission) -> None:
+        self._keeper, self._callers, self._admission = keeper, callers, admission
+        self._workers = Workers(keeper.settings.workers)
+        self._database = Question(self._asked, 0)
+        # by method, path and status: how many in each bucket, and then all their microseconds
+        self._series: dict[tuple[str, str, int], list[int]] = {}
+
+    def count(self, method: str, path: str, status: int, started_ns: int) -> None:
+        """On every request's way: one look-up and two sums. Without a route the method is anybody's invention."""
+        microseconds = (time.perf_counter_ns() - started_ns) // 1000
+        key = (method if path else "", path, status)
+        series = self._series.get(key)
+        if series is None:
+            series = self._series[key] = [0] * (len(BOUNDS_US) + 2)
+        series[bisect_left(BOUNDS_US, microseconds)] += 1
+        series[-1] += microseconds
+
+    async def publish(self) -> None:
+        """For the other workers: whoever is asked tells of all."""
+        self._workers.join()
+        self._workers.publish(list(self._own()))
+
+    async def text(self) -> str:
+        await self.publish()
+        lines = [*self._workers.published(), *await self._shared()]
+        samples: dict[str, list[str]] = {}
+        for family, line in lines:
+            samples.setdefault(family, []).append(line)
+        text = [
+            f"# HELP {name} {family.meaning}\n# TYPE {name} {family.kind}\n" + "".join(samples[name])
+            for name, family in FAMILIES.items()
+            if name in samples
+        ]
+        return "".join(text)
+
+    def _own(self) -> Iterable[Figure]:
+        """This process's: each series has the worker in its labels, so that it only ever grows."""
+        worker = {"worker": str(self._workers.number)}
+        yield from self._requests(worker)
+        figures = self._keeper.store.figures()
+        gauges = {
+            "gamekeeper_requests_in_flight": self._admission.taken,
+            "gamekeeper_writer_queue": figures.writer_queue,
+            "gamekeeper_token_cache": self._callers.believed,
+            "gamekeeper_hash_queue": self._keeper.passwords.waiting,
+            "gamekeeper_process_start_seconds": round(STARTED),
+            **_process(),
+        }
+        yield from (_sample(name, worker, value) for name, value in gauges.items() if value is not None)
+        for state, number in figures.pool.items():
+            yield _sample("gamekeeper_pool", {"state": state, **worker}, number)
+        if figures.batches:
+            bounds = [str(2**power) for power in range(len(figures.batches))]
+            yield from _histogram("gamekeeper_writer_batch", worker, bounds, figures.batches, figures.batched)
+
+    def _requests(self, worker: Labels) -> Iterable[Figure]:
+        by_route: dict[str, list[int]] = {}
+        for (method, path, status), series in self._series.items():
+            route = f"{method} {path}" if path else NO_ROUTE
+            labels = {"route": route, "status": str(status), **worker}
+            yield _sample("gamekeeper_requests_total", labels, sum(series[:-1]))
+            sums = by_route.get(route, [0] * len(series))
+            by_route[route] = [one + other for one, other in zip(sums, series, strict=True)]
+        bounds = [f"{bound / 1e6:g}" for bound in BOUNDS_US]
+        for route, (*counts, microseconds) in by_route.items():
+            labels = {"route": route, **worker}
+            yield from _histogram("gamekeeper_request_seconds", labels, bounds, counts, microseconds / 1e6)
+
+    async def _shared(self) -> list[Figure]:
+        """What is the same whichever process says it; that the database is away is one of the things to know."""
+        found = [_sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1)]
+        try:
+            found += await self._database.answer()
+        except Away:
+            return [*found, _sample("gamekeeper_database_up", {}, 0)]
+        return [*found, _sample("gamekeeper_database_up", {}, 1)]
+
+    async def _asked(self) -> list[Figure]:
+        store = self._keeper.store
+        waiting, failed = await mails.counts(store, DAY_MS)
+        return [
+            _sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
+            _sample("gamekeeper_outbox", {"state": "failed"}, failed),
+            _sample("gamekeeper_players_online", {}, await self._keeper.lists.total(ONLINE)),
+            _sample("gamekeeper_ledger_position", {}, await ledger.last(store)),
+        ]
+
+
+def _sample(family: str, labels: Labels, value: float, suffix: str = "") -> Figure:
+    pairs = ",".join(f'{name}="{text}"' for name, text in labels.items())
+    return family, f"{family}{suffix}{{{pairs}}} {value}\n" if pairs else f"{family}{suffix} {value}\n"
+
+
+def _histogram(
+    family: str, labels: Labels, bounds: Sequence[str], counts: Sequence[int], total: float
+) -> Iterable[Figure]:
+    """A bucket has all that is not above its bound."""
+    sums = list(accumulate(counts))
+    for bound, number in zip([*bounds, "+Inf"], [*sums, sums[-1]], strict=False):
+        yield _sample(family, {**labels, "le": bound}, number, "_bucket")
+    yield _sample(family, labels, total, "_sum")
+    yield _sample(family, labels, sums[-1], "_count")
+
+
+def _process() -> dict[str, int]:
+    """Only where the system has them as files."""
+    if not OWN.exists():
+        return {}
+    pages = int((OWN / "statm").read_text(encoding="ascii").split()[1])
+    files = sum(1 for _ in (OWN / "fd").iterdir())
+    return {
+        "gamekeeper_process_resident_bytes": pages * os.sysconf("SC_PAGE_SIZE"),
+        "gamekeeper_process_open_files": files,
+    }

@@ -1,0 +1,42 @@
+"""The head of every answer."""
+
+from gamekeeper.http.cors import Cors
+from gamekeeper.http.errors import Headers
+from gamekeeper.http.request import Request
+from gamekeeper.settings import Settings
+
+CLOSE = (b"connection", b"close")
+BARE = {204, 304}  # they have no body, and say nothing of one
+SAFE: Headers = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+ONLY_TLS: Headers = [(b"strict-transport-security", b"max-age=31536000")]
+
+
+class Heads:
+    """What is the same in all of them is put together once."""
+
+    def __init__(self, settings: Settings, cors: Cors) -> None:
+        self._cors = cors if cors.origins else None
+        safe = SAFE + (ONLY_TLS if settings.tls_cert else [])
+        vary = [(b"vary", b"origin")] if cors.origins else []
+        both = b"authorization, origin" if cors.origins else b"authorization"
+        self._unkept: Headers = [*safe, (b"cache-control", b"no-store"), *vary]
+        self._kept: Headers = [*safe, (b"cache-control", b"private, no-cache"), (b"vary", both)]
+
+    def of(self, request: Request, status: int, body: bytes) -> Headers:
+        found: Headers = [
+            (b"x-request-id", request.id.encode()),
+            (b"content-security-policy", request.policy),
+            *request.answer_headers,
+        ]
+        if request.tag:
+            found += self._kept
+            found.append((b"etag", request.tag))
+        else:
+            found += self._unkept
+        if status not in BARE:
+            found += [(b"content-type", request.content_type), (b"content-length", b"%d" % len(body))]
+        if self._cors:
+            found += self._cors.granted(request)
+        if request.headers.get(b"connection", b"").lower() == b"close" and CLOSE not in found:
+            found.append(CLOSE)
+        return found

@@ -1,0 +1,34 @@
+"""The receipt of a body: so many bytes, within so many seconds."""
+
+import asyncio
+from collections.abc import Mapping
+
+from gamekeeper.http.errors import BodyTooLarge, BodyTooSlow, MalformedBody
+from gamekeeper.http.request import Receive
+
+
+async def body(headers: Mapping[bytes, bytes], receive: Receive, limit: int, seconds: int) -> bytes:
+    announced = headers.get(b"content-length", b"0")
+    if announced.isdigit() and int(announced[:20]) > limit:
+        raise BodyTooLarge(limit=limit)
+    try:
+        async with asyncio.timeout(seconds):
+            return await _whole(receive, limit)
+    except TimeoutError:
+        raise BodyTooSlow(seconds=seconds) from None
+
+
+async def _whole(receive: Receive, limit: int) -> bytes:
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise MalformedBody(problem="The body ended before it was complete.")
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > limit:
+            raise BodyTooLarge(limit=limit)
+        parts.append(part)
+        more = message.get("more_body", False)
+    return b"".join(parts)

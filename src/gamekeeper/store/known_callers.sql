@@ -1,0 +1,14 @@
+-- name: has
+SELECT 1 FROM known_callers WHERE user_id = $1 AND caller = $2 AND at > {now} - $3;
+
+-- an account that is gone meanwhile knows nobody
+-- name: save
+INSERT INTO known_callers (user_id, caller, at) SELECT id, $2, {now} FROM users WHERE id = $1
+ON CONFLICT (user_id, caller) DO UPDATE SET at = excluded.at WHERE known_callers.at < excluded.at - 3600000;
+
+-- name: forget
+DELETE FROM known_callers WHERE user_id = $1;
+
+-- name: delete_old
+DELETE FROM known_callers
+WHERE (user_id, caller) IN (SELECT user_id, caller FROM known_callers WHERE at < {now} - $1 ORDER BY at LIMIT $2);

@@ -1,0 +1,59 @@
+"""Connections that are dead without a word: what the network swallowed is never answered."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+from gamekeeper import log
+from gamekeeper.store.engine import Away
+
+LOOK_SECONDS = 0.5
+PATIENCE_SECONDS = 1.0  # then the server is asked whether it works on it at all
+ASK_SECONDS = 3.0
+OVERTIME_SECONDS = 1.0  # beyond the limit: the server itself gives up first
+
+
+class Watched(Protocol):
+    db: Any
+    session: int  # as the server knows it; 0: it cannot be told
+
+
+L = TypeVar("L", bound=Watched)
+
+
+class Watch(Generic[L]):
+    """Drops a connection in use that the server does not work on; it cancels nothing, for that may be a COMMIT."""
+
+    def __init__(self, working: Callable[[list[int]], Awaitable[set[int]]]) -> None:
+        self._working = working
+        self.busy: dict[L, float] = {}  # since when each is in use
+
+    async def keep(self, limit: float) -> None:
+        """A look that is swallowed itself does not keep the next one waiting."""
+        async with asyncio.TaskGroup() as looks:
+            while True:
+                await asyncio.sleep(LOOK_SECONDS)
+                looks.create_task(self._try_to_look(limit))
+
+    async def _try_to_look(self, limit: float) -> None:
+        try:
+            await self._look(limit)
+        except Exception:  # noqa: BLE001 - whatever it is, it is in the log, and the next look may go better
+            log.failure("watch")
+
+    async def _look(self, limit: float) -> None:
+        now = time.monotonic()
+        slow = {line: since for line, since in self.busy.items() if now - since > PATIENCE_SECONDS}
+        if not slow:
+            return
+        try:
+            async with asyncio.timeout(ASK_SECONDS):
+                working = await self._working([line.session for line in slow if line.session])
+        except (Away, TimeoutError):  # nobody to ask: all may still be answered, but not for ever
+            working = set[int]()
+            slow = {line: since for line, since in slow.items() if now - since > limit + OVERTIME_SECONDS}
+        for line, since in slow.items():
+            known = line.session or now - since > limit + OVERTIME_SECONDS
+            if known and line.session not in working and self.busy.get(line) == since:
+                line.db.terminate()

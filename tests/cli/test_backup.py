@@ -1,0 +1,156 @@
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from command_line import CommandLine
+from world import World
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "backups").mkdir()
+    return tmp_path / "backups" / "game.backup"
+
+
+def test_backup_and_restore(command: CommandLine, first_command: CommandLine, file: Path) -> None:
+    said = command.says("backup", str(file)).splitlines()
+    assert said[0].startswith("Backed up ")
+    assert said[0].endswith(f" to {file} ({file.stat().st_size:,} bytes).")
+    verified = "read back from the disk, every table has its rows and its SHA-256"
+    assert said[1] == f"Verified: {verified}; the database finds nothing wrong with itself."
+    said = first_command.says("restore", str(file)).splitlines()
+    assert said[0].startswith("Restored ")
+    assert said[0].endswith("; doctor found nothing.")
+    assert said[1] == "All tokens are revoked; services get new ones with: gamekeeper tokens issue NAME"
+    assert first_command.json("users", "show", "Ann") == command.json("users", "show", "Ann")
+
+
+def test_for_programs(command: CommandLine, first_command: CommandLine, file: Path, world: World, engine: str) -> None:
+    made = command.json("backup", str(file))
+    assert made["ledger"] == world.ledger()[-1].seq
+    assert (made["engine"], made["bytes"], made["problems"]) == (engine, file.stat().st_size, [])
+    assert made["tables"]["players"] == 3
+    assert made["rows"] == sum(made["tables"].values())
+    back = first_command.json("restore", str(file))
+    assert back["problems"] == []
+    assert back["tables"] == made["tables"]
+
+
+def test_tokens_can_be_kept(command: CommandLine, first_command: CommandLine, file: Path) -> None:
+    command.says("backup", str(file))
+    said = first_command.says("restore", str(file), "--keep-tokens")
+    assert said.splitlines()[1].startswith("Tokens that were good at the backup are good again")
+    assert "revoked" not in first_command.says("tokens", "list")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such permissions elsewhere")
+def test_for_its_owner_only(command: CommandLine, file: Path) -> None:
+    before = os.umask(0)
+    try:
+        command.says("backup", str(file))
+    finally:
+        os.umask(before)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such permissions elsewhere")
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_restored_file_is_for_its_owner_only(command: CommandLine, first_command: CommandLine, file: Path) -> None:
+    command.says("backup", str(file))
+    before = os.umask(0)
+    try:
+        first_command.says("restore", str(file))
+    finally:
+        os.umask(before)
+    assert Path(first_command.database.removeprefix("sqlite:///")).stat().st_mode & 0o777 == 0o600
+
+
+def test_it_can_be_read_without_us(command: CommandLine, file: Path) -> None:
+    command.says("backup", str(file))
+    with zipfile.ZipFile(file) as opened:
+        manifest = json.loads(opened.read("manifest.json"))
+        columns = next(table["columns"] for table in manifest["tables"] if table["name"] == "players")
+        rows = [json.loads(line) for line in opened.read("players.jsonl").splitlines()]
+    assert sorted(row[columns.index("name")] for row in rows) == ["Ann", "Bob", "Zoe"]
+
+
+def test_nothing_is_overwritten_unless_told(command: CommandLine, file: Path) -> None:
+    file.write_text("mine")
+    assert "is there already. Choose another name, or overwrite it with --force." in command.refuses(
+        "backup", str(file)
+    )
+    assert file.read_text() == "mine"
+    command.says("backup", str(file), "--force")
+    assert zipfile.is_zipfile(file)
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("", "is a folder. Name a file in it."), ("no/x", "cannot be written: ")]
+)
+def test_a_place_that_is_none(command: CommandLine, file: Path, name: str, problem: str) -> None:
+    assert problem in command.refuses("backup", str(file.parent / name))
+    assert list(file.parent.iterdir()) == []
+
+
+def test_a_database_that_is_not_in_order_is_backed_up_loudly(
+    command: CommandLine, file: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    async def broken(_: object) -> list[str]:
+        return ["page 7 is torn"]
+
+    monkeypatch.setattr(f"gamekeeper.store.{engine}.{engine.capitalize()}Store.integrity", broken)
+    result = command.run("backup", str(file), code=1)
+    assert "WARNING: the database itself is not in order: page 7 is torn. Run: gamekeeper doctor" in result.stderr
+    assert zipfile.is_zipfile(file)
+
+
+def test_a_copy_that_is_not_in_order_is_told(
+    command: CommandLine, first_command: CommandLine, file: Path, world: World
+) -> None:
+    world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
+    command.says("backup", str(file))
+    said = first_command.says("restore", str(file), code=1)
+    assert "; doctor found 1 errors." in said
+    assert "error: ledger: The slots hold 1251 of item Gold Coin" in said
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_no_database(first_command: CommandLine, file: Path) -> None:
+    assert "There is no database" in first_command.refuses("backup", str(file))
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_an_empty_database(first_command: CommandLine, file: Path) -> None:
+    """Which is then as good as empty: having been looked at does not spoil it for a restore."""
+    assert "There is nothing in this database to back up." in first_command.refuses("backup", str(file))
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_database_that_was_only_looked_at_is_empty(
+    command: CommandLine, first_command: CommandLine, file: Path
+) -> None:
+    first_command.run("doctor", code=1)
+    command.says("backup", str(file))
+    assert "doctor found nothing" in first_command.says("restore", str(file))
+
+
+def test_no_file(first_command: CommandLine, file: Path) -> None:
+    assert f"{file} cannot be read: No such file or directory." in first_command.refuses("restore", str(file))
+
+
+def test_no_backup(first_command: CommandLine, file: Path) -> None:
+    file.write_text("something else")
+    assert "is not a whole backup: File is not a zip file. Nothing was changed." in first_command.refuses(
+        "restore", str(file)
+    )
+
+
+def test_the_database_is_never_overwritten(command: CommandLine, file: Path) -> None:
+    command.says("backup", str(file))
+    assert "already, and it is left alone. Stop the server" in command.refuses("restore", str(file))
+    command.says("users", "show", "Ann")

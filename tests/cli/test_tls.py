@@ -1,0 +1,141 @@
+"""HTTPS with a real certificate, and what is said when it cannot be."""
+
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import warnings
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from command_line import CommandLine
+from server import free_port
+
+SECONDS = 30
+KEY = ["-newkey", "rsa:2048", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+
+
+class Pair(NamedTuple):
+    cert: str
+    key: str
+
+    @property
+    def options(self) -> list[str]:
+        return ["--tls-cert", self.cert, "--tls-key", self.key]
+
+
+def signed_by_itself(folder: Path, name: str, *protection: str) -> Pair:
+    openssl = shutil.which("openssl")
+    assert openssl, "install openssl (Debian: openssl)"
+    pair = Pair(str(folder / f"{name}.crt"), str(folder / f"{name}.key"))
+    files = ["-out", pair.cert, "-keyout", pair.key]
+    subprocess.run(
+        [openssl, "req", "-x509", *KEY, *files, *(protection or ["-nodes"])], check=True, capture_output=True
+    )
+    return pair
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tls")
+
+
+@pytest.fixture(scope="module")
+def pair(folder: Path) -> Pair:
+    return signed_by_itself(folder, "ours")
+
+
+@pytest.fixture
+def port(database: str, pair: Pair) -> Generator[int]:
+    """Of a server that speaks TLS, on every address: it must not warn."""
+    port = free_port()
+    command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(port)]
+    command += ["--host", "0.0.0.0", *pair.options]  # noqa: S104 - what is being tested
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stdout.readline() == f"Gamekeeper is ready: https://0.0.0.0:{port} (stop with Ctrl-C)\n"
+    yield port
+    process.terminate()
+    _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0
+    assert "WARNING" not in said
+
+
+def trusting(pair: Pair, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=pair.cert)
+    if newest is not None:
+        context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+        context.set_ciphers("ALL:@SECLEVEL=0")  # what is refused should be refused by them, not by us
+        with warnings.catch_warnings(action="ignore"):  # Python warns of old versions
+            context.maximum_version = newest
+    return context
+
+
+def test_https_from_the_first_line_to_the_last(port: int, pair: Pair) -> None:
+    with httpx.Client(verify=trusting(pair), base_url=f"https://127.0.0.1:{port}") as client:
+        answer = client.get("/health/ready")
+        assert (answer.status_code, answer.headers["strict-transport-security"]) == (200, "max-age=31536000")
+    with httpx.Client(verify=trusting(pair, ssl.TLSVersion.TLSv1_2)) as client:
+        assert client.get(f"https://127.0.0.1:{port}/health/live").is_success
+    old = trusting(pair, ssl.TLSVersion.TLSv1_1)
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as line,
+        pytest.raises((ssl.SSLError, ConnectionError)),
+    ):
+        old.wrap_socket(line, server_hostname="127.0.0.1")
+    with pytest.raises(httpx.TransportError):
+        httpx.get(f"http://127.0.0.1:{port}/health/live", timeout=SECONDS)
+
+
+@pytest.fixture(scope="module")
+def odd(folder: Path, pair: Pair) -> dict[str, Pair]:
+    other = signed_by_itself(folder, "other")
+    locked = signed_by_itself(folder, "locked", "-passout", "pass:open sesame")
+    (folder / "text").write_text("no certificate", encoding="utf-8")
+    return {
+        "only the certificate": Pair(pair.cert, ""),
+        "only the key": Pair("", pair.key),
+        "no such certificate": Pair(str(folder / "none"), pair.key),
+        "no such key": Pair(pair.cert, str(folder / "none")),
+        "a folder": Pair(str(folder), pair.key),
+        "another's key": Pair(pair.cert, other.key),
+        "a key with a password": locked,
+        "no certificate": Pair(str(folder / "text"), pair.key),
+        "the two swapped": Pair(pair.key, pair.cert),
+    }
+
+
+SAID = {
+    "only the certificate": "--tls-key is missing.",
+    "only the key": "--tls-cert is missing.",
+    "no such certificate": "cannot be read: No such file or directory.",
+    "no such key": "cannot be read: No such file or directory.",
+    "a folder": "cannot be read: Is a directory.",
+    "another's key": "do not belong together: the key is another certificate's.",
+    "a key with a password": "are not a certificate and its key without a password, both PEM",
+    "no certificate": "are not a certificate and its key without a password, both PEM",
+    "the two swapped": "are not a certificate and its key without a password, both PEM",
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_what_cannot_be_served_is_said_at_the_start(command: CommandLine, odd: dict[str, Pair], case: str) -> None:
+    said = command.refuses("serve", "--port", str(free_port()), *odd[case].options)
+    assert said.startswith("Error: ")
+    assert SAID[case] in said
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("TRUSTED_PROXIES", "proxy.example.com"), ("CORS_ORIGINS", "*"), ("RECEIVE_SECONDS", "0")]
+)
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_guard_that_is_set_wrongly_is_said_at_the_start(command: CommandLine, setting: str, value: str) -> None:
+    environment: dict[str, Any] = {f"GAMEKEEPER_{setting}": value}
+    said = command.refuses("serve", "--port", str(free_port()), **environment)
+    assert said.startswith(f"Error: GAMEKEEPER_{setting} ")

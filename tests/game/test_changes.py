@@ -1,0 +1,100 @@
+"""The write path by itself: what is kept under a key, for whom, and what a dry run and a replay leave behind."""
+
+import pytest
+
+import people
+from gamekeeper.game import changes, inventory, items
+from gamekeeper.game.changes import Decision, Done, Intent
+from gamekeeper.game.effects import Untraced
+from gamekeeper.game.refusals import IdempotencyKeyReused
+from gamekeeper.store.engine import Reading, Writing
+from proof import rows
+from world import World
+
+ANN, ROOT = people.USER_IDS["Ann"], people.USER_IDS["Root"]
+KEYED = Intent("r1", actor_id=ROOT, token_id=None, key="k", fingerprint="f")
+
+
+def apply(world: World, intent: Intent, said: bytes = b'"first"') -> Done:
+    return world.run(world.keeper.changes.apply(intent, nothing, lambda _: said))
+
+
+async def nothing(_: Reading) -> Decision[None]:
+    return Decision([], None)
+
+
+def test_an_answer_is_kept_for_its_caller_and_key(world: World) -> None:
+    assert apply(world, KEYED) == Done(b'"first"', replayed=False)
+    assert apply(world, KEYED, b'"second"') == Done(b'"first"', replayed=True)
+    assert world.run(world.keeper.changes.replay(KEYED)) == Done(b'"first"', replayed=True)
+    for other in (Intent("r", actor_id=ANN, key="k"), Intent("r", actor_id=ROOT, key="l")):
+        assert world.run(world.keeper.changes.replay(other)) is None
+        assert apply(world, other, b'"other"') == Done(b'"other"', replayed=False)
+
+
+@pytest.mark.parametrize(
+    "intent", [Intent("r", actor_id=ROOT), Intent("r", key="k"), Intent("r", actor_id=ROOT, key="k", dry_run=True)]
+)
+def test_without_a_caller_or_a_key_or_for_trial_nothing_is_kept(world: World, intent: Intent) -> None:
+    apply(world, KEYED)
+    kept = rows(world, "idempotency_keys")
+    assert apply(world, intent, b'"anew"') == Done(b'"anew"', replayed=False)
+    assert world.run(world.keeper.changes.replay(intent)) is None
+    assert rows(world, "idempotency_keys") == kept
+
+
+def test_the_same_key_for_something_else_is_refused(world: World) -> None:
+    apply(world, KEYED)
+    other = Intent("r2", actor_id=ROOT, key="k", fingerprint="g")
+    with pytest.raises(IdempotencyKeyReused):
+        apply(world, other)
+    with pytest.raises(IdempotencyKeyReused):
+        world.run(world.keeper.changes.replay(other))
+
+
+def test_what_is_untraced_is_done_without_a_ledger_row(world: World) -> None:
+    done: list[Writing] = []
+
+    async def effect(tx: Writing) -> None:
+        done.append(tx)
+
+    async def decide(_: Reading) -> Decision[None]:
+        return Decision([Untraced(effect)], None)
+
+    before = world.ledger()
+    world.run(world.keeper.changes.apply(KEYED, decide, lambda _: b"null"))
+    assert len(done) == 1
+    assert world.ledger() == before
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_change_has_its_effect_and_its_row_or_neither(world: World, dry_run: bool) -> None:  # noqa: FBT001 - a case
+    intent = Intent("r9", ROOT, None, over_link=False, reason="why", dry_run=dry_run)
+    seen = len(world.ledger())
+
+    async def decide(tx: Reading) -> Decision[bytes]:
+        room = inventory.sizes(world.keeper.settings)
+        decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
+        return Decision(decision.changes, b'"given"')
+
+    assert world.run(world.keeper.changes.apply(intent, decide, lambda said: said)) == Done(b'"given"', replayed=False)
+    written = world.ledger()[seen:]
+    held = world.sql(f"SELECT COUNT(*) FROM slots WHERE player_id = '{people.BOB.id}'")[0][0]  # noqa: S608 - ours
+    assert (len(written), held) == ((0, 0) if dry_run else (1, 1))
+    for row in written:
+        assert (row.actor_id, row.token_id, row.over_link) == (ROOT, None, False)
+        assert (row.player_id, row.user_id, row.request_id, row.reason) == (people.BOB.id, None, "r9", "why")
+
+
+def test_whoever_shares_a_key_shares_a_claim() -> None:
+    claim = changes._claim  # noqa: SLF001 - what PostgreSQL is asked to lock  # pyright: ignore[reportPrivateUsage] - the same
+    assert claim(KEYED) == claim(Intent("other", actor_id=ROOT, key="k", fingerprint="g", reason="why"))
+    others = [claim(Intent("r", actor_id=ANN, key="k")), claim(Intent("r", actor_id=ROOT, key="l")), claim(KEYED)]
+    assert len(set(others)) == 3
+    assert all(each is not None and -(2**63) <= each < 2**63 for each in others)
+    assert claim(Intent("r", actor_id=ROOT)) is claim(Intent("r", actor_id=ROOT, key="k", dry_run=True)) is None
+
+
+def test_claims_are_the_same_in_every_version_that_shares_a_database() -> None:
+    claim = changes._claim  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage] - the same
+    assert claim(Intent("r", actor_id="a", key="k")) == 7642658976993211372

@@ -1,0 +1,125 @@
+"""Token pairs by themselves: what they look like, how long they live, and what is written down of them."""
+
+import hashlib
+import re
+from collections.abc import Callable
+
+import pytest
+
+import people
+from gamekeeper.game import tokens
+from gamekeeper.game.refusals import InvalidGrant, UnauthorizedClient
+from gamekeeper.game.tokens import Pair
+from gamekeeper.store import users
+from gamekeeper.store.users import User
+from proof import rows
+from world import SENT, World
+
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+STORED = "id, family_id, user_id, access_hash, refresh_hash, read_only, issued_at, access_expires, refresh_expires"
+
+
+def user(world: World, name: str) -> User:
+    found = world.run(users.by_fold(world.keeper.store, name.lower()))
+    assert found
+    return found
+
+
+def log_in(world: World, name: str = "Root", sent: str = SENT, *, read_only: bool = False) -> Pair:
+    return world.run(tokens.log_in(world.keeper, name, sent, "192.0.2.1", read_only=read_only))
+
+
+def refresh(world: World, token: str) -> tuple[Pair | None, int]:
+    """The new pair, and how often it was said that a family was revoked."""
+    told: list[None] = []
+    try:
+        return world.run(tokens.refresh(world.keeper, token, lambda: told.append(None))), len(told)
+    except InvalidGrant:
+        return None, len(told)
+
+
+def stored(world: World, pair: Pair) -> dict[str, object]:
+    row = world.sql(f"SELECT {STORED} FROM tokens WHERE id = $1", pair.id)[0]  # noqa: S608 - our own columns
+    return dict(zip(STORED.split(", "), row, strict=True))
+
+
+def sha(text: str | None) -> str | None:
+    return text and hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_an_access_token_is_long_and_never_the_same(world: World) -> None:
+    texts = {log_in(world).access for _ in range(3)}
+    assert len(texts) == 3
+    assert all(re.fullmatch(r"gka_[A-Za-z0-9_-]{43}", text) for text in texts)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_pair_lives_as_long_as_the_settings_say(make_world: Callable[..., World], read_only: bool) -> None:  # noqa: FBT001 - a case
+    world = make_world(access_minutes=7, refresh_days=3)
+    pair = log_in(world, read_only=read_only)
+    row = stored(world, pair)
+    assert pair.expires_at - pair.issued_at == 7 * 60_000
+    assert abs(int(str(row["access_expires"])) - pair.expires_at) <= 1000
+    assert abs(int(str(row["refresh_expires"])) - pair.issued_at - 3 * DAY_MS) <= 1000
+    assert (row["access_hash"], row["refresh_hash"]) == (sha(pair.access), sha(pair.refresh))
+    assert (row["user_id"], bool(row["read_only"])) == (people.USER_IDS["Root"], read_only)
+    assert len({row["id"], row["family_id"], pair.refresh}) == 3
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_services_token_has_its_hours_and_no_refresh(world: World, read_only: bool) -> None:  # noqa: FBT001 - a case
+    pair = world.run(tokens.issue_for_service(world.keeper, user(world, "Root"), 5, read_only=read_only))
+    row = stored(world, pair)
+    assert (pair.refresh, row["refresh_hash"]) == (None, None)
+    assert pair.expires_at - pair.issued_at == 5 * HOUR_MS
+    assert abs(int(str(row["access_expires"])) - pair.expires_at) <= 1000
+    assert row["refresh_expires"] == row["issued_at"]
+    assert row["family_id"] == row["id"] == pair.id
+    assert bool(row["read_only"]) is read_only
+
+
+def test_a_right_password_costs_no_guess_and_a_wrong_one_costs_one(world: World) -> None:
+    log_in(world)
+    assert rows(world, "guesses") == []
+    for name in ("Root", "Nobody", "no name at all"):
+        before = len(rows(world, "guesses"))
+        with pytest.raises(InvalidGrant):
+            log_in(world, name, "ab" * 32)
+        assert len(rows(world, "guesses")) == before + 1
+
+
+def test_without_api_access_there_is_no_pair_and_nothing_is_written(world: World) -> None:
+    kept = rows(world, "tokens")
+    with pytest.raises(UnauthorizedClient, match="Ann"):
+        log_in(world, "Ann")
+    assert rows(world, "tokens") == kept
+
+
+def test_a_refreshed_pair_is_of_the_same_family_and_account(world: World) -> None:
+    first = log_in(world, read_only=True)
+    second, told = refresh(world, first.refresh or "")
+    assert second
+    assert told == 0
+    ours, theirs = stored(world, first), stored(world, second)
+    for name in ("family_id", "user_id", "read_only"):
+        assert ours[name] == theirs[name]
+    assert len({first.access, second.access, first.refresh, second.refresh, first.id, second.id}) == 6
+
+
+def test_the_grace_is_over_at_its_last_millisecond(world: World) -> None:
+    pair = log_in(world)
+    assert refresh(world, pair.refresh or "")[0]
+    for ago, good in ((25_000, True), (40_000, False)):
+        world.sql("UPDATE tokens SET exchanged_at = exchanged_at - $1 WHERE id = $2", ago, pair.id)
+        again, told = refresh(world, pair.refresh or "")
+        assert (again is not None, told) == ((True, 0) if good else (False, 1))
+    family = stored(world, pair)["family_id"]
+    assert world.sql("SELECT COUNT(*) FROM tokens WHERE family_id = $1 AND revoked_at IS NULL", family)[0][0] == 0
+
+
+@pytest.mark.parametrize("token", ["", "no guid", people.NOBODY_ID])
+def test_what_is_no_refresh_token_revokes_nothing(world: World, token: str) -> None:
+    log_in(world)
+    kept = rows(world, "tokens")
+    assert refresh(world, token) == (None, 0)
+    assert rows(world, "tokens") == kept

@@ -1,0 +1,167 @@
+"""Admission: one request too many is turned away at once, and its place is free again as soon as somebody is done."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import pytest
+
+import people
+from proof import refused
+from world import SENT, Answer, World
+
+VALIDATE = "/api/v1/users/Ann/password/validate"
+GIVE = "/api/v1/players/Bob/items/give"
+CHANGES = "/api/link/v1/changes"
+COIN = {"itemid": people.COIN.id, "quantity": 1}
+MAKES = Callable[..., World]
+
+
+async def unread() -> MutableMapping[str, Any]:
+    raise AssertionError("the body was asked for")
+
+
+async def ask(world: World, path: str, receive: Callable[[], Awaitable[MutableMapping[str, Any]]]) -> int:
+    """The status of a POST whose body comes as `receive` has it."""
+    headers = [(b"authorization", f"Bearer {world.tokens['Root']}".encode())]
+    scope = {"type": "http", "method": "POST", "raw_path": path.encode(), "query_string": b"", "headers": headers}
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    await world.asgi(scope, receive, send)
+    return sent[0]["status"]
+
+
+def fill(world: World) -> None:
+    """As if others were at work in every place."""
+    for _ in range(world.keeper.settings.requests_in_flight):
+        world.asgi.admission.enter()
+
+
+def empty(world: World) -> bool:
+    return world.asgi.admission.taken == 0
+
+
+def test_one_more_than_the_places_is_turned_away(make_world: MAKES) -> None:
+    world = make_world(requests_in_flight=3)
+
+    async def at_once() -> list[Answer]:
+        asking = [world.send("POST", VALIDATE, body={"password": SENT}) for _ in range(5)]
+        return await asyncio.gather(*asking)
+
+    answers = world.run(at_once())
+    assert [answer.status for answer in answers] == [200, 200, 200, 503, 503]
+    for answer in answers[3:]:
+        refused(answer, 503, "overloaded")
+        assert answer.headers["retry-after"] == "1"
+    assert empty(world)
+    assert world.post(VALIDATE, {"password": SENT}).status == 200
+
+
+def test_nothing_is_read_or_asked_for_those_turned_away(make_world: MAKES) -> None:
+    world = make_world(requests_in_flight=2)
+    fill(world)
+    assert world.run(ask(world, GIVE, unread)) == 503
+    refused(world.get("/api/v1/players/Ann", token="gka_nobodys"), 503, "overloaded")
+    refused(world.get("/nowhere"), 503, "overloaded")
+    world.asgi.admission.leave()
+    refused(world.get("/api/v1/players/Ann", token="gka_nobodys"), 401, "denied")
+    refused(world.get("/nowhere"), 404, "no_such_route")
+
+
+@pytest.mark.parametrize("path", ["/health/live", "/health/ready", "/metrics"])
+def test_those_who_look_after_us_are_never_turned_away(make_world: MAKES, path: str) -> None:
+    world = make_world(requests_in_flight=1, metrics_token="look")
+    fill(world)
+    assert world.get(path, token="look").status in {200, 404}  # where no metrics are built, they are nowhere
+    assert world.asgi.admission.taken == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/api/v1/players/Ann", 200), ("/api/v1/players/Nobody", 404), ("/nowhere", 404)]
+)
+def test_a_place_is_given_back_whatever_comes_of_it(make_world: MAKES, path: str, status: int) -> None:
+    world = make_world(requests_in_flight=1)
+    for _ in range(3):
+        assert world.get(path).status == status
+    assert empty(world)
+
+
+def test_a_place_is_given_back_when_something_breaks(make_world: MAKES) -> None:
+    world = make_world(requests_in_flight=1)
+
+    async def broken() -> MutableMapping[str, Any]:
+        raise RuntimeError("the connection broke in a way nobody thought of")
+
+    assert world.run(ask(world, GIVE, broken)) == 500
+    assert empty(world)
+
+
+def test_a_place_is_given_back_by_those_who_are_cancelled(make_world: MAKES) -> None:
+    world = make_world(requests_in_flight=1)
+
+    async def cancelled() -> None:
+        asking = asyncio.ensure_future(world.send("POST", VALIDATE, body={"password": SENT}))
+        await asyncio.sleep(0)
+        assert world.asgi.admission.taken == 1
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+
+    world.run(cancelled())
+    assert empty(world)
+
+
+def test_those_who_wait_for_changes_keep_no_place(make_world: MAKES) -> None:
+    world = make_world(requests_in_flight=1)
+    after = world.get(f"{CHANGES}?after=now", by="Server").json["Next"]
+
+    async def wait() -> list[Answer]:
+        polls: list[asyncio.Future[Answer]] = []
+        for _ in range(3):
+            asking = world.send("GET", f"{CHANGES}?after={after}&wait=20", by="Server")
+            polls.append(asyncio.ensure_future(asking))
+            await asyncio.sleep(0.2)
+        assert not any(poll.done() for poll in polls)
+        given = await world.send("POST", GIVE, body=COIN)
+        return [given, *await asyncio.gather(*polls)]
+
+    given, *told = world.run(wait())
+    assert given.status == 200
+    assert [(answer.status, len(answer.json["Changes"])) for answer in told] == [(200, 1)] * 3
+    assert empty(world)
+
+
+def test_those_who_send_slowly_keep_no_place(make_world: MAKES) -> None:
+    world = make_world(requests_in_flight=1)
+
+    async def slowly() -> tuple[int, int]:
+        asked, sent = asyncio.Event(), asyncio.Event()
+
+        async def receive() -> MutableMapping[str, Any]:
+            asked.set()
+            await sent.wait()
+            return {"type": "http.request", "body": b'{"password": "%b"}' % SENT.encode(), "more_body": False}
+
+        slow = asyncio.ensure_future(ask(world, VALIDATE, receive))
+        await asked.wait()
+        other = await world.send("GET", "/api/v1/players/Ann")
+        sent.set()
+        return other.status, await slow
+
+    assert world.run(slowly()) == (200, 200)
+    assert empty(world)
+
+
+def test_a_body_that_comes_when_all_places_are_taken(make_world: MAKES) -> None:
+    world = make_world(requests_in_flight=2)
+    before = len(world.ledger())
+
+    async def receive() -> MutableMapping[str, Any]:
+        fill(world)
+        return {"type": "http.request", "body": b'{"itemid": "x"}', "more_body": False}
+
+    assert world.run(ask(world, GIVE, receive)) == 503
+    assert world.asgi.admission.taken == 2
+    assert len(world.ledger()) == before

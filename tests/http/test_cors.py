@@ -1,0 +1,97 @@
+"""CORS: off, unless origins are allowed; then for exactly those, and without cookies."""
+
+from collections.abc import Callable
+
+import pytest
+
+from gamekeeper import settings
+from gamekeeper.http.cors import Cors
+from gamekeeper.settings import BadSetting
+from world import Answer, World
+
+PORTAL, OTHER = "https://portal.example.com", "https://evil.example.com"
+GIVE = "/api/v1/players/Ann/items/give"
+MAKES = Callable[..., World]
+
+
+def preflight(world: World, origin: str, path: str = GIVE) -> Answer:
+    return world.call("OPTIONS", path, by=None, headers={"Origin": origin, "Access-Control-Request-Method": "POST"})
+
+
+def of_cors(answer: Answer) -> dict[str, str]:
+    return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
+
+
+def test_off_unless_it_is_set(world: World) -> None:
+    refused = preflight(world, PORTAL)
+    assert (refused.status, refused.headers["allow"], of_cors(refused)) == (405, "POST", {})
+    answer = world.get("/api/v1/players/Ann", headers={"Origin": PORTAL})
+    assert (answer.status, of_cors(answer), answer.headers["vary"]) == (200, {}, "authorization")
+
+
+def test_a_browser_asks_beforehand(make_world: MAKES) -> None:
+    world = make_world(cors_origins=f"https://other.example.com, {PORTAL}")
+    answer = preflight(world, PORTAL)
+    assert (answer.status, answer.raw) == (204, b"")
+    assert of_cors(answer) == {
+        "access-control-allow-origin": PORTAL,
+        "access-control-allow-methods": "POST",
+        "access-control-allow-headers": "authorization, content-type, idempotency-key, if-none-match, x-reason",
+        "access-control-max-age": "600",
+        "access-control-expose-headers": "x-request-id, etag, idempotent-replay, retry-after, deprecation, link",
+    }
+    assert answer.headers["vary"] == "origin"
+    assert not {"content-type", "content-length"} & answer.headers.keys()
+    assert preflight(world, PORTAL, "/api/v1/players").headers["access-control-allow-methods"] == "GET, POST"
+    assert preflight(world, PORTAL, "/nowhere").status == 404
+
+
+def test_a_page_of_an_origin_allowed_may_read(make_world: MAKES) -> None:
+    world = make_world(cors_origins=PORTAL)
+    for path, status, vary in (
+        ("/api/v1/players/Ann", 200, "authorization, origin"),
+        ("/api/v1/players/Nobody", 404, "origin"),
+    ):
+        answer = world.get(path, headers={"Origin": PORTAL})
+        assert (answer.status, answer.headers["vary"]) == (status, vary)
+        assert answer.headers["access-control-allow-origin"] == PORTAL
+        assert "access-control-allow-credentials" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "origin", [OTHER, "null", "", f"{PORTAL}.evil.example.com", f"{PORTAL}:8443", "http://portal.example.com", "*"]
+)
+def test_nobody_else_may(make_world: MAKES, origin: str) -> None:
+    world = make_world(cors_origins=PORTAL)
+    refused = preflight(world, origin)
+    assert (refused.status, of_cors(refused), refused.headers["vary"]) == (405, {}, "origin")
+    answer = world.get("/api/v1/players/Ann", headers={"Origin": origin})
+    assert (answer.status, of_cors(answer)) == (200, {})
+
+
+def test_options_that_is_no_preflight(make_world: MAKES) -> None:
+    world = make_world(cors_origins=PORTAL)
+    assert world.call("OPTIONS", GIVE, headers={"Origin": PORTAL}).status == 405
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("HTTPS://Portal.Example.com", {b"https://portal.example.com"}),
+        ("https://a.test:443,http://a.test:80", {b"https://a.test", b"http://a.test"}),
+        ("http://a.test:443 , http://localhost:3000", {b"http://a.test:443", b"http://localhost:3000"}),
+        ("http://[::1]:3000", {b"http://[::1]:3000"}),
+        ("", set[bytes]()),
+        (" ", set[bytes]()),
+    ],
+)
+def test_origins_as_browsers_spell_them(value: str, found: set[bytes]) -> None:
+    assert Cors(settings.load({}, cors_origins=value)).origins == found
+
+
+@pytest.mark.parametrize(
+    "value", ["*", "portal.example.com", "https://a.test/", "https://a.test/x", "https://*.a.test"]
+)
+def test_a_value_that_is_none(value: str) -> None:
+    with pytest.raises(BadSetting, match=r"GAMEKEEPER_CORS_ORIGINS has '.*' in it; each must be a scheme and a host"):
+        Cors(settings.load({}, cors_origins=f"https://good.test,{value}"))

@@ -1,0 +1,92 @@
+"""The headers of every kind of answer, all of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gamekeeper.http import pages
+from world import World
+
+SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+API = {**SAFE, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
+PAGE = {**SAFE, "content-security-policy": pages.POLICY.decode()}
+JSON = {"content-type": "application/json; charset=utf-8"}
+UNKEPT = {"cache-control": "no-store"}
+KEPT = {"cache-control": "private, no-cache", "vary": "authorization"}
+DIFFERING = {"x-request-id", "content-length", "etag"}
+
+CASES: dict[str, tuple[dict[str, Any], dict[str, str], set[str]]] = {
+    "a read": ({"path": "/api/v1/players/Ann"}, API | JSON | KEPT, {"etag"}),
+    "a refusal": ({"path": "/api/v1/players/Nobody"}, API | JSON | UNKEPT, set()),
+    "no route": ({"path": "/nowhere"}, API | JSON | UNKEPT, set()),
+    "no token": (
+        {"path": "/api/v1/players", "by": None},
+        API | JSON | UNKEPT | {"www-authenticate": "Bearer"},
+        set(),
+    ),
+    "a write": ({"path": "/api/v1/players/Bob/items/give", "method": "POST"}, API | JSON | UNKEPT, set()),
+    "a log-in": ({"path": "/api/oauth/token", "method": "POST", "form": {"x": "y"}}, API | JSON | UNKEPT, set()),
+    "another method": (
+        {"path": "/health/live", "method": "PUT"},
+        API | JSON | UNKEPT | {"allow": "GET"},
+        set(),
+    ),
+    "health": ({"path": "/health/live"}, API | JSON | UNKEPT, set()),
+    "the document": ({"path": "/api/openapi.json"}, API | JSON | KEPT, {"etag"}),
+    "the page": ({"path": "/api/docs"}, PAGE | KEPT | {"content-type": "text/html; charset=utf-8"}, {"etag"}),
+    "its script": (
+        {"path": "/api/docs/docs.js"},
+        PAGE | KEPT | {"content-type": "text/javascript; charset=utf-8"},
+        {"etag"},
+    ),
+    "a file that is none": ({"path": "/api/docs/none.js"}, API | JSON | UNKEPT, set()),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_headers_of(world: World, name: str) -> None:
+    asked, wanted, more = CASES[name]
+    answer = world.call(asked.get("method", "GET"), **{key: asked[key] for key in asked if key != "method"})
+    assert answer.headers.keys() & DIFFERING == {"x-request-id", "content-length", *more}
+    assert {key: value for key, value in answer.headers.items() if key not in DIFFERING} == wanted
+
+
+def test_all_headers_of_an_answer_that_is_still_the_same(world: World) -> None:
+    tag = world.get("/api/v1/players/Ann").headers["etag"]
+    answer = world.get("/api/v1/players/Ann", headers={"If-None-Match": tag})
+    assert answer.status == 304
+    assert answer.headers == API | KEPT | {"etag": tag, "x-request-id": answer.headers["x-request-id"]}
+
+
+def test_browsers_are_told_to_stay_with_tls_only_by_who_speaks_it(make_world: Callable[..., World]) -> None:
+    world = make_world(tls_cert="cert.pem", tls_key="key.pem")
+    assert world.get("/health/live").headers["strict-transport-security"] == "max-age=31536000"
+
+
+def test_no_header_is_there_twice(make_world: Callable[..., World]) -> None:
+    """`Answer.headers` would not show it."""
+    origin = "https://portal.example.com"
+    world = make_world(cors_origins=origin, receive_seconds=1)
+    sent = [(b"connection", b"close"), (b"origin", origin.encode()), (b"authorization", b"Bearer nothing")]
+    for method, path in (("GET", b"/api/v1/players"), ("POST", b"/api/oauth/token"), ("OPTIONS", b"/api/docs")):
+        names = [name for name, _ in world.run(_headers(world, method, path, sent))]
+        assert len(names) == len(set(names))
+        assert names.count(b"connection") == 1
+
+
+async def _headers(
+    world: World, method: str, path: bytes, sent: list[tuple[bytes, bytes]]
+) -> list[tuple[bytes, bytes]]:
+    """Of an answer to a request whose body never comes."""
+    scope = {"type": "http", "method": method, "raw_path": path, "query_string": b"", "headers": sent}
+    found: list[Any] = []
+
+    async def receive() -> Any:
+        await world.loop.create_future()
+
+    async def send(message: Any) -> None:
+        found.append(message)
+
+    await world.asgi(scope, receive, send)
+    return found[0]["headers"]

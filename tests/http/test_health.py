@@ -1,0 +1,97 @@
+"""Health: live without the database, ready when it takes writes, and cheap however many ask."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gamekeeper.http import health, question
+from gamekeeper.http.question import Question
+from gamekeeper.store.engine import Away
+from world import World
+
+ASKERS = 30
+
+
+def ready_soon(world: World) -> int:
+    """When the last good answer is no longer fresh."""
+    world.run(asyncio.sleep(health.FRESH_SECONDS + 0.1))
+    return world.get("/health/ready", by=None).status
+
+
+def written(world: World) -> int:
+    """A number that grows with every transaction that writes."""
+    if world.keeper.store.engine == "sqlite":
+        return world.keeper.store.figures().batched
+    return int(world.sql("SELECT CAST(pg_current_xact_id() AS text)")[0][0])
+
+
+def test_live_and_ready(world: World) -> None:
+    assert world.get("/health/live", by=None).json == {"Status": "live"}
+    assert world.get("/health/ready", by=None).json == {"Status": "ready"}
+
+
+def test_those_who_ask_at_once_share_one_write_and_it_holds_for_a_moment(world: World) -> None:
+    async def ask() -> list[int]:
+        answers = await asyncio.gather(*(world.send("GET", "/health/ready", by=None) for _ in range(ASKERS)))
+        return [answer.status for answer in answers]
+
+    before = written(world)
+    assert world.run(ask()) + world.run(ask()) == [200] * 2 * ASKERS
+    assert 1 <= written(world) - before < ASKERS / 3  # servers do some housekeeping of their own
+    assert ready_soon(world) == 200
+
+
+def test_a_check_leaves_nothing_behind(world: World) -> None:
+    assert world.get("/health/ready", by=None).status == 200
+    assert world.sql("SELECT COUNT(*) FROM guesses") == [(0,)]
+
+
+def test_not_ready_when_nothing_can_be_written(world: World) -> None:
+    assert ready_soon(world) == 200
+    if world.keeper.store.engine == "sqlite":
+        world.sql("PRAGMA query_only = ON")
+    else:
+        name = world.sql("SELECT CAST(current_database() AS text)")[0][0]
+        world.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+        world.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
+    assert ready_soon(world) == 503
+    assert world.get("/health/live", by=None).status == 200
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite is a file that this process holds open
+def test_not_ready_when_the_database_is_gone(databases: Any, loop: asyncio.AbstractEventLoop) -> None:
+    url = databases.fresh()
+    world = World(url, databases.tokens, loop)
+    databases.drop(url)
+    assert (ready_soon(world), world.get("/health/live", by=None).status) == (503, 200)
+    world.close()
+
+
+def test_it_is_asked_again_after_a_failure(make_world: Callable[..., World]) -> None:
+    world = make_world()
+    world.run(world.keeper.store.close())
+    closed = ready_soon(world)
+    world.run(world.keeper.store.open())
+    assert world.get("/health/ready", by=None).status == 200
+    assert closed == {"sqlite": 503, "postgres": 200}[world.keeper.store.engine]  # a pool opens itself again
+
+
+def test_silence_is_told_in_bounded_time_and_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(question, "ANSWER_SECONDS", 0.1)
+    asked = 0
+
+    async def silent() -> None:
+        nonlocal asked
+        asked += 1
+        await asyncio.sleep(60)
+
+    async def ask() -> None:
+        silence = Question(silent, 0)
+        for _ in range(2):
+            with pytest.raises(Away):
+                await asyncio.wait_for(silence.answer(), 5)
+
+    asyncio.run(ask())
+    assert asked == 1

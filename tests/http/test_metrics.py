@@ -1,0 +1,194 @@
+"""What Prometheus reads: by whom, in which form, and that it adds up, over several workers too."""
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import people
+from gamekeeper.http.figures import FAMILIES
+from server import Server
+from world import Answer, World
+
+Make = Callable[..., World]
+Samples = dict[str, float]
+TOKEN = "scrape-me"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "operating.md"
+LINE = re.compile(r'(\w+(?:\{\w+="[^"\n]*"(?:,\w+="[^"\n]*")*\})?) (\d+(?:\.\d+)?(?:e[+-]?\d+)?)')
+PLAYER = 'route="GET /api/v1/players/[lookupKey]"'
+ONLY_HERE = {"gamekeeper_writer_queue": "sqlite", "gamekeeper_writer_batch": "sqlite", "gamekeeper_pool": "postgres"}
+
+
+def parsed(text: str) -> Samples:
+    """Each line as the format has it; the HELP and TYPE of a family come before its samples, once."""
+    samples: Samples = {}
+    family = ""
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            family = line.split(" ", 3)[2]
+            assert not any(name.startswith(f"{family}{{") for name in samples)
+        elif line.startswith("# TYPE "):
+            assert line.split() == ["#", "TYPE", family, FAMILIES[family].kind]
+        else:
+            found = LINE.fullmatch(line)
+            assert found, line
+            assert re.match(rf"{family}(_bucket|_sum|_count)?\b", found[1])
+            assert found[1] not in samples
+            samples[found[1]] = float(found[2])
+    return samples
+
+
+def scrape(world: World) -> Samples:
+    answer = world.get("/metrics", token=TOKEN)
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
+    return parsed(answer.raw.decode())
+
+
+def requests(samples: Samples, route: str, status: int) -> float:
+    return sum(value for name, value in samples.items() if f'_total{{{route},status="{status}"' in name)
+
+
+# --- who may -------------------------------------------------------------------------------------------------------
+
+
+def test_without_the_setting_there_is_nothing(world: World) -> None:
+    def told(answer: Answer) -> tuple[int, str, str]:
+        return answer.status, answer.code, answer.message
+
+    for method in ("GET", "POST"):
+        assert told(world.call(method, "/metrics", token="")) == told(world.call(method, "/nothing", token=""))
+
+
+@pytest.mark.parametrize(
+    "sent", ["", "Bearer", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer é"]
+)
+def test_another_token_is_denied(make_world: Make, sent: str) -> None:
+    answer = make_world(metrics_token=TOKEN).get("/metrics", by=None, headers={"Authorization": sent})
+    assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+
+
+def test_a_callers_token_is_not_the_one(make_world: Make) -> None:
+    assert make_world(metrics_token=TOKEN).get("/metrics", by="Root").status == 401
+
+
+# --- what it says --------------------------------------------------------------------------------------------------
+
+
+def test_requests_by_route_and_status(make_world: Make) -> None:
+    world = make_world(metrics_token=TOKEN)
+    for name in ("Ann", "Bob", "Nobody"):
+        world.get(f"/api/v1/players/{name}")
+    for number in range(3):
+        world.call(f"INVENTED{number}", f"/no/such/{number}")
+    samples = scrape(world)
+    assert (requests(samples, PLAYER, 200), requests(samples, PLAYER, 404)) == (2, 1)
+    assert requests(samples, 'route="none"', 404) == 3
+    assert not any("INVENTED" in name for name in samples)
+    assert requests(scrape(world), 'route="GET /metrics"', 200) == 1
+
+
+def test_a_histogram_is_cumulative_and_counts_every_request(make_world: Make) -> None:
+    world = make_world(metrics_token=TOKEN)
+    for name in ("Ann", "Ann", "Nobody"):
+        world.get(f"/api/v1/players/{name}")
+    name = f'gamekeeper_request_seconds_{{}}{{{{{PLAYER},worker="1"{{}}}}}}'
+    samples = scrape(world)
+    buckets = [value for each, value in samples.items() if each.startswith(name.format("bucket", ',le="')[:-2])]
+    assert buckets == sorted(buckets)
+    assert buckets[-1] == samples[name.format("count", "")] == 3
+    assert 0 < samples[name.format("sum", "")] < 60
+
+
+def test_what_the_database_has(make_world: Make) -> None:
+    world = make_world(metrics_token=TOKEN)
+    before = scrape(world)
+    world.call("PUT", "/api/link/v1/servers/realm", by="Server", body={"Lease": 60})
+    world.post("/api/link/v1/servers/realm/joined", {"Players": [people.ANN.id]}, by="Server")
+    world.post("/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 5})
+    world.get("/api/v1/users/Ann/password/reset")
+    after = scrape(world)
+    names = ("gamekeeper_players_online", 'gamekeeper_outbox{state="waiting"}', "gamekeeper_database_up")
+    assert [before[name] for name in names] == [0, 0, 1]
+    assert [after[name] for name in names] == [1, 1, 1]
+    assert after["gamekeeper_ledger_position"] > before["gamekeeper_ledger_position"]
+    assert after['gamekeeper_token_cache{worker="1"}'] == 2
+
+
+def test_how_busy_the_store_is(make_world: Make) -> None:
+    world = make_world(metrics_token=TOKEN)
+    give = ("POST", "/api/v1/players/Bob/items/give")
+
+    async def many() -> None:
+        await asyncio.gather(*[world.send(*give, body={"itemid": people.COIN.id, "quantity": 1}) for _ in range(20)])
+
+    world.run(many())
+    samples = scrape(world)
+    if "gamekeeper_pool" in "".join(samples):
+        states = {
+            each: samples[f'gamekeeper_pool{{state="{each}",worker="1"}}'] for each in ("free", "busy", "waiting")
+        }
+        assert states == {"free": states["free"], "busy": 0, "waiting": 0}
+        assert 1 < states["free"] <= 8
+    else:
+        assert samples['gamekeeper_writer_queue{worker="1"}'] == 0
+        assert samples['gamekeeper_writer_batch_sum{worker="1"}'] >= 20
+        assert (
+            0
+            < samples['gamekeeper_writer_batch_count{worker="1"}']
+            < samples['gamekeeper_writer_batch_sum{worker="1"}']
+        )
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite is a file that this process holds open
+def test_a_database_that_is_away_is_told(databases: Any, loop: asyncio.AbstractEventLoop) -> None:
+    url = databases.fresh()
+    world = World(url, databases.tokens, loop, metrics_token=TOKEN)
+    databases.drop(url)
+    samples = scrape(world)
+    assert samples["gamekeeper_database_up"] == 0
+    assert "gamekeeper_ledger_position" not in samples
+    world.close()
+
+
+def test_the_document_has_every_name_and_no_other(make_world: Make) -> None:
+    rows = re.findall(r"^\| `(gamekeeper_\w+)` \| (\w+) \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert dict(rows) == {name: family.kind for name, family in FAMILIES.items()}
+    world = make_world(metrics_token=TOKEN)
+    world.get("/api/v1/players")
+    text = world.get("/metrics", token=TOKEN).raw.decode()
+    served = set(re.findall(r"^# HELP (\w+)", text, re.MULTILINE))
+    engine = world.keeper.store.engine
+    assert served == {name for name in FAMILIES if ONLY_HERE.get(name, engine) == engine}
+
+
+# --- several workers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_whichever_worker_is_asked_tells_of_all_and_no_count_falls(
+    database: str, known_tokens: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    before: Samples = {}
+    with Server(database, workers=2, metrics_token=TOKEN) as server:
+        for number in range(30):
+            asked = {"Authorization": f"Bearer {known_tokens['Root']}"}
+            httpx.get(
+                f"{server.url}/api/v1/players/Ann", headers=asked
+            ).raise_for_status()  # a new connection each time
+            text = httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+            samples = parsed(text)
+            counts = {name: value for name, value in samples.items() if "_total" in name or "_bucket" in name}
+            assert [name for name in before if counts[name] < before[name]] == [], number
+            before = counts
+        time.sleep(1.5)
+        samples = parsed(httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text)
+        assert requests(samples, PLAYER, 200) == 30
+        told = [samples[f'gamekeeper_requests_total{{{PLAYER},status="200",worker="{each}"}}'] for each in (1, 2)]
+        assert min(told) > 0
+    assert list(tmp_path.iterdir()) == []  # nothing stays behind

@@ -1,0 +1,68 @@
+"""Where a request comes from: the peer, or what a proxy of ours says."""
+
+from collections.abc import Callable
+
+import pytest
+
+from gamekeeper import settings
+from gamekeeper.http.proxies import Proxies
+from gamekeeper.settings import BadSetting
+from world import World
+
+PROXIES = "10.0.0.1, 192.168.4.0/24,::1"
+
+
+def address(peer: str, *lines: str, trusted: str = PROXIES) -> str:
+    headers = [(b"host", b"x"), *((b"x-forwarded-for", line.encode("latin-1")) for line in lines)]
+    return Proxies(settings.load({}, trusted_proxies=trusted)).address(peer, headers)
+
+
+@pytest.mark.parametrize(
+    ("peer", "lines", "found"),
+    [
+        ("203.0.113.5", ["198.51.100.7"], "203.0.113.5"),  # nobody's word but a proxy's
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", ["198.51.100.7"], "198.51.100.7"),
+        ("10.0.0.2", ["198.51.100.7"], "10.0.0.2"),
+        ("192.168.4.77", ["198.51.100.7"], "198.51.100.7"),
+        ("10.0.0.1", ["1.1.1.1, 198.51.100.7"], "198.51.100.7"),  # the caller wrote the first itself
+        ("10.0.0.1", ["198.51.100.7, 192.168.4.9"], "198.51.100.7"),
+        ("10.0.0.1", ["1.1.1.1", "198.51.100.7"], "198.51.100.7"),
+        ("10.0.0.1", ["198.51.100.7", "192.168.4.9"], "198.51.100.7"),
+        ("10.0.0.1", ["192.168.4.9, 10.0.0.1"], "10.0.0.1"),
+        ("10.0.0.1", ["198.51.100.7, nonsense"], "10.0.0.1"),
+        ("10.0.0.1", ["nonsense, 198.51.100.7"], "198.51.100.7"),
+        ("10.0.0.1", ["198.51.100.7:4711"], "10.0.0.1"),
+        ("10.0.0.1", ["198.51.100.7,"], "10.0.0.1"),
+        ("10.0.0.1", [""], "10.0.0.1"),
+        ("10.0.0.1", ["\xff" * 5000], "10.0.0.1"),
+        ("::1", ["2001:DB8:0::7"], "2001:db8::7"),
+        ("::ffff:10.0.0.1", ["::ffff:198.51.100.7"], "198.51.100.7"),
+        ("", ["198.51.100.7"], ""),
+    ],
+)
+def test_whose_word_is_taken(peer: str, lines: list[str], found: str) -> None:
+    assert address(peer, *lines) == found
+
+
+def test_nobodys_unless_it_is_set() -> None:
+    assert address("127.0.0.1", "198.51.100.7", trusted="") == "127.0.0.1"
+
+
+@pytest.mark.parametrize("value", ["proxy.example.com", "10.0.0.1/8", "10.0.0.1;10.0.0.2", "10.0.0.1,", "*", "10.0.0"])
+def test_a_value_that_is_none(value: str) -> None:
+    with pytest.raises(BadSetting, match="GAMEKEEPER_TRUSTED_PROXIES is not right; it must be addresses or networks"):
+        address("10.0.0.1", trusted=value)
+
+
+def test_guesses_are_counted_where_they_come_from(make_world: Callable[..., World]) -> None:
+    """Behind a proxy all callers have one peer; without its word, one who guesses would lock everybody out."""
+    world = make_world(trusted_proxies="10.0.0.1", guesses_per_caller=1)
+    wrong = {"grant_type": "password", "username": "Ann", "password": "0" * 64}
+
+    def guess(forwarded: str, peer: str = "10.0.0.1") -> int:
+        sent = {"X-Forwarded-For": forwarded}
+        return world.call("POST", "/api/oauth/token", by=None, form=wrong, headers=sent, address=peer).status
+
+    assert [guess("198.51.100.7"), guess("198.51.100.7"), guess("198.51.100.8")] == [400, 429, 400]
+    assert [guess("1.1.1.1", "203.0.113.5"), guess("1.1.1.2", "203.0.113.5")] == [400, 429]

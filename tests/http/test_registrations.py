@@ -1,0 +1,182 @@
+"""How many accounts one caller may register in an hour, counted by the database for all instances."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import pytest
+
+import people
+from command_line import CommandLine
+from expectations import everything
+from gamekeeper.game import registrations as rule
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.lookup import new_guid
+from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.game.refusals import TooManyRegistrations
+from gamekeeper.store import clock, registrations
+from gamekeeper.store import postgres as postgres_engine
+from gamekeeper.store import sqlite as sqlite_engine
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import User
+from proof import refused, rows
+from world import SENT, Answer, World
+
+REGISTER = "/api/v1/users/register"
+HOUR = 60 * 60_000
+WORDS = {"sqlite": sqlite_engine.WORDS, "postgres": postgres_engine.WORDS}
+CROWD = 4000  # enough that an index is worth its while
+
+
+@pytest.fixture
+def three(make_world: Callable[..., World]) -> World:
+    return make_world(registrations_per_caller=3)
+
+
+def body(number: int) -> dict[str, str]:
+    return {"username": f"New{number}", "password": SENT, "email": f"new{number}@example.test"}
+
+
+def register(world: World, *numbers: int, **more: Any) -> list[int]:
+    return [world.post(REGISTER, body(number), **more).status for number in numbers]
+
+
+def limited(answer: Answer) -> int:
+    """The seconds to wait."""
+    refused(answer, 429, "too_many_registrations")
+    seconds = int(answer.headers["retry-after"])
+    assert answer.message == f"Too many accounts were registered; wait {seconds} seconds."
+    return seconds
+
+
+def age(world: World, minutes: int) -> None:
+    world.sql("UPDATE registrations SET at = at - $1", minutes * 60_000)
+
+
+def test_so_many_an_hour_for_one_caller(three: World) -> None:
+    assert register(three, 1, 2, 3, by="Clerk") == [200] * 3
+    before = everything(three)
+    assert 3590 <= limited(three.post(REGISTER, body(4), by="Clerk")) <= 3600
+    assert everything(three) == before
+    assert register(three, 4, by="Root") == [200]
+
+
+def test_a_thousand_unless_told(world: World) -> None:
+    now = world.run(clock.now(world.keeper.store))
+    values = "INSERT INTO registrations (caller_id, at, user_id) VALUES ($1, $2, $3)"
+    for _ in range(999):
+        world.sql(values, people.USER_IDS["Clerk"], now, new_guid())
+    assert register(world, 1, 2, by="Clerk") == [200, 429]
+
+
+def test_the_hour_slides(three: World) -> None:
+    register(three, 1)
+    age(three, 40)
+    register(three, 2, 3)
+    assert 1190 <= limited(three.post(REGISTER, body(4))) <= 1200
+    age(three, 19)
+    assert register(three, 4) == [429]
+    age(three, 1)
+    assert register(three, 4, 5) == [200, 429]
+
+
+def test_what_is_older_is_thrown_away(three: World) -> None:
+    register(three, 1, 2, 3)
+    age(three, 60)
+    register(three, 4)
+    assert len(rows(three, "registrations")) == 1
+
+
+def test_what_is_refused_is_not_counted(three: World) -> None:
+    for bad, status in (("Ann", 409), ("rank", 400), ("x", 400)):
+        assert three.post(REGISTER, body(1) | {"username": bad}).status == status
+    refused(three.post(REGISTER, body(1), by="Shop"), 403, "role_missing")
+    assert rows(three, "registrations") == []
+    assert register(three, 1, 2, 3) == [200] * 3
+
+
+def test_a_dry_run_is_not_counted_and_is_told_the_limit(three: World) -> None:
+    tried = f"{REGISTER}?dryRun=true"
+    before = everything(three)
+    assert {three.post(tried, body(number)).status for number in range(4)} == {200}
+    assert everything(three) == before
+    register(three, 1, 2, 3)
+    limited(three.post(tried, body(4)))
+
+
+def test_a_replay_is_not_counted(three: World) -> None:
+    key = {"Idempotency-Key": "once"}
+    assert register(three, 1, 1, 1, headers=key) == [200] * 3
+    assert register(three, 2, 3, 4) == [200, 200, 429]
+    assert three.post(REGISTER, body(1), headers=key).headers["idempotent-replay"] == "true"
+
+
+def test_another_token_is_the_same_caller(three: World) -> None:
+    log_in = {"grant_type": "password", "username": "Root", "password": SENT}
+    token = three.post("/api/oauth/token", log_in, by=None).json["access_token"]
+    assert register(three, 1, 2) == [200] * 2
+    assert register(three, 3, 4, token=token) == [200, 429]
+
+
+def test_who_may_not_learns_nothing_of_the_limit(three: World) -> None:
+    register(three, 1, 2, 3)
+    refused(three.post(REGISTER, body(4), by="Shop"), 403, "role_missing")
+    refused(three.post(REGISTER, body(4), by=None), 401, "denied")
+
+
+def test_the_command_line_is_not_limited(three: World) -> None:
+    command = CommandLine(three.url)
+    for number in range(4):
+        command.run(
+            *("users", "add", f"New{number}", "--email", f"new{number}@example.test", "--password-stdin"),
+            typed=f"{people.PASSWORD}\n",
+            GAMEKEEPER_REGISTRATIONS_PER_CALLER="1",
+        )
+    assert rows(three, "registrations") == []
+
+
+def test_many_at_once_over_two_instances(make_world: Callable[..., World]) -> None:
+    """Straight to the rule: over HTTP they would wait for each other's hashes."""
+    worlds = [make_world(registrations_per_caller=5) for _ in range(2)]
+
+    async def one(world: World, number: int) -> bool:
+        caller, name = people.USER_IDS["Clerk"], f"New{number}"
+        email, settings = f"{name}@example.test", world.keeper.settings
+
+        def decide(tx: Reading) -> Coroutine[Any, Any, Decision[User]]:
+            return rule.register(tx, caller, settings, name, email, NO_PASSWORD)
+
+        try:
+            await world.keeper.changes.apply(Intent(name, caller), decide, lambda _: b"null")
+        except TooManyRegistrations:
+            return False
+        return True
+
+    async def all_of_them() -> list[bool]:
+        return await asyncio.gather(*[one(each, number) for number, each in enumerate(worlds * 8)])
+
+    done = worlds[0].run(all_of_them())
+    assert (done.count(True), done.count(False)) == (5, 11)
+    assert len(rows(worlds[0], "registrations")) == 5
+    assert worlds[0].sql("SELECT COUNT(*) FROM users WHERE name LIKE 'New%'") == [(5,)]
+
+
+def test_counting_reads_no_more_when_there_is_more(three: World) -> None:
+    now = three.run(clock.now(three.keeper.store))
+    for number in range(CROWD // 100):
+        caller, values = new_guid(), ", ".join(f"($1, {now - number - each}, $2)" for each in range(100))
+        three.sql(f"INSERT INTO registrations (caller_id, at, user_id) VALUES {values}", caller, new_guid())  # noqa: S608 - the test's own numbers
+    register(three, 1, 2, 3)
+    counting = registrations.SQL.wait.text(three.keeper.store.engine, WORDS[three.keeper.store.engine])
+    assert not whole_tables(three, counting, [people.USER_IDS["Root"], 3, HOUR])
+    assert whole_tables(three, "SELECT at FROM registrations WHERE user_id = $1", [people.USER_IDS["Root"]])
+
+
+def whole_tables(world: World, text: str, values: Sequence[Any]) -> list[str]:
+    """What the engine would read from end to end."""
+    if world.keeper.store.engine == "sqlite":
+        return [what for *_, what in world.sql(f"EXPLAIN QUERY PLAN {text}", *values) if what.startswith("SCAN")]
+    world.sql("ANALYZE registrations")
+    for number, value in enumerate(values, 1):
+        text = text.replace(f"${number}", f"'{value}'" if isinstance(value, str) else str(value))
+    return [what for (what,) in world.sql(f"EXPLAIN {text}") if "Seq Scan" in what]

@@ -1,0 +1,105 @@
+"""The machine's clock is put forward and back under a running server, and between two of its lives."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+import people
+from gamekeeper.game.tokens import digest
+from gamekeeper.store import clock
+from gamekeeper.store.clock import SteadyClock
+from world import World
+
+Make = Callable[..., World]
+MINUTE, DAY = 60, 24 * 60 * 60
+JUMPS = (60 * MINUTE, 365 * DAY, -DAY, -30 * 365 * DAY)
+PATH = "/api/v1/players/online/count"
+
+
+def move(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    right = time.time
+    monkeypatch.setattr(time, "time", lambda: right() + seconds)
+
+
+def now(world: World) -> int:
+    return world.run(clock.now(world.keeper.store))
+
+
+def end_in(world: World, milliseconds: int) -> None:
+    """Root's token."""
+    ends = now(world) + milliseconds
+    world.sql("UPDATE tokens SET access_expires = $1 WHERE access_hash = $2", ends, digest(world.tokens["Root"]))
+
+
+@pytest.mark.parametrize("seconds", JUMPS[:2])
+def test_the_time_is_the_servers_or_the_machines_at_the_start(
+    make_world: Make, engine: str, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    before = now(make_world())
+    move(monkeypatch, seconds)
+    wanted = {"sqlite": seconds * 1000, "postgres": 0}[engine]
+    assert 0 <= now(make_world()) - before - wanted < 10_000
+
+
+@pytest.mark.parametrize("seconds", JUMPS)
+def test_a_jump_moves_nothing(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    before = now(world)
+    move(monkeypatch, seconds)
+    assert 0 <= now(world) - before < 10_000
+
+
+@pytest.mark.parametrize("seconds", JUMPS)
+def test_a_token_that_lives_lives_on(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    end_in(world, MINUTE * 1000)
+    move(monkeypatch, seconds)
+    assert world.get(PATH).status == 200
+
+
+@pytest.mark.parametrize("seconds", JUMPS)
+def test_a_token_that_ended_stays_ended(world: World, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    end_in(world, -1)
+    move(monkeypatch, seconds)
+    assert world.get(PATH).status == 401
+
+
+def test_nor_does_a_clock_put_back_before_the_start_let_it_live_again(
+    make_world: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = make_world()
+    before = now(first)
+    end_in(first, -1)
+    assert first.post("/api/v1/players/Ann/spells/teach", {"spellid": people.HEAL.id}, by="Shop").status == 200
+    move(monkeypatch, -DAY)
+    again = make_world()
+    assert again.get(PATH).status == 401
+    assert now(again) >= before
+
+
+def test_nor_where_tokens_were_only_used(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = make_world()
+    before = now(first)
+    first.sql("UPDATE tokens SET last_used = $1", before)
+    move(monkeypatch, -DAY)
+    assert now(make_world()) >= before
+
+
+def test_a_view_has_the_same_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its text is in the file, with SQLite's own name for the time in it."""
+    world.get("/api/v1/users/Ann/password/reset")
+    move(monkeypatch, 365 * DAY)
+    assert world.get("/api/v1/users/Ann").json["PasswordResetCode"]
+
+
+def test_a_jump_is_told_once_and_again_when_it_is_undone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steady = SteadyClock()
+    for seconds in (59, 3600, 0, -3600, -3600):
+        with monkeypatch.context() as moved:
+            move(moved, seconds)
+            steady.julian_day("now")
+    told = capsys.readouterr().err
+    assert told.count("3600 s ahead of the database's. If the clock is right, restart") == 1
+    assert told.count("3600 s behind the database's. Time never goes back") == 1
+    assert told.count("\n") == 2

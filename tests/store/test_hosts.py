@@ -1,0 +1,84 @@
+"""A URL that names several servers: the one that takes writes is found, and one that says nothing holds nobody up."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Generator
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+
+from databases import Postgres
+from gamekeeper.store import clock, hosts, postgres
+from gamekeeper.store.engine import Away
+
+
+def test_a_url_for_each_server() -> None:
+    url = "postgresql://me:s%2Ccret@one,two:5433/game?sslmode=require"
+    assert hosts.each(url) == [
+        "postgresql://me:s%2Ccret@one/game?sslmode=require",
+        "postgresql://me:s%2Ccret@two:5433/game?sslmode=require",
+    ]
+
+
+@pytest.mark.parametrize("url", ["postgresql:///game?host=/run/postgresql", "postgresql://one/game"])
+def test_one_server_is_one_url(url: str) -> None:
+    assert hosts.each(url) == [url]
+
+
+async def look(url: str, times: int) -> list[float]:
+    """How long it takes to be answered, each time over a new connection."""
+    store = postgres.PostgresStore(url, 1)
+    took: list[float] = []
+    for _ in range(times):
+        began = time.monotonic()
+        await clock.now(store)
+        took.append(time.monotonic() - began)
+        await store.close()
+    return took
+
+
+@pytest.fixture
+def url(postgres_databases: Postgres) -> Generator[str]:
+    url = postgres_databases.empty()
+    yield url
+    postgres_databases.drop(url)
+
+
+def beside(host: str, url: str) -> str:
+    """The URL with another server before its own, which may be a Unix socket."""
+    parts = urlsplit(url)
+    user, at, place = parts.netloc.rpartition("@")
+    place = place or quote(parse_qs(parts.query)["host"][0], safe="")
+    return urlunsplit(parts._replace(netloc=f"{user}{at}{host},{place}", query=""))
+
+
+def test_a_silent_server_costs_its_own_time_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "CONNECT_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts, and never says a word
+        first, *others = asyncio.run(look(beside(f"127.0.0.1:{silent.getsockname()[1]}", url), 3))
+    assert 0.5 <= first < 1.5
+    assert max(others) < 0.5
+
+
+def test_nobody_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "CONNECT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(Away, match="TimeoutError"):
+            asyncio.run(look(f"postgresql://me@127.0.0.1:{port},127.0.0.1:{port}/game", 1))
+
+
+async def forbid_writes(url: str) -> None:
+    driver: Any = asyncpg
+    db = await driver.connect(url)
+    await db.execute(f'ALTER DATABASE "{urlsplit(url).path[1:]}" SET default_transaction_read_only = on')
+    await db.close()
+
+
+def test_a_server_that_takes_no_writes_is_not_used(url: str) -> None:
+    asyncio.run(forbid_writes(url))
+    with pytest.raises(Away, match="read_write"):
+        asyncio.run(look(url, 1))

@@ -1,0 +1,366 @@
+"""A backup shows one moment, comes back whole or not at all, and begins a new life of its own."""
+
+import asyncio
+import random
+import threading
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import state
+
+import outbox
+from command_line import CommandLine
+from expectations import refused
+from gamekeeper import app, doctor, settings
+from gamekeeper.backup import making, restoring
+from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Table, Writer
+from gamekeeper.backup.restoring import NotEmpty
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import copies
+from gamekeeper.store.engine import Store
+from gamekeeper.store.migrate import Applied, SchemaMismatch, known, migrate
+from gamekeeper.store.statements import Statement
+from people import ANN, BOB, COIN
+from server import Server
+from world import World, at_work
+
+# a backup leaves these out, or a restore does something about them
+NOT_AS_IT_WAS = frozenset({"resets", "lists", "list_blocks", "list_changes", "epoch", "tokens"})
+GIVE = {"itemid": COIN.id, "quantity": 5}
+KEY = {"Idempotency-Key": "once"}
+
+
+def nothing(_what: str, _done: int, _total: int | None) -> None:
+    """Nobody watches."""
+
+
+def give(world: World, name: str = "Bob", **more: Any) -> Any:
+    answer = world.post(f"/api/v1/players/{name}/items/give", GIVE, by="Shop", **more)
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], None] = nothing) -> Manifest:
+    return world.run(making.make(world.keeper.store, file, moved))
+
+
+def restore(file: Path, url: str, **more: bool) -> None:
+    """As the command does it, but for what it says."""
+    loaded = settings.load({}, database=url)
+
+    async def run(target: settings.Settings, archive: Archive) -> None:
+        keeper = app.build_keeper(target)
+        await keeper.store.open()
+        try:
+            await restoring.restore(keeper, archive, nothing, **more)
+        finally:
+            await keeper.store.close()
+            keeper.passwords.close()
+
+    with Archive(file) as archive:
+        archive.verify(nothing)
+        with restoring.place(loaded) as target:
+            asyncio.run(run(target, archive))
+
+
+def is_untouched(url: str) -> bool:
+    if url.startswith("sqlite"):
+        path = Path(url.removeprefix("sqlite:///"))
+        return not list(path.parent.glob(f"*{path.name}*"))
+
+    async def tables(store: Store) -> list[str]:
+        await store.open()
+        try:
+            return await copies.tables(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(tables(app.open_store(settings.load({}, database=url)))) == []
+
+
+def errors(world: World) -> list[str]:
+    found = world.run(doctor.examine(world.keeper, nothing))
+    return [f"{each.check}: {each.message}" for each in found if each.level == doctor.ERROR]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "game.backup"
+
+
+@pytest.fixture
+def restored(empty_database: str, known_tokens: dict[str, str]) -> Generator[Callable[..., World]]:
+    """A world on what comes out of a file."""
+    opened: list[World] = []
+
+    def open_(file: Path, **more: bool) -> World:
+        restore(file, empty_database, **more)
+        opened.append(World(empty_database, known_tokens, asyncio.new_event_loop()))
+        return opened[-1]
+
+    yield open_
+    for each in opened:
+        each.close()
+        each.loop.close()
+
+
+# --- what comes back -----------------------------------------------------------------------------------------------
+
+
+def test_everything_comes_back(world: World, file: Path, restored: Callable[..., World]) -> None:
+    give(world)
+    world.sql("UPDATE epoch SET trimmed = 3")
+    before, last = state.fingerprint(world, NOT_AS_IT_WAS), world.ledger()[-1].seq
+    manifest = back_up(world, file)
+    give(world)  # after the backup
+    copy = restored(file)
+    assert state.changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
+    assert manifest.ledger == last
+    assert manifest.rows > 20
+    assert copy.sql("SELECT trimmed FROM epoch") == [(3,)]
+    assert errors(copy) == []
+
+
+def test_every_table_is_copied_or_left_out_on_purpose(world: World, file: Path) -> None:
+    copied = {table.name for table in back_up(world, file).tables}
+    assert copied == set(state.tables()) - {"resets", "lists", "list_blocks", "list_changes"}
+
+
+def test_it_goes_on_from_there(world: World, file: Path, restored: Callable[..., World]) -> None:
+    first = give(world, headers=KEY)
+    last = world.ledger()[-1].seq
+    back_up(world, file)
+    copy = restored(file, keep_tokens=True)
+    assert give(copy, headers=KEY) == first  # a replay
+    assert copy.ledger()[-1].seq == last
+    give(copy)
+    assert copy.ledger()[-1].seq == last + 1
+    assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
+
+
+def test_followers_are_told(world: World, file: Path, restored: Callable[..., World]) -> None:
+    epoch = world.get("/api/link/v1/changes", by="Server").json["Epoch"]
+    back_up(world, file)
+    copy = restored(file, keep_tokens=True)
+    refused(copy.get(f"/api/link/v1/changes?epoch={epoch}", by="Server"), 409, "epoch_changed")
+
+
+def test_tokens_are_revoked(world: World, file: Path, restored: Callable[..., World]) -> None:
+    back_up(world, file)
+    assert restored(file).get("/api/v1/players/Ann").status == 401
+
+
+def test_tokens_can_be_kept(world: World, file: Path, restored: Callable[..., World]) -> None:
+    back_up(world, file)
+    assert restored(file, keep_tokens=True).get("/api/v1/players/Ann").status == 200
+
+
+def test_codes_are_not_in_it_and_no_mail_is_sent_twice(
+    world: World, file: Path, restored: Callable[..., World]
+) -> None:
+    code = outbox.ask(world)
+    back_up(world, file)
+    with Archive(file) as archive:
+        rows = [row for table in archive.manifest.tables for row in archive.rows(table, nothing)]
+    assert code not in repr(rows)
+    copy = restored(file, keep_tokens=True)
+    assert outbox.only(copy).state == "expired"
+    assert copy.sql("SELECT COUNT(*) FROM mails WHERE next_try_at IS NOT NULL") == [(0,)]
+    assert copy.get("/api/v1/users/Ann").json["PasswordResetCode"] is None
+
+
+def test_an_older_schema_is_brought_up_to_date(
+    databases: Any, empty_database: str, file: Path, loop: asyncio.AbstractEventLoop
+) -> None:
+    async def old(url: str) -> Manifest:
+        store = app.open_store(settings.load({}, database=url))
+        await store.open()
+        await migrate(store, known()[:2])
+        insert = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, 'Meadow')"})
+        await store.write(lambda tx: tx.returning(insert, ANN.id))
+        made = await making.make(store, file, nothing)
+        await store.close()
+        return made
+
+    async def look(keeper: Keeper) -> list[Any]:
+        assert [each.level for each in await doctor.examine(keeper, nothing)].count(doctor.ERROR) == 0
+        return [tuple(row) for row in await keeper.store.all(Statement("maps", {"": "SELECT id, name FROM maps"}))]
+
+    url = databases.empty()
+    assert loop.run_until_complete(old(url)).schema == 2
+    databases.drop(url)
+    restore(file, empty_database)
+    assert loop.run_until_complete(at_work(empty_database, look)) == [(ANN.id, "Meadow")]
+
+
+def test_into_the_other_engine(
+    world: World, engine: str, file: Path, request: pytest.FixtureRequest, loop: asyncio.AbstractEventLoop
+) -> None:
+    give(world)
+    back_up(world, file)
+    others: Any = request.getfixturevalue("postgres_databases" if engine == "sqlite" else "sqlite_databases")
+    url = others.empty()
+    restore(file, url, keep_tokens=True)
+    copy = World(url, world.tokens, loop)
+    for path in ("/api/v1/players/Ann/items", "/api/v1/players/Bob", "/api/v1/users/Mona"):
+        assert copy.get(path).json == world.get(path).json
+    assert errors(copy) == []
+    copy.close()
+    others.drop(url)
+
+
+# --- one moment ----------------------------------------------------------------------------------------------------
+
+
+def test_it_shows_one_moment(
+    world: World, file: Path, restored: Callable[..., World], known_tokens: dict[str, str]
+) -> None:
+    """Somebody gives between any two tables; none of it is in the copy, not even a part."""
+    before = state.fingerprint(world, NOT_AS_IT_WAS)
+    other = World(world.url, known_tokens, asyncio.new_event_loop())
+    names: set[str] = set()
+
+    def meanwhile(what: str, _done: int, _total: int | None) -> None:
+        if what not in names:
+            names.add(what)
+            giving = threading.Thread(
+                target=give, args=(other,), kwargs={"headers": {"Idempotency-Key": str(len(names))}}
+            )
+            giving.start()
+            giving.join()
+
+    back_up(world, file, meanwhile)
+    other.close()
+    other.loop.close()
+    assert len(world.ledger()) > 20
+    copy = restored(file)
+    assert state.changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
+    assert errors(copy) == []
+
+
+# --- all or nothing ------------------------------------------------------------------------------------------------
+
+
+def test_every_byte_counts(world: World, file: Path, tmp_path: Path) -> None:
+    """One that is flipped is noticed, unless it says nothing (such as a date in the ZIP's own index)."""
+    back_up(world, file)
+    whole, chance, noticed = file.read_bytes(), random.Random(1), 0
+    wanted = contents(file)
+    broken = tmp_path / "broken.backup"
+    for _ in range(200):
+        flipped = bytearray(whole)
+        flipped[chance.randrange(len(flipped))] ^= 1 << chance.randrange(8)
+        broken.write_bytes(flipped)
+        try:
+            assert contents(broken) == wanted
+        except BadBackup as problem:
+            assert "Nothing was changed. Use another one." in str(problem)  # noqa: PT017 - not every one is noticed
+            noticed += 1
+    assert noticed > 100
+
+
+def contents(file: Path) -> list[Any]:
+    with Archive(file) as archive:
+        archive.verify(nothing)
+        return [archive.manifest, *(list(archive.rows(table, nothing)) for table in archive.manifest.tables)]
+
+
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.9, 0.999])
+def test_a_file_that_was_cut(world: World, file: Path, empty_database: str, part: float) -> None:
+    back_up(world, file)
+    file.write_bytes(file.read_bytes()[: int(file.stat().st_size * part)])
+    with pytest.raises(BadBackup, match="is not a whole backup"):
+        restore(file, empty_database)
+    assert is_untouched(empty_database)
+
+
+def test_a_table_whose_rows_are_gone_is_noticed(world: World, file: Path, tmp_path: Path) -> None:
+    """The manifest says how many there were, and what they add up to."""
+    manifest = back_up(world, file)
+    poor = rewritten(file, tmp_path / "poor.backup", manifest, "users", [])
+    with Archive(poor) as archive, pytest.raises(BadBackup, match="the table users is not what it was"):
+        archive.verify(nothing)
+
+
+def test_what_the_database_refuses_leaves_nothing(
+    world: World, file: Path, tmp_path: Path, empty_database: str
+) -> None:
+    """A row that breaks a constraint, with checksums that are right: the last table but a few, all others are in."""
+    manifest = back_up(world, file)
+    bad = tmp_path / "bad.backup"
+    rewritten(file, bad, manifest, "ledger", [[None] * 12], truly=True)
+    with pytest.raises(Exception, match=r"(?i)null"):
+        restore(bad, empty_database)
+    assert is_untouched(empty_database)
+
+
+def rewritten(file: Path, to: Path, manifest: Manifest, name: str, rows: list[Any], *, truly: bool = False) -> Path:
+    """The same backup with other rows in a table; `truly`: and a manifest that says so."""
+    tables: list[Table] = []
+    with Archive(file) as archive, to.open("wb") as out, Writer(out) as writer:
+        for table in manifest.tables:
+            with writer.table(table.name) as page:
+                page.add(rows if table.name == name else list(archive.rows(table, nothing)))
+            tables.append(Table(table.name, table.columns, page.rows, page.sha256))
+        writer.put(changed(manifest, tables=tables) if truly else manifest)
+    return to
+
+
+def changed(manifest: Manifest, **fields: Any) -> Manifest:
+    return Manifest(**{name: getattr(manifest, name) for name in manifest.__struct_fields__} | fields)
+
+
+def test_a_newer_schema_is_refused(world: World, file: Path, tmp_path: Path, empty_database: str) -> None:
+    manifest = back_up(world, file)
+    newer = [*manifest.migrations, Applied(9999, "from_the_future", "x")]
+    future = rewritten(file, tmp_path / "f", changed(manifest, migrations=newer), "", [])
+    with pytest.raises(SchemaMismatch, match=r"The backup has migration 9999 .* a newer Gamekeeper"):
+        restore(future, empty_database)
+    assert is_untouched(empty_database)
+
+
+def test_a_newer_format_is_refused(world: World, file: Path, tmp_path: Path) -> None:
+    future = rewritten(file, tmp_path / "f", changed(back_up(world, file), format=2), "", [])
+    with pytest.raises(BadBackup, match="has the format 2"):
+        Archive(future)
+
+
+def test_what_does_not_fit_its_schema_is_refused(world: World, file: Path, tmp_path: Path, empty_database: str) -> None:
+    """Names out of a file never become SQL unless the schema has them."""
+    manifest = back_up(world, file)
+    first = manifest.tables[0]
+    odd = Table(first.name, [*first.columns[:-1], "id) SELECT 1; --"], first.rows, first.sha256)
+    for tables in ([odd, *manifest.tables[1:]], [*manifest.tables, Table("x; --", ["id"], 0, "")]):
+        made = rewritten(file, tmp_path / "odd", changed(manifest, tables=tables), "x; --", [], truly=True)
+        with pytest.raises(BadBackup, match="does not fit its own schema number"):
+            restore(made, empty_database)
+        assert is_untouched(empty_database)
+
+
+def test_a_database_with_something_in_it_is_left_alone(world: World, file: Path, database: str) -> None:
+    back_up(world, file)
+    give(world)
+    before = state.fingerprint(world)
+    with pytest.raises(NotEmpty, match="already, and it is left alone"):
+        restore(file, database)
+    assert state.changed(before, state.fingerprint(world)) == []
+
+
+# --- the drill -----------------------------------------------------------------------------------------------------
+
+
+def test_drill(database: str, known_tokens: dict[str, str], empty_database: str, file: Path) -> None:
+    """What an operator does: back up beside the server, lose everything, restore, serve, let people in again."""
+    headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
+    with Server(database) as server, httpx.Client(base_url=server.url, headers=headers) as client:
+        client.post(f"/api/v1/players/{BOB.id}/items/give", json=GIVE).raise_for_status()
+        wanted = client.get(f"/api/v1/players/{BOB.id}/items").json()
+        assert "Verified: " in CommandLine(database).says("backup", str(file))
+    command = CommandLine(empty_database)
+    assert command.says("restore", str(file)).splitlines()[0].endswith("; doctor found nothing.")
+    headers = {"Authorization": f"Bearer {command.says('tokens', 'issue', 'Root').strip()}"}
+    with Server(empty_database) as server, httpx.Client(base_url=server.url, headers=headers) as client:
+        assert client.get(f"/api/v1/players/{BOB.id}/items").json() == wanted

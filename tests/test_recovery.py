@@ -1,0 +1,186 @@
+"""The database goes away, or says nothing any more, and comes back: 503 meanwhile, and nothing to restart."""
+
+import asyncio
+import sqlite3
+import time
+import uuid
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+
+import people
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.statements import Statement
+from server import Server
+from swallower import Swallower
+from world import World
+
+GIVE = "/api/v1/players/Bob/items/give"
+ONLY_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+ONLY_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+HEALED_SECONDS = 2.0
+
+
+class Giver:
+    """Gives one coin after the other, each under a key of its own, until it knows that it was given."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+        self.given = 0
+        self.statuses = set[int]()
+        self.good_at: list[float] = []
+
+    async def until(self, ended: Callable[[], bool]) -> None:
+        while not ended():
+            key = {"Idempotency-Key": uuid.uuid4().hex}
+            body = {"itemid": people.COIN.id, "quantity": 1}
+            while (answer := await self._client.post(GIVE, json=body, headers=key)).status_code != 200:
+                self.statuses.add(answer.status_code)
+                await asyncio.sleep(0.02)
+            self.given += 1
+            self.good_at.append(time.monotonic())
+
+
+@asynccontextmanager
+async def caller_of(server: Server, token: str | None) -> AsyncGenerator[httpx.AsyncClient]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=60) as client:
+        yield client
+
+
+async def coins(client: httpx.AsyncClient) -> int:
+    slots = (await client.get("/api/v1/players/Bob/items/inventory")).json()
+    return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == people.COIN.id)
+
+
+@ONLY_POSTGRES
+def test_after_a_black_hole_every_key_resolves_once(database: str, known_tokens: Mapping[str, str]) -> None:
+    async def through(way: Swallower, server: Server) -> None:
+        ended = False
+        async with caller_of(server, known_tokens["Root"]) as client:
+            before, givers = await coins(client), [Giver(client) for _ in range(12)]
+            work = [asyncio.create_task(each.until(lambda: ended)) for each in givers]
+            await asyncio.sleep(1)
+            way.swallow()
+            await asyncio.sleep(4)
+            way.heal()
+            healed = time.monotonic()
+            await asyncio.sleep(HEALED_SECONDS + 1)
+            ended = True
+            await asyncio.gather(*work)
+            assert min(at for each in givers for at in each.good_at if at > healed) - healed < HEALED_SECONDS
+            assert set[int]().union(*(each.statuses for each in givers)) <= {503}
+            assert await coins(client) - before == sum(each.given for each in givers)
+
+    with Swallower(database) as way, Server(way.url) as server:
+        asyncio.run(through(way, server))
+
+
+@ONLY_POSTGRES
+def test_not_ready_is_said_in_bounded_time_while_the_database_is_silent(database: str) -> None:
+    async def through(way: Swallower, server: Server) -> None:
+        async with caller_of(server, None) as client:
+            way.swallow()
+            await asyncio.sleep(1)
+            began = time.monotonic()
+            answers = await asyncio.gather(*(client.get("/health/ready") for _ in range(30)))
+            took = time.monotonic() - began
+            assert ({each.status_code for each in answers}, took < 3.5) == ({503}, True)
+            assert (await client.get("/health/live")).status_code == 200
+            way.heal()
+            healed = time.monotonic()
+            while (await client.get("/health/ready")).status_code != 200:
+                assert time.monotonic() - healed < 2 * HEALED_SECONDS
+
+    with Swallower(database) as way, Server(way.url) as server:
+        asyncio.run(through(way, server))
+
+
+@ONLY_SQLITE
+def test_a_file_that_another_program_locks(database: str, known_tokens: Mapping[str, str]) -> None:
+    async def through(server: Server) -> None:
+        async with caller_of(server, known_tokens["Root"]) as client:
+            other = sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            giver, ended = Giver(client), False
+            giving = asyncio.create_task(giver.until(lambda: ended))
+            await asyncio.sleep(1)  # until the last good answer is no longer fresh
+            began = time.monotonic()
+            assert (await client.get("/health/ready")).status_code == 503
+            assert time.monotonic() - began < 3
+            assert (await client.get("/api/v1/players/Bob")).status_code == 200
+            await asyncio.sleep(6)
+            other.execute("ROLLBACK")
+            other.close()
+            healed, ended = time.monotonic(), True
+            await giving
+            assert giver.statuses == {503}
+            assert giver.good_at[0] - healed < HEALED_SECONDS
+            assert (await client.get("/health/ready")).status_code == 200
+
+    with Server(database) as server:
+        asyncio.run(through(server))
+
+
+# --- the limit of statements ---------------------------------------------------------------------------------------
+
+
+def slow_commit(world: World, seconds: float) -> None:
+    sleep = f"'BEGIN PERFORM pg_sleep({seconds}); RETURN NULL; END'"
+    world.sql(f"CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS {sleep}")
+    world.sql(
+        "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON ledger DEFERRABLE INITIALLY DEFERRED "
+        "FOR EACH ROW EXECUTE FUNCTION sleep()"
+    )
+
+
+@ONLY_POSTGRES
+def test_a_commit_is_never_cut_off(world: World) -> None:
+    slow_commit(world, 2.5)
+    world.run(world.keeper.store.limit(1))
+    began = time.monotonic()
+    assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 1}).status == 200
+    assert time.monotonic() - began > 2.5
+
+
+@ONLY_POSTGRES
+def test_a_statement_that_takes_too_long_is_given_up_at_once(make_world: Callable[..., World]) -> None:
+    world, other = make_world(), make_world()
+    world.run(world.keeper.store.limit(1))
+
+    async def lock() -> None:
+        """Before that the wait for a lock would end, after five seconds."""
+        await other.keeper.store.write(lambda tx: hold(tx, asked))
+
+    async def hold(tx: Writing, until: asyncio.Event) -> None:
+        await tx.returning(Statement("lock", {"": "LOCK TABLE slots"}))
+        locked.set()
+        await until.wait()
+
+    locked, asked = asyncio.Event(), asyncio.Event()
+
+    async def ask() -> tuple[float, list[int]]:
+        holding = asyncio.create_task(lock())
+        await locked.wait()
+        began = time.monotonic()
+        reading, writing = await asyncio.gather(
+            world.send("GET", "/api/v1/players/Bob/items"),
+            world.send("POST", GIVE, body={"itemid": people.COIN.id, "quantity": 1}),
+        )
+        took = time.monotonic() - began
+        asked.set()
+        await holding
+        return took, [reading.status, writing.status]
+
+    took, statuses = world.run(ask())
+    assert (statuses, took < 2.5) == ([503, 503], True)
+    assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 1}).status == 200
+
+
+@ONLY_POSTGRES
+def test_only_what_is_served_has_a_limit(world: World) -> None:
+    assert world.sql("SELECT current_setting('statement_timeout')") == [("0",)]
+    world.run(world.keeper.store.limit(7))
+    assert world.sql("SELECT current_setting('statement_timeout')") == [("7s",)]

@@ -1,0 +1,201 @@
+"""What is old is thrown away, and nothing with it that somebody still needs."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import people
+from expectations import refused
+from game_server import LINK
+from gamekeeper import doctor
+from gamekeeper.doctor import ERROR
+from gamekeeper.game import retention
+from gamekeeper.game.effects import LedgerTrimmed
+from gamekeeper.game.spelling import Trace
+from gamekeeper.store import ledger
+from people import ANN, BOB, COIN
+from world import World
+
+CHANGES = f"{LINK}/changes"
+LONG_AGO = 10 * retention.DAY_MS
+
+
+def items(world: World, what: str, name: str, quantity: int, item_id: str = COIN.id) -> Any:
+    body = {"itemid": item_id, "quantity": quantity, "bankoverflow": True}
+    return world.post(f"/api/v1/players/{name}/items/{what}", body, by="Shop")
+
+
+def age(world: World) -> None:
+    """All that is in the ledger was written ten days earlier."""
+    world.sql("UPDATE ledger SET at = at - $1", LONG_AGO)
+
+
+def trim(world: World, times: int = 1) -> None:
+    for _ in range(times):
+        world.run(retention.trim(world.keeper, LONG_AGO - retention.DAY_MS))
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    del what, done, total
+
+
+def wrong(world: World) -> list[str]:
+    found = world.run(doctor.examine(world.keeper, unseen))
+    return [each.message for each in found if each.level == ERROR]
+
+
+def last(world: World) -> int:
+    return world.run(ledger.last(world.keeper.store))
+
+
+def test_for_ever_unless_told(world: World) -> None:
+    age(world)
+    before = world.ledger()
+    world.run(retention.tidy(world.keeper))
+    assert world.ledger() == before
+
+
+def test_after_its_days_a_change_is_gone_and_the_sums_still_fit(make_world: Callable[..., World]) -> None:
+    world = make_world(ledger_days=9)
+    for _ in range(3):
+        assert items(world, "give", "Bob", 5).status == 200
+    age(world)
+    assert items(world, "give", "Ann", 2).status == 200
+    recent = world.ledger()[-1]
+    world.run(retention.tidy(world.keeper))
+    rows = world.ledger()
+    assert [row.player_id for row in rows].count(BOB.id) == 1  # his newest
+    assert recent in rows
+    assert (rows[-1].kind, rows[-1].request_id) == ("ledger_trimmed", "retention")
+    assert wrong(world) == []
+    assert [row[0] for row in world.sql("SELECT trimmed FROM epoch")] == [recent.seq - 1]
+
+
+def test_a_step_takes_so_many_at_most(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "MOST_CHANGES", 4)
+    for _ in range(9):
+        items(world, "give", "Bob", 1)
+    age(world)
+    old = {row.seq for row in world.ledger()}
+    seen: list[int] = []
+    while not seen or seen[-1] < max(old):
+        trim(world)
+        seen += [row[0] for row in world.sql("SELECT trimmed FROM epoch")]
+        assert wrong(world) == []
+    assert (
+        max(after - before for before, after in zip([0, *seen], seen, strict=False)) <= 4 + 1
+    )  # numbers may be missing
+    before = world.ledger()
+    trim(world)  # nothing is left to do
+    assert world.ledger() == before
+
+
+def test_the_sums_fit_whatever_happened_and_however_often_it_is_trimmed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "MOST_CHANGES", 7)
+    dice = random.Random(5)
+    for _ in range(12):
+        for _ in range(dice.randint(1, 6)):
+            what, name = dice.choice(["give", "give", "take"]), dice.choice(["Ann", "Bob"])
+            item = dice.choice([COIN, people.POUCH, people.ARROW])
+            items(world, what, name, dice.randint(1, 3), item.id)
+        if dice.random() < 0.5:
+            age(world)
+        trim(world, dice.randint(1, 3))
+        assert wrong(world) == []
+    assert sum(row.kind == "ledger_trimmed" for row in world.ledger()) < 12  # they are trimmed like any other
+
+
+def test_a_trim_that_forgets_the_sums_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forgetful(self: LedgerTrimmed) -> tuple[Trace | None, Trace]:
+        return None, Trace(catalogue={"upto": self.upto})
+
+    items(world, "give", "Bob", 5)
+    items(world, "give", "Bob", 5)
+    age(world)
+    monkeypatch.setattr(LedgerTrimmed, "sides", forgetful)
+    trim(world)
+    assert any("the ledger accounts for" in each for each in wrong(world))
+
+
+def test_who_follows_from_before_the_trimmed_part_is_told_so(world: World) -> None:
+    cursor = world.get(f"{CHANGES}?after=now", by="Server").json["Next"]
+    items(world, "give", "Bob", 1)
+    items(world, "give", "Bob", 1)
+    upto = last(world)
+    age(world)
+    trim(world)
+    refused(world.get(f"{CHANGES}?after={cursor}", by="Server"), 409, "changes_trimmed", str(upto))
+    refused(world.get(f"{CHANGES}?after=0", by="Server"), 409, "changes_trimmed", str(upto))
+    assert world.get(f"{CHANGES}?after={upto}", by="Server").json["Changes"] == []
+    assert world.get(f"{CHANGES}?after=now", by="Server").json["Next"] == last(world)
+
+
+def test_a_game_that_was_away_too_long_cannot_write_over_what_it_missed(world: World) -> None:
+    put = f"{LINK}/players/{BOB.id}"
+    applied = last(world)
+    items(world, "give", "Bob", 1)
+    items(world, "give", "Bob", 1)
+    age(world)
+    trim(world)
+    missed = world.call("PUT", put, by="Server", body={"AppliedSeq": applied, "Exp": 5})
+    refused(missed, 409, "changes_trimmed", "no longer kept")
+    newest = max(row.seq for row in world.ledger() if row.player_id == BOB.id)
+    assert world.call("PUT", put, by="Server", body={"AppliedSeq": newest, "Exp": 5}).status == 200
+
+
+def test_a_quiet_character_stays_writable(world: World) -> None:
+    """What its game applied last may be older than all that is kept, as long as nothing came after it."""
+    items(world, "give", "Bob", 1)
+    applied = last(world)
+    items(world, "give", "Ann", 1)
+    age(world)
+    trim(world)
+    put = f"{LINK}/players/{BOB.id}"
+    assert world.call("PUT", put, by="Server", body={"AppliedSeq": applied, "Exp": 5}).status == 200
+    ann = f"{LINK}/players/{ANN.id}"
+    refused(world.call("PUT", ann, by="Server", body={"AppliedSeq": applied, "Exp": 5}), 409, "changes_trimmed", "kept")
+
+
+def test_what_the_game_said_itself_hides_no_change_of_others(world: World) -> None:
+    """The newest row of a character is the game's own; the one of the API before it is kept as well."""
+    applied = last(world)
+    items(world, "give", "Bob", 1)
+    put = f"{LINK}/players/{BOB.id}"
+    assert world.call("PUT", put, by="Server", body={"Exp": 5}).status == 200
+    age(world)
+    trim(world)
+    answer = world.call("PUT", put, by="Server", body={"AppliedSeq": applied, "Exp": 6})
+    assert (answer.status, answer.code) == (409, "changes_trimmed")
+
+
+def test_several_instances_trim_at_once(make_world: Callable[..., World]) -> None:
+    one, two = make_world(), make_world()
+    for _ in range(20):
+        items(one, "give", "Bob", 1)
+    age(one)
+    older = LONG_AGO - retention.DAY_MS
+
+    async def together() -> None:
+        await asyncio.gather(*(retention.trim(each.keeper, older) for each in (one, two, one, two)))
+
+    one.run(together())
+    assert [row.player_id for row in one.ledger()].count(BOB.id) == 1
+    assert sum(row.kind == "ledger_trimmed" for row in one.ledger()) == 1
+    assert wrong(one) == []
+
+
+def test_a_token_is_listed_for_some_days_after_its_end(make_world: Callable[..., World]) -> None:
+    world = make_world(token_days=5)
+    [(before,)] = world.sql("SELECT COUNT(*) FROM tokens")
+    day = retention.DAY_MS
+    for age_days, left in ((4, before), (6, 0)):
+        ended = "SET refresh_expires = {now} - $1, access_expires = {now} - $1"
+        world.sql(f"UPDATE tokens {ended}", age_days * day)
+        world.run(retention.tidy(world.keeper))
+        [(found,)] = world.sql("SELECT COUNT(*) FROM tokens")
+        assert found == left
