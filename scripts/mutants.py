@@ -80,7 +80,7 @@ def _edits(node: ast.AST) -> list[Edit]:
             edits += _of_constant(node)
         case ast.Call():
             edits += _of_call(node)
-        case ast.Return(value=ast.AST()):
+        case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
             edits.append(("returns None", lambda: setattr(node, "value", ast.Constant(None))))
         case ast.comprehension(ifs=ifs):
             edits += [_put(ifs, place, ast.UnaryOp(ast.Not(), each)) for place, each in enumerate(ifs)]

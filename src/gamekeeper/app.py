@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from gamekeeper import __version__, log
+from gamekeeper import log
 from gamekeeper.game import lists, presence, retention
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
@@ -96,10 +96,8 @@ class Upkeep:
         await self._keeper.store.limit(self._keeper.settings.statement_seconds)  # all that may take long is done
         self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
         _on_stop(self._keeper.feed.stop)
-        log.note("start", f"Gamekeeper {__version__} serves from {self._keeper.store.engine}")
 
     async def stop(self) -> None:
-        log.note("stop", f"Gamekeeper {__version__} has answered everybody and ends")
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -71,11 +71,6 @@ def flush() -> None:
     _kept.flush()
 
 
-def note(subject: str, what: str) -> None:
-    """Nothing is wrong; an operator may want to know when it was."""
-    _write(subject, "note", what)
-
-
 def problem(request_id: str, what: str) -> None:
     _write(request_id, "problem", what)
 

@@ -162,6 +162,16 @@ def test_remembered_under_the_stored_hash(keeper_of_passwords: Passwords, checks
         assert len(checks.against) == expected
 
 
+def test_no_more_than_so_many_are_remembered(
+    keeper_of_passwords: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords, "REMEMBERED_MOST", 2)
+    first, second, third = (run(keeper_of_passwords.hashed(SENT)) for _ in range(3))
+    for stored, expected in ((first, 1), (second, 2), (first, 2), (third, 3), (third, 3), (first, 4)):
+        assert run(keeper_of_passwords.right(SENT, stored))
+        assert len(checks.against) == expected
+
+
 def test_a_changed_password_ends_it(world: World) -> None:
     validate = "/api/v1/users/Ann/password/validate"
     assert world.post(validate, {"password": SENT}).status == 200

@@ -364,10 +364,11 @@ class PostgresStore:
         return _Line(db, session if session == db.get_server_pid() else 0)  # a pooler knows it by another number
 
     async def _connected(self) -> Any:  # noqa: ANN401 - asyncpg has no types
-        """To the server that takes writes; it is first looked for where it was."""
+        """Of several servers the one that takes writes, first looked for where it was; one alone may be read only."""
         driver: Any = asyncpg
         session = {**self._session, "lock_timeout": f"{LOCK_SECONDS}s"}
-        options = {"timeout": CONNECT_SECONDS, "statement_cache_size": 0, "target_session_attrs": "read-write"}
+        wanted = "read-write" if len(self._urls) > 1 else "any"
+        options = {"timeout": CONNECT_SECONDS, "statement_cache_size": 0, "target_session_attrs": wanted}
         why = ""
         for url in self._urls:
             try:
