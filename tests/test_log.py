@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import io
 import json
+import logging
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -119,3 +120,47 @@ def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
     assert len(part) <= log.KEPT_MOST
     said = json.loads(part)["problem"]
     assert (said.startswith("first "), said.endswith(" last"), len(said) > 100) == (True, True, True)
+
+
+SENT, DIGEST = "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8", "ab" * 32
+SECRETS = {
+    "a database's password": ("cannot reach postgresql://keeper:hunter2@db:5432/game", "hunter2"),
+    "with an @ in it": ("cannot reach postgresql://keeper:hun@ter2@db/game now", "ter2"),
+    "a mail server's": ("smtps://keeper:hunter2@mail.test:465 says no", "hunter2"),
+    "a token": ("Bearer gka_x7Zq-Ab_12345678901234567890 is not good", "x7Zq"),
+    "a password as it is sent": (f"unexpected {SENT}", SENT),
+    "in capitals": (f"unexpected '{SENT.upper()}'", SENT.upper()),
+    "a token's digest": (f"duplicate {DIGEST}", DIGEST),
+    "a stored hash": ("row ('Ann', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA')", "c2FsdA"),
+    "a row": ('new row violates check "x"\nDETAIL:  Failing row contains (1, Ann, c0de-c0de).\nHINT: x', "c0de"),
+    "a value": ("invalid input for query argument $3: 'c0de-c0de' (expected int)", "c0de"),
+}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_no_secret_gets_into_a_line(name: str) -> None:
+    said, secret = SECRETS[name]
+
+    async def fail() -> None:
+        log.problem("1", said)
+        try:
+            out_of_luck(said)
+        except RuntimeError:
+            log.failure("3")
+        before = logging.getLogger().handlers[:]
+        log.adopt()
+        logging.getLogger("asyncio").error("a task failed: %s", said)
+        logging.getLogger().handlers[:] = before
+
+    written = during(fail())
+    assert written.ids == ["1", "3", "asyncio"]
+    whole = b"".join(written.parts).decode()
+    assert secret not in whole
+    assert json.loads(whole.splitlines()[0])["problem"] == log.redacted(said)
+
+
+def test_what_is_no_secret_stays() -> None:
+    said = (
+        "player 0f5c2a34-1111-4222-8333-944455556666 at http://127.0.0.1:5400/x, see a@b.test; CHECK constraint failed"
+    )
+    assert log.redacted(said) == said

@@ -15,7 +15,7 @@ from gamekeeper.doctor import ERROR
 from gamekeeper.game import retention
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.spelling import Trace
-from gamekeeper.store import ledger
+from gamekeeper.store import feed, ledger
 from people import ANN, BOB, COIN
 from world import World
 
@@ -34,8 +34,9 @@ def age(world: World) -> None:
 
 
 def trim(world: World, times: int = 1) -> None:
+    """What is a day too old is not kept, however little it is."""
     for _ in range(times):
-        world.run(retention.trim(world.keeper, LONG_AGO - retention.DAY_MS))
+        world.run(retention.trim(world.keeper, LONG_AGO - 2 * retention.DAY_MS))
 
 
 def unseen(what: str, done: int, total: int) -> None:
@@ -59,7 +60,7 @@ def test_for_ever_unless_told(world: World) -> None:
 
 
 def test_after_its_days_a_change_is_gone_and_the_sums_still_fit(make_world: Callable[..., World]) -> None:
-    world = make_world(ledger_days=9)
+    world = make_world(ledger_days=8)
     for _ in range(3):
         assert items(world, "give", "Bob", 5).status == 200
     age(world)
@@ -178,7 +179,7 @@ def test_several_instances_trim_at_once(make_world: Callable[..., World]) -> Non
     for _ in range(20):
         items(one, "give", "Bob", 1)
     age(one)
-    older = LONG_AGO - retention.DAY_MS
+    older = LONG_AGO - 2 * retention.DAY_MS
 
     async def together() -> None:
         await asyncio.gather(*(retention.trim(each.keeper, older) for each in (one, two, one, two)))
@@ -199,3 +200,42 @@ def test_a_token_is_listed_for_some_days_after_its_end(make_world: Callable[...,
         world.run(retention.tidy(world.keeper))
         [(found,)] = world.sql("SELECT COUNT(*) FROM tokens")
         assert found == left
+
+
+def test_a_trim_is_not_trimmed_at_once(make_world: Callable[..., World]) -> None:
+    """An idle game is not kept busy by its own broom: a few old changes wait for a day, or for more of them."""
+    world = make_world(ledger_days=10)
+    items(world, "give", "Bob", 1)
+    age(world)
+    before = world.ledger()
+    world.run(retention.tidy(world.keeper))
+    assert world.ledger() == before
+    world.sql("UPDATE ledger SET at = at - $1", retention.DAY_MS)
+    world.run(retention.tidy(world.keeper))
+    assert world.ledger()[-1].kind == "ledger_trimmed"
+
+
+def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    cursor = last(world)
+    for _ in range(4):
+        items(world, "give", "Bob", 1)
+    age(world)
+    between = feed.between
+
+    async def and_trim(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(feed, "between", between)
+        await retention.trim(world.keeper, LONG_AGO - 2 * retention.DAY_MS)
+        return await between(*given, **more)
+
+    monkeypatch.setattr(feed, "between", and_trim)
+    refused(world.get(f"{CHANGES}?after={cursor}", by="Server"), 409, "changes_trimmed", "no longer kept")
+
+
+def test_many_old_keys_go_in_one_round(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "MOST", 2)
+    for number in range(7):
+        body = {"itemid": COIN.id, "quantity": 1}
+        world.post("/api/v1/players/Bob/items/give", body, by="Shop", headers={"Idempotency-Key": f"k{number}"})
+    world.sql("UPDATE idempotency_keys SET at = at - $1", 31 * retention.DAY_MS)
+    world.run(retention.tidy(world.keeper))
+    assert world.sql("SELECT key FROM idempotency_keys") == []

@@ -10,6 +10,7 @@ import people
 from gamekeeper.game import guesses, retention
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.refusals import Overloaded
 from gamekeeper.store import clock, postgres
 from proof import at_once, refused, rows
 from world import SENT, Answer, World
@@ -396,3 +397,12 @@ def test_a_count_that_takes_too_long_is_an_overload(
         return answer
 
     refused(world.run(one_counts_on_and_on()), 503, "overloaded")
+
+
+def test_with_a_full_queue_nobody_is_told_anything(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong ones are not counted then, so a right one that is remembered must not be let in either."""
+    stored = world.run(world.keeper.passwords.hashed(SENT))
+    assert world.run(world.keeper.passwords.right(SENT, stored)) is True
+    monkeypatch.setattr(world.keeper.passwords, "_waiting", world.keeper.settings.hash_queue)
+    with pytest.raises(Overloaded):
+        world.run(world.keeper.passwords.right(SENT, stored))

@@ -1,6 +1,7 @@
 """What both engines promise to the floors above."""
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -211,3 +212,38 @@ def test_one_new_bag_for_two_players_is_one_players(make_world: Make) -> None:
 
     assert [one.run(race(number)) for number in range(15)] == [[200, 400]] * 15
     assert one.run(items.stray_bags(one.keeper.store)) == []
+
+
+class Failing:
+    """A connection whose disk fails when it commits."""
+
+    def __init__(self, db: Any) -> None:
+        self._db = db
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
+
+    def execute(self, text: str, *values: Any) -> Any:
+        if text == "COMMIT":
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
+            raise error
+        return self._db.execute(text, *values)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("together", [1, 3])
+def test_a_disk_that_fails_in_the_commit_leaves_the_outcome_open(
+    world: World, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    """What was written may be found after a crash: nobody is told that it was not."""
+    store: Any = world.keeper.store
+
+    async def write() -> list[object]:
+        works = [store.write(insert(number)) for number in range(together)]
+        return await asyncio.gather(*works, return_exceptions=True)
+
+    monkeypatch.setattr(store, "_writer_db", Failing(getattr(store, "_writer_db")))  # noqa: B009 - a constant to everybody else
+    assert [type(each) for each in world.run(write())] == [Undecided] * together
+    monkeypatch.undo()
+    assert world.run(store.write(insert(0))) is not None

@@ -1,6 +1,7 @@
 """A URL that names several servers: the one that takes writes is found, and one that says nothing holds nobody up."""
 
 import asyncio
+import contextlib
 import socket
 import time
 from collections.abc import Generator
@@ -13,6 +14,7 @@ import pytest
 from databases import Postgres
 from gamekeeper.store import clock, hosts, postgres
 from gamekeeper.store.engine import Away
+from swallower import Swallower
 
 
 def test_a_url_for_each_server() -> None:
@@ -83,3 +85,24 @@ def test_a_server_that_takes_no_writes_is_not_used(url: str) -> None:
     with pytest.raises(Away, match="read_write"):
         asyncio.run(look(beside("127.0.0.1:1", url), 1))
     assert asyncio.run(look(url, 1))  # it is the only one: better to read than nothing
+
+
+def test_a_server_that_falls_silent_holds_nobody_up_for_long(url: str) -> None:
+    """Every connection is in use when it happens, and all of them are dead without a word."""
+
+    async def through(way: Swallower) -> float:
+        place = urlsplit(way.url).netloc.rpartition("@")[2]
+        store = postgres.PostgresStore(beside(place, url), 4)
+        await store.limit(30)
+        await asyncio.gather(*(clock.now(store) for _ in range(4)))
+        way.swallow()
+        began = time.monotonic()
+        while time.monotonic() - began < 30:
+            with contextlib.suppress(Away):
+                await clock.now(store)
+                break
+        await store.close()
+        return time.monotonic() - began
+
+    with Swallower(url) as way:
+        assert asyncio.run(through(way)) < 4 * postgres.CONNECT_SECONDS

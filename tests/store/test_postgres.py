@@ -5,8 +5,9 @@ import contextlib
 
 import pytest
 
+import people
 from gamekeeper.store import lists, players
-from gamekeeper.store.engine import Store
+from gamekeeper.store.engine import Store, Undecided
 from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -42,3 +43,26 @@ def test_what_is_found_beside_something_keeps_its_order_and_may_be_nothing(world
     wanted = [str(row[0]) for row in world.sql("SELECT id FROM players ORDER BY fold")]
     assert world.run(ask(100)) == wanted
     assert world.run(ask(0)) == []
+
+
+def test_a_commit_that_warns_is_not_taken_for_one(world: World) -> None:
+    """PostgreSQL says COMMIT, too, when somebody cancels its wait for the standby, and warns of it."""
+    warn = "BEGIN RAISE WARNING 'The transaction has already committed locally'; RETURN NULL; END"
+    world.sql(f"CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS '{warn.replace(chr(39), chr(39) * 2)}'")
+    world.sql(
+        "CREATE CONSTRAINT TRIGGER warned AFTER UPDATE ON epoch DEFERRABLE INITIALLY DEFERRED "
+        "FOR EACH ROW EXECUTE FUNCTION warn()"
+    )
+    with pytest.raises(Undecided, match="already committed locally"):
+        world.sql("UPDATE epoch SET trimmed = 0")
+
+
+def test_a_replay_waits_like_the_first(world: World) -> None:
+    """It writes a row, and so its COMMIT is not over before the standby has what the first one wrote."""
+    give, key = {"itemid": people.COIN.id, "quantity": 1}, {"Idempotency-Key": "k"}
+    written: list[str] = []
+    for replayed in (False, True):
+        answer = world.post("/api/v1/players/Bob/items/give", give, headers=key)
+        assert (answer.status, "idempotent-replay" in answer.headers) == (200, replayed)
+        written += [row[0] for row in world.sql("SELECT CAST(xmin AS text) FROM idempotency_keys")]
+    assert written[0] != written[1]

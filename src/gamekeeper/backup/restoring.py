@@ -12,7 +12,7 @@ from gamekeeper.backup.making import sync_folder
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import copies, indexes, lists, mails, players
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Away, Reading, Writing
 from gamekeeper.store.migrate import CLAIM, applied, apply, known, require_known
 
 EPOCH, LISTS, MIGRATIONS = "epoch", "lists", "migrations"
@@ -34,6 +34,8 @@ def place(settings: Settings) -> Generator[Settings]:
     try:
         yield replace(settings, database=f"sqlite:///{part}")
         _require_no_file(file)
+        if any(each.exists() for each in _files(part) if each != part):
+            raise Away(f"{file} could not be written whole: is there room on the disk? Nothing was restored.")
         part.rename(file)
         sync_folder(file.parent)
     finally:

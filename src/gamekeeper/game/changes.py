@@ -64,9 +64,9 @@ class Changes:
 
     async def apply(self, intent: Intent, decide: Decide[R], answer: Callable[[R], bytes]) -> Done:
         async def attempt(tx: Writing) -> Done:
-            kept = await self._kept(tx, intent)
-            if kept is not None:
-                return Done(kept, replayed=True)
+            done = await self._replayed(tx, intent)
+            if done is not None:
+                return done
             crash.here("after_key")
             decision = await decide(tx)
             await self._carry_out(tx, intent, decision.changes)
@@ -88,16 +88,21 @@ class Changes:
 
     async def replay(self, intent: Intent) -> Done | None:
         """The kept answer, for those who must prove something before they come to `apply`."""
-        kept = await self._kept(self._store, intent)
-        return None if kept is None else Done(kept, replayed=True)
-
-    async def _kept(self, tx: Reading, intent: Intent) -> bytes | None:
-        if not intent.key or not intent.actor_id or intent.dry_run:
+        if not _keyed(intent):
             return None
-        kept = await keys.find(tx, intent.actor_id, intent.key)
-        if kept and kept.fingerprint != intent.fingerprint:
+        return await self._store.write(lambda tx: self._replayed(tx, intent))
+
+    async def _replayed(self, tx: Writing, intent: Intent) -> Done | None:
+        """A row is written, so that this COMMIT too waits for what the first may not have reached: the standby."""
+        if not _keyed(intent):
+            return None
+        kept = await keys.find(tx, intent.actor_id or "", intent.key or "")
+        if kept is None:
+            return None
+        if kept.fingerprint != intent.fingerprint:
             raise IdempotencyKeyReused
-        return kept.answer if kept else None
+        keys.touch(tx, intent.actor_id or "", intent.key or "")
+        return Done(kept.answer, replayed=True)
 
     async def _carry_out(self, tx: Writing, intent: Intent, changes: Sequence[Change | Untraced]) -> None:
         entries: list[ledger.Entry] = []
@@ -124,6 +129,10 @@ class Changes:
             request_id=intent.request_id,
             reason=intent.reason,
         )
+
+
+def _keyed(intent: Intent) -> bool:
+    return bool(intent.key and intent.actor_id) and not intent.dry_run
 
 
 def _claim(intent: Intent) -> int | None:

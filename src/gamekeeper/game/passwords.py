@@ -56,7 +56,11 @@ class Passwords:
         return await self._off_loop(lambda: _hasher.hash(sent))
 
     async def right(self, sent: str, stored: str | None) -> bool:
-        """Takes the same time for a wrong password and for no account at all."""
+        """Takes the same time for a wrong password and for no account at all.
+
+        With a full queue nobody is told anything, not even who is remembered: the wrong ones are not counted then.
+        """
+        self._require_room()
         if stored is None or stored == NO_PASSWORD:
             await self._off_loop(lambda: _verified(self._dummy, sent))
             return False
@@ -76,9 +80,12 @@ class Passwords:
     def _seal(self, sent: str, stored: str) -> bytes:
         return hmac.digest(self._secret, f"{stored}\n{sent}".encode(), "sha256")
 
-    async def _off_loop(self, work: Callable[[], T]) -> T:
+    def _require_room(self) -> None:
         if self._waiting >= self._queue:
             raise Overloaded
+
+    async def _off_loop(self, work: Callable[[], T]) -> T:
+        self._require_room()
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, work)

@@ -15,7 +15,7 @@ from gamekeeper.store.engine import Reading, Writing
 TIDY_SECONDS = 10.0
 MOST = 5_000  # rows in one go: nobody who writes should wait for the broom
 MOST_CHANGES = 1_000
-STEPS = 20  # of trimming, one after the other: more than anybody writes meanwhile
+STEPS = 20  # one after the other: more than anybody writes meanwhile
 DAY_MS = 24 * 60 * 60 * 1000
 BROOM = Intent(request_id="retention")
 
@@ -23,8 +23,10 @@ BROOM = Intent(request_id="retention")
 async def tidy(keeper: Keeper) -> None:
     settings = keeper.settings
 
+    async def delete_keys(tx: Writing) -> int:
+        return await keys.delete_old(tx, settings.key_days * DAY_MS, MOST)
+
     async def delete_old(tx: Writing) -> None:
-        keys.delete_old(tx, settings.key_days * DAY_MS, MOST)
         guess_rows.delete_old(tx, guesses.WINDOW_MS, MOST)
         known_callers.delete_old(tx, guesses.KNOWN_MS, MOST)
         tokens.delete_old(tx, settings.token_days * DAY_MS, MOST)
@@ -33,9 +35,12 @@ async def tidy(keeper: Keeper) -> None:
         mails.delete_old(tx, settings.mail_days * DAY_MS)
 
     await keeper.store.write(delete_old)
-    steps = STEPS if settings.ledger_days else 0
-    while steps and await trim(keeper, settings.ledger_days * DAY_MS):
-        steps -= 1
+    for _ in range(STEPS):
+        if await keeper.store.write(delete_keys) < MOST:
+            break
+    for _ in range(STEPS if settings.ledger_days else 0):
+        if not await trim(keeper, settings.ledger_days * DAY_MS):
+            break
 
 
 async def trim(keeper: Keeper, older_than_ms: int) -> bool:
@@ -47,9 +52,11 @@ async def trim(keeper: Keeper, older_than_ms: int) -> bool:
 
 async def _trim(tx: Reading, spelling: Spelling, older_than_ms: int) -> Decision[bool]:
     trimmed = await ledger.trimmed(tx)
-    upto = await ledger.last_old(tx, trimmed, older_than_ms, MOST_CHANGES)
-    if upto <= trimmed:
+    old = await ledger.old(tx, trimmed, older_than_ms, MOST_CHANGES)
+    # a trim is a change itself: not for every few that grow old
+    if old.rows < MOST_CHANGES and old.oldest_ms < older_than_ms + DAY_MS:
         return Decision([], False)
+    upto = old.last
     rows = await ledger.superseded(tx, trimmed, upto)
     sums: Counter[str] = Counter()
     for _, before, after in rows:

@@ -43,13 +43,21 @@ class Workers:
         """Those of all workers; ours are of this moment, the others' at most a second old."""
         if self._folder is None:
             return self._own
-        return [figure for file in sorted(self._folder.glob("*.figures")) for figure in _decode(file.read_bytes())]
+        return [figure for file in sorted(self._folder.glob("*.figures")) for figure in _read(file)]
 
     def _leave(self, folder: Path) -> None:
         for file in folder.glob(f"{self.number}.*"):
             file.unlink()
         with suppress(OSError):  # others are still there
             folder.rmdir()
+
+
+def _read(file: Path) -> Sequence[Figure]:
+    """None of a worker that has just left."""
+    try:
+        return _decode(file.read_bytes())
+    except FileNotFoundError:
+        return []
 
 
 def _folder() -> Path:

@@ -22,5 +22,10 @@ def insert(tx: Writing, account_id: str, key: str, kept: Kept) -> None:
     tx.later(SQL.insert, account_id, key, *kept)
 
 
-def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
-    tx.later(SQL.delete_old, older_than_ms, most)
+def touch(tx: Writing, account_id: str, key: str) -> None:
+    tx.later(SQL.touch, account_id, key)
+
+
+async def delete_old(tx: Writing, older_than_ms: int, most: int) -> int:
+    """How many there were; not more than `most`."""
+    return len(await tx.returning(SQL.delete_old, older_than_ms, most))

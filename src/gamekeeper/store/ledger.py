@@ -38,6 +38,12 @@ class Written(NamedTuple):
     reason: str | None
 
 
+class Old(NamedTuple):
+    last: int
+    rows: int
+    oldest_ms: int  # its age
+
+
 async def append(tx: Writing, entries: list[Entry]) -> None:
     """The last entry goes with the effects; earlier ones go first, so that numbers follow the order."""
     for entry in entries[:-1]:
@@ -61,9 +67,9 @@ async def trimmed(tx: Reading) -> int:
     return row[0] if row else 0
 
 
-async def last_old(tx: Reading, after: int, older_than_ms: int, most: int) -> int:
-    row = await tx.one(SQL.last_old, after, older_than_ms, most)
-    return row[0] if row else 0
+async def old(tx: Reading, after: int, older_than_ms: int, most: int) -> Old:
+    row = await tx.one(SQL.old, after, older_than_ms, most)
+    return Old(*row) if row else Old(0, 0, 0)
 
 
 async def superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:

@@ -9,10 +9,10 @@ FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 -- name: belongings_after
 SELECT seq, before, after FROM ledger WHERE seq > $1 AND kind <> 'catalogue_put' ORDER BY seq LIMIT $2;
 
--- Of the oldest rows that were not looked at yet, the last that is old enough.
--- name: last_old
-SELECT COALESCE(MAX(seq), 0) FROM (SELECT seq, at FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $3) AS oldest
-WHERE at < {now} - $2;
+-- Of the oldest rows that were not looked at yet those that are old enough: the last, how many, and the oldest one's age.
+-- name: old
+SELECT COALESCE(MAX(seq), 0), COUNT(*), COALESCE({now} - MIN(at), 0)
+FROM (SELECT seq, at FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $3) AS oldest WHERE at < {now} - $2;
 
 -- Of the rows up to a number those that nobody needs: about no character, or followed by a newer one about the same
 -- character from the same side. A game that was told of neither is told of the newest.

@@ -13,7 +13,7 @@ import asyncpg
 from gamekeeper import crash
 from gamekeeper.store import codecs, hosts
 from gamekeeper.store.engine import Away, ClaimTaken, Figures, Row, Snapshot, Undecided, Value, Writing
-from gamekeeper.store.statements import Statement, as_one, parameters, shifted
+from gamekeeper.store.statements import BESIDE, Statement, as_one, beside
 from gamekeeper.store.watch import Watch
 
 T = TypeVar("T")
@@ -21,7 +21,6 @@ ATTEMPTS = 8
 SOME = 5_000  # rows of a table in one go
 # said, not inherited: under another level a rule would read what was there before it got its lock
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-BESIDE = "beside"  # the column between the two
 DURABLE = ("synchronous_commit", "fsync", "full_page_writes")
 CONNECT_SECONDS = 3
 LOCK_SECONDS = 5
@@ -33,10 +32,15 @@ SESSION = {
 }
 # what it works on, or has just answered. Nobody tells it that a session is dead: it would keep the locks, and give them
 # to the next that is. So with one all of them are ended, for they have waited as long on the same network
+# but for those that wait for the standby: their change would stay, and be on one machine only
 WORKING = """WITH sessions AS (
-                 SELECT pid, state = 'active' OR state_change > clock_timestamp() - INTERVAL '1 second' AS working
-                 FROM pg_stat_activity WHERE pid = ANY($1))
-             SELECT pid, (SELECT bool_and(working) FROM sessions) OR NOT pg_terminate_backend(pid) FROM sessions"""
+                 SELECT pid, concat(pid, ' ', backend_start) AS session,
+                        wait_event IS NOT DISTINCT FROM 'SyncRep' AS waits_for_standby,
+                        COALESCE(state = 'active' OR state_change > clock_timestamp() - INTERVAL '1 s', TRUE) AS working
+                 FROM pg_stat_activity)
+             SELECT session, waits_for_standby OR (SELECT bool_and(working) FROM sessions WHERE session = ANY($1))
+                             OR NOT pg_terminate_backend(pid) FROM sessions WHERE session = ANY($1)"""
+OWN_SESSION = "SELECT pid, concat(pid, ' ', backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
 LEAST_VERSION = 15
 WORDS = {
     "guid": "uuid",
@@ -100,14 +104,18 @@ class _TooLong(Away):
 class _Line:
     """One connection and the statements prepared on it; inside `write` also the statements kept for later."""
 
-    def __init__(self, db: Any, session: int) -> None:  # noqa: ANN401 - asyncpg has no types
+    def __init__(self, db: Any, session: str) -> None:  # noqa: ANN401 - asyncpg has no types
         self.db = db
         self.session = session
+        self.warnings: list[str] = []
+        db.add_log_listener(self._warned)
         self._prepared: dict[Any, Any] = {}
-        self._name = f"gamekeeper_{secrets.token_hex(8)}"  # behind a pool two of us may share a session
-        self._number = 0
+        self._name, self._number = f"gamekeeper_{secrets.token_hex(8)}", 0  # behind a pool two may share a session
         self._late: list[tuple[Statement, Sequence[Value]]] = []
         self._loads: list[tuple[str, Sequence[str], Iterable[Row]]] = []
+
+    def _warned(self, _: object, message: Any) -> None:  # noqa: ANN401 - asyncpg has no types
+        self.warnings.append(str(message.message))
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         await self.flush()
@@ -125,7 +133,7 @@ class _Line:
         key = (BESIDE, first, statement)
         prepared = self._prepared.get(key)
         if prepared is None:
-            prepared = self._prepared[key] = await self._prepare(_beside(_text(first), _text(statement)))
+            prepared = self._prepared[key] = await self._prepare(beside(_text(first), _text(statement)))
         rows = await prepared.fetch(value, *values)
         width = [attribute.name for attribute in prepared.get_attributes()].index(BESIDE)
         return rows[0][: width - 1], [row[width + 1 :] for row in rows if row[width]]
@@ -187,7 +195,7 @@ class PostgresStore:
         self._places = asyncio.Semaphore(connections)
         self._waiting = 0  # for a place
         self._session = SESSION
-        self._watch = Watch[_Line](self._working)
+        self._watch = Watch[_Line](self._working, (CONNECT_SECONDS + 1) * len(self._urls))
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -262,13 +270,16 @@ class PostgresStore:
         return result
 
     async def _commit(self, line: _Line) -> None:
+        line.warnings.clear()
         try:
             done = await line.db.execute("COMMIT")
         except _LOST as error:
             line.db.terminate()
             raise Undecided(str(error)) from error
+        if line.warnings:  # somebody cancelled its wait for the standby, which counts as a success there
+            raise Undecided(line.warnings[0])
         if done != "COMMIT":
-            raise Away("The database rolled the transaction back.")
+            raise Away("The database rolled it back.")
         crash.here("after_commit")
 
     async def _begin(self, line: _Line, claim: int | None) -> None:
@@ -341,7 +352,7 @@ class PostgresStore:
             with contextlib.suppress(*_LOST):
                 await self._free.pop().db.close(timeout=CONNECT_SECONDS)
 
-    async def _working(self, sessions: list[int]) -> set[int]:
+    async def _working(self, sessions: list[str]) -> set[str]:
         """Which of them the server works on; it ends the others. Asked over a connection that is not one of them."""
         db = await self._connected()
         try:
@@ -355,16 +366,16 @@ class PostgresStore:
         db = await self._connected()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
-                session = await db.fetchval("SELECT pg_backend_pid()")
+                pid, session = await db.fetchrow(OWN_SESSION)
                 for codec in codecs.ALL:
                     await db.set_type_codec(**codec, schema="pg_catalog", format="binary")
         except BaseException:
             db.terminate()
             raise
-        return _Line(db, session if session == db.get_server_pid() else 0)  # a pooler knows it by another number
+        return _Line(db, session if pid == db.get_server_pid() else "")  # a pooler knows it by another number
 
     async def _connected(self) -> Any:  # noqa: ANN401 - asyncpg has no types
-        """Of several servers the one that takes writes, first looked for where it was; one alone may be read only."""
+        """Of several servers the one that takes writes, the failed ones last; one alone may be read only."""
         driver: Any = asyncpg
         session = {**self._session, "lock_timeout": f"{LOCK_SECONDS}s"}
         wanted = "read-write" if len(self._urls) > 1 else "any"
@@ -372,12 +383,10 @@ class PostgresStore:
         why = ""
         for url in self._urls:
             try:
-                db = await driver.connect(url, server_settings=session, **options)
+                return await driver.connect(url, server_settings=session, **options)
             except (*_LOST, asyncpg.PostgresError) as error:  # also a wrong password, no such database
                 why = str(error) or type(error).__name__
-            else:
-                self._urls = sorted(self._urls, key=url.__ne__)
-                return db
+                self._urls = sorted(self._urls, key=url.__eq__)
         raise Away(why)
 
 
@@ -389,10 +398,3 @@ async def _require_version(line: _Line) -> None:
 
 def _text(statement: Statement) -> str:
     return statement.text("postgres", WORDS)
-
-
-def _beside(first: str, second: str) -> str:
-    """The row of the first beside the first row of the second, or beside nulls when it has none."""
-    found = f"SELECT row_number() OVER () AS {BESIDE}, found.* FROM ({shifted(second, parameters(first))}) AS found"  # noqa: S608 - both out of .sql files
-    one = f"SELECT one.*, 1 AS place FROM ({first}) AS one"  # noqa: S608 - the same
-    return f"SELECT * FROM ({one}) AS one FULL JOIN ({found}) AS many ON place = {BESIDE} ORDER BY {BESIDE} NULLS FIRST"  # noqa: S608 - the same

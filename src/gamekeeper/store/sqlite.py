@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
-from gamekeeper.store.engine import Away, Figures, Row, Snapshot, Value, Writing
+from gamekeeper.store.engine import Away, Figures, Row, Snapshot, Undecided, Value, Writing
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
@@ -240,8 +240,10 @@ class SqliteStore:
             return
         try:
             outcomes = [self._attempt(job) for job in batch]
-            crash.here("before_commit")
-            self._writer_db.execute("COMMIT")
+            self._make()
+        except Undecided as undecided:
+            self._roll_back()
+            outcomes = [_Outcome(error=undecided) for _ in batch]
         except sqlite3.Error:
             self._roll_back()
             for job in batch:
@@ -259,12 +261,21 @@ class SqliteStore:
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
             outcome = _Outcome(value=drive(job.work(self._writer)))
-            crash.here("before_commit")
-            self._writer_db.execute("COMMIT")
+            self._make()
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
             self._roll_back()
             outcome = _Outcome(error=_translated(error))
         return outcome
+
+    def _make(self) -> None:
+        """When the disk fails in a COMMIT, what was written of it may come back after a crash."""
+        crash.here("before_commit")
+        try:
+            self._writer_db.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname.startswith("SQLITE_IOERR"):
+                raise Undecided(str(error)) from error
+            raise
 
     def _roll_back(self) -> None:
         if self._writer_db.in_transaction:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+BESIDE = "beside"  # the column between two statements
 FOLDER = Path(__file__).parent
 _HEADER = re.compile(r"^-- name: (\w+)(?: \((sqlite|postgres)\))?$", re.MULTILINE)
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
@@ -57,6 +58,13 @@ def as_one(texts: Sequence[str]) -> str:
         parts.append(f"s{number} AS ({shifted(text, shift)})")
         shift += parameters(text)
     return "WITH " + ",\n".join(parts) + "\nSELECT"
+
+
+def beside(first: str, second: str) -> str:
+    """The row of the first beside the first row of the second, or beside nulls when it has none."""
+    found = f"SELECT row_number() OVER () AS {BESIDE}, found.* FROM ({shifted(second, parameters(first))}) AS found"  # noqa: S608 - both out of .sql files
+    one = f"SELECT one.*, 1 AS place FROM ({first}) AS one"  # noqa: S608 - the same
+    return f"SELECT * FROM ({one}) AS one FULL JOIN ({found}) AS many ON place = {BESIDE} ORDER BY {BESIDE} NULLS FIRST"  # noqa: S608 - the same
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:

@@ -10,23 +10,23 @@ from gamekeeper.store.engine import Away
 
 LOOK_SECONDS = 0.5
 PATIENCE_SECONDS = 1.0  # then the server is asked whether it works on it at all
-ASK_SECONDS = 3.0
 OVERTIME_SECONDS = 1.0  # beyond the limit: the server itself gives up first
 
 
 class Watched(Protocol):
     db: Any
-    session: int  # as the server knows it; 0: it cannot be told
+    session: str  # as the server knows it; empty: it cannot be told
 
 
 L = TypeVar("L", bound=Watched)
 
 
 class Watch(Generic[L]):
-    """Drops a connection in use that the server does not work on; it cancels nothing, for that may be a COMMIT."""
+    """Drops a connection in use that the server does not work on; no COMMIT that waits for a standby is ended."""
 
-    def __init__(self, working: Callable[[list[int]], Awaitable[set[int]]]) -> None:
+    def __init__(self, working: Callable[[list[str]], Awaitable[set[str]]], ask_seconds: float) -> None:
         self._working = working
+        self._ask_seconds = ask_seconds
         self.busy: dict[L, float] = {}  # since when each is in use
 
     async def keep(self, limit: float) -> None:
@@ -48,10 +48,10 @@ class Watch(Generic[L]):
         if not slow:
             return
         try:
-            async with asyncio.timeout(ASK_SECONDS):
+            async with asyncio.timeout(self._ask_seconds):
                 working = await self._working([line.session for line in slow if line.session])
         except (Away, TimeoutError):  # nobody to ask: all may still be answered, but not for ever
-            working = set[int]()
+            working = set[str]()
             slow = {line: since for line, since in slow.items() if now - since > limit + OVERTIME_SECONDS}
         for line, since in slow.items():
             known = line.session or now - since > limit + OVERTIME_SECONDS
