@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run setup test lint types fuzz battery battery-long mutation bench bench-quick docs site package lock clean
+.PHONY: run setup test lint types fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -23,9 +23,12 @@ types: .venv/dev
 fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
 
-BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT))
-battery: .venv/dev .venv/semgrep/ready ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f
+BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(ALL),--all)
+battery: .venv/dev .venv/semgrep/ready ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f; ALL=1: what cannot be run has failed
 	$(BATTERY) $(if $(LONG),--long $(LONG))
+
+battery-tools: ## what the battery needs of Debian, as root; without it some of its tests are not run
+	scripts/install_battery.sh
 
 LONG_SECONDS ?= 600
 battery-long: .venv/dev .venv/semgrep/ready ## the long forms of the battery, each for LONG_SECONDS=600

@@ -1,19 +1,22 @@
 """Runs the tests one after the other, each as it is and then with each of its faults, and prints the table."""
 
 import random
+import signal
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 
 import click
 
 from battery import databases
-from battery.cases import Case, Figure, NotRun, Run
+from battery.cases import ENGINES, NEITHER, Case, Figure, NotRun, Run
 from battery.databases import Databases
 
 # in the order of docs/reliability.md
@@ -24,6 +27,7 @@ MODULES = (
     "hostile",
     "soak",
     "overload",
+    "places",
     "guessing",
     "disk",
     "clock",
@@ -33,39 +37,44 @@ MODULES = (
     "static",
 )
 PASSED, FAILED, CAUGHT, MISSED, NOT_RUN = "passed", "FAILED", "caught", "FAULT NOT CAUGHT", "not run"
+TERMINATED = 128 + signal.SIGTERM
 
 
 @dataclass
 class Tally:
     verdicts: list[str] = field(default_factory=list[str])
     figures: list[tuple[str, str, Figure]] = field(default_factory=list[tuple[str, str, Figure]])
+    left_out: bool = False  # something that might have run
 
-    @property
-    def good(self) -> bool:
-        return not {FAILED, MISSED} & {*self.verdicts}
+    def good(self, *, everything: bool) -> bool:
+        return not {FAILED, MISSED} & {*self.verdicts} and not (everything and self.left_out)
 
 
 @click.command()
 @click.option("--only", default="", metavar="LETTERS", help="Some of the tests, such as a,f; all of them unless told.")
-@click.option("--engine", help="sqlite or postgres; both unless told.")
+@click.option("--engine", type=click.Choice((*ENGINES, *NEITHER)), help="One of them; all unless told.")
 @click.option("--fault", help="One seeded fault, which must be caught; 'none': no fault at all.")
 @click.option("--seed", type=int, help="Of everything random; a new one unless told.")
 @click.option("--long", "seconds", type=int, metavar="SECONDS", help="The long forms, each for about so long.")
-def main(only: str, engine: str | None, fault: str | None, seed: int | None, seconds: int | None) -> None:
+@click.option("--all", "everything", is_flag=True, help="What cannot be run here has failed; Patroni may be left out.")
+def main(
+    only: str, engine: str | None, fault: str | None, seed: int | None, seconds: int | None, *, everything: bool
+) -> None:
     """The battery: exit code 0 when every test passes and every seeded fault is caught."""
     wanted = [each for each in only.split(",") if each]
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
+    chosen = [case for case in cases() if not wanted or case.letter in wanted]
+    due = [(case, on, seeded) for case in chosen for on, seeded in runs(case, engine, fault)]
+    if not due:
+        raise click.UsageError("No test is like that; `make battery` without ONLY, ENGINE and FAULT runs them all.")
     tally = Tally()
     with databases.opened() as opened:
-        for case in cases():
-            if wanted and case.letter not in wanted:
-                continue
-            for on, seeded in runs(case, engine, fault):
-                _do(opened, case, on, seeded, seed, seconds, tally)
+        for case, on, seeded in due:
+            _do(opened, case, on, seeded, seed, seconds, tally)
     click.echo(_table(tally.figures))
     counts = {verdict: tally.verdicts.count(verdict) for verdict in (PASSED, CAUGHT, FAILED, MISSED, NOT_RUN)}
     click.echo(", ".join(f"{verdict} {count}" for verdict, count in counts.items()) + f"; seed {seed}")
-    sys.exit(0 if tally.good else 1)
+    sys.exit(0 if tally.good(everything=everything) else 1)
 
 
 def cases() -> list[Case]:
@@ -75,10 +84,10 @@ def cases() -> list[Case]:
 def runs(case: Case, engine: str | None, fault: str | None) -> Iterator[tuple[str, str | None]]:
     """Each engine as it is, and with each fault; fewer of them when told so."""
     for on in case.engines:
-        if engine in {None, on} or len(case.engines) == 1:
+        if engine in {None, on} or case.engines == NEITHER:
             if fault in {None, "none"}:
                 yield on, None
-            if on in case.fault_engines or len(case.engines) == 1:
+            if on in case.fault_engines or case.engines == NEITHER:
                 yield from ((on, each) for each in case.faults if fault in {None, each})
 
 
@@ -89,6 +98,7 @@ def _do(
     started = time.monotonic()
     verdict, figures, said = _verdict(opened, case, on, seeded, seed, seconds)
     tally.verdicts.append(verdict)
+    tally.left_out |= verdict == NOT_RUN and not case.optional
     if not seeded:
         tally.figures += [(case.letter, on, figure) for figure in figures]
     replay = f"make battery ONLY={case.letter} ENGINE={on} SEED={seed} FAULT={seeded or 'none'}"
@@ -104,13 +114,16 @@ def _verdict(
 ) -> tuple[str, list[Figure], list[str]]:
     with tempfile.TemporaryDirectory(prefix="gk-", ignore_cleanup_errors=True) as folder:
         try:
-            run = Run(on, seed, Path(folder), opened.empty(on, Path(folder)), seeded, seconds)
+            another = partial(opened.empty, on, Path(folder))
+            run = Run(on, seed, Path(folder), another(), seeded, seconds, another)
             figures = case.run(run)
         except NotRun as reason:
             return NOT_RUN, [], [str(reason)]
         except Exception:  # noqa: BLE001 - a test that breaks has failed, and the others go on
             return FAILED, [], traceback.format_exc().splitlines()
-    met = bool(figures) and all(each.met for each in figures)
+    if not figures:
+        return FAILED, [], ["it came back with nothing measured"]
+    met = all(each.met for each in figures)
     if seeded:
         return (MISSED if met else CAUGHT), figures, []
     return (PASSED if met else FAILED), figures, []
@@ -125,5 +138,12 @@ def _table(figures: Sequence[tuple[str, str, Figure]]) -> str:
     return "\n".join(["| | engine | what | measured | bar |", "|---|---|---|---|---|", *rows])
 
 
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """As Ctrl-C does it: what was started is stopped."""
+    del number, frame
+    sys.exit(TERMINATED)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _terminated)
     main()

@@ -11,10 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
 import httpx
 
 import crash_gives
@@ -30,7 +27,6 @@ BEFORE = 100  # gives that are acknowledged before a backup begins
 FLIPS = 40
 OWNER_ONLY = 0o600
 TORN = "torn"  # SQLite: the file is copied without its log; PostgreSQL: each table is read at a moment of its own
-FOUND_NOTHING = "doctor found nothing"
 KEYS = Statement("keys", {"": "SELECT key FROM idempotency_keys"})
 HELD = Statement(
     "held", {"": "SELECT player_id, SUM(quantity) FROM slots WHERE item_id = $1 GROUP BY player_id ORDER BY player_id"}
@@ -118,15 +114,14 @@ async def _run(run: Run) -> list[Figure]:
 
 
 async def _round(run: Run, server: Server, gives: Gives, tally: Tally) -> None:
-    file, target = run.folder / f"{tally.rounds}.backup", await _empty(run, tally.rounds)
+    file, target = run.folder / f"{tally.rounds}.backup", await asyncio.to_thread(run.another)
     before = await _back_up_meanwhile(run, server, gives, file, tally)
     if not file.exists():
         return
     tally.modes.add(file.stat().st_mode & 0o777)
     if not run.fault:
         _flip(run, file, tally)
-    said = await _gamekeeper(tally, "restore", str(file), "--keep-tokens", "--database", target)
-    if FOUND_NOTHING not in said:
+    if not await _gamekeeper(tally, "restore", str(file), "--keep-tokens", "--database", target):
         return
     keys, held = await _found(target)
     tally.missing += len(before - keys)
@@ -228,31 +223,19 @@ def _difference(found: dict[str, int], wanted: dict[str, int]) -> int:
     return sum(abs(found.get(player, 0) - wanted.get(player, 0)) for player in found.keys() | wanted.keys())
 
 
-async def _gamekeeper(tally: Tally, *arguments: str) -> str:
+async def _gamekeeper(tally: Tally, *arguments: str) -> bool:
     return await _command(tally, arguments[0], "-m", "gamekeeper", *arguments)
 
 
-async def _command(tally: Tally, name: str, *arguments: str) -> str:
+async def _command(tally: Tally, name: str, *arguments: str) -> bool:
+    """Whether it went well."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=pipe, stderr=pipe)
     out, err = await process.communicate()
     if process.returncode:
         said = [*err.decode().splitlines()[-1:], *out.decode().splitlines()[:1]]
         tally.failed.append(f"{name}: {' '.join(said)}")
-    return out.decode()
-
-
-async def _empty(run: Run, number: int) -> str:
-    """Another database to restore into, beside the one that is served."""
-    if run.engine == SQLITE:
-        return f"sqlite:///{run.folder / f'restored-{number}.db'}"
-    parts = urlsplit(run.database)
-    name = f"{parts.path.strip('/')}_{number}"
-    driver: Any = asyncpg
-    db = await driver.connect(run.database)
-    await db.execute(f'CREATE DATABASE "{name}"')
-    await db.close()
-    return urlunsplit(parts._replace(path=f"/{name}"))
+    return process.returncode == 0
 
 
 CASES = (Case("k", "backup", run, (TORN,)),)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 ENGINES = SQLITE, POSTGRES = ("sqlite", "postgres")
 NEITHER = ("neither",)  # of a test that no engine has a part in
+NO_HAPROXY = "HAProxy is missing; Debian has it in the package haproxy."
 
 
 class NotRun(Exception):
@@ -32,6 +33,7 @@ class Run:
     database: str  # the URL of an empty one; "" where there is no engine
     fault: str | None  # seeded: the figures must show it
     seconds: int | None  # of the long form; None: the short one
+    another: Callable[[], str]  # the URL of one more empty database
 
 
 @dataclass(frozen=True)
@@ -42,3 +44,4 @@ class Case:
     faults: tuple[str, ...] = ()
     engines: tuple[str, ...] = ENGINES
     fault_engines: tuple[str, ...] = ENGINES  # those on which the faults are seeded
+    optional: bool = False  # whether all that can be run has been run without it

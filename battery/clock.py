@@ -26,6 +26,9 @@ WRONG = "0" * 64
 GUESSES, MAILS = 10, 3  # that are allowed
 OVER = 429
 LIFE_MS = 700
+BESIDE_MS = 2_000  # two servers are asked while it lives
+LOCKED_SECONDS = 240  # of the five minutes that guesses are held against somebody
+SEEDED_GIVE_UP = 1.0  # seconds: with the fault, nothing that is given is ever answered
 LATE_SECONDS = 0.5  # at most, on a busy machine
 GRACE_SECONDS = 1  # of a refresh token that was exchanged
 
@@ -53,8 +56,14 @@ def run(run: Run) -> list[Figure]:
         caller = stack.enter_context(httpx.Client(base_url=server.url, headers=world.headers, timeout=10))
         ended = _end_some(caller, world)
         givers = Givers(server.url, world.token, world.players, run.seed, clients=1)
+        if run.fault:
+            givers.give_up = SEEDED_GIVE_UP
+        locked = time.monotonic()
         with givers.at_work():
             for jump in _jumps(run):
+                if time.monotonic() > locked + LOCKED_SECONDS:
+                    realm.at_work(run.database, realm.forget_guesses)
+                    locked = _lock(caller)
                 found.jumps += 1
                 _jump(found, clock, jump, world, caller, ended)
         found.gives, found.failed_gives = len(givers.answers), sum(not each.good for each in givers.answers)
@@ -111,13 +120,19 @@ def _end_some(caller: httpx.Client, world: Realm) -> _Ended:
     """Root's password is guessed at until it is locked, three mails are on their way, and a pair is exchanged."""
     pair = _log_in(caller, grant_type="password", username=realm.ROOT, password=realm.PASSWORD).json()
     _log_in(caller, grant_type="refresh_token", refresh_token=pair["refresh_token"]).raise_for_status()
-    for _ in range(GUESSES):
-        _guess(caller)
+    _lock(caller)
     for _ in range(MAILS):
         _mail(caller).raise_for_status()
     ended = _Ended(world.short_token(1), pair["refresh_token"])
     time.sleep(GRACE_SECONDS + 0.1)
     return ended
+
+
+def _lock(caller: httpx.Client) -> float:
+    """When that was."""
+    for _ in range(GUESSES):
+        _guess(caller)
+    return time.monotonic()
 
 
 def _jump(found: Findings, clock: _Clock, jump: str, world: Realm, caller: httpx.Client, ended: _Ended) -> None:
@@ -149,7 +164,7 @@ def _beside(found: Findings, run: Run, caller: httpx.Client, world: Realm) -> No
     with ExitStack() as stack:
         other = _start(stack, run, clock)
         callers = [caller, stack.enter_context(httpx.Client(base_url=other.url, headers=world.headers, timeout=10))]
-        ending, ends = world.short_token(LIFE_MS), time.monotonic() + LIFE_MS / 1000
+        ending, ends = world.short_token(BESIDE_MS), time.monotonic() + BESIDE_MS / 1000
         found.ended_early += sum(not _with(each, ending).is_success for each in callers)
         seconds = _seconds_after(callers, ending, ends)
     found.late, found.apart = max(found.late, *seconds), max(seconds) - min(seconds)

@@ -5,6 +5,7 @@ import random
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,16 +13,18 @@ from pathlib import Path
 import httpx
 
 import crash_gives
+from battery import frail_disk, held, realm
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
 from battery.frail_disk import FrailDisk
 from battery.served import AS_IT_IS, EARLY_ANSWER, NORMAL, Served
 from crash_gives import COIN, PATIENT, REPLAYED
-from gamekeeper import app, crash, doctor, settings
+from gamekeeper import crash, doctor
 from server import Server
 
 KEYS_OFF = "keys-off"
 STOCK = 1_000
 TELLING = ("before_commit", "after_commit")  # the points that a seeded fault shows at
+BATCH, GATHER_SECONDS = 5, 0.1
 
 
 def conserved(run: Run) -> list[Figure]:
@@ -42,6 +45,7 @@ class Points:
     token: str
     player: str
     with_keys: bool
+    early: bool  # whether answers come before the COMMIT: seeded
     crashes: int = 0
     wanted: int = STOCK
     surprises: list[str] = field(default_factory=list[str])
@@ -65,11 +69,34 @@ class Points:
         self.server.start()
         self.crashes += 1
         if answer is None:
-            answer = self.change(verb, quantity, key)
-            replayed = answer is not None and REPLAYED in answer.headers
-            if answer is None or not answer.is_success or replayed != (point == "after_commit"):
-                self.surprises.append(f"{verb} {point}: {answer}")
+            self._ask_again(verb, quantity, key, done=point == "after_commit")
+        elif not self.early:
+            self.surprises.append(f"{key}: nobody died of it, {answer}")
         self.wanted += quantity if verb == "give" else -quantity
+
+    def crash_batch(self, point: str, quantity: int) -> None:
+        """SQLite's writer waits for a lock with the first of them; the others share a COMMIT, and one is armed."""
+        keys = [f"{point}-batch-{number}" for number in range(BATCH)]
+        armed = ["", f"{point}:2", *[""] * (BATCH - 2)]  # the first passes it, alone
+        with ThreadPoolExecutor(BATCH) as several:
+            with held.writes(self.server.database):
+                asked = list[Future[httpx.Response | None]]()
+                for key, crash_at in zip(keys, armed, strict=True):
+                    asked.append(several.submit(self.change, "give", quantity, key, crash_at))
+                    time.sleep(GATHER_SECONDS)
+            answered = [key for key, each in zip(keys, asked, strict=True) if each.result()]
+        self.server.kill()
+        self.server.start()
+        self.crashes += 1
+        self.surprises += [f"{key}: nobody died of it" for key in answered if key != keys[0]]
+        for key in keys:
+            self._ask_again("give", quantity, key, done=point == "after_commit" or key == keys[0])
+        self.wanted += quantity * BATCH
+
+    def _ask_again(self, verb: str, quantity: int, key: str, *, done: bool) -> None:
+        answer = self.change(verb, quantity, key)
+        if answer is None or not answer.is_success or (REPLAYED in answer.headers) != done:
+            self.surprises.append(f"{key}: {answer}")
 
     def held(self) -> int:
         headers = {"Authorization": f"Bearer {self.token}"}
@@ -82,12 +109,16 @@ def _at_fail_points(run: Run) -> list[Figure]:
     way = EARLY_ANSWER if run.fault == EARLY_ANSWER else AS_IT_IS
     chance = random.Random(run.seed)
     with Served(way, run.database) as server:
-        points = Points(server, token, players[0], with_keys=run.fault != KEYS_OFF)
+        early = run.fault == EARLY_ANSWER
+        points = Points(server, token, players[0], with_keys=run.fault != KEYS_OFF, early=early)
         points.change("give", STOCK, "stock")
         for point in TELLING if run.fault else crash.POINTS:
             points.crash(point, "give", chance.randint(10, 19))
             if not run.fault:
                 points.crash(point, "take", chance.randint(1, 9))
+        if run.engine == SQLITE and not run.fault:
+            for point in TELLING:
+                points.crash_batch(point, chance.randint(1, 9))
         off = points.held() - points.wanted
     return [
         Figure(f"items lost or doubled in {points.crashes} crashes at fail points", f"{off:+d}", "0", off == 0),
@@ -186,6 +217,7 @@ class Unplugged:
 
 
 def powered(run: Run) -> list[Figure]:
+    frail_disk.require(run.folder)
     kept = run.folder / "kept"
     kept.mkdir()
     database = f"sqlite:///{kept / 'world.db'}"
@@ -213,18 +245,8 @@ async def _cut(run: Run, database: str, seed: int) -> crash_gives.Run:
 
 def examined(database: str) -> list[Figure]:
     """Also that the ledger accounts for all that is in the slots."""
-
-    async def examine() -> list[str]:
-        keeper = app.build_keeper(settings.load({}, database=database))
-        await keeper.store.open()
-        try:
-            found = await doctor.examine(keeper, lambda _what, _done, _total: None)
-        finally:
-            await keeper.store.close()
-            keeper.passwords.close()
-        return [each.message for each in found if each.level == doctor.ERROR]
-
-    errors = asyncio.run(examine())
+    found = realm.at_work(database, lambda keeper: doctor.examine(keeper, lambda _what, _done, _total: None))
+    errors = [each.message for each in found if each.level == doctor.ERROR]
     return [Figure("errors that the doctor finds", "; ".join(errors) or "0", "0", not errors)]
 
 

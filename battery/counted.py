@@ -28,17 +28,14 @@ NO_FAULT, NO_DUMMY_HASH, COUNTED_AFTER = "none", "no-dummy-hash", "counted-after
 
 
 class Counted(Server):
+    stderr = subprocess.DEVNULL  # each refused guess is a line
+
     def __init__(self, fault: str | None, database: str, file: Path, **settings: object) -> None:
         super().__init__(database, None, **settings)
         self._fault, self._file = fault or NO_FAULT, file
 
-    def start(self) -> None:
-        command = [sys.executable, "-m", "battery.counted", self._fault, self.database, str(self.port), str(self._file)]
-        environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
-        self._process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        self._wait_until_ready()
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "battery.counted", self._fault, self.database, str(self.port), str(self._file)]
 
 
 def build(settings: Settings, fault: str, file: str) -> Asgi:

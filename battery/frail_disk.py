@@ -13,6 +13,7 @@ import contextlib
 import errno
 import os
 import random
+import shutil
 import stat
 import subprocess
 import sys
@@ -201,10 +202,13 @@ class FrailDisk:
         deadline = time.monotonic() + MOUNT_SECONDS
         while not self._mount.is_mount():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise NotRun(MISSING)
+                self.close()
+                raise RuntimeError(f"{self._mount} was not mounted within {MOUNT_SECONDS} seconds")
             time.sleep(0.02)
 
     def close(self) -> None:
+        if self._process.poll() is None and not self._mount.is_mount():
+            self._process.kill()
         subprocess.run(["fusermount3", "-u", "-z", str(self._mount)], check=False, stderr=subprocess.DEVNULL)
         self._process.wait(MOUNT_SECONDS)
 
@@ -223,6 +227,19 @@ class FrailDisk:
     def _order(self, order: str) -> None:
         with contextlib.suppress(OSError):  # it may obey at once, and be gone
             (self._mount / ORDERS[1:]).write_text(order)
+
+
+def require(folder: Path) -> None:
+    """Before anything is measured, one is mounted to see whether that can be done here at all."""
+    if not shutil.which("fusermount3"):
+        raise NotRun(MISSING)
+    kept = folder / "tried-files"
+    kept.mkdir()
+    try:
+        with FrailDisk(folder / "tried", kept, 0):
+            pass
+    except RuntimeError as error:
+        raise NotRun(MISSING) from error
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ class Givers:
     keyed: bool = True
     clients: int = 8
     patience: float = PATIENT  # seconds
+    give_up: float = GIVE_UP_SECONDS
     wanted: Counter[str] = field(default_factory=Counter[str])  # items acknowledged, by player
     answers: list[Answer] = field(default_factory=list[Answer])
     unresolved: int = 0  # keys that nobody was told the outcome of
@@ -100,7 +101,7 @@ class Givers:
             headers["Idempotency-Key"] = f"give-{self.seed}-{number}"
         self.unresolved += 1
         while not (await self._ask(client, player, quantity, headers)).good:
-            if self._over and time.monotonic() - self._over > GIVE_UP_SECONDS:
+            if self._over and time.monotonic() - self._over > self.give_up:
                 return
             await asyncio.sleep(PAUSE_SECONDS)
         self.unresolved -= 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -9,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import crash_gives
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
 from battery.faulty_wire import CUT_ANSWER, MODES, RESET, FaultyWire
-from battery.givers import BUSY, Givers
+from battery.givers import BUSY, Answer, Givers
 from battery.served import ASSUMED_COMMIT, Served
 from run_cluster import Instance
 
@@ -17,9 +18,9 @@ WITHOUT_KEYS = "without_keys"
 SHOWS_IN = {WITHOUT_KEYS: CUT_ANSWER, ASSUMED_COMMIT: RESET}
 FAULT_SECONDS = 1.0
 SEEDED_SECONDS = 5.0  # of the mode that a seeded fault shows in: enough of it on a busy machine, too
-WELL_SECONDS = 2.0  # between them
-LOOK_SECONDS = 1.0  # who asks later than that after a fault may be answered in the next one
 HEALED_BAR = 2.0
+WELL_SECONDS = 2.3  # between them: longer than the bar, so that what lasts is seen
+LOOK_SECONDS = 1.0  # who asks later than that after a fault may be answered in the next one
 HASTY = 1.0  # seconds, of a client whose answers may never come
 
 
@@ -28,6 +29,7 @@ class Spell(NamedTuple):
 
     mode: str
     healed: float
+    until: float  # when the next one began, or all was over
 
 
 def to_clients(run: Run) -> list[Figure]:
@@ -62,8 +64,9 @@ def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Spell]:
                 wire.spoil(mode)
                 time.sleep(SEEDED_SECONDS if run.fault else FAULT_SECONDS)
                 wire.heal()
-                spells.append(Spell(mode, time.monotonic()))
+                healed = time.monotonic()
                 time.sleep(WELL_SECONDS)
+                spells.append(Spell(mode, healed, time.monotonic()))
     return spells
 
 
@@ -77,15 +80,17 @@ def _figures(givers: Givers, spells: list[Spell]) -> list[Figure]:
 
 
 def _healing(givers: Givers, mode: str, spells: list[Spell]) -> Figure:
-    worst = max(_healed(givers, each) for each in spells if each.mode == mode)
+    worst = max(healed(givers.answers, each) for each in spells if each.mode == mode)
     return Figure(f"{mode}: all is well", f"{worst:.2f} s after it", f"≤ {HEALED_BAR:g} s", worst <= HEALED_BAR)
 
 
-def _healed(givers: Givers, spell: Spell) -> float:
+def healed(answers: Sequence[Answer], spell: Spell) -> float:
     """Seconds until somebody was served, nobody was refused any more, and nobody still waited for an old answer."""
-    served = min((each.came for each in givers.answers if each.good and each.asked >= spell.healed), default=inf)
-    refused = [each.came for each in givers.answers if not each.good and 0 <= each.asked - spell.healed < LOOK_SECONDS]
-    waited = [each.came for each in givers.answers if each.asked < spell.healed < each.came]
+    later = [each for each in answers if each.asked >= spell.healed]
+    served = min((each.came for each in later if each.good), default=inf)
+    ours = [each for each in later if each.asked < spell.healed + LOOK_SECONDS or each.came < spell.until]
+    refused = [each.came for each in ours if not each.good]
+    waited = [each.came for each in answers if each.asked < spell.healed < each.came]
     return max([served, *refused, *waited]) - spell.healed
 
 

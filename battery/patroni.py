@@ -15,14 +15,14 @@ import httpx
 import psutil
 
 import crash_gives
-from battery.cases import Figure, NotRun, Run
+from battery.cases import NO_HAPROXY, Figure, NotRun, Run
 from battery.givers import BUSY, Givers
-from pair import wheel
-from run_cluster import HAPROXY, Cluster
+from pair import programs
+from run_cluster import Cluster, haproxy
 from server import free_port
 
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "patroni.yml"
-PROGRAMS = {HAPROXY: "haproxy", "patroni": "patroni", "etcd": "etcd-server"}  # and their Debian packages
+PROGRAMS = {"patroni": "patroni", "etcd": "etcd-server"}  # and their Debian packages
 START_SECONDS, DEATH_BAR, SWITCH_BAR = 90, 25.0, 5.0
 FROZEN_SECONDS = 1.5
 # what a loopback without certificates needs otherwise
@@ -46,13 +46,13 @@ class Machine:
     """Patroni and its PostgreSQL."""
 
     def __init__(self, name: str, folder: Path, etcd: int, *, synchronous: bool) -> None:
-        programs, self._user = wheel()
+        where, self._user = programs()
         self.name, self.port, self._rest = name, free_port(), free_port()
         self._folder, self._data, self._file = folder, folder / name, folder / f"{name}.yml"
         values = {"etcd": etcd, "rest": self._rest, "port": self.port, "name": name}
         text = CONFIGURATION.read_text()
         for known, ours in HERE.items():
-            text = text.replace(known, ours.format(**values, data=self._data, programs=programs))
+            text = text.replace(known, ours.format(**values, data=self._data, programs=where))
         text = re.sub(r"parameters:\n    ssl(.*\n){3}", f"parameters:\n    unix_socket_directories: {folder}\n", text)
         self._file.write_text(
             text if synchronous else text.replace("synchronous_mode: true", "synchronous_mode: false")
@@ -124,7 +124,7 @@ class PatroniPair:
     def __init__(self, *, synchronous: bool) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gk-patroni-"))
         self.folder.chmod(0o755)
-        user = wheel()[1]
+        user = programs()[1]
         if user:
             shutil.chown(self.folder, user)
         self._etcd, self._peers = free_port(), free_port()
@@ -178,6 +178,8 @@ class PatroniPair:
 def run(run: Run) -> list[Figure]:
     if run.seconds is None:
         raise NotRun("Patroni takes 20 seconds to notice a death: only in the long form, make battery ONLY=b LONG=120.")
+    if not haproxy():
+        raise NotRun(NO_HAPROXY)
     for program, package in PROGRAMS.items():
         if not shutil.which(program):
             raise NotRun(f"There is no {program}; Debian has it in the package {package}.")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from crash_gives import COIN
 from gamekeeper import app, settings
 from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
@@ -12,7 +13,7 @@ from gamekeeper.game.effects import PlayerCreated, World
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.players import Player
-from gamekeeper.store import resets
+from gamekeeper.store import guesses, resets
 from gamekeeper.store import tokens as token_rows
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.migrate import migrate
@@ -20,7 +21,7 @@ from gamekeeper.store.users import Powers
 
 T = TypeVar("T")
 ROOT, PASSWORD = "Root", wire_form("the battery's")
-ITEM = "c0ffee00-0000-4000-8000-000000000001"
+ITEM = COIN.id
 HOURS = 24
 
 
@@ -79,6 +80,15 @@ def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> 
             keeper.passwords.close()
 
     return asyncio.run(do())
+
+
+async def forget_guesses(keeper: Keeper) -> None:
+    """As if their five minutes were over."""
+
+    async def forget(tx: Writing) -> None:
+        guesses.delete_old(tx, -1000, 10**6)  # all of them: older than what is to come
+
+    await keeper.store.write(forget)
 
 
 async def _fill(keeper: Keeper, database: str, players: int) -> Realm:

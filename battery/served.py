@@ -6,7 +6,8 @@
 To seed another fault, write a function that patches the product and enter it in WAYS: it runs in the worker, before
 the application is built (what is patched in the process that starts a worker, the worker does not see).
 In every way, a request with the header `Battery-Crash: after_commit` lets its process die at that point of
-`crash.POINTS`; what is started after it knows nothing of that.
+`crash.POINTS`, and `after_commit:2` when that is passed for the second time; what is started after it knows nothing
+of that.
 """
 
 import asyncio
@@ -47,22 +48,14 @@ Work = Callable[[Writing], Coroutine[Any, Any, Any]]
 class Served(Server):
     """The server of that way; everything else is as with `gamekeeper serve`."""
 
+    stderr = subprocess.DEVNULL  # a fault fills a screen
+
     def __init__(self, way: str, database: str, port: int | None = None, **settings: object) -> None:
         super().__init__(database, port, **settings)
         self._way = way
 
-    def start(self) -> None:
-        command = [sys.executable, "-m", "battery.served", self._way, self.database, str(self.port)]
-        path = os.pathsep.join(sys.path)
-        environment = {**os.environ, "PYTHONPATH": path, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
-        self._process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        try:
-            self._wait_until_ready()
-        except BaseException:
-            self.kill()
-            raise
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "battery.served", self._way, self.database, str(self.port)]
 
 
 class Crashing:
@@ -74,7 +67,9 @@ class Crashing:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         named = dict(scope["headers"]).get(CRASH_HEADER) if scope["type"] == "http" else None
         if named:
-            setattr(crash, "_armed", named.decode())  # noqa: B010 - a constant to everybody else
+            point, _, times = named.decode().partition(":")
+            setattr(crash, "_armed", point)  # noqa: B010 - a constant to everybody else
+            setattr(crash, "_times", times)  # noqa: B010 - the same
         await self._app(scope, receive, send)
 
 

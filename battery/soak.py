@@ -22,6 +22,7 @@ from server import Server
 
 PLAYERS = 40
 BLOCKS, REQUESTS = 6, 500
+SEEDED_BLOCKS = 4
 CLIENTS = 12
 CONNECTIONS = 4  # to PostgreSQL: fewer than there are clients, so that all are open soon
 MOST_MIB, MOST_MIB_PER_HOUR = 2.0, 1.0
@@ -120,7 +121,7 @@ def run(run: Run) -> list[Figure]:
 
 def _blocks(run: Run) -> Iterator[int]:
     if run.seconds is None:
-        yield from range(BLOCKS)
+        yield from range(SEEDED_BLOCKS if run.fault else BLOCKS)
         return
     until = time.monotonic() + run.seconds
     for block in itertools.count():

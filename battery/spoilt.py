@@ -6,7 +6,6 @@ python -m battery.spoilt WAY DATABASE PORT          the program behind it
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -30,11 +29,8 @@ class Spoilt(Server):
         super().__init__(database, None, **settings)
         self._way = way
 
-    def start(self) -> None:
-        command = [sys.executable, "-m", "battery.spoilt", self._way, self.database, str(self.port)]
-        environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
-        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
-        self._wait_until_ready()
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "battery.spoilt", self._way, self.database, str(self.port)]
 
 
 class Spoiling:

@@ -16,9 +16,7 @@ from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
-import asyncpg
 import httpx
 
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
@@ -45,7 +43,7 @@ COLUMNS = {
 }
 LATER = "ALTER TABLE players ADD COLUMN later {long};\nCREATE TABLE later (id {guid} PRIMARY KEY) {strict};\n"
 LOSS = "DELETE FROM slots WHERE slot = 0;\n"
-SERVED_SECONDS = 1.5  # before and after the other one migrates
+SERVED_SECONDS = 1.0  # before and after the other one migrates
 Rows = dict[str, list[dict[str, object]]]  # by table
 
 
@@ -126,23 +124,6 @@ def _checksums(rows: list[dict[str, object]]) -> set[str]:
     return {hashlib.sha256(repr(sorted(row.items())).encode()).hexdigest() for row in rows}
 
 
-def _another(run: Run, name: str) -> str:
-    """An empty database more."""
-    if run.engine == SQLITE:
-        return f"sqlite:///{run.folder / name}.db"
-    base = urlsplit(run.database)
-    fresh = f"{base.path[1:]}_{name}"
-    asyncio.run(_created(run.database, fresh))
-    return urlunsplit(base._replace(path=f"/{fresh}"))
-
-
-async def _created(server: str, name: str) -> None:
-    driver: Any = asyncpg
-    db = await driver.connect(server)
-    await db.execute(f'CREATE DATABASE "{name}"')
-    await db.close()
-
-
 # --- from every schema ---------------------------------------------------------------------------------------------
 
 
@@ -152,7 +133,7 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
         migrations[-1] = migrations[-1]._replace(text=f"{migrations[-1].text}{LOSS}")
     compared = harmed = 0
     for number in range(1, len(migrations)):
-        url = _another(run, f"from{number}")
+        url = run.another()
         before = _at_schema(url, number, rows)
         with _opened(url) as world:
             world.run(migrate(world.keeper.store, migrations))
@@ -167,7 +148,7 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
 
 def _killed_half_way(run: Run, rows: Rows) -> list[Figure]:
     """SIGKILL before the first COMMIT, then before the second, and so on; whoever comes next finishes it."""
-    url = _another(run, "killed")
+    url = run.another()
     before = _at_schema(url, 1, rows)
     deaths = 0
     for number in range(1, len(known()) + 1):

@@ -188,7 +188,7 @@ async def kill_now_and_then(run: Run) -> None:
     """Evenly over the wishes, so that every kill meets clients at work."""
     chance = random.Random(run.seed)
     for number in range(1, run.kills + 1):
-        while run.answered < run.gives * number // (run.kills + 1):  # noqa: ASYNC110 - the clients need not know
+        while run.answered + run.unresolved < run.gives * number // (run.kills + 1):  # noqa: ASYNC110 - the clients need not know
             await asyncio.sleep(0.001)
         victim = chance.choice(run.victims)
         await asyncio.to_thread(victim.kill)

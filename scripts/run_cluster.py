@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Protocol, Self
@@ -24,7 +25,6 @@ from server import Server, free_port
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "haproxy.cfg"
 INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # as the file has them
 ADMIN_SOCKET = "/run/haproxy/admin.sock"
-HAPROXY = "haproxy"
 SECOND_TRY = re.compile("retries 3|option redispatch 1|retry-on .*")
 START_SECONDS = 10
 
@@ -46,7 +46,7 @@ class Proxy:
 
     def start(self) -> None:
         with self.file.with_suffix(".log").open("wb") as log:
-            command = [HAPROXY, "-f", str(self.file)]
+            command = [haproxy() or "haproxy", "-f", str(self.file)]
             self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
@@ -105,10 +105,17 @@ class Cluster:
             time.sleep(1)  # until HAProxy has seen it: its checks come every 200 ms
 
     def close(self) -> None:
-        self.proxy.stop()
-        for instance in self.instances:
-            instance.kill()
-        self._database.close()
+        """All of it, whatever goes wrong with a part."""
+        with ExitStack() as stack:
+            stack.callback(self._database.close)
+            for instance in self.instances:
+                stack.callback(instance.kill)
+            stack.callback(self.proxy.stop)
+
+
+def haproxy() -> str | None:
+    """Debian puts it where only root's PATH leads."""
+    return shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
 
 
 def configuration(folder: Path, port: int, instances: list[str]) -> str:
@@ -121,7 +128,7 @@ def configuration(folder: Path, port: int, instances: list[str]) -> str:
 
 
 def main() -> None:
-    if not shutil.which(HAPROXY):
+    if not haproxy():
         raise SystemExit("There is no haproxy here; Debian has it in the package haproxy.")
     told = threading.Event()
 

@@ -1,6 +1,7 @@
 """A real `gamekeeper serve` in a process group of its own, to be asked, stopped and killed."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -46,31 +47,43 @@ class Server:
         return self._process.pid
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "gamekeeper", "serve", "--database", self.database, "--port", str(self.port)]
         environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", **self._settings}
         self._process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=self.stderr, start_new_session=True
+            self._command(), env=environment, stdout=subprocess.DEVNULL, stderr=self.stderr, start_new_session=True
         )
-        self._wait_until_ready()
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.kill()
+            raise
 
     def stop(self) -> int:
         """SIGTERM, and what the process says at its end."""
         if self._process is None:
             return 0
         self._process.terminate()
-        code = self._process.wait(timeout=READY_SECONDS)
+        try:
+            code = self._process.wait(timeout=READY_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
         self._process = None
         return code
 
     def kill(self) -> None:
         """SIGKILL for the whole group: nobody gets to say goodbye."""
         if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # they have all gone already
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
 
     async def restart(self) -> None:
         await asyncio.to_thread(self.start)
+
+    def _command(self) -> list[str]:
+        """Another program may serve in its place."""
+        return [sys.executable, "-m", "gamekeeper", "serve", "--database", self.database, "--port", str(self.port)]
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS

@@ -41,7 +41,8 @@ SQL = re.compile(
     r"\b(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s|TRUNCATE\s|"
     r"(CREATE|ALTER|DROP)\s+(TABLE|INDEX|VIEW|SEQUENCE|DATABASE|UNIQUE)\b)"
 )
-ENGINES = ("store/sqlite.py", "store/postgres.py")
+# the engines, and what puts their statements together
+SPEAKERS = ("store/sqlite.py", "store/postgres.py", "store/statements.py")
 
 
 def sql_in_python(given: Sources) -> list[str]:
@@ -50,7 +51,7 @@ def sql_in_python(given: Sources) -> list[str]:
             if isinstance(node, ast.Constant) and SQL.search(_as_text(node.value)):
                 yield node, f"SQL outside a .sql file: {_as_text(node.value)[:40]!r}"
 
-    return _found(given, ENGINES, look)
+    return _found(given, SPEAKERS, look)
 
 
 def _as_text(value: object) -> str:

@@ -8,7 +8,8 @@ from functools import cache
 from gamekeeper.store.statements import FOLDER
 from world import World
 
-UNWATCHED = frozenset({"guesses", "tokens"})  # a refused request may count a guess; tokens are looked at on their own
+# a refused request may count a guess, and its right password makes the caller known; tokens are looked at on their own
+UNWATCHED = frozenset({"guesses", "known_callers", "tokens"})
 TOTALS = """
 SELECT (SELECT COALESCE(MAX(seq), 0) FROM ledger), (SELECT COUNT(*) FROM presence),
        (SELECT COALESCE(SUM(expires_at), 0) FROM servers), (SELECT COUNT(*) FROM idempotency_keys),

@@ -26,6 +26,7 @@ NOT_COMPARED = {
     "resets": {"code", "expires_at", "mail_id"},
     "mails": {"id", "queued_at", "expires_at", "next_try_at"},
     "servers": {"expires_at"},
+    "registrations": {"at", "user_id"},
 }
 
 
@@ -176,6 +177,7 @@ SPOIL = {  # tables whose rows others point at
     "users": "UPDATE users SET name = 'Eve'",
     "players": "UPDATE players SET name = 'Eve'",
     "bags": "UPDATE bags SET slot_count = 9",
+    "registrations": "INSERT INTO registrations (caller_id, at, user_id) SELECT id, 1, id FROM users",
 }
 
 

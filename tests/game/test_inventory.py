@@ -96,6 +96,7 @@ def test_giving_adds_just_what_was_given_and_breaks_nothing(
         assert sums(after) == sums(slots) + Counter({item.id: quantity})
         sound(after)
         assert {place for place, _ in outcome.touched} <= ({INVENTORY, BANK} if overflow else {INVENTORY})
+        assert all(stack != slots.get(spot) for spot, stack in outcome.touched.items())  # full ones are left alone
         assert set(bags_of(after)) - set(bags_of(slots)) == set(outcome.new_bags)
         assert outcome.lost_bags == {}
         others = {spot: stack for spot, stack in slots.items() if stack.item_id != item.id}
@@ -161,7 +162,7 @@ def test_taking_takes_just_that_or_nothing(slots: dict[Spot, Stack], item: Item,
     held = sum(stack.quantity for stack in mine)
     free_to_go = sum(stack.quantity for stack in mine if empty(slots, stack))
     if quantity > held:
-        with pytest.raises(NotEnoughItems, match=f"has {held} of them"):
+        with pytest.raises(NotEnoughItems, match=rf"has {held} of them .* fewer than {quantity};"):
             inventory.take(slots, bags_of(slots), item.id, quantity)
     elif quantity > free_to_go:
         with pytest.raises(BagNotEmpty):
@@ -412,6 +413,11 @@ def test_the_replay_is_not_empty(world: World) -> None:
     stored = as_stored(world)
     assert (len(stored.slots), len(stored.bags), len(stored.spells)) == (6, 1, 1)
     assert (len(stored.variables), len(stored.records)) == (2, 3)
+
+
+def test_places_are_spelt_as_statements_and_databases_have_them(world: World) -> None:
+    bags = {bag for _, bag in as_stored(world).bags}
+    assert {place for _, place, _ in as_stored(world).slots} - bags == {"inventory", "bank"}
 
 
 @pytest.mark.parametrize(

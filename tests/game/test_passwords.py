@@ -1,7 +1,9 @@
 """Passwords at rest and at work: argon2id, off the loop, remembered for a minute, the same effort for nobody."""
 
 import asyncio
+import os
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Generator
@@ -12,7 +14,7 @@ import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
 from gamekeeper.game import passwords
-from gamekeeper.game.passwords import NO_PASSWORD, Passwords, require, wire_form
+from gamekeeper.game.passwords import Passwords, require, wire_form
 from gamekeeper.game.refusals import BadPassword, Overloaded
 from proof import at_once, refused, rows
 from world import SENT, World
@@ -29,6 +31,10 @@ class Checks:
     def __init__(self) -> None:
         self.against: list[str] = []
         self.threads: set[int] = set()
+
+    def at_work(self) -> list[threading.Thread]:
+        """Those of the threads that have not ended."""
+        return [thread for thread in threading.enumerate() if thread.ident in self.threads]
 
 
 @pytest.fixture
@@ -95,16 +101,16 @@ def test_right_and_wrong(keeper_of_passwords: Passwords) -> None:
     assert run(look()) == [True, False, True]
 
 
-@pytest.mark.parametrize("stored", [None, NO_PASSWORD])
+@pytest.mark.parametrize("stored", [None, "!"])  # spelt out: databases have it
 def test_no_account_costs_a_real_check(keeper_of_passwords: Passwords, checks: Checks, stored: str | None) -> None:
-    assert not run(keeper_of_passwords.right(SENT, stored))
+    assert run(keeper_of_passwords.right(SENT, stored)) is False
     assert len(checks.against) == 1
     assert extract_parameters(checks.against[0]).memory_cost == 19 * 1024
 
 
 @pytest.mark.parametrize("stored", ["", "nonsense", "$argon2id$v=19$m=1"])
 def test_a_broken_hash_matches_nothing(keeper_of_passwords: Passwords, stored: str) -> None:
-    assert not run(keeper_of_passwords.right(SENT, stored))
+    assert run(keeper_of_passwords.right(SENT, stored)) is False
 
 
 def test_unknown_names_and_wrong_passwords_do_the_same_work(world: World, checks: Checks) -> None:
@@ -140,7 +146,7 @@ def test_remembered_for_a_minute(
     clock = SimpleNamespace(monotonic=lambda: 1000.0)
     monkeypatch.setattr(passwords, "time", clock)
     stored = run(keeper_of_passwords.hashed(SENT))
-    for now, expected in ((1000.0, 1), (1059.0, 1), (1061.0, 2), (1120.0, 2)):
+    for now, expected in ((1000.0, 1), (1059.9, 1), (1060.0, 2), (1119.9, 2)):
         clock.monotonic = lambda now=now: now
         assert run(keeper_of_passwords.right(SENT, stored))
         assert len(checks.against) == expected, now
@@ -204,6 +210,77 @@ def test_a_full_queue_turns_away(keeper_of_passwords: Passwords) -> None:
     outcomes = run(crowd())
     assert [isinstance(outcome, Overloaded) for outcome in outcomes] == [False] * 3 + [True] * 5
     assert isinstance(run(keeper_of_passwords.hashed(SENT)), str)  # and afterwards there is room again
+
+
+def test_a_full_queue_turns_away_who_is_remembered_too(keeper_of_passwords: Passwords, checks: Checks) -> None:
+    async def crowd(stored: str) -> list[object]:
+        sent = [WRONG, WRONG, WRONG, SENT]
+        crowding = (keeper_of_passwords.right(each, stored) for each in sent)
+        return list(await asyncio.gather(*crowding, return_exceptions=True))
+
+    stored = run(keeper_of_passwords.hashed(SENT))
+    assert run(keeper_of_passwords.right(SENT, stored))
+    *wrong, remembered = run(crowd(stored))
+    assert wrong == [False] * 3
+    assert isinstance(remembered, Overloaded)
+    assert run(keeper_of_passwords.right(SENT, stored))
+    assert len(checks.against) == 4
+
+
+def test_who_waits_is_counted_until_they_are_served(keeper_of_passwords: Passwords) -> None:
+    async def counts() -> list[int]:
+        found = [keeper_of_passwords.waiting]
+        crowding = asyncio.gather(*(keeper_of_passwords.hashed(SENT) for _ in range(2)))
+        await asyncio.sleep(0)
+        found.append(keeper_of_passwords.waiting)
+        await crowding
+        return [*found, keeper_of_passwords.waiting]
+
+    assert run(counts()) == [0, 2, 0]
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(None, 1), (1, 1), (4, 3)])
+def test_one_core_is_left_to_everything_else(
+    checks: Checks, monkeypatch: pytest.MonkeyPatch, cores: int | None, threads: int
+) -> None:
+    monkeypatch.setattr(passwords.os, "cpu_count", lambda: cores)
+    on_such_a_machine = Passwords(queue=5)
+
+    async def crowd() -> None:
+        await asyncio.gather(*(on_such_a_machine.right(WRONG, None) for _ in range(5)))
+
+    try:
+        run(crowd())
+    finally:
+        on_such_a_machine.close()
+    assert len(checks.against) == 5
+    assert len(checks.threads) == threads
+
+
+def test_when_it_is_closed_nobody_waits_any_more_and_its_threads_end(
+    checks: Checks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords.os, "cpu_count", lambda: 1)
+    closing = Passwords(queue=12)
+
+    async def crowd() -> list[object]:
+        crowding = asyncio.gather(*(closing.right(WRONG, None) for _ in range(12)), return_exceptions=True)
+        await asyncio.sleep(0)
+        closing.close()
+        return list(await crowding)
+
+    away = [outcome for outcome in run(crowd()) if isinstance(outcome, asyncio.CancelledError)]
+    assert len(away) == 12 - len(checks.against) > 0
+    for thread in checks.at_work():
+        thread.join(5)
+    assert checks.at_work() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
+def test_hashing_gives_way_to_requests(keeper_of_passwords: Passwords, checks: Checks) -> None:
+    assert not run(keeper_of_passwords.right(WRONG, None))
+    niceness = [os.getpriority(os.PRIO_PROCESS, thread.native_id or 0) for thread in checks.at_work()]
+    assert niceness == [10]
 
 
 def test_an_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World]) -> None:

@@ -88,6 +88,11 @@ def test_a_right_password_costs_no_guess_and_a_wrong_one_costs_one(world: World)
         assert len(rows(world, "guesses")) == before + 1
 
 
+def test_a_right_password_makes_the_address_known_to_the_account(world: World) -> None:
+    log_in(world)
+    assert world.sql("SELECT user_id, caller FROM known_callers") == [(people.USER_IDS["Root"], "192.0.2.1")]
+
+
 def test_without_api_access_there_is_no_pair_and_nothing_is_written(world: World) -> None:
     kept = rows(world, "tokens")
     with pytest.raises(UnauthorizedClient, match="Ann"):
@@ -109,12 +114,19 @@ def test_a_refreshed_pair_is_of_the_same_family_and_account(world: World) -> Non
 def test_the_grace_is_over_at_its_last_millisecond(world: World) -> None:
     pair = log_in(world)
     assert refresh(world, pair.refresh or "")[0]
-    for ago, good in ((25_000, True), (40_000, False)):
-        world.sql("UPDATE tokens SET exchanged_at = exchanged_at - $1 WHERE id = $2", ago, pair.id)
+    for more, good in ((25_000, True), (5_001, False)):
+        world.sql("UPDATE tokens SET exchanged_at = exchanged_at - $1 WHERE id = $2", more, pair.id)
         again, told = refresh(world, pair.refresh or "")
         assert (again is not None, told) == ((True, 0) if good else (False, 1))
     family = stored(world, pair)["family_id"]
     assert world.sql("SELECT COUNT(*) FROM tokens WHERE family_id = $1 AND revoked_at IS NULL", family)[0][0] == 0
+
+
+def test_a_refresh_after_api_access_was_taken_away_says_whose(world: World) -> None:
+    pair = log_in(world)
+    world.sql("UPDATE users SET api = $1 WHERE id = $2", False, people.USER_IDS["Root"])
+    with pytest.raises(UnauthorizedClient, match="Root"):
+        refresh(world, pair.refresh or "")
 
 
 @pytest.mark.parametrize("token", ["", "no guid", people.NOBODY_ID])

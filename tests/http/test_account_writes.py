@@ -213,12 +213,12 @@ def test_neither_logging_in_nor_validating_takes_a_key(world: World) -> None:
 @every_write
 def test_a_dry_run_answers_what_would_happen_and_changes_nothing(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
-    before = everything(world)
+    before = everything(world, without="known_callers")  # a right password is one in a dry run, too
     tried = [send(world, write, ready, query) for query in ("?dryRun=true", "?DRYRUN=True")]
-    assert everything(world) == before
+    assert everything(world, without="known_callers") == before
     real = send(world, write, ready, "?dryRun=false")
     assert [(answer.status, answer.raw) for answer in tried] == [(200, real.raw)] * 2
-    assert everything(world) != before
+    assert everything(world, without="known_callers") != before
 
 
 @every_write

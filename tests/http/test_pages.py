@@ -93,6 +93,6 @@ def test_its_own_sha_256_is_the_real_one() -> None:
 
 
 def test_a_fault_would_be_noticed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "POLICY", "default-src *")
+    monkeypatch.setattr(pages, "POLICY", b"default-src *")
     with pytest.raises(AssertionError):
         test_nothing_from_elsewhere_may_run(world, PAGE)

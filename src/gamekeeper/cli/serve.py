@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -35,6 +36,7 @@ FIRST_ACCOUNT = (
 LARGEST_HEAD = 16_384  # bytes of the request line and the headers
 OTHER_FILES = 256  # that a process has open besides its connections: the database, the log, Python's own
 LOOK_AGAIN_SECONDS = 0.02
+SWITCH_SECONDS = 0.0005  # that the loop may have to wait for another thread of ours, such as SQLite's writer
 
 
 @click.command(epilog="Example: gamekeeper serve --database sqlite:///game.db --port 5400")
@@ -127,6 +129,7 @@ def build_app(settings: Settings) -> Asgi:
 def _in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
     threading.Thread(target=_follow_parent, daemon=True).start()
     log.adopt()
+    sys.setswitchinterval(SWITCH_SECONDS)
     _allow_files(settings.open_connections + OTHER_FILES)
     return build(settings)
 

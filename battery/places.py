@@ -1,0 +1,73 @@
+"""f: more requests than there are places, and none of them ends: those beyond are turned away at once.
+
+They are gives while nobody can write. No password is checked, so that the cap on requests is the only guard.
+"""
+
+import asyncio
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+
+from battery import held, realm
+from battery.cases import SQLITE, Case, Figure, Run
+from battery.overload import LIVE_SECONDS, MANY, REFUSED_SECONDS, watched
+from battery.realm import Realm
+from battery.storm import BUSY, Answer
+from server import Server
+
+NO_ADMISSION = "no-admission"
+PLACES, GIVES = 16, 100
+BEYOND = GIVES - PLACES
+EVERY_SECONDS = 0.01
+HELD_SECONDS = 4  # at most: until all of those beyond have their answers
+OK = 200
+
+
+def places(run: Run) -> list[Figure]:
+    world = realm.prepare(run.database, 1)
+    most = MANY if run.fault else PLACES
+    with Server(run.database, requests_in_flight=most) as server, ThreadPoolExecutor(1) as beside:
+        answers: list[Answer] = []
+        with watched(server.url) as looks, held.writes(run.database):
+            crowd = beside.submit(lambda: asyncio.run(_crowd(server.url, world, answers)))
+            until = time.monotonic() + HELD_SECONDS
+            while len(answers) < BEYOND and time.monotonic() < until:
+                time.sleep(0.05)
+        crowd.result()
+        return _figures(answers, max(looks))
+
+
+async def _crowd(url: str, world: Realm, answers: list[Answer]) -> None:
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=url, headers=world.headers, timeout=30, limits=limits) as client:
+
+        async def give(number: int) -> None:
+            await asyncio.sleep(number * EVERY_SECONDS)
+            asked = time.monotonic()
+            body = {"itemid": realm.ITEM, "quantity": 1}
+            answer = await client.post(f"/api/v1/players/{world.players[0]}/items/give", json=body)
+            took, retry_after = time.monotonic() - asked, "Retry-After" in answer.headers
+            answers.append(Answer(asked, took, answer.status_code, retry_after))
+
+        await client.get("/health/live")  # what a client does once, it has done then
+        await asyncio.gather(*[give(number) for number in range(GIVES)])
+
+
+def _figures(answers: list[Answer], slowest_live: float) -> list[Figure]:
+    away = [each.seconds for each in answers if each.status == BUSY and each.retry_after]
+    median = statistics.median(away) if away else 0.0
+    served = sum(each.status == OK for each in answers)
+    said = f"{GIVES} gives and {PLACES} places while nobody can write"
+    return [
+        Figure(f"{said}: turned away", str(len(away)), str(BEYOND), len(away) == BEYOND),
+        Figure(
+            f"{said}: after, median", f"{median * 1000:.0f} ms", "≤ 250 ms", bool(away) and median <= REFUSED_SECONDS
+        ),
+        Figure(f"{said}: served when it is over", str(served), str(PLACES), served == PLACES),
+        Figure(f"{said}: /health/live, slowest", f"{slowest_live:.2f} s", "≤ 1 s", slowest_live <= LIVE_SECONDS),
+    ]
+
+
+CASES = (Case("f", "places", places, faults=(NO_ADMISSION,), fault_engines=(SQLITE,)),)

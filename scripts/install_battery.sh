@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# What the battery needs beside Python: HAProxy, libfaketime and FUSE. To be run as root, on Debian or Ubuntu.
+set -euo pipefail
+
+missing=()
+for package in haproxy faketime fuse3; do
+  dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  apt-get install -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi

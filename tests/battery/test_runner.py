@@ -1,0 +1,146 @@
+"""The battery's runner, with tests that cost nothing: what each outcome is called, and what exit code it has."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner, Result
+
+from battery import __main__ as runner
+from battery.__main__ import CAUGHT, FAILED, MISSED, NOT_RUN, PASSED
+from battery.cases import NEITHER, POSTGRES, SQLITE, Case, Figure, NotRun, Run
+from battery.givers import BUSY, Answer
+from battery.network import HEALED_BAR, Spell, healed
+from server import Server
+
+FAULT = "seeded"
+
+
+def measured(run: Run) -> list[Figure]:
+    return [Figure("with the fault", str(run.fault), "none", run.fault is None)]
+
+
+def blind(_: Run) -> list[Figure]:
+    return [Figure("whatever happens", "well", "well", met=True)]
+
+
+def bad(_: Run) -> list[Figure]:
+    return [Figure("whatever happens", "badly", "well", met=False)]
+
+
+def empty(_: Run) -> list[Figure]:
+    return []
+
+
+def broken(_: Run) -> list[Figure]:
+    raise RuntimeError("of the test itself")
+
+
+def missing(_: Run) -> list[Figure]:
+    raise NotRun("no such program here")
+
+
+def case(run: Callable[[Run], list[Figure]], *, optional: bool = False) -> Case:
+    return Case("x", "made up", run, (FAULT,), (SQLITE,), optional=optional)
+
+
+@pytest.fixture
+def battery(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    def run(cases: list[Case], *options: str) -> Result:
+        monkeypatch.setattr(runner, "cases", lambda: cases)
+        return CliRunner().invoke(runner.main, [*options, "--seed", "1"])
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "verdict", "code"),
+    [
+        (measured, ("--fault", "none"), PASSED, 0),
+        (measured, ("--fault", FAULT), CAUGHT, 0),
+        (bad, ("--fault", "none"), FAILED, 1),
+        (blind, ("--fault", FAULT), MISSED, 1),
+        (empty, ("--fault", "none"), FAILED, 1),
+        (empty, ("--fault", FAULT), FAILED, 1),
+        (broken, ("--fault", "none"), FAILED, 1),
+        (broken, ("--fault", FAULT), FAILED, 1),
+        (missing, (), NOT_RUN, 0),
+        (missing, ("--all",), NOT_RUN, 1),
+    ],
+)
+def test_an_outcome_and_its_exit_code(
+    battery: Callable[..., Result],
+    run: Callable[[Run], list[Figure]],
+    options: tuple[str, ...],
+    verdict: str,
+    code: int,
+) -> None:
+    done = battery([case(run)], *options)
+    assert done.output.startswith(f"{verdict}: x made up, {SQLITE}")
+    assert done.exit_code == code
+
+
+def test_one_that_fails_does_not_stop_the_others(battery: Callable[..., Result]) -> None:
+    done = battery([case(broken), case(measured)])
+    assert f"{PASSED} 1, {CAUGHT} 1, {FAILED} 2" in done.output
+    assert done.exit_code == 1
+
+
+def test_what_is_optional_may_be_left_out(battery: Callable[..., Result]) -> None:
+    assert battery([case(missing, optional=True)], "--all").exit_code == 0
+
+
+@pytest.mark.parametrize("options", [("--only", "z"), ("--fault", "no-such-fault"), ("--engine", POSTGRES)])
+def test_nothing_run_is_no_success(battery: Callable[..., Result], options: tuple[str, ...]) -> None:
+    done = battery([case(measured)], *options)
+    assert done.exit_code == 2
+    assert "No test is like that" in done.output
+
+
+def test_an_engine_that_there_is_not(battery: Callable[..., Result]) -> None:
+    assert battery([case(measured)], "--engine", "oracle").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("engines", "engine", "expected"),
+    [
+        ((SQLITE, POSTGRES), None, [(SQLITE, None), (SQLITE, FAULT), (POSTGRES, None)]),
+        ((SQLITE, POSTGRES), POSTGRES, [(POSTGRES, None)]),
+        ((POSTGRES,), SQLITE, []),
+        ((SQLITE,), SQLITE, [(SQLITE, None), (SQLITE, FAULT)]),
+        (NEITHER, SQLITE, [("neither", None), ("neither", FAULT)]),
+    ],
+)
+def test_what_is_run(engines: tuple[str, ...], engine: str | None, expected: list[tuple[str, str | None]]) -> None:
+    made_up = Case("x", "made up", measured, (FAULT,), engines, fault_engines=(SQLITE,))
+    assert list(runner.runs(made_up, engine, None)) == expected
+
+
+# --- what the tests are made of --------------------------------------------------------------------------------------
+
+
+def test_refusals_that_last_are_no_healing() -> None:
+    """From the end of a fault to the beginning of the next, every second one is refused."""
+    lasting = [Answer(10 + at / 10, 10 + at / 10 + 0.01, BUSY if at % 2 else 200) for at in range(25)]
+    spell = Spell("reset", healed=10.0, until=12.5)
+    assert healed(lasting, spell) > HEALED_BAR
+    assert healed(lasting[:5], spell) < HEALED_BAR
+
+
+def test_what_the_next_fault_does_is_not_held_against_this_one() -> None:
+    spell = Spell("reset", healed=10.0, until=12.5)
+    assert healed([Answer(10.1, 10.2, 200), Answer(12.4, 13.0, BUSY)], spell) < HEALED_BAR
+
+
+def test_a_server_that_does_not_get_ready_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.READY_SECONDS", 1)
+    server = Sleeping(f"sqlite:///{tmp_path / 'never.db'}")
+    with pytest.raises(RuntimeError, match="not ready"):
+        server.start()
+    assert "sleep" not in {each.name() for each in psutil.Process().children()}
+
+
+class Sleeping(Server):
+    def _command(self) -> list[str]:
+        return ["sleep", "60"]
