@@ -23,6 +23,12 @@ class Figure(NamedTuple):
     met: bool
 
 
+class Timed(Figure):
+    """By the clock: a machine that is busy with something else may spoil it, so it may be taken again."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Run:
     """One run of a test: everything random in it comes from the seed."""

@@ -19,7 +19,7 @@ import httpx
 
 import crash_gives
 from battery import conservation, frail_disk
-from battery.cases import SQLITE, Case, Figure, NotRun, Run
+from battery.cases import SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.frail_disk import FrailDisk
 from battery.givers import BUSY, Givers
 from battery.served import AS_IT_IS, EARLY_ANSWER, Served
@@ -150,7 +150,7 @@ def _figures(trouble: Trouble, givers: Givers, looks: Looks, began: float, ended
         Figure(f"{said}refused writes by status", _counts(refused), f"only {BUSY}", {*refused} == {BUSY}),
         Figure(f"{said}reads by status", _counts(looks.reads), _any(readable), {*looks.reads} <= readable),
         Figure(f"{said}/health/live by status", _counts(looks.lives), f"only {OK}", {*looks.lives} == {OK}),
-        Figure(f"{said}first write after it is over", f"{back:.1f} s", f"<= {BACK_SECONDS} s", back <= BACK_SECONDS),
+        Timed(f"{said}first write after it is over", f"{back:.1f} s", f"<= {BACK_SECONDS} s", back <= BACK_SECONDS),
         Figure(f"{said}items lost or doubled, of {sum(givers.wanted.values())}", str(wrong), "0", wrong == 0),
         Figure(f"{said}keys never answered", str(givers.unresolved), "0", givers.unresolved == 0),
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import crash_gives
 from battery import patroni
-from battery.cases import NO_HAPROXY, POSTGRES, Case, Figure, NotRun, Run
+from battery.cases import NO_HAPROXY, POSTGRES, Case, Figure, NotRun, Run, Timed
 from battery.givers import BUSY, Givers
 from pair import Pair
 from run_cluster import Cluster, haproxy
@@ -106,7 +106,7 @@ def _figures(seen: Seen) -> list[Figure]:
 
 def _slowest(what: str, seconds: list[float], bar: float) -> Figure:
     worst = max(seconds)
-    return Figure(what, f"after {worst:.2f} s at worst of {len(seconds)}", f"≤ {bar:g} s", worst <= bar)
+    return Timed(what, f"after {worst:.2f} s at worst of {len(seconds)}", f"≤ {bar:g} s", worst <= bar)
 
 
 CASES = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import crash_gives
-from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
+from battery.cases import POSTGRES, SQLITE, Case, Figure, Run, Timed
 from battery.faulty_wire import CUT_ANSWER, MODES, RESET, FaultyWire
 from battery.givers import BUSY, Answer, Givers
 from battery.served import ASSUMED_COMMIT, Served
@@ -81,7 +81,7 @@ def _figures(givers: Givers, spells: list[Spell]) -> list[Figure]:
 
 def _healing(givers: Givers, mode: str, spells: list[Spell]) -> Figure:
     worst = max(healed(givers.answers, each) for each in spells if each.mode == mode)
-    return Figure(f"{mode}: all is well", f"{worst:.2f} s after it", f"≤ {HEALED_BAR:g} s", worst <= HEALED_BAR)
+    return Timed(f"{mode}: all is well", f"{worst:.2f} s after it", f"≤ {HEALED_BAR:g} s", worst <= HEALED_BAR)
 
 
 def healed(answers: Sequence[Answer], spell: Spell) -> float:

@@ -16,7 +16,7 @@ from threading import Event, Thread
 import httpx
 
 from battery import realm, storm
-from battery.cases import NO_HAPROXY, SQLITE, Case, Figure, NotRun, Run
+from battery.cases import NO_HAPROXY, SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.storm import BUSY, CHECKED, Answer
 from run_cluster import haproxy
 from server import Server, free_port
@@ -178,19 +178,19 @@ def _figures(way: str, found: Weathered) -> list[Figure]:
     slow = _percentile([each.seconds for each in checked], 99)
     offered = f"{len(found.answers) / found.seconds:.0f}/s where {found.peak:.0f}/s is the peak"
     return [
-        Figure(f"{way}: goodput at {offered}", f"{found.goodput:.0%} of the peak", "≥ 50 %", found.goodput >= GOODPUT),
-        Figure(
+        Timed(f"{way}: goodput at {offered}", f"{found.goodput:.0%} of the peak", "≥ 50 %", found.goodput >= GOODPUT),
+        Timed(
             f"{way}: turned away, median",
             f"{refused * 1000:.0f} ms",
             "≤ 250 ms",
             bool(busy) and refused <= REFUSED_SECONDS,
         ),
         Figure(f"{way}: neither answered nor turned away with Retry-After", str(other), "0", other == 0),
-        Figure(f"{way}: accepted, p99", f"{slow:.2f} s", "≤ 2 s", slow <= 2),
-        Figure(
+        Timed(f"{way}: accepted, p99", f"{slow:.2f} s", "≤ 2 s", slow <= 2),
+        Timed(
             f"{way}: /health/live, slowest", f"{found.slowest_live:.2f} s", "≤ 1 s", found.slowest_live <= LIVE_SECONDS
         ),
-        Figure(f"{way}: within 5 s after", f"{found.back:.0%} of the peak", "≥ 90 %", found.back >= BACK),
+        Timed(f"{way}: within 5 s after", f"{found.back:.0%} of the peak", "≥ 90 %", found.back >= BACK),
     ]
 
 
