@@ -42,8 +42,8 @@ REFUSALS = {"not_enough_items", "inventory_full"}
 IN_PROGRESS = "idempotency_in_progress"
 REPLAYED = "Idempotent-Replay"
 BUSY = 503
-LOST_ANSWERS = 0.05
-PATIENT, HASTY = httpx.Timeout(30), httpx.Timeout(30, read=0.0005)
+LOST_ANSWERS = 0.1
+PATIENT, HASTY = httpx.Timeout(30), httpx.Timeout(30, read=0.003)
 RESOLVED_SECONDS = 60
 ASKED_AGAIN = 100
 

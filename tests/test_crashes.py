@@ -11,5 +11,5 @@ def test_a_killed_server_loses_nothing_and_doubles_nothing(empty_database: str) 
 
 
 def test_without_keys_the_same_script_finds_a_mismatch(empty_database: str) -> None:
-    wrong = asyncio.run(crash_gives.crash(empty_database, gives=300, clients=8, kills=1, seed=2, with_keys=False))
+    wrong = asyncio.run(crash_gives.crash(empty_database, gives=500, clients=8, kills=2, seed=2, with_keys=False))
     assert wrong > 0
