@@ -69,17 +69,11 @@ def prepare(database: str, players: int) -> Realm:
 def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
     """Something done with the database, beside whoever serves it."""
 
-    async def do() -> T:
-        keeper = app.build_keeper(settings.load({}, database=database))
-        await keeper.store.open()
-        try:
-            await migrate(keeper.store)
-            return await work(keeper)
-        finally:
-            await keeper.store.close()
-            keeper.passwords.close()
+    async def migrated(keeper: Keeper) -> T:
+        await migrate(keeper.store)
+        return await work(keeper)
 
-    return asyncio.run(do())
+    return asyncio.run(app.at_work(settings.load({}, database=database), migrated))
 
 
 async def forget_guesses(keeper: Keeper) -> None:

@@ -3,7 +3,7 @@
     .venv/bin/python scripts/crash_gives.py --database sqlite:///crash.db
     .venv/bin/python scripts/crash_gives.py --database postgresql://… --without-keys --instances 2
 
-Some answers are lost on purpose: the client gives up right after sending. With Idempotency-Keys every change counts
+Some answers are lost on purpose: the client gives up right after sending, or does not read what comes. With Idempotency-Keys every change counts
 once. Without them, retries after a lost answer or a crash apply some of them twice: a mismatch is reported.
 Exit code 0: the sums are exact, and every key has one answer; 1: they are not, or it has not.
 """
@@ -146,8 +146,8 @@ async def fulfil(run: Run, clients: Sequence[httpx.AsyncClient], number: int) ->
     deadline = time.monotonic() + RESOLVED_SECONDS
     while time.monotonic() < deadline:
         answer = await _ask(chance.choice(clients), run, wanted, HASTY if hasty else PATIENT)
-        hasty = False
-        if answer is not None and _final(answer):
+        lost, hasty = hasty, False
+        if not lost and answer is not None and _final(answer):
             run.answered += 1
             if answer.is_success:
                 run.acknowledged[number] = wanted, answer.content

@@ -17,10 +17,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Protocol, Self
 
-import httpx
-
 from pair import Pair
-from server import Server, free_port
+from server import Server, free_port, wait_until_ready
 
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "haproxy.cfg"
 INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # as the file has them
@@ -48,14 +46,7 @@ class Proxy:
         with self.file.with_suffix(".log").open("wb") as log:
             command = [haproxy() or "haproxy", "-f", str(self.file)]
             self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-        deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                if httpx.get(f"{self.url}/health/ready").is_success:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.05)
-        raise RuntimeError(f"HAProxy was not ready within {START_SECONDS} seconds: {log.name}")
+        wait_until_ready(self.url, self._process, START_SECONDS)
 
     def stop(self) -> None:
         if self._process:

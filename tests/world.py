@@ -153,14 +153,12 @@ async def populate(keeper: Keeper) -> dict[str, str]:
 
 async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
     """Something done with a database that has the schema, without serving it."""
-    keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
-    await keeper.store.open()
-    try:
+
+    async def migrated(keeper: Keeper) -> T:
         await migrate(keeper.store)
         return await work(keeper)
-    finally:
-        await keeper.store.close()
-        keeper.passwords.close()
+
+    return await app.at_work(settings.load({}, database=url, access_log=False), migrated)
 
 
 async def prepare(url: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ import threading
 import types
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gamekeeper import log
 from gamekeeper.game import lists, presence, retention
@@ -36,6 +36,7 @@ UNREADABLE = (
     "[ as %5B, : as %3A and @ as %40."
 )
 SPELLING: Spelling = spelling
+T = TypeVar("T")
 Job = tuple[float, Callable[[], Awaitable[object]]]  # every so many seconds, this
 
 
@@ -60,6 +61,17 @@ def database_file(settings: Settings) -> Path | None:
 def build_keeper(settings: Settings) -> Keeper:
     store = open_store(settings)
     return Keeper(settings, store, Changes(store, SPELLING), Passwords(settings.hash_queue), Feed(store), Lists(store))
+
+
+async def at_work(settings: Settings, work: Callable[[Keeper], Awaitable[T]]) -> T:
+    """The work on an open keeper, without serving; closed again afterwards."""
+    keeper = build_keeper(settings)
+    try:
+        await keeper.store.open()
+        return await work(keeper)
+    finally:
+        await keeper.store.close()
+        keeper.passwords.close()
 
 
 def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:

@@ -1,6 +1,7 @@
 """The file that a backup is: a ZIP of JSON lines, one file per table, and a manifest that says what must be in them."""
 
 import contextlib
+import errno
 import hashlib
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -160,6 +161,8 @@ def _reading(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno == errno.EINVAL:  # the file says that something is where no file can have anything
+            raise _damaged(path, "its parts are not where it says") from error
         raise BadBackup(f"{path} cannot be read: {error.strerror or error}.") from error
     except _BROKEN as error:
         raise _damaged(path, str(error).rstrip(".") or type(error).__name__) from error

@@ -64,19 +64,9 @@ def load(database: str | None, **given: object) -> Settings:
 
 
 def at_work(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    """Runs the work on an open keeper and closes it again."""
-
-    async def run() -> T:
-        keeper = app.build_keeper(loaded)
-        try:
-            await keeper.store.open()
-            return await work(keeper)
-        finally:
-            await keeper.store.close()
-            keeper.passwords.close()
-
+    """Runs the work on an open keeper; what goes wrong with the database is said in one line."""
     with clear_failures():
-        return asyncio.run(run())
+        return asyncio.run(app.at_work(loaded, work))
 
 
 def on_database(database: str | None, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, first: bool = False) -> T:
