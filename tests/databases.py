@@ -38,10 +38,12 @@ class Sqlite:
 
 
 class Postgres:
-    """Databases on one server, copied from a template database."""
+    """Databases on one server, copied from a template database; one that nobody wrote to is a fresh copy still."""
 
     def __init__(self, server: str) -> None:
         self._server = server
+        self._unwritten: list[str] = []
+        self._states: dict[str, str] = {}
         self._template = f"{TEMPLATE}_{uuid.uuid4().hex[:8]}"
         self._execute(f'CREATE DATABASE "{self._template}"')
         self.tokens = asyncio.run(worlds.prepare(self._url(self._template)))
@@ -52,24 +54,43 @@ class Postgres:
         return self._url(name)
 
     def fresh(self) -> str:
+        url = self._unwritten.pop() if self._unwritten else self._copy()
+        self._states[url] = self._state(url)
+        return url
+
+    def drop(self, url: str) -> None:
+        if self._states.pop(url, None) == self._state(url):
+            self._unwritten.append(url)
+        else:
+            self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
+
+    def close(self) -> None:
+        for url in (*self._unwritten, self._url(self._template)):
+            self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
+
+    def _copy(self) -> str:
         name = f"t{uuid.uuid4().hex}"
         self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{self._template}"')
         return self._url(name)
 
-    def drop(self, url: str) -> None:
-        self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
-
-    def close(self) -> None:
-        self.drop(self._url(self._template))
+    def _state(self, url: str) -> str:
+        """How many rows were written so far, and who is connected: when both are as they were, nothing is new."""
+        return self._execute(
+            "SELECT tup_inserted + tup_updated + tup_deleted || ' ' || numbackends "
+            "FROM pg_stat_database WHERE datname = $1",
+            urlsplit(url).path[1:],
+        )
 
     def _url(self, name: str) -> str:
         return urlunsplit(urlsplit(self._server)._replace(path=f"/{name}"))
 
-    def _execute(self, command: str) -> None:
-        async def run() -> None:
+    def _execute(self, command: str, *values: str) -> Any:
+        async def run() -> Any:
             driver: Any = asyncpg
             db = await driver.connect(self._server)
-            await db.execute(command)
-            await db.close()
+            try:
+                return await db.fetchval(command, *values)
+            finally:
+                await db.close()
 
-        asyncio.run(run())
+        return asyncio.run(run())

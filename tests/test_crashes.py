@@ -6,10 +6,10 @@ import crash_gives
 
 
 def test_a_killed_server_loses_nothing_and_doubles_nothing(empty_database: str) -> None:
-    wrong = asyncio.run(crash_gives.crash(empty_database, gives=1000, clients=8, kills=3, seed=1, with_keys=True))
+    wrong = asyncio.run(crash_gives.crash(empty_database, gives=500, clients=8, kills=2, seed=1, with_keys=True))
     assert wrong == 0
 
 
 def test_without_keys_the_same_script_finds_a_mismatch(empty_database: str) -> None:
-    wrong = asyncio.run(crash_gives.crash(empty_database, gives=500, clients=8, kills=2, seed=2, with_keys=False))
+    wrong = asyncio.run(crash_gives.crash(empty_database, gives=200, clients=8, kills=1, seed=2, with_keys=False))
     assert wrong > 0

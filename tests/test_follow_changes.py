@@ -10,11 +10,11 @@ pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
 def test_the_feed_misses_nothing(empty_database: str) -> None:
-    result = asyncio.run(follow_changes.follow(empty_database, changes=2000, writers=8, seed=1, naive=False))
-    assert result.changes >= 2000
+    result = asyncio.run(follow_changes.follow(empty_database, changes=1000, writers=8, seed=1, naive=False))
+    assert result.changes >= 1000
     assert result.missed == 0
 
 
 def test_the_naive_question_misses_some(empty_database: str) -> None:
-    result = asyncio.run(follow_changes.follow(empty_database, changes=600, writers=8, seed=2, naive=True))
+    result = asyncio.run(follow_changes.follow(empty_database, changes=300, writers=8, seed=2, naive=True))
     assert result.missed > 0

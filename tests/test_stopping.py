@@ -103,12 +103,12 @@ def test_a_request_under_way_is_answered_and_nobody_new_gets_in(database: str) -
 
 @pytest.mark.parametrize("sent", [b"", LIVE, LIVE[:20]])
 def test_those_who_do_nothing_do_not_keep_it(database: str, sent: bytes) -> None:
-    with Server(database) as server, connect(server) as line:
+    with Server(database, receive_seconds=2) as server, connect(server) as line:
         line.sendall(sent)
         time.sleep(0.3)
         code, took = Stopping(server).end()
     assert code == 0
-    assert took < 12  # ten for half a head, which is given its time
+    assert took < 6  # two for half a head, which is given its time
 
 
 def test_a_body_that_never_comes_keeps_it_no_longer_than_its_time(database: str) -> None:
