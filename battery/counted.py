@@ -60,12 +60,12 @@ def _nothing() -> None:
 
 
 def _hash_for_known_names_only() -> None:
-    right = Passwords.right
+    matched = Passwords.matched
 
-    async def hasty(self: Passwords, sent: str, stored: str | None) -> bool:
-        return stored is not None and await right(self, sent, stored)
+    async def hasty(self: Passwords, sent: str, stored: str | None) -> str | None:
+        return None if stored is None else await matched(self, sent, stored)
 
-    Passwords.right = hasty
+    Passwords.matched = hasty
 
 
 def _count_after_the_check() -> None:

@@ -5,7 +5,7 @@ With `torn` the tables are not read at one moment, as a backup would be that rea
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 import asyncpg
@@ -13,7 +13,7 @@ import asyncpg
 from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.store import copies
 from gamekeeper.store.copies import Copied
-from gamekeeper.store.engine import Snapshot
+from gamekeeper.store.engine import Transaction
 
 PAUSE_SECONDS = 0.05
 AS_IT_IS, TORN = "as-it-is", "torn"
@@ -23,7 +23,7 @@ _driver: Any = asyncpg.Connection
 _execute = _driver.execute
 
 
-async def slow_rows(tx: Snapshot, table: str, columns: Sequence[str]) -> AsyncGenerator[list[Copied]]:
+async def slow_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[Copied]]:
     loop = asyncio.get_running_loop()
     end = loop.time() + PAUSE_SECONDS
     while loop.time() < end:  # nothing but the store may be awaited here

@@ -30,7 +30,7 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     f"PRAGMA cache_size = -{LOADING_KIB}",
 )
-LISTING = ("players_listed", "users_listed")  # triggers
+LISTING = ("players_listed", "users_listed", "players_by_part_added", "users_by_part_added")  # triggers
 INDEXES = ("players_by_rank", "players_by_user")
 
 Rows = list[tuple[Any, ...]]

@@ -3,8 +3,9 @@
     .venv/bin/python scripts/crash_gives.py --database sqlite:///crash.db
     .venv/bin/python scripts/crash_gives.py --database postgresql://… --without-keys --instances 2
 
-Some answers are lost on purpose: the client gives up right after sending, or does not read what comes. With Idempotency-Keys every change counts
-once. Without them, retries after a lost answer or a crash apply some of them twice: a mismatch is reported.
+Some answers are lost on purpose: the client gives up right after sending, or does not read what comes. With
+Idempotency-Keys every change counts once. Without them, retries after a lost answer or a crash apply some of them
+twice: a mismatch is reported.
 Exit code 0: the sums are exact, and every key has one answer; 1: they are not, or it has not.
 """
 

@@ -38,7 +38,7 @@ TESTS = {
     "inventory": ("tests/game/test_inventory.py", "tests/http/test_items.py"),
     "changes": ("tests/game/test_changes.py", "tests/http/test_writes.py"),
     "tokens": ("tests/game/test_tokens.py", "tests/http/test_tokens.py", "tests/http/test_token_use.py"),
-    "passwords": ("tests/game/test_passwords.py",),
+    "passwords": ("tests/game/test_passwords.py", "tests/game/test_salted.py"),
 }
 
 

@@ -24,7 +24,7 @@ from server import Server
 
 PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
 NEW = wire_form("something else")
-VOLATILE = {"RequestId", "PasswordResetCode", "LastOnline"}
+VOLATILE = {"RequestId", "PasswordResetCode", "LastOnline", "uptime", "cps", "port", "ServerPort"}
 ZERO = "00000000-0000-0000-0000-000000000000"
 NOBODY = "12345678-1234-4234-8234-123456789abc"
 PREFIX = "/api/v1/"
@@ -43,6 +43,7 @@ def asks() -> Iterator[Ask]:
     yield from _players()
     yield from _items()
     yield from _users()
+    yield from _server()
 
 
 def _players() -> Iterator[Ask]:
@@ -114,6 +115,21 @@ def _users() -> Iterator[Ask]:
     yield Ask(29, f"users/{user}/manage/email/change", {"new": "again@example.test"})
     yield Ask(30, f"users/{user}/manage/password/change", {"new": right})
     yield Ask(21, f"users/{user}")
+
+
+def _server() -> Iterator[Ask]:
+    sample = characters.sample()
+    for operation, path in (("about", ""), ("authorized", "/authorized"), ("stats", "/stats"), ("config", "/config")):
+        yield Ask(operation, f"info{path}")
+    yield Ask("stat_names", "info/config/stats")
+    for kind in ("item", "SPELL", "class", "map", "PlayerVariable", "npc", "pets"):
+        for query in ("", "?page=1&pageSize=3", "?page=-1", *FAR):
+            yield Ask("objects", f"gameobjects/{kind}{query}")
+            yield Ask("object_names", f"gameobjects/{kind}/names{query}")
+        yield Ask("legacy_objects", f"gameobjects/{kind}", {"page": 1, "count": "3"})
+        yield Ask("legacy_object_names", f"gameobjects/{kind}/names")
+        for each in (sample.item.id, NOBODY, "x"):
+            yield Ask("game_object", f"gameobjects/{kind}/{each}")
 
 
 async def filled(database: str) -> str:

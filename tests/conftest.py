@@ -76,6 +76,30 @@ def empty_database(databases: Sqlite | Postgres) -> Generator[str]:
     databases.drop(url)
 
 
+@pytest.fixture(params=ENGINES, ids=[f"to_{engine}" for engine in ENGINES])
+def target(request: pytest.FixtureRequest) -> Generator[str]:
+    """The URL of an empty database of either engine, whatever the world's is."""
+    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+    url = databases.empty()
+    yield url
+    databases.drop(url)
+
+
+@pytest.fixture
+def opened(known_tokens: Mapping[str, str]) -> Generator[Callable[[str], worlds.World]]:
+    """Worlds on other databases than the world's, each on a loop of its own."""
+    made: list[worlds.World] = []
+
+    def open_(url: str) -> worlds.World:
+        made.append(worlds.World(url, known_tokens, asyncio.new_event_loop()))
+        return made[-1]
+
+    yield open_
+    for each in made:
+        each.close()
+        each.loop.close()
+
+
 @pytest.fixture
 def loop() -> Generator[asyncio.AbstractEventLoop]:
     loop = asyncio.new_event_loop()

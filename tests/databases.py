@@ -64,6 +64,12 @@ class Postgres:
         else:
             self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
 
+    def replace(self, url: str) -> None:
+        """By an empty one of the same name."""
+        name = urlsplit(url).path[1:]
+        self._execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        self._execute(f'CREATE DATABASE "{name}"')
+
     def close(self) -> None:
         for url in (*self._unwritten, self._url(self._template)):
             self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
@@ -74,9 +80,9 @@ class Postgres:
         return self._url(name)
 
     def _state(self, url: str) -> str:
-        """How many rows were written so far, and who is connected: when both are as they were, nothing is new."""
+        """Which one it is, how many rows were written so far, who is connected: as they were, and nothing is new."""
         return self._execute(
-            "SELECT tup_inserted + tup_updated + tup_deleted || ' ' || numbackends "
+            "SELECT concat_ws(' ', datid, tup_inserted + tup_updated + tup_deleted, numbackends) "
             "FROM pg_stat_database WHERE datname = $1",
             urlsplit(url).path[1:],
         )

@@ -5,6 +5,7 @@ import json
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+from gamekeeper.http.spelling import instant
 from world import Answer, World
 
 
@@ -37,3 +38,8 @@ def reset_code(world: World, name: str) -> str:
     """A fresh one, as the person would read it in the mail."""
     assert world.get(f"/api/v1/users/{name}/password/reset").status == 200
     return world.get(f"/api/v1/users/{name}").json["PasswordResetCode"]
+
+
+def registered(world: World, name: str) -> str:
+    """Since when there is an account, as the wire says it."""
+    return instant(world.sql("SELECT created_at FROM users WHERE name = $1", name)[0][0])

@@ -12,15 +12,16 @@ import pytest
 import state
 
 import outbox
+import people
 from command_line import CommandLine
+from copied import errors, is_untouched, nothing
 from expectations import refused
 from gamekeeper import app, doctor, settings
-from gamekeeper.backup import making, restoring
+from gamekeeper.backup import filling, making, restoring
 from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Table, Writer
-from gamekeeper.backup.restoring import NotEmpty
+from gamekeeper.backup.filling import NotEmpty
+from gamekeeper.backup.lines import BadCopy
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import copies
-from gamekeeper.store.engine import Store
 from gamekeeper.store.migrate import Applied, SchemaMismatch, known, migrate
 from gamekeeper.store.statements import Statement
 from people import ANN, BOB, COIN
@@ -31,10 +32,6 @@ from world import World, at_work
 NOT_AS_IT_WAS = frozenset({"resets", "lists", "list_blocks", "list_changes", "epoch", "tokens"})
 GIVE = {"itemid": COIN.id, "quantity": 5}
 KEY = {"Idempotency-Key": "once"}
-
-
-def nothing(_what: str, _done: int, _total: int | None) -> None:
-    """Nobody watches."""
 
 
 def give(world: World, name: str = "Bob", **more: Any) -> Any:
@@ -62,28 +59,8 @@ def restore(file: Path, url: str, **more: bool) -> None:
 
     with Archive(file) as archive:
         archive.verify(nothing)
-        with restoring.place(loaded) as target:
+        with filling.place(loaded) as target:
             asyncio.run(run(target, archive))
-
-
-def is_untouched(url: str) -> bool:
-    if url.startswith("sqlite"):
-        path = Path(url.removeprefix("sqlite:///"))
-        return not list(path.parent.glob(f"*{path.name}*"))
-
-    async def tables(store: Store) -> list[str]:
-        await store.open()
-        try:
-            return await copies.tables(store)
-        finally:
-            await store.close()
-
-    return asyncio.run(tables(app.open_store(settings.load({}, database=url)))) == []
-
-
-def errors(world: World) -> list[str]:
-    found = world.run(doctor.examine(world.keeper, nothing))
-    return [f"{each.check}: {each.message}" for each in found if each.level == doctor.ERROR]
 
 
 @pytest.fixture
@@ -164,7 +141,7 @@ def test_codes_are_not_in_it_and_no_mail_is_sent_twice(
     code = outbox.ask(world)
     back_up(world, file)
     with Archive(file) as archive:
-        rows = [row for table in archive.manifest.tables for row in archive.rows(table, nothing)]
+        rows = [row for table in archive.manifest.tables for row in archive.rows(table.name, nothing)]
     assert code not in repr(rows)
     copy = restored(file, keep_tokens=True)
     assert outbox.only(copy).state == "expired"
@@ -265,7 +242,7 @@ def test_every_byte_counts(world: World, file: Path, tmp_path: Path) -> None:
 def contents(file: Path) -> list[Any]:
     with Archive(file) as archive:
         archive.verify(nothing)
-        return [archive.manifest, *(list(archive.rows(table, nothing)) for table in archive.manifest.tables)]
+        return [archive.manifest, *(list(archive.rows(table.name, nothing)) for table in archive.manifest.tables)]
 
 
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.9, 0.999])
@@ -297,13 +274,24 @@ def test_what_the_database_refuses_leaves_nothing(
     assert is_untouched(empty_database)
 
 
+def test_what_comes_out_otherwise_is_noticed(
+    world: World, file: Path, tmp_path: Path, empty_database: str, engine: str
+) -> None:
+    """Each table is read back, and held against what was put in: here, what the engine makes another value of."""
+    odd = {"sqlite": [ANN.id, 5], "postgres": [people.guid(0xABC).upper(), "Meadow"]}
+    bad = rewritten(file, tmp_path / "bad", back_up(world, file), "maps", [odd[engine]], truly=True)
+    with pytest.raises(BadCopy, match=r"The table maps came out otherwise: 1 rows with the sum \w{64}, and"):
+        restore(bad, empty_database)
+    assert is_untouched(empty_database)
+
+
 def rewritten(file: Path, to: Path, manifest: Manifest, name: str, rows: list[Any], *, truly: bool = False) -> Path:
     """The same backup with other rows in a table; `truly`: and a manifest that says so."""
     tables: list[Table] = []
     with Archive(file) as archive, to.open("wb") as out, Writer(out) as writer:
         for table in manifest.tables:
             with writer.table(table.name) as page:
-                page.add(rows if table.name == name else list(archive.rows(table, nothing)))
+                page.write(rows if table.name == name else list(archive.rows(table.name, nothing)))
             tables.append(Table(table.name, table.columns, page.rows, page.sha256))
         writer.put(changed(manifest, tables=tables) if truly else manifest)
     return to

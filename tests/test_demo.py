@@ -14,7 +14,8 @@ from argon2 import PasswordHasher
 import world as worlds
 from gamekeeper import doctor, settings
 from gamekeeper.demo import characters, filling, names, realms, world
-from gamekeeper.game import accounts, link, presence
+from gamekeeper.game import accounts, presence
+from gamekeeper.game import characters as character_rules
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.inventory import BANK, INVENTORY
 from gamekeeper.game.keeper import Keeper
@@ -227,7 +228,7 @@ def test_more_players_are_only_as_many_as_are_missing(empty_database: str, monke
         await filling.load_players(keeper, 1100, lambda _: None)
         gone = names.numbered_id("player", 7)
         await keeper.changes.apply(
-            ANYBODY, lambda tx: link.delete_player(tx, gone, keeper.changes.spelling), lambda _: b""
+            ANYBODY, lambda tx: character_rules.delete(tx, gone, keeper.changes.spelling), lambda _: b""
         )
         await filling.load_players(keeper, 1300, lambda _: None)
         assert await players.count(keeper.store) == 48 + 1300
@@ -271,7 +272,7 @@ def test_a_deleted_character_does_not_keep_the_others_off(empty_database: str) -
         await filled(keeper)
         aldwyn = names.stable_id("player", "Aldwyn")
         await keeper.changes.apply(
-            ANYBODY, lambda tx: link.delete_player(tx, aldwyn, keeper.changes.spelling), lambda _: b""
+            ANYBODY, lambda tx: character_rules.delete(tx, aldwyn, keeper.changes.spelling), lambda _: b""
         )
         await realms.keep_online(keeper)
         assert await presence_rows.count(keeper.store) == 11

@@ -18,12 +18,13 @@ from world import World
 
 Make = Callable[..., World]
 FIX = "gamekeeper doctor --fix"
-DONE = "note: lists: Counted anew: rank, names, users, online.\n"
+DONE = "note: lists: Counted anew: rank, names, users, emails, online.\n"
 LOAD = Statement("load", {"": "UPDATE lists SET loads = loads + 1"})
 ORDERED = {
     "/api/v1/players/rank": "SELECT name FROM players ORDER BY level DESC, exp DESC, id DESC LIMIT 2 OFFSET $1",
     "/api/v1/players": "SELECT name FROM players ORDER BY fold LIMIT 2 OFFSET $1",
     "/api/v1/users": "SELECT name FROM users ORDER BY fold LIMIT 2 OFFSET $1",
+    "/api/v1/users?sortBy=email": "SELECT name FROM users ORDER BY email_fold LIMIT 2 OFFSET $1",
     "/api/v1/players/online": (
         "SELECT p.name FROM presence o JOIN players p ON p.id = o.player_id ORDER BY p.fold LIMIT 2 OFFSET $1"
     ),
@@ -79,7 +80,7 @@ def assert_pages_are_right(world: World) -> None:
     for path, statement in ORDERED.items():
         total, met = world.get(path).json["Total"], 0
         for page in range(total // 2 + 2):
-            answer = world.get(f"{path}?page={page}&pageSize=2").json
+            answer = world.get(f"{path}{'&' if '?' in path else '?'}page={page}&pageSize=2").json
             wanted = [row[0] for row in world.sql(statement, page * 2)]
             assert [each["Name"] for each in answer["Values"]] == wanted, (path, page)
             met += len(wanted)
@@ -193,7 +194,7 @@ def test_it_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -
             seen.append((done, total))
 
     world.run(doctor.examine(world.keeper, see))
-    total = 2 * len(people.CHARACTERS) + len(people.ACCOUNTS)
+    total = 2 * len(people.CHARACTERS) + 2 * len(people.ACCOUNTS)
     assert seen[-1] == (total, total)
     assert seen == sorted(set(seen))
     assert len(seen) > len(LISTINGS)

@@ -9,10 +9,11 @@ from urllib.parse import urlencode
 
 import people
 from gamekeeper import app, settings
-from gamekeeper.game import accounts, catalogue, tokens
+from gamekeeper.game import catalogue, moderation, tokens
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import PlayerCreated, UserRegistered
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.moderation import Order
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.store import ledger, users
 from gamekeeper.store.engine import Reading
@@ -145,7 +146,7 @@ async def populate(keeper: Keeper) -> dict[str, str]:
         user = users.User(people.USER_IDS[name], name, f"{name.lower()}@example.test", password, powers, 0, None, None)
         await _apply(keeper, _decided(Decision([UserRegistered(user)], user)))
     for name, reason in people.MUTED.items():
-        await _apply(keeper, accounts.mute(keeper.store, name, reason, None))
+        await _apply(keeper, moderation.mute(keeper.store, Order(name, reason=reason)))
     for player, belongings in people.CHARACTERS:
         await _apply(keeper, _decided(Decision([PlayerCreated(player, belongings)], None)))
     return {name: (await _token(keeper, name)).access for name, powers in people.ACCOUNTS.items() if powers.api}

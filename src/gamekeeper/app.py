@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gamekeeper import log
-from gamekeeper.game import lists, presence, retention
+from gamekeeper.game import legacy, lists, presence, retention
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.feed import Feed
@@ -18,6 +18,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.spelling import Spelling
+from gamekeeper.game.turns import Turns
 from gamekeeper.http import spelling, workers
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
@@ -60,7 +61,15 @@ def database_file(settings: Settings) -> Path | None:
 
 def build_keeper(settings: Settings) -> Keeper:
     store = open_store(settings)
-    return Keeper(settings, store, Changes(store, SPELLING), Passwords(settings.hash_queue), Feed(store), Lists(store))
+    return Keeper(
+        settings,
+        store,
+        Changes(store, SPELLING),
+        Passwords(settings.hash_queue),
+        Turns(settings.requests_in_flight // 2),  # the other half of the places is for those who do not log in
+        Feed(store),
+        Lists(store),
+    )
 
 
 async def at_work(settings: Settings, work: Callable[[Keeper], Awaitable[T]]) -> T:
@@ -94,6 +103,7 @@ class Upkeep:
             (presence.REAP_SECONDS, lambda: presence.reap(keeper.store)),
             (retention.TIDY_SECONDS, lambda: retention.tidy(keeper)),
             (lists.TEND_SECONDS, keeper.lists.tend),
+            (legacy.LOOK_SECONDS, lambda: legacy.wrap(keeper)),
             (USE_SECONDS, self.note_use),
             *_mail_jobs(keeper),
             *jobs,

@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 
 from gamekeeper import app
-from gamekeeper.game import lists
+from gamekeeper.game import legacy, lists
 from gamekeeper.game.inventory import BANK
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import CHECKPOINT, LISTINGS, Listing, View
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO, clashing_fold
 from gamekeeper.game.order import Key, Order
 from gamekeeper.game.players import Player
 from gamekeeper.game.retention import DAY_MS
@@ -30,6 +30,7 @@ from gamekeeper.http.proxies import Proxies
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings
 from gamekeeper.store import catalogue, indexes, items, ledger, mails, players, spells, users
+from gamekeeper.store import legacy as legacy_rows
 from gamekeeper.store.engine import Reading, Row
 from gamekeeper.store.migrate import SchemaMismatch, pending
 
@@ -81,6 +82,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
     if not found:
         found = [*await _indexed(keeper), await _recounted(keeper)] if fix else []
         found += await keeper.store.read(lambda tx: _contents(tx, keeper, progress))
+        found += await _imported(keeper)
     return found + _unsafe(keeper.settings)
 
 
@@ -182,7 +184,8 @@ def _read(row: Row, found: Findings, spelling: Spelling) -> Player | None:
 
 
 def _compare(row: Row, player: Player, found: Findings, spelling: Spelling) -> None:
-    wanted = columns(player, spelling)
+    clashes = row[COMPARED.index("fold")] == clashing_fold(player.name, player.id)
+    wanted = columns(player, spelling, clashes=clashes)
     differing = [name for name, value in zip(COMPARED, row, strict=True) if value != getattr(wanted, name)]
     if differing:
         message = (
@@ -317,6 +320,14 @@ async def _accounts(tx: Reading, found: Findings, settings: Settings) -> None:
     if not await users.any_api(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _mail(tx, found, settings)
+
+
+async def _imported(keeper: Keeper) -> list[Finding]:
+    count = await legacy_rows.count(keeper.store)
+    if not count:
+        return []
+    pace = f"`gamekeeper serve` does it while it runs, about {await legacy.per_minute(keeper)} a minute in each process"
+    return [Finding(NOTE, "passwords", f"{count} imported passwords are still to be wrapped in argon2id; {pace}.")]
 
 
 async def _mail(tx: Reading, found: Findings, settings: Settings) -> None:

@@ -56,6 +56,10 @@ class Settings:
     inventory_slots: int = setting(35, "Inventory slots of a character.", least=1)
     bank_slots: int = setting(100, "Bank slots of a character.", least=1)
     spell_slots: int = setting(35, "Spells a character can know.", least=1)
+    max_characters: int = setting(
+        1, "Characters of one account, as sites are told; the game itself holds to it.", least=1
+    )
+    max_level: int = setting(100, "Highest level of a character; sites are told.", least=1)
     stack_cap: int = setting(1_000_000, "Most items in one slot, unless the item says otherwise.", least=1)
     name_pattern: str = setting("[A-Za-z0-9]{2,20}", "What new names of accounts and characters must match.")
     access_minutes: int = setting(60, "Life of an access token.", least=1)

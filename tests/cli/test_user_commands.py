@@ -116,6 +116,7 @@ def test_list(command: CommandLine) -> None:
         "roles": [],
         "powers": [],
         "mute_reason": "spamming",
+        "ban_reason": None,
         "created_at": mona["created_at"],
     }
     lines = command.says("users", "list").splitlines()

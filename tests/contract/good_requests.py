@@ -21,7 +21,11 @@ OTHER_KEYS = {
     "id": people.BOB.id,
     "server": SERVER,
     "file": "docs.css",
+    "type": "item",
+    "objectId": people.COIN.id,
 }
+OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}  # whom an address is about, when not Ann
+MONAS_ID = people.guid(64)
 UNKNOWN_KEYS = {
     "lookupKey": "Nobody",
     "lookupKey1": "Nobody",
@@ -34,6 +38,8 @@ UNKNOWN_KEYS = {
     "id": people.NOBODY_ID,
     "server": "nowhere",
     "file": "nothing.css",
+    "type": "nothing",
+    "objectId": people.NOBODY_ID,
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
@@ -41,6 +47,7 @@ BODIES: Mapping[str, object] = {
     "players.legacy_online": {},
     "players.legacy_by_name": {},
     "users.legacy_by_name": {},
+    "gameobjects.legacy_objects": {},
     "variables.assign": {"value": 8},
     "items.give": {**GIVE, "bankoverflow": True},
     "items.take": GIVE,
@@ -53,6 +60,15 @@ BODIES: Mapping[str, object] = {
     "credentials.manage_email": {"new": "ann3@example.test"},
     "credentials.manage_password": {"new": NEW_PASSWORD},
     "credentials.redeem_code": {"code": CODE, "new": NEW_PASSWORD},
+    "players.rename": {"name": "Anna"},
+    "players.set_level": {"level": 13},
+    "players.set_class": {"classid": people.WARRIOR.id},
+    "users.rename": {"name": "Anna"},
+    "moderation.ban": {},
+    "moderation.unban": {},
+    "moderation.mute": {},
+    "moderation.unmute": {},
+    "moderation.kick": {},
     "tokens.log_in": {"grant_type": "password", "username": "Clerk", "password": SENT},
     "link.put_catalogue": [{"Id": people.FIREBALL.id, "Name": "Fireball"}],
     "link.put_player": {"Level": 4},
@@ -81,6 +97,7 @@ class Example(NamedTuple):
 def path_of(route: Route, keys: Mapping[str, str]) -> str:
     """The route's path, its parameters filled in from the keys."""
     usual = (USER_KEYS if route.path.startswith("/api/v1/users") else PLAYER_KEYS) | OTHER_KEYS | dict(keys)
+    usual |= {"lookupKey": OTHERS.get(route.path.rpartition("/")[2], usual["lookupKey"])} | dict(keys)
     return re.sub(r"\[(\w+)\]", lambda found: usual[found[1]], route.path)
 
 
@@ -103,8 +120,16 @@ def tried(example: Example) -> str:
 
 
 def furnish(world: World) -> None:
-    """What the examples speak of and people.py does not have: a live game server, a reset code, a token by its id."""
+    """What the examples speak of and people.py does not have.
+
+    A live game server with a character of Mona's on it, a reset code, a token by its id, and Bob banned and muted.
+    """
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
+    monas = {"Name": "Mona", "UserId": people.USER_IDS["Mona"], "CreationDate": "2026-01-31T12:00:00Z"}
+    world.call("PUT", f"/api/link/v1/players/{MONAS_ID}", body=monas)
+    world.post(f"/api/link/v1/servers/{SERVER}/joined", {"Players": [MONAS_ID]})
+    for act in ("ban", "mute"):
+        world.post(f"/api/v1/users/Bob/admin/{act}", {})
     ann, clerk = people.USER_IDS["Ann"], people.USER_IDS["Clerk"]
     far = 4_000_000_000_000
     reset = f"'{ann}', '{CODE}', 1000000, {far}"

@@ -97,6 +97,10 @@ INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
     (Place("players.legacy_by_name", "count"), NEVER_POSITIVE),
     (Place("users.legacy_by_name", "page"), NEVER_NATURAL),
     (Place("users.legacy_by_name", "count"), NEVER_POSITIVE),
+    (Place("gameobjects.legacy_objects", "page"), NEVER_NATURAL),
+    (Place("gameobjects.legacy_objects", "count"), NEVER_POSITIVE),
+    (Place("moderation.ban", "duration"), NEVER_NATURAL),
+    (Place("moderation.mute", "duration"), NEVER_NATURAL),
     (Place("variables.assign", "value"), {k: v for k, v in NEVER_AN_INTEGER.items() if k not in {"true", "false"}}),
     (Place("link.heartbeat", "Lease"), {**NEVER_POSITIVE, "3601": "3601"}),
     (Place("link.put_player", "Level"), NEVER_POSITIVE),
@@ -276,9 +280,9 @@ def keys() -> Iterator[Hostile]:
         for name in parameters(example.route):
             if name in KEYED:
                 yield from (_keyed(example, name, about, odd) for about, odd in ODD_NAMES.items())
-            elif name in {"variableId", "bagId", "id"}:
+            elif name in {"variableId", "bagId", "id", "objectId"}:
                 yield from _guid_segments(example, name)
-            elif name == "file":
+            elif name in {"file", "type"}:
                 for about, odd in ODD_NAMES.items():
                     path = path_of(example.route, {name: odd})
                     yield _sent(example, path, group="keys", about=f"{example.name}: {about}", status=(404,))
@@ -385,7 +389,7 @@ def padded(body: bytes, size: int) -> bytes:
 
 # --- queries, headers, methods, addresses --------------------------------------------------------------------------
 
-LISTS = ["players.by_name", "players.by_rank", "players.online", "users.by_name"]
+LISTS = ["players.by_name", "players.by_rank", "players.online", "users.by_name", "gameobjects.objects"]
 LIST_PATHS = [BY_HANDLER[handler].path for handler in LISTS] + ["/api/link/v1/catalogue/items"]
 
 
@@ -400,6 +404,11 @@ def queries() -> Iterator[Hostile]:
         yield _asked(f"{path}: twice, encoded", f"{path}?page=0&%70age=1", "page")
     for value in ("Up", "", "asc", "Ascending%20", "Ascending,Descending", quote(wide("A") + "scending"), "1", "%00"):
         yield _asked(f"sortDirection: {value}", f"/api/v1/players/rank?sortDirection={value}", "sortDirection")
+    for path in ("/api/v1/players", "/api/v1/players/online", "/api/v1/users"):
+        for value in ("id", "%00", "name%20", "name,level", quote(wide("name")), "password", "1"):
+            yield _asked(f"{path} sortBy: {value}", f"{path}?sortBy={value}", "sortBy")
+        for value in ("%00", "abc%00", "%1b[2J", "abc%7f", "%c2%9babc"):
+            yield _asked(f"{path} search: {value}", f"{path}?search={value}", "search")
 
 
 def _asked(about: str, path: str, names: str) -> Hostile:

@@ -11,15 +11,16 @@ from good_requests import EXAMPLES, Example
 
 import people
 from gamekeeper.game import tokens
-from gamekeeper.http.routes import NOBODY, WRITE
+from gamekeeper.http.routes import NOBODY, POWERS, WRITE
 from gamekeeper.store import users
 from world import Answer, World
 
 DENIED = "Authorization has been denied for this request."
-LACKING = {  # role → accounts with a good token and without it
+LACKING = {  # role or power → accounts with a good token and without it
     "users.query": ["Shop", "Server"],
     "users.manage": ["Shop", "Server", "Clerk"],
     "game.link": ["Shop", "Clerk"],
+    **{power: ["Shop", "Server", "Clerk"] for power in POWERS},
 }
 
 
@@ -119,10 +120,15 @@ def expected(example: Example, case: Case) -> str:
     if case in REFUSED:
         return "denied"
     if case.by is not None:
-        return "role_missing"
+        return missing(example)
     if case is READ_ONLY and example.route.does is WRITE:
         return "read_only_token"
     return "answered"
+
+
+def missing(example: Example) -> str:
+    """None of those who lack something has a power, and that is looked at first."""
+    return "power_missing" if (example.route.needs or POWERS) & POWERS else "role_missing"
 
 
 def check(example: Example, case: Case, answer: Answer) -> None:
@@ -179,7 +185,7 @@ def test_without_the_role_nobody_learns_what_exists_nor_what_is_malformed(
                 (f"{example.path}?page=x&dryRun=x", "no object"),
             )
         )
-        assert_forbidden(existing, "role_missing")
+        assert_forbidden(existing, missing(example))
         assert told(existing) == told(unknown) == told(malformed)
 
 
@@ -188,7 +194,8 @@ def test_the_missing_role_is_named(shared_world: World, role: str) -> None:
     example = next(each for each in with_role if min(each.route.needs or ()) == role)
     for who in LACKING[role]:
         answer = shared_world.call(example.route.method, example.path, by=who, body=example.body)
-        assert answer.message == f"This needs the role {role}."
+        what = f"power {role.title()}" if role in POWERS else f"role {role}"
+        assert answer.message == f"This needs the {what}."
 
 
 @pytest.mark.parametrize("example", unguarded, ids=lambda each: each.name)
@@ -227,7 +234,7 @@ def test_token_and_role_come_before_size_and_type(shared_world: World) -> None:
 def test_the_table_of_callers_covers_every_role() -> None:
     assert {role for each in EXAMPLES for role in each.route.needs or ()} == set(LACKING)
     for role, lacking in LACKING.items():
-        assert not any(getattr(people.ACCOUNTS[who], role.replace(".", "_")) for who in lacking)
+        assert not any(getattr(people.ACCOUNTS[who], role.lower().replace(".", "_")) for who in lacking)
 
 
 def test_the_checks_can_fail(shared_world: World) -> None:

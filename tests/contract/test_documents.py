@@ -59,6 +59,8 @@ class Write(NamedTuple):
 CREATE = Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{NEW_ID}", WHOLE)
 LEASE = Write("PUT /api/link/v1/servers/[server]", REALM, {"Lease": 60})
 JOIN = Write("POST /api/link/v1/servers/[server]/joined", f"{REALM}/joined", {"Players": [people.ANN.id]}, [LEASE])
+BAN = Write("POST /api/v1/players/[lookupKey]/admin/ban", "/api/v1/players/Ann/admin/ban", {})
+MUTE = Write("POST /api/v1/players/[lookupKey]/admin/mute", "/api/v1/players/Ann/admin/mute", {})
 ONE_FIELD = [
     Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{people.ZOE.id}", {name: value})
     for name, value in WHOLE.items()
@@ -97,6 +99,15 @@ WRITES = [
     Write("PUT /api/link/v1/players/[id]", CREATE.path, {"Name": "Xenia", "Exp": 0}, [CREATE]),
     Write("DELETE /api/link/v1/players/[id]", f"/api/link/v1/players/{people.ANN.id}"),
     LEASE,
+    Write("POST /api/v1/players/[lookupKey]/name", "/api/v1/players/Ann/name", {"name": "Anne"}, [LEASE, JOIN]),
+    Write("POST /api/v1/players/[lookupKey]/level", "/api/v1/players/Ann/level", {"level": 99}),
+    Write("POST /api/v1/players/[lookupKey]/class", "/api/v1/players/Bob/class", {"classid": people.WARRIOR.id}),
+    Write("DELETE /api/v1/players/[lookupKey]", "/api/v1/players/Ann", None),
+    BAN,
+    MUTE,
+    Write("POST /api/v1/players/[lookupKey]/admin/unban", "/api/v1/players/Ann/admin/unban", {}, [BAN]),
+    Write("POST /api/v1/players/[lookupKey]/admin/unmute", "/api/v1/players/Ann/admin/unmute", {}, [MUTE]),
+    Write("POST /api/v1/players/[lookupKey]/admin/kick", "/api/v1/players/Ann/admin/kick", {}, [LEASE, JOIN]),
     JOIN,
     Write("POST /api/link/v1/servers/[server]/left", f"{REALM}/left", {"Players": [people.ANN.id]}, [LEASE, JOIN]),
     Write("DELETE /api/link/v1/servers/[server]", REALM, None, [LEASE, JOIN]),
@@ -200,7 +211,7 @@ def test_document_and_columns_agree_after_each_single_field(world: World) -> Non
 
 def touches_record(write: Write) -> bool:
     """Whether the write is one that changes a row of players."""
-    belongings = ("variables/", "give", "teach", "forget", "joined", "catalogue/")
+    belongings = ("variables/", "give", "teach", "forget", "joined", "catalogue/", "admin/")
     return not any(part in write.path for part in belongings) and write is not LEASE
 
 

@@ -27,6 +27,8 @@ NOT_COMPARED = {
     "mails": {"id", "queued_at", "expires_at", "next_try_at"},
     "servers": {"expires_at"},
     "registrations": {"at", "user_id"},
+    "bans": {"started_at", "ends_at"},
+    "mutes": {"started_at", "ends_at"},
 }
 
 
@@ -81,6 +83,11 @@ WRITES = [
         "link.heartbeat",
         "credentials.change_password",
         "credentials.manage_password",
+        "moderation.ban",
+        "moderation.unban",
+        "moderation.mute",
+        "moderation.unmute",
+        "moderation.kick",
     )
 ]
 

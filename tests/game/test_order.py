@@ -147,6 +147,21 @@ def test_packing_leaves_no_two_neighbours_that_fit_into_one() -> None:
     assert (packed.blocks[0].lows[0], packed.total) == ("", 40)
 
 
+@kinds
+@settings(deadline=None, max_examples=50)
+@given(data=st.data())
+def test_no_bucket_is_known_by_a_key_that_is_gone(
+    lowest: object, some: st.SearchStrategy[Any], data: st.DataObject
+) -> None:
+    keys = sorted(data.draw(st.sets(some, max_size=60)) - {lowest})
+    gone = data.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
+    pair = change(Pair(built(lowest, keys), keys), gone)
+    left = pair.order.without(gone)
+    assert agrees(Pair(left, pair.keys), keys)
+    assert {low for block in left.blocks for low in block.lows} <= {lowest, *pair.keys}
+    assert agrees(Pair(divide(Pair(left, pair.keys)), pair.keys), keys)
+
+
 def test_what_stayed_the_same_is_shared() -> None:
     keys = [f"{number:03}" for number in range(100)]
     before = built("", keys)

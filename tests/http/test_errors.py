@@ -23,6 +23,7 @@ DENIED = "Authorization has been denied for this request."
 DECIDED = {
     "/api/oauth/token",
     "/api/info",
+    "/api/info/versions",
     "/api/openapi.json",
     "/api/docs",
     "/health/live",

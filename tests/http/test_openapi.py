@@ -18,7 +18,7 @@ from gamekeeper.game import tokens
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import asgi, errors, failures, openapi, samples
 from gamekeeper.http.request import query_of
-from gamekeeper.http.routes import NEVER, NOBODY, ROUTES, UNCODED, WRITE, Route
+from gamekeeper.http.routes import NEVER, NOBODY, POWERS, ROUTES, UNCODED, WRITE, Route
 from gamekeeper.store import users
 from gamekeeper.store.migrate import migrate
 from world import Answer, World
@@ -130,6 +130,8 @@ async def filled(url: str) -> str:
 
 def furnish(world: World) -> None:
     world.call("PUT", f"/api/link/v1/servers/{samples.REALM}", body={"Lease": 3600})
+    online = world.get(f"/api/v1/players/{samples.OTHERS['kick'][1]}").json["Id"]
+    world.post(f"/api/link/v1/servers/{samples.REALM}/joined", {"Players": [online]})
     reset = f"'{samples.USER_ID}', '{samples.CODE}', 1000000, {FAR}"
     world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at) VALUES ({reset})")  # noqa: S608 - ours
     token = f"'{samples.TOKEN_ID}', '{samples.TOKEN_ID}', '{samples.USER_ID}', 'none', read_only, 0, {FAR}, 0"
@@ -198,7 +200,8 @@ def test_every_operation_has_a_name_of_its_own_and_a_group() -> None:
 def test_every_operation_says_what_it_does_and_who_may(operation: Operation) -> None:
     about, route = operation.about, operation.route
     assert re.fullmatch(r"[A-Z][^\n]{10,90}\.", about["summary"])
-    assert about["x-roles"] == sorted(route.needs or ())
+    assert sorted([*about["x-roles"], *about["x-powers"]]) == sorted(route.needs or ())
+    assert set(about["x-powers"]) <= POWERS
     assert all(f"`{role}`" in about["description"] for role in route.needs or ())
     assert about["security"] == ([] if route.needs is NOBODY else [{"bearer": []}])
     assert about.get("deprecated", False) == bool(route.successor)

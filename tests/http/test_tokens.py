@@ -349,6 +349,16 @@ def test_revoke_one(world: World, route: str, named_by: str) -> None:
     assert works(world, other)
 
 
+def test_a_refresh_token_that_named_itself_is_not_kept_with_the_answer(world: World) -> None:
+    token: str = log_in(world).json["refresh_token"]
+    first, again = (
+        world.call("DELETE", f"{TOKEN}/Shop/{token}", by="Shop", headers={"Idempotency-Key": "k"}) for _ in range(2)
+    )
+    assert again.headers["idempotent-replay"] == "true"
+    assert first.raw == again.raw == b'{"username":"Shop","tokenId":"%b"}' % token.encode()
+    assert token not in repr(everything(world))
+
+
 def id_of(world: World, pair: Answer) -> str:
     """A pair's public id, as the ledger would name it."""
     asked = world.run(caller.Callers(world.keeper.store).caller(f"Bearer {pair.json['access_token']}".encode()))
@@ -471,14 +481,14 @@ def test_a_password_changed_while_a_log_in_is_checked_gets_no_token(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The check takes its time; what it found may be over when it ends."""
-    right = world.keeper.passwords.right
+    matched = world.keeper.passwords.matched
 
-    async def slow(sent: str, stored: str | None) -> bool:
-        found = await right(sent, stored)
+    async def slow(sent: str, stored: str | None) -> str | None:
+        found = await matched(sent, stored)
         await world.send("POST", "/api/v1/users/Shop/manage/password/change", body={"new": "cd" * 32})
         return found
 
-    monkeypatch.setattr(world.keeper.passwords, "right", slow)
+    monkeypatch.setattr(world.keeper.passwords, "matched", slow)
     body = {"grant_type": "password", "username": "Shop", "password": SENT}
     answer = world.post("/api/oauth/token", body, by=None)
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")

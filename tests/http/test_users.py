@@ -6,7 +6,7 @@ import pytest
 
 import people
 from expectations import everything
-from proof import at_once, refused, reset_code, rows, spelt
+from proof import at_once, refused, registered, reset_code, rows, spelt
 from world import SENT, Answer, World
 
 USERS = "/api/v1/users"
@@ -25,7 +25,7 @@ OPERATIONS: dict[str, tuple[str, str, object]] = {
 }
 
 
-def record(name: str, **differing: object) -> dict[str, object]:
+def record(world: World, name: str, **differing: object) -> dict[str, object]:
     known: dict[str, object] = {
         "Id": people.USER_IDS[name],
         "Name": name,
@@ -34,8 +34,16 @@ def record(name: str, **differing: object) -> dict[str, object]:
         "PasswordResetCode": None,
         "IsMuted": False,
         "MuteReason": None,
+        "IsBanned": False,
+        "RegistrationDate": registered(world, name),
+        "PlayTimeSeconds": 3600 if name == "Ann" else 0,
     }
     return known | differing
+
+
+def newbie(world: World, user_id: str) -> dict[str, object]:
+    known: dict[str, object] = {"Id": user_id, "Name": "Newbie", "Email": "newbie@example.test", "PlayTimeSeconds": 0}
+    return record(world, "Ann", **known, RegistrationDate=registered(world, "Newbie"))
 
 
 def newcomer(**differing: object) -> dict[str, object]:
@@ -64,14 +72,14 @@ def test_needs_a_token_and_the_role(world: World, number: str) -> None:
 
 def test_list_has_the_exact_body(world: World) -> None:
     answer = world.get(f"{USERS}?page=1&pageSize=2")
-    values = [record("Clerk", Power=CLERKS_POWER), record("Mona", IsMuted=True, MuteReason="spamming")]
+    values = [record(world, "Clerk", Power=CLERKS_POWER), record(world, "Mona", IsMuted=True, MuteReason="spamming")]
     assert answer.raw == spelt({"Total": 7, "Page": 1, "PageSize": 2, "Count": 2, "Values": values})
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
 
 
 def test_legacy_list_has_the_exact_body(world: World) -> None:
     answer = world.post(USERS, {"page": 1, "count": 2})
-    entries = [record("Clerk", Power=CLERKS_POWER), record("Mona", IsMuted=True, MuteReason="spamming")]
+    entries = [record(world, "Clerk", Power=CLERKS_POWER), record(world, "Mona", IsMuted=True, MuteReason="spamming")]
     assert answer.raw == spelt({"total": 7, "Page": 1, "count": 2, "entries": entries})
 
 
@@ -151,7 +159,7 @@ def test_legacy_list_refuses_what_is_no_page(world: World, field: str) -> None:
     ],
 )
 def test_record_has_the_exact_body(world: World, name: str, differing: dict[str, object]) -> None:
-    assert world.get(f"{USERS}/{name}").raw == spelt(record(name, **differing))
+    assert world.get(f"{USERS}/{name}").raw == spelt(record(world, name, **differing))
 
 
 def key_forms() -> list[str]:
@@ -162,7 +170,7 @@ def key_forms() -> list[str]:
 
 def test_record_by_name_or_id_in_any_form(world: World) -> None:
     for key in key_forms():
-        assert world.get(f"{USERS}/{key}").json == record("Ann"), key
+        assert world.get(f"{USERS}/{key}").json == record(world, "Ann"), key
 
 
 @pytest.mark.parametrize(
@@ -227,7 +235,7 @@ def test_register_has_the_exact_body(world: World) -> None:
     answer = world.post(REGISTER, newcomer(), by="Clerk")
     assert (answer.status, answer.raw) == (200, spelt({"Username": "Newbie", "Email": "newbie@example.test"}))
     found = world.get(f"{USERS}/newbie").json
-    assert found == record("Ann", Id=found["Id"], Name="Newbie", Email="newbie@example.test")
+    assert found == newbie(world, found["Id"])
     assert world.post(f"{USERS}/Newbie/password/validate", {"password": SENT}).status == 200
 
 
@@ -245,7 +253,7 @@ def test_new_accounts_have_no_powers_whatever_the_body_says(world: World) -> Non
     assert world.post(REGISTER, newcomer(**smuggled, **more)).status == 200
     found = world.get(f"{USERS}/Newbie").json
     assert found["Id"] != people.NOBODY_ID
-    assert found == record("Ann", Id=found["Id"], Name="Newbie", Email="newbie@example.test")
+    assert found == newbie(world, found["Id"])
     columns = "editor, ban, kick, mute, api, users_query, users_manage, game_link"
     held = world.sql(f"SELECT {columns} FROM users WHERE name = 'Newbie'")[0]  # noqa: S608 - the columns above
     assert not any(held)

@@ -2,28 +2,25 @@
 
 import contextlib
 import errno
-import hashlib
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import msgspec
 
+from gamekeeper.backup.lines import BadCopy, Moved, Page, Tally, pieces, whole
 from gamekeeper.store.migrate import Applied
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 LEVEL = 1  # of the compression: the next ones take twice the time for a tenth of the size
-PIECE = 1 << 20
 # what zipfile lets through when bytes of a file are not what they were
 _BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
 
-Moved = Callable[[str, int, int | None], None]  # which table, how many rows of it are done, of how many
 
-
-class BadBackup(Exception):
+class BadBackup(BadCopy):
     """The file is not a backup, or not any more; the message says what to do."""
 
 
@@ -50,25 +47,6 @@ class Manifest(msgspec.Struct, frozen=True):
     @property
     def rows(self) -> int:
         return sum(table.rows for table in self.tables)
-
-
-class Page:
-    """One table on its way into the file."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._hash = hashlib.sha256()
-        self.rows = 0
-
-    def add(self, rows: Sequence[Sequence[object]]) -> None:
-        lines = _encoder.encode_lines(rows)
-        self._hash.update(lines)
-        self._file.write(lines)
-        self.rows += len(rows)
-
-    @property
-    def sha256(self) -> str:
-        return self._hash.hexdigest()
 
 
 class Writer:
@@ -111,33 +89,40 @@ class Archive:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
+    @property
+    def migrations(self) -> Sequence[Applied]:
+        return self.manifest.migrations
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[str]]:
+        return {table.name: table.columns for table in self.manifest.tables}
+
+    def unfit(self, what: str) -> BadBackup:
+        return BadBackup(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
+
     def verify(self, moved: Moved) -> None:
         """Reads all of it: every table has the rows and the checksum that the manifest says."""
         for table in self.manifest.tables:
-            checksum, rows = hashlib.sha256(), 0
-            for piece in self._pieces(table):
-                checksum.update(piece)
-                rows += piece.count(b"\n")
-                moved(f"{table.name}, checked", rows, table.rows)
-            if (rows, checksum.hexdigest()) != (table.rows, table.sha256):
+            tally = Tally()
+            for piece in self._pieces(table.name):
+                tally.add(piece)
+                moved(f"{table.name}, checked", tally.rows, table.rows)
+            if (tally.rows, tally.sha256) != (table.rows, table.sha256):
                 raise _damaged(self.path, f"the table {table.name} is not what it was")
 
-    def rows(self, table: Table, moved: Moved) -> Generator[list[Any]]:
-        left, done = b"", 0
-        for piece in self._pieces(table):
-            lines, end, left = (left + piece).rpartition(b"\n")
-            some = _decoder.decode_lines(lines + end)
+    def rows(self, table: str, moved: Moved) -> Generator[list[Any]]:
+        total, done = next(each.rows for each in self.manifest.tables if each.name == table), 0
+        for lines in whole(self._pieces(table)):
+            some = _decoder.decode_lines(lines)
             yield from some
             done += len(some)
-            moved(table.name, done, table.rows)
+            moved(table, done, total)
 
-    def _pieces(self, table: Table) -> Iterator[bytes]:
-        with _reading(self.path), self._zip.open(_file_of(table.name)) as file:
-            while piece := file.read(PIECE):
-                yield piece
+    def _pieces(self, table: str) -> Iterator[bytes]:
+        with _reading(self.path), self._zip.open(_file_of(table)) as file:
+            yield from pieces(file)
 
 
-_encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(list[Any])
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import IO
 
 from gamekeeper import __version__
-from gamekeeper.backup.archive import FORMAT, Archive, BadBackup, Manifest, Moved, Table, Writer
+from gamekeeper.backup.archive import FORMAT, Archive, BadBackup, Manifest, Table, Writer
+from gamekeeper.backup.lines import Moved, writing
 from gamekeeper.store import clock, copies, ledger
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import applied
@@ -19,26 +20,33 @@ LEFT_OUT = frozenset({"resets", "lists", "list_blocks", "list_changes", "migrati
 
 async def make(store: Store, path: Path, moved: Moved, *, force: bool = False) -> Manifest:
     """The file is for its owner only, and under its name only when all of it is on the disk and was read back."""
-    _require_free(path, force=force)
-    with _unnamed(path) as (part, file):
+    with placed(path, force=force) as (part, file):
 
         async def copy(tx: Snapshot) -> Manifest:
             file.seek(0)  # it may be a second try
             file.truncate()
-            return await _copied(tx, store.engine, file, moved)
+            with writing(path):
+                return await _copied(tx, store.engine, file, moved)
 
         manifest = await store.read(copy)
-        file.flush()
-        os.fsync(file.fileno())
-        file.close()
+        _settle(file)
         with Archive(part) as archive:
             if archive.manifest != manifest:
                 raise BadBackup(f"What was read back from {part} is not what was written. Is the disk in order?")
             archive.verify(moved)
+    return manifest
+
+
+@contextlib.contextmanager
+def placed(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]:
+    """A file to be written, for its owner only; it gets its name when all of it is on the disk, and else is gone."""
+    _require_free(path, force=force)
+    with _unnamed(path) as (part, file):
+        yield part, file
+        _settle(file)
         _require_free(path, force=force)
         part.replace(path)
         sync_folder(path.parent)
-    return manifest
 
 
 def sync_folder(folder: Path) -> None:
@@ -49,6 +57,14 @@ def sync_folder(folder: Path) -> None:
             os.fsync(opened)
         finally:
             os.close(opened)
+
+
+def _settle(file: IO[bytes]) -> None:
+    """On the disk, and closed."""
+    if not file.closed:
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
 
 
 async def _copied(tx: Snapshot, engine: str, file: IO[bytes], moved: Moved) -> Manifest:
@@ -63,12 +79,12 @@ async def _copied(tx: Snapshot, engine: str, file: IO[bytes], moved: Moved) -> M
 
 
 async def _copied_table(tx: Snapshot, writer: Writer, name: str, moved: Moved) -> Table:
-    columns = list(await copies.columns(tx, name))
+    columns = await copies.columns(tx, name)
     with writer.table(name) as page:
         async for rows in copies.rows(tx, name, columns):
-            page.add(rows)
+            page.write(rows)
             moved(name, page.rows, None)
-    return Table(name, columns, page.rows, page.sha256)
+    return Table(name, list(columns), page.rows, page.sha256)
 
 
 def _require_free(path: Path, *, force: bool) -> None:

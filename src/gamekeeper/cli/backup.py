@@ -1,20 +1,18 @@
 """The whole database as one file, and a database out of such a file."""
 
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from gamekeeper import doctor
-from gamekeeper.backup import making, restoring
-from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Moved
-from gamekeeper.backup.restoring import NotEmpty
+from gamekeeper.backup import filling, making, restoring
+from gamekeeper.backup.archive import Archive, BadBackup, Manifest
+from gamekeeper.backup.lines import Moved
+from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
-from gamekeeper.doctor import ERROR, Finding
+from gamekeeper.doctor import Finding
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store.migrate import known, pending
@@ -44,7 +42,7 @@ def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None
     """
     loaded = terminal.load(database)
     terminal.require_database(loaded)
-    with progress.bars() as moved, _clear_failures():
+    with progress.bars() as moved, terminal.clear_failures():
         made = terminal.at_work(loaded, partial(_back_up, file=file, moved=moved, force=force))
     _say_backed_up(file, made, as_json=as_json)
     sys.exit(bool(made.problems))
@@ -64,12 +62,11 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
     looks at the outcome; exit code 1 if it finds something.
     """
     loaded = terminal.load(database)
-    with progress.bars() as moved, _clear_failures(), Archive(file) as archive:
+    with progress.bars() as moved, terminal.clear_failures(), Archive(file) as archive:
         archive.verify(moved)
-        with restoring.place(loaded) as target:
+        with filling.place(loaded) as target:
             terminal.at_work(target, lambda keeper: restoring.restore(keeper, archive, moved, keep_tokens=keep_tokens))
-        found = terminal.at_work(loaded, lambda keeper: doctor.examine(keeper, moved))
-    errors = [finding for finding in found if finding.level == ERROR]
+        errors = databases.errors(loaded, moved)
     _say_restored(file, loaded, archive.manifest, errors, keep_tokens=keep_tokens, as_json=as_json)
     sys.exit(bool(errors))
 
@@ -79,15 +76,6 @@ async def _back_up(keeper: Keeper, file: Path, moved: Moved, *, force: bool) -> 
         raise BadBackup("There is nothing in this database to back up. Check --database.")
     problems = await keeper.store.integrity()
     return Backup(await making.make(keeper.store, file, moved, force=force), problems)
-
-
-@contextmanager
-def _clear_failures() -> Generator[None]:
-    with terminal.clear_failures():
-        try:
-            yield
-        except (BadBackup, NotEmpty) as problem:
-            terminal.fail(str(problem))
 
 
 def _say_backed_up(file: Path, made: Backup, *, as_json: bool) -> None:
@@ -105,13 +93,9 @@ def _say_restored(
     file: Path, loaded: Settings, manifest: Manifest, errors: list[Finding], *, keep_tokens: bool, as_json: bool
 ) -> None:
     if as_json:
-        findings = [f"{finding.check}: {finding.message}" for finding in errors]
-        terminal.print_json({"file": str(file), **_facts(manifest), "problems": findings})
+        terminal.print_json({"file": str(file), **_facts(manifest), "problems": databases.problems(errors)})
         return
-    verdict = f"doctor found {len(errors)} errors" if errors else "doctor found nothing"
-    click.echo(f"Restored {_summary(manifest)} to {terminal.shown_database(loaded)}; {verdict}.")
-    for finding in errors:
-        click.echo(f"{finding.level}: {finding.check}: {finding.message}")
+    databases.say_outcome(f"Restored {_summary(manifest)} to {terminal.shown_database(loaded)}", errors)
     click.echo(KEPT if keep_tokens else REVOKED)
 
 

@@ -6,7 +6,11 @@ from gamekeeper import __version__
 from gamekeeper.cli.backup import backup, restore
 from gamekeeper.cli.database import doctor, migrate
 from gamekeeper.cli.demo import demo
+from gamekeeper.cli.importing import import_
 from gamekeeper.cli.mail import mail
+from gamekeeper.cli.moderation import ban, mute, unban, unmute
+from gamekeeper.cli.moving import export_all, move
+from gamekeeper.cli.person import delete, export
 from gamekeeper.cli.serve import serve
 from gamekeeper.cli.settings import settings
 from gamekeeper.cli.tokens import tokens
@@ -22,5 +26,21 @@ def gamekeeper() -> None:
     """Read and change an online game's characters and accounts over HTTP."""
 
 
-for command in (demo, serve, users, tokens, mail, migrate, backup, restore, doctor, settings):
+for command in (
+    demo,
+    serve,
+    users,
+    tokens,
+    mail,
+    migrate,
+    backup,
+    restore,
+    move,
+    export_all,
+    import_,
+    doctor,
+    settings,
+):
     gamekeeper.add_command(command)
+for command in (delete, export, ban, unban, mute, unmute):
+    users.add_command(command)

@@ -8,7 +8,8 @@ import click
 
 from gamekeeper import doctor as examination
 from gamekeeper.cli import progress, terminal
-from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.doctor import ERROR, NOTE, Finding, Progress
+from gamekeeper.settings import Settings
 from gamekeeper.store import migrate as migrations
 
 
@@ -43,6 +44,22 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
         found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, moved, fix=fix))
     _report(found, as_json=as_json)
     sys.exit(any(finding.level == ERROR for finding in found))
+
+
+def errors(loaded: Settings, moved: Progress) -> list[Finding]:
+    """What doctor finds wrong with a database that was just filled."""
+    found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, moved))
+    return [finding for finding in found if finding.level == ERROR]
+
+
+def problems(errors: list[Finding]) -> list[str]:
+    return [f"{finding.check}: {finding.message}" for finding in errors]
+
+
+def say_outcome(done: str, errors: list[Finding]) -> None:
+    click.echo(f"{done}; doctor found {f'{len(errors)} errors' if errors else 'nothing'}.")
+    for problem in problems(errors):
+        click.echo(f"{ERROR}: {problem}")
 
 
 def _report(found: list[Finding], *, as_json: bool) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from gamekeeper import app, settings
+from gamekeeper.backup.lines import BadCopy
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import EmailTaken, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
@@ -50,7 +51,7 @@ def clear_failures() -> Generator[None]:
     except Away as away:
         problem = str(away).rstrip(".")
         fail(f"The database is out of reach: {problem}. Check --database and that the database is up.")
-    except (BadSetting, SchemaMismatch, OldSqlite, OldPostgres) as problem:
+    except (BadCopy, BadSetting, SchemaMismatch, OldSqlite, OldPostgres) as problem:
         fail(str(problem))
 
 
@@ -65,8 +66,12 @@ def load(database: str | None, **given: object) -> Settings:
 
 def at_work(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
     """Runs the work on an open keeper; what goes wrong with the database is said in one line."""
+    return run(app.at_work(loaded, work))
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
     with clear_failures():
-        return asyncio.run(app.at_work(loaded, work))
+        return asyncio.run(work)
 
 
 def on_database(database: str | None, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, first: bool = False) -> T:

@@ -11,7 +11,6 @@ from gamekeeper.game import lookup
 from gamekeeper.game import tokens as rules
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import UnauthorizedClient
 from gamekeeper.game.tokens import Pair
 from gamekeeper.store import tokens as rows
 from gamekeeper.store.engine import Reading
@@ -42,8 +41,6 @@ def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str |
 
     async def make(keeper: Keeper) -> tuple[User, Pair]:
         user = await lookup.user(keeper.store, name)
-        if not user.powers.api:
-            raise UnauthorizedClient(name=user.name)
         return user, await rules.issue_for_service(keeper, user, hours, read_only=read_only)
 
     user, pair = terminal.on_database(database, make)

@@ -1,14 +1,15 @@
 """Accounts, from the machine they are kept on: the only place where roles and API access are given."""
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import click
 
 from gamekeeper.cli import terminal
 from gamekeeper.game import accounts, lookup
-from gamekeeper.game.changes import Decision
+from gamekeeper.game.changes import Decide, Decision
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.store import users as user_rows
@@ -16,6 +17,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
 
 PAGE = 500
+R = TypeVar("R")
 
 
 class Role(click.ParamType[str]):
@@ -167,15 +169,15 @@ def read_password(*, from_stdin: bool) -> str:
     return plain
 
 
-async def changed(keeper: Keeper, decide: Callable[[Reading], Coroutine[Any, Any, Decision[User]]]) -> User:
-    """The account as it is after the change."""
-    results: list[User] = []
+async def changed(keeper: Keeper, decide: Decide[R], *, dry_run: bool = False) -> R:
+    """What the change resulted in: mostly the account as it is now."""
+    results: list[R] = []
 
-    def keep(user: User) -> bytes:
-        results.append(user)
+    def keep(result: R) -> bytes:
+        results.append(result)
         return b""
 
-    await keeper.changes.apply(terminal.intent(), decide, keep)
+    await keeper.changes.apply(replace(terminal.intent(), dry_run=dry_run), decide, keep)
     return results[-1]
 
 
@@ -193,6 +195,7 @@ def as_json_object(user: User) -> dict[str, str | bool | list[str] | None]:
         "roles": _roles(user.powers),
         "powers": _in_game(user.powers),
         "mute_reason": user.mute_reason,
+        "ban_reason": user.ban_reason,
         "created_at": terminal.moment(user.created_at),
     }
 

@@ -18,6 +18,7 @@ from gamekeeper.client.shapes import (
     Change,
     Changes,
     ItemEntry,
+    ItemObject,
     Items,
     ItemSlot,
     KnownSpell,
@@ -32,6 +33,7 @@ from gamekeeper.client.shapes import (
     User,
     Variable,
     VariableEntry,
+    VariableObject,
 )
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "Changes",
     "Client",
     "ItemEntry",
+    "ItemObject",
     "ItemSlot",
     "Items",
     "KnownSpell",
@@ -57,6 +60,7 @@ __all__ = [
     "User",
     "Variable",
     "VariableEntry",
+    "VariableObject",
     "WriteOptions",
     "errors",
 ]

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from gamekeeper.client import link, server, tokens
+from gamekeeper.client import gameobjects, link, moderation, server, tokens
+from gamekeeper.client import info as facts
 from gamekeeper.client import players as characters
 from gamekeeper.client import users as accounts
 from gamekeeper.client.call import Batch, Call
@@ -91,6 +92,10 @@ class Operations:
     spells = One(characters.spells)
     teach_spell = One(characters.teach_spell)
     forget_spell = One(characters.forget_spell)
+    rename_character = One(characters.rename_character)
+    set_level = One(characters.set_level)
+    set_class = One(characters.set_class)
+    delete_character = One(characters.delete_character)
 
     users = Many(accounts.users)
     users_page = One(accounts.users_page)
@@ -104,8 +109,21 @@ class Operations:
     manage_password = One(accounts.manage_password)
     request_password_reset = One(accounts.request_password_reset)
     redeem_reset_code = One(accounts.redeem_reset_code)
+    rename_user = One(accounts.rename_user)
+    delete_user = One(accounts.delete_user)
     players_of = One(accounts.players_of)
     player_of = One(accounts.player_of)
+
+    ban_user = One(moderation.ban_user)
+    unban_user = One(moderation.unban_user)
+    mute_user = One(moderation.mute_user)
+    unmute_user = One(moderation.unmute_user)
+    kick_user = One(moderation.kick_user)
+    ban_player = One(moderation.ban_player)
+    unban_player = One(moderation.unban_player)
+    mute_player = One(moderation.mute_player)
+    unmute_player = One(moderation.unmute_player)
+    kick_player = One(moderation.kick_player)
 
     issue_token = One(tokens.issue_token)
     refresh_token = One(tokens.refresh_token)
@@ -124,6 +142,20 @@ class Operations:
     changes = One(link.changes)
     follow = Many(link.follow)
 
+    objects = Many(gameobjects.objects)
+    objects_page = One(gameobjects.objects_page)
+    legacy_objects = One(gameobjects.legacy_objects)
+    object_names = Many(gameobjects.object_names)
+    object_names_page = One(gameobjects.object_names_page)
+    legacy_object_names = One(gameobjects.legacy_object_names)
+    game_object = One(gameobjects.game_object)
+
+    versions = One(facts.versions)
+    info = One(facts.about)
+    authorized = One(facts.authorized)
+    stats = One(facts.stats)
+    config = One(facts.config)
+    stat_names = One(facts.stat_names)
     openapi = One(server.openapi)
     live = One(server.live)
     ready = One(server.ready)

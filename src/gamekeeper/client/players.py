@@ -1,6 +1,6 @@
 """Characters: what there is to ask about them, and to change."""
 
-from typing import Literal, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, then, write
 from gamekeeper.client.shapes import (
@@ -28,13 +28,23 @@ _page, _legacy = reading(Page[Player]), reading(LegacyPage[Player])
 _slots = reading(list[ItemSlot])
 
 
-def players(*, page_size: int = LARGEST_PAGE) -> Call[Batch[Player]]:
-    """Every character, by name, fetched a page at a time."""
-    return every_page(lambda page: players_page(page, page_size=page_size))
+class PlayersAsked(TypedDict, total=False):
+    """Which characters, and in what order: those with `search` in their names; of so many matches a thousand."""
+
+    search: str
+    sort_by: Literal["name", "level"]
+    sort_direction: Direction
 
 
-def players_page(page: int = 0, *, page_size: int | None = None, limit: int | None = None) -> Call[Page[Player]]:
-    return get(PLAYERS, _page, query(page=page, pageSize=page_size, limit=limit))
+def players(*, page_size: int = LARGEST_PAGE, **asked: Unpack[PlayersAsked]) -> Call[Batch[Player]]:
+    """Every character, by name, fetched a page at a time; or those that a search finds, or by level."""
+    return every_page(lambda page: players_page(page, page_size=page_size, **asked))
+
+
+def players_page(
+    page: int = 0, *, page_size: int | None = None, limit: int | None = None, **asked: Unpack[PlayersAsked]
+) -> Call[Page[Player]]:
+    return get(PLAYERS, _page, query(page=page, pageSize=page_size, limit=limit, **listed(**asked)))
 
 
 def rank(*, sort_direction: Direction = "Descending", page_size: int = LARGEST_PAGE) -> Call[Batch[Player]]:
@@ -52,13 +62,15 @@ def rank_page(
     return get(RANK, _page, query(page=page, pageSize=page_size, limit=limit, sortDirection=sort_direction))
 
 
-def online(*, page_size: int = LARGEST_PAGE) -> Call[Batch[Player]]:
-    """Every character that is online, by name, fetched a page at a time."""
-    return every_page(lambda page: online_page(page, page_size=page_size))
+def online(*, page_size: int = LARGEST_PAGE, **asked: Unpack[PlayersAsked]) -> Call[Batch[Player]]:
+    """Every character that is online, by name, fetched a page at a time; or those that a search finds, or by level."""
+    return every_page(lambda page: online_page(page, page_size=page_size, **asked))
 
 
-def online_page(page: int = 0, *, page_size: int | None = None, limit: int | None = None) -> Call[Page[Player]]:
-    return get(ONLINE, _page, query(page=page, pageSize=page_size, limit=limit))
+def online_page(
+    page: int = 0, *, page_size: int | None = None, limit: int | None = None, **asked: Unpack[PlayersAsked]
+) -> Call[Page[Player]]:
+    return get(ONLINE, _page, query(page=page, pageSize=page_size, limit=limit, **listed(**asked)))
 
 
 def online_count() -> Call[int]:
@@ -149,6 +161,31 @@ def teach_spell(player: str, spell_id: str, **options: Unpack[WriteOptions]) -> 
 
 def forget_spell(player: str, spell_id: str, **options: Unpack[WriteOptions]) -> Call[SpellId]:
     return write("POST", _of(player, "/spells/forget"), reading(SpellId), {"spellid": spell_id}, **options)
+
+
+def rename_character(player: str, name: str, **options: Unpack[WriteOptions]) -> Call[Player]:
+    return write("POST", _of(player, "/name"), reading(Player), {"name": name}, **options)
+
+
+def set_level(player: str, level: int, **options: Unpack[WriteOptions]) -> Call[Player]:
+    """Its experience begins at 0."""
+    return write("POST", _of(player, "/level"), reading(Player), {"level": level}, **options)
+
+
+def set_class(player: str, class_id: str, **options: Unpack[WriteOptions]) -> Call[Player]:
+    return write("POST", _of(player, "/class"), reading(Player), {"classid": class_id}, **options)
+
+
+def delete_character(player: str, **options: Unpack[WriteOptions]) -> Call[Player]:
+    """By name or id, while it is not online; the answer is the record as it was."""
+    return write("DELETE", _of(player), reading(Player), **options)
+
+
+def listed(
+    search: str | None = None, sort_by: str | None = None, sort_direction: Direction | None = None
+) -> dict[str, str | None]:
+    """What is asked of a list, as the query has it."""
+    return {"search": search, "sortBy": sort_by, "sortDirection": sort_direction}
 
 
 def _of(player: str, rest: str = "") -> str:

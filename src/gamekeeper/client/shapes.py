@@ -152,6 +152,9 @@ class User(Struct, Generic[R], rename="pascal"):
     password_reset_code: str | None
     is_muted: bool
     mute_reason: str | None
+    is_banned: bool
+    registration_date: str
+    play_time_seconds: int
 
 
 class Registered(Struct, rename="pascal"):
@@ -205,6 +208,63 @@ class Changes(Struct, rename="pascal"):
 
 class Health(Struct, rename="pascal"):
     status: str
+
+
+class Versions(Struct):
+    versions: list[str]
+
+
+class Info(Struct):
+    name: str
+    port: int
+
+
+class Authorized(Struct):
+    authorized: bool
+
+
+class ServerStats(Struct, rename="camel"):
+    uptime: int
+    cps: int
+    connected_clients: int
+    online_count: int
+
+
+class PlayerConfig(Struct, rename="pascal"):
+    max_characters: int
+    max_inventory: int
+    max_bank: int
+    max_spells: int
+    max_level: int
+
+
+class Config(Struct, rename="pascal"):
+    game_name: str
+    server_port: int
+    player: PlayerConfig
+
+
+class ItemObject(Struct, rename="pascal"):
+    id: str
+    name: str
+    icon: str | None
+    stackable: bool
+    max_inventory_stack: int
+    max_bank_stack: int
+    slot_count: int
+
+
+class VariableObject(Struct, rename="pascal"):
+    """The type is 1 for a boolean and 2 for an integer."""
+
+    id: str
+    name: str
+    type: Literal[1, 2]
+
+
+class Keyed(Struct, Generic[R], rename="pascal"):
+    key: str
+    value: R
 
 
 class OnlineCount(Struct, rename="camel"):

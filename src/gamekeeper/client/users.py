@@ -1,10 +1,10 @@
 """Accounts. Passwords are given as people type them; what goes over the wire is their SHA-256."""
 
 import hashlib
-from typing import Unpack
+from typing import Literal, TypedDict, Unpack
 
 from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, write
-from gamekeeper.client.players import LARGEST_PAGE
+from gamekeeper.client.players import LARGEST_PAGE, Direction, listed
 from gamekeeper.client.shapes import ChangedPower, LegacyPage, Message, Page, Player, Power, Registered, User
 
 USERS = "/api/v1/users"
@@ -17,13 +17,24 @@ def wire_form(password: str) -> str:
     return hashlib.sha256(password.encode()).hexdigest()
 
 
-def users(*, page_size: int = LARGEST_PAGE) -> Call[Batch[User[Power]]]:
-    """Every account, by name, fetched a page at a time."""
-    return every_page(lambda page: users_page(page, page_size=page_size))
+class UsersAsked(TypedDict, total=False):
+    """Which accounts, and in what order: those with `search` in a name or an email; of so many matches a thousand."""
+
+    search: str
+    sort_by: Literal["name", "email"]
+    sort_direction: Direction
 
 
-def users_page(page: int = 0, *, page_size: int | None = None, limit: int | None = None) -> Call[Page[User[Power]]]:
-    return get(USERS, reading(Page[User[Power]]), query(page=page, pageSize=page_size, limit=limit))
+def users(*, page_size: int = LARGEST_PAGE, **asked: Unpack[UsersAsked]) -> Call[Batch[User[Power]]]:
+    """Every account, by name, fetched a page at a time; or those that a search finds, or by email."""
+    return every_page(lambda page: users_page(page, page_size=page_size, **asked))
+
+
+def users_page(
+    page: int = 0, *, page_size: int | None = None, limit: int | None = None, **asked: Unpack[UsersAsked]
+) -> Call[Page[User[Power]]]:
+    wanted = query(page=page, pageSize=page_size, limit=limit, **listed(**asked))
+    return get(USERS, reading(Page[User[Power]]), wanted)
 
 
 def legacy_users(page: int = 0, count: int = 5) -> Call[LegacyPage[User[Power]]]:
@@ -76,6 +87,19 @@ def request_password_reset(user: str, **options: Unpack[WriteOptions]) -> Call[M
 def redeem_reset_code(user: str, code: str, new: str, **options: Unpack[WriteOptions]) -> Call[Message]:
     body = {"code": code, "new": wire_form(new)}
     return write("POST", _of(user, "/password/reset"), _message, body, **options)
+
+
+def rename_user(user: str, name: str, **options: Unpack[WriteOptions]) -> Call[User[ChangedPower]]:
+    """Needs the role users.manage."""
+    return write("POST", _of(user, "/name"), _changed, {"name": name}, **options)
+
+
+def delete_user(user: str, **options: Unpack[WriteOptions]) -> Call[User[ChangedPower]]:
+    """Erases the person, with all characters; needs the role users.manage.
+
+    The answer is the account as it was. It is not kept: whoever repeats the call with the same key gets the id alone.
+    """
+    return write("DELETE", _of(user), _changed, **options)
 
 
 def players_of(user: str) -> Call[list[Player]]:

@@ -1,8 +1,6 @@
 """Filling a database with the demo world, through the write path like every other change."""
 
-import contextlib
-import gc
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,14 +16,17 @@ from gamekeeper.game.effects import (
     PlayerCreated,
     PlayersLoaded,
     Untraced,
+    UserBanned,
     UserMuted,
     UserRegistered,
     UsersLoaded,
 )
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.loads import no_cycles
 from gamekeeper.game.lookup import fold
 from gamekeeper.store import clock, indexes, players, presence, users
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.moderation import Penalty
 
 BATCH = 10_000
 TOKEN_HOURS = 24
@@ -63,23 +64,13 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 
     What a load that broke off left undone, the next one does: players, indexes, lists.
     """
-    with _no_cycles():
+    with no_cycles():
         for first in range(0, wanted, BATCH):
             numbers = range(first, min(first + BATCH, wanted))
             await _load_batch(keeper, numbers)
             advance(len(numbers))
     await indexes.create_missing(keeper.store)
     await keeper.lists.ready()
-
-
-@contextlib.contextmanager
-def _no_cycles() -> Generator[None]:
-    """Rows refer to no row: looking for cycles among them, again and again, takes a third of the time they take."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 async def _load_batch(keeper: Keeper, numbers: range) -> None:
@@ -110,9 +101,11 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
     if not new:
         return Decision([], None)
     owned = set[str]() if untouched else await users.known_ids(tx, [player.user_id for player, _ in new])
-    owners = [characters.numbered_account(player) for player, _ in new if player.user_id not in owned]
+    now = await clock.now(tx)
+    made = [characters.numbered_account(player) for player, _ in new if player.user_id not in owned]
+    owners = [account._replace(created_at=now) for account in made]
     unindexed = [UNINDEXED] if untouched and not numbers.start else []
-    loaded_users = [UsersLoaded(owners, await clock.now(tx))] if owners else []
+    loaded_users = [UsersLoaded(owners)] if owners else []
     return Decision([UNLISTED, *unindexed, *loaded_users, PlayersLoaded(new), LISTED], None)
 
 
@@ -148,9 +141,14 @@ def _inhabitants(hashes: dict[str, str]) -> list[Change]:
     ]
     return [
         *(UserRegistered(user) for user in inhabitants),
-        *(UserMuted(user, world.MUTED[user.name]) for user in inhabitants if user.name in world.MUTED),
+        *(UserMuted(user, _for_good(world.MUTED[user.name])) for user in inhabitants if user.name in world.MUTED),
+        *(UserBanned(user, _for_good(world.BANNED[user.name])) for user in inhabitants if user.name in world.BANNED),
         *(PlayerCreated(player, belongings) for player, belongings in characters.named()),
     ]
+
+
+def _for_good(reason: str) -> Penalty:
+    return Penalty(reason, world.API_ACCOUNT, None)
 
 
 async def _set_password(keeper: Keeper, sent: str) -> None:

@@ -130,6 +130,7 @@ ACCOUNTS: dict[str, tuple[str, ...]] = {
     "Octavia": ("Undrel", "Verity", "Wulfric"),
 }
 MUTED = {"Grizelda": "Sold the same Strongbox to eleven people in the Lantern Quarter."}
+BANNED = {"Leopold": "Collected the toll on a bridge that is not his."}
 
 FULLEST, BUSIEST, NEWCOMER = "Corvane", "Aldwyn", "Nim"
 DEAD, BANKING = "Ulfgar", "Brisela"

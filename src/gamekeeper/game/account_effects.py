@@ -1,13 +1,13 @@
 """Every kind of change of an account, as effects.py has those of characters."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from gamekeeper.game import rows
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.spelling import Spelling, Trace, Whose
-from gamekeeper.store import mails, resets, tokens, users
+from gamekeeper.store import guesses, keys, ledger, mails, moderation, resets, tokens, users
 from gamekeeper.store.engine import Writing
 
 
@@ -33,20 +33,60 @@ class UserRegistered(_OfUser):
 
 @dataclass(frozen=True, slots=True)
 class UsersLoaded:
-    """Many accounts at once: one ledger row for the batch."""
+    """Many accounts at once, each made when it says: one ledger row for the batch."""
 
     loaded: Sequence[users.User]
-    created_at: int
+    clashing: Collection[str] = ()  # ids of those whose name is another's
+    unaddressed: Collection[str] = ()  # ids of those whose email is no address, or another's
+    bans: Sequence[moderation.Imposed] = ()
+    mutes: Sequence[moderation.Imposed] = ()
     kind: ClassVar[str] = "users_loaded"
 
     def whose(self) -> Whose:
         return None, None
 
     def sides(self) -> tuple[Trace | None, Trace]:
-        return None, Trace(catalogue={"users": len(self.loaded)})
+        counts = {"users": len(self.loaded), "bans": len(self.bans), "mutes": len(self.mutes)}
+        return None, Trace(catalogue={name: count for name, count in counts.items() if count})
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.load(tx, [rows.user_columns(user) for user in self.loaded], self.created_at)
+        users.load(tx, [(self._columns(user), user.created_at) for user in self.loaded])
+        moderation.load_bans(tx, self.bans)
+        moderation.load_mutes(tx, self.mutes)
+
+    def _columns(self, user: users.User) -> users.Columns:
+        return rows.user_columns(user, clashes=user.id in self.clashing, unaddressed=user.id in self.unaddressed)
+
+
+@dataclass(frozen=True, slots=True)
+class UserRenamed(_OfUser):
+    name: str
+    kind: ClassVar[str] = "user_renamed"
+
+    def sides(self) -> tuple[Trace, Trace]:
+        return Trace(user={"name": self.user.name}), Trace(user={"name": self.name})
+
+    def carry_out(self, tx: Writing, _: Spelling) -> None:
+        users.set_name(tx, self.user.id, self.name, fold(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class UserDeleted(_OfUser):
+    """The row itself has the id alone; the characters are gone before, each by a change of its own."""
+
+    changes: Sequence[int]  # those about the account and its characters, which say no more who they were
+    words: Sequence[str]  # by which they were known
+    kind: ClassVar[str] = "user_deleted"
+
+    def sides(self) -> tuple[Trace | None, Trace | None]:
+        return None, None
+
+    def carry_out(self, tx: Writing, spelling: Spelling) -> None:
+        ledger.blank(tx, self.changes, spelling.personal())
+        keys.blank(tx, self.changes, self.words, self.user.id)
+        keys.delete_of_account(tx, self.user.id)
+        guesses.delete_of_account(tx, self.user.id)
+        users.delete(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +131,72 @@ class PowersChanged(_OfUser):
 
 
 @dataclass(frozen=True, slots=True)
+class UserBanned(_OfUser):
+    """A ban ends all that the account has open."""
+
+    ban: moderation.Penalty
+    kind: ClassVar[str] = "user_banned"
+
+    def sides(self) -> tuple[Trace, Trace]:
+        return Trace(user={"ban_reason": self.user.ban_reason}), Trace(user=penalty("ban_reason", self.ban))
+
+    def carry_out(self, tx: Writing, _: Spelling) -> None:
+        moderation.save_ban(tx, self.user.id, self.ban)
+        tokens.revoke_of_user(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
 class UserMuted(_OfUser):
-    reason: str
-    ends_at: int | None = None
+    mute: moderation.Penalty
     kind: ClassVar[str] = "user_muted"
 
     def sides(self) -> tuple[Trace, Trace]:
-        return Trace(user={"mute_reason": self.user.mute_reason}), Trace(user={"mute_reason": self.reason})
+        return Trace(user={"mute_reason": self.user.mute_reason}), Trace(user=penalty("mute_reason", self.mute))
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
-        users.save_mute(tx, self.user.id, self.reason, self.ends_at)
+        moderation.save_mute(tx, self.user.id, self.mute)
+
+
+@dataclass(frozen=True, slots=True)
+class UserUnbanned(_OfUser):
+    said: Mapping[str, object]
+    kind: ClassVar[str] = "user_unbanned"
+
+    def sides(self) -> tuple[Trace, Trace]:
+        return Trace(user={"ban_reason": self.user.ban_reason}), Trace(user={"ban_reason": None, **self.said})
+
+    def carry_out(self, tx: Writing, _: Spelling) -> None:
+        moderation.lift_ban(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class UserUnmuted(_OfUser):
+    said: Mapping[str, object]
+    kind: ClassVar[str] = "user_unmuted"
+
+    def sides(self) -> tuple[Trace, Trace]:
+        return Trace(user={"mute_reason": self.user.mute_reason}), Trace(user={"mute_reason": None, **self.said})
+
+    def carry_out(self, tx: Writing, _: Spelling) -> None:
+        moderation.lift_mute(tx, self.user.id)
+
+
+@dataclass(frozen=True, slots=True)
+class GameTold(_OfUser):
+    """What was done to the account of a character that is online: the row itself is all, the game hears it and acts."""
+
+    kind: str  # user_kicked, user_banned, user_muted, user_unmuted
+    player_id: str
+    said: Mapping[str, object]
+
+    def whose(self) -> Whose:
+        return self.player_id, self.user.id
+
+    def sides(self) -> tuple[Trace | None, Trace]:
+        return None, Trace(user=self.said)
+
+    def carry_out(self, tx: Writing, _: Spelling) -> None:
+        pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +220,7 @@ class ResetRequested(_OfUser):
 
 def _held(powers: users.Powers) -> dict[str, object]:
     return dict(powers._asdict())
+
+
+def penalty(of: str, given: moderation.Penalty) -> dict[str, object]:
+    return {of: given.reason, "moderator": given.moderator, "ends_at": given.ends_at}

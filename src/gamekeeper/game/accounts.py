@@ -7,7 +7,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from gamekeeper.game import guesses, lookup
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import EmailChanged, PasswordChanged, PowersChanged, UserMuted, UserRegistered
+from gamekeeper.game.effects import EmailChanged, PasswordChanged, PowersChanged, UserRegistered, UserRenamed
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.refusals import BadField, EmailTaken, ReservedName, UsernameTaken, WrongPassword
 from gamekeeper.settings import Settings
@@ -66,6 +66,17 @@ async def register(tx: Reading, name: str, email: str, password: str, powers: Po
     return Decision([UserRegistered(user)], user)
 
 
+async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
+    """Nobody else's name; one's own in another case is free."""
+    user = await lookup.locked_user(tx, key)
+    owner = await users.by_fold(tx, fold(name))
+    if owner and owner.id != user.id:
+        raise UsernameTaken(name=name)
+    if user.name == name:
+        return Decision([], user)
+    return Decision([UserRenamed(user, name)], user._replace(name=name))
+
+
 async def change_email(tx: Reading, key: str, email: str, proven: str | None) -> Decision[User]:
     """`proven` is the stored hash that the caller's password matched; None for those who need no password."""
     user = await _locked(tx, key, proven)
@@ -86,11 +97,6 @@ async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]
     user = await lookup.locked_user(tx, key)
     changes = [PowersChanged(user, powers)] if user.powers != powers else []
     return Decision(changes, user._replace(powers=powers))
-
-
-async def mute(tx: Reading, key: str, reason: str, ends_at: int | None) -> Decision[User]:
-    user = await lookup.locked_user(tx, key)
-    return Decision([UserMuted(user, reason, ends_at)], user._replace(mute_reason=reason))
 
 
 async def _locked(tx: Reading, key: str, proven: str | None) -> User:

@@ -39,6 +39,7 @@ class Decision(Generic[R]):
 
     changes: Sequence[Change | Untraced]
     result: R
+    kept: R | None = None  # what a replay is told, where the result may not be kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Changes:
                 await tx.flush()
                 raise _DryRun(body)
             if intent.key and intent.actor_id:
-                keys.insert(tx, intent.actor_id, intent.key, keys.Kept(intent.fingerprint, body))
+                kept = body if decision.kept is None else answer(decision.kept)
+                keys.insert(tx, intent.actor_id, intent.key, keys.Kept(intent.fingerprint, kept))
             return Done(body)
 
         try:

@@ -2,17 +2,24 @@
 
 import hmac
 import secrets
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, TypeVar
 
-from gamekeeper.game import guesses, lookup
+from gamekeeper.game import guesses, legacy, lookup
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PasswordChanged, ResetRequested
+from gamekeeper.game.guesses import Guess
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import TooManyMails, WrongCode, WrongPassword
+from gamekeeper.game.refusals import TooManyGuesses, TooManyMails, WrongCode, WrongPassword
+from gamekeeper.game.turns import Proven, Turn
 from gamekeeper.settings import Settings
 from gamekeeper.store import mails, resets, users
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.users import User
 
+T = TypeVar("T")
+Then = Callable[[Writing, User], Coroutine[Any, Any, T]]
 CODE_BYTES = 24
 CODE_LIFE_MS = 30 * 60 * 1000
 CODE_TRIES = 5
@@ -21,17 +28,53 @@ MAILS_WINDOW_MS = 60 * 60 * 1000
 
 async def prove(keeper: Keeper, user: User, sent: str, caller: str) -> str:
     """Returns the stored hash that the password matched, for the transaction to compare."""
-    guess = guesses.by_caller(user.id, caller)
-    async with guesses.reserved(keeper.store, keeper.settings, guess):
-        right = await keeper.passwords.right(sent, user.password)
-    if not right:
+
+    async def note(_: Writing, proven: User) -> str:
+        return proven.password
+
+    matched = await tried(keeper, guesses.by_caller(user.id, caller), user, sent, note)
+    if matched is None:
         raise WrongPassword
+    return matched
 
-    async def note(tx: Writing) -> None:
-        guesses.was_right(tx, guess)
 
-    await keeper.store.write(note)
-    return user.password
+async def tried(keeper: Keeper, guess: Guess, user: User | None, sent: str, then: Then[T]) -> T | None:
+    """What is done with a right password, in the transaction that gives its guess back; None: it is not right.
+
+    Who stood behind somebody with the same right password has reserved nothing, and has nothing to give back.
+    """
+    seal = keeper.passwords.seal(sent, user.password if user else "")
+    async with keeper.turns.turn(guess.account, guess.caller) as turn:
+        proven = _of_the_one_before(turn, seal)
+        if proven is None:
+            turn.find(None)
+            proven = await _proven(keeper, turn, guess, user, sent)
+            if proven is None:
+                return None
+            done = await keeper.store.write(partial(_given_back, guess=guess, proven=proven, then=then))
+            turn.find(Proven(seal, proven))
+            return done
+    return await keeper.store.write(lambda tx: then(tx, proven))
+
+
+def _of_the_one_before(turn: Turn, seal: bytes) -> User | None:
+    if isinstance(turn.found, TooManyGuesses):
+        raise turn.found.with_traceback(None)
+    return turn.found.user if turn.found and turn.found.seal == seal else None
+
+
+async def _proven(keeper: Keeper, turn: Turn, guess: Guess, user: User | None, sent: str) -> User | None:
+    try:
+        async with guesses.reserved(keeper.store, keeper.settings, guess):
+            return await legacy.proven(keeper, user, sent)
+    except TooManyGuesses as refusal:
+        turn.find(refusal)
+        raise
+
+
+async def _given_back(tx: Writing, guess: Guess, proven: User, then: Then[T]) -> T:
+    guesses.was_right(tx, guess)
+    return await then(tx, proven)
 
 
 async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) -> Decision[User]:

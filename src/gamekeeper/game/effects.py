@@ -3,19 +3,25 @@
 Only `changes.py` carries them out.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from gamekeeper.game import rows
 from gamekeeper.game.account_effects import (
     EmailChanged,
+    GameTold,
     PasswordChanged,
     PowersChanged,
     ResetRequested,
+    UserBanned,
+    UserDeleted,
     UserMuted,
     UserRegistered,
+    UserRenamed,
     UsersLoaded,
+    UserUnbanned,
+    UserUnmuted,
 )
 from gamekeeper.game.inventory import Outcome, Slots, Stack, Touched
 from gamekeeper.game.lookup import fold
@@ -23,6 +29,7 @@ from gamekeeper.game.players import Player
 from gamekeeper.game.spelling import Spelling, Trace, Whose
 from gamekeeper.store import (
     catalogue,
+    indexes,
     items,
     ledger,
     lists,
@@ -128,7 +135,7 @@ class PlayerCreated:
     kind: ClassVar[str] = "player_created"
 
     def whose(self) -> Whose:
-        return self.player.id, None
+        return self.player.id, self.player.user_id
 
     def sides(self) -> tuple[Trace | None, Trace]:
         return None, self.world.trace(self.player)
@@ -150,7 +157,7 @@ class PlayerChanged:
     kind: ClassVar[str] = "player_changed"
 
     def whose(self) -> Whose:
-        return self.after.id, None
+        return self.after.id, self.after.user_id if self._differs("user_id") else None
 
     def sides(self) -> tuple[Trace, Trace]:
         names = [each.name for each in fields(Player) if self._differs(each.name)]
@@ -175,7 +182,7 @@ class PlayerDeleted:
     kind: ClassVar[str] = "player_deleted"
 
     def whose(self) -> Whose:
-        return self.player.id, None
+        return self.player.id, self.player.user_id
 
     def sides(self) -> tuple[Trace, Trace | None]:
         return self.world.trace(self.player), None
@@ -189,6 +196,7 @@ class PlayersLoaded:
     """Many characters at once: one ledger row for the batch, with the sums of what they hold."""
 
     loaded: Sequence[tuple[Player, World]]
+    clashing: Collection[str] = ()  # ids of those whose name is another's
     kind: ClassVar[str] = "players_loaded"
 
     def whose(self) -> Whose:
@@ -203,9 +211,10 @@ class PlayersLoaded:
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
         held = [(player.id, world) for player, world in self.loaded]
-        players.load(tx, [rows.columns(player, spelling) for player, _ in self.loaded])
+        clashing = self.clashing
+        players.load(tx, [rows.columns(each, spelling, clashes=each.id in clashing) for each, _ in self.loaded])
         items.load_bags(tx, [row for player_id, world in held for row in rows.bag_rows(player_id, world.bags)])
-        items.load_slots(tx, [row for player_id, world in held for row in rows.slot_rows(player_id, world.slots)])
+        items.load_slots(tx, [row for player_id, world in held for row in rows.slot_values(player_id, world.slots)])
         spells.load(tx, [row for player_id, world in held for row in rows.spell_rows(player_id, world.spells)])
         assigned = [row for player_id, world in held for row in rows.variable_rows(player_id, world.variables)]
         variables.load(tx, assigned)
@@ -258,7 +267,7 @@ class Untraced:
 # around the changes of a bulk load: what it writes goes past the lists' log
 UNLISTED, LISTED = Untraced(lists.load_unlisted), Untraced(lists.resume)
 # before the first batch of one into an empty world
-UNINDEXED = Untraced(players.drop_indexes)
+UNINDEXED = Untraced(indexes.drop)
 
 
 Change = (
@@ -271,10 +280,16 @@ Change = (
     | PlayersLoaded
     | UserRegistered
     | UsersLoaded
+    | UserRenamed
+    | UserDeleted
     | EmailChanged
     | PasswordChanged
     | PowersChanged
+    | UserBanned
     | UserMuted
+    | UserUnbanned
+    | UserUnmuted
+    | GameTold
     | ResetRequested
     | CataloguePut
     | LedgerTrimmed

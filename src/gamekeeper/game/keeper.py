@@ -6,6 +6,7 @@ from gamekeeper.game.changes import Changes
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.lists import Lists
 from gamekeeper.game.passwords import Passwords
+from gamekeeper.game.turns import Turns
 from gamekeeper.settings import Settings
 from gamekeeper.store.engine import Store
 
@@ -16,5 +17,6 @@ class Keeper:
     store: Store
     changes: Changes
     passwords: Passwords
+    turns: Turns
     feed: Feed
     lists: Lists

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from gamekeeper.game import accounts, items, lookup, spells, variables
+from gamekeeper.game import accounts, characters, lookup, spells, variables
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import (
     Change,
     ItemsChanged,
     PlayerChanged,
     PlayerCreated,
-    PlayerDeleted,
     SpellsChanged,
     VariablesSet,
     World,
@@ -23,12 +22,10 @@ from gamekeeper.game.refusals import (
     ChangesTrimmed,
     CursorAhead,
     MissingField,
-    NameTaken,
     NoSuchBag,
     NoSuchItem,
     NoSuchPlayer,
     NoSuchVariable,
-    PlayerOnline,
     SlotOutOfRange,
     SpellAlreadyKnown,
     StackTooLarge,
@@ -37,10 +34,8 @@ from gamekeeper.game.refusals import (
 )
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.settings import Settings
-from gamekeeper.store import catalogue, clock, feed, players, presence
+from gamekeeper.store import catalogue, clock, feed, players
 from gamekeeper.store import items as item_rows
-from gamekeeper.store import spells as spell_rows
-from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import Record
 
@@ -68,7 +63,7 @@ async def put_player(
     await _require_applied(tx, player_id, report.applied, account_id)
     old = spelling.read_player(locked.document, locked.last_online) if locked else None
     new = await _player(tx, player_id, old, report, settings)
-    world = await _world(tx, player_id) if old else World()
+    world = await characters.belongings(tx, player_id) if old else World()
     outcome = await _outcome(tx, world, report, sizes(settings))
     if "equipment" in report.fields:
         _check_equipment(new, after(world.slots, outcome.touched))
@@ -77,11 +72,11 @@ async def put_player(
     if old is None:
         known = {slot: spell for slot, spell in report.spells.items() if spell}
         whole = World(after({}, outcome.touched), outcome.new_bags, known, report.variables)
-        return Decision([PlayerCreated(new, whole)], await _record(tx, new, spelling))
+        return Decision([PlayerCreated(new, whole)], await characters.record_of(tx, new, spelling))
     if "equipment" not in report.fields:
         emptied = {slot for (place, slot), stack in outcome.touched.items() if place == INVENTORY and not stack}
         new = replace(new, equipment=unequipped(new, emptied))
-    return Decision(_changes(old, new, world, outcome, report), await _record(tx, new, spelling))
+    return Decision(_changes(old, new, world, outcome, report), await characters.record_of(tx, new, spelling))
 
 
 async def _require_applied(tx: Reading, player_id: str, applied: int | None, account_id: str) -> None:
@@ -96,17 +91,6 @@ async def _require_applied(tx: Reading, player_id: str, applied: int | None, acc
         raise UnappliedChanges(newer, newer[-1].seq)
     if applied > last:
         raise CursorAhead(last=last)
-
-
-async def delete_player(tx: Reading, player_id: str, spelling: Spelling) -> Decision[Record]:
-    locked = await players.lock_by_id(tx, player_id)
-    record = await players.record_by_id(tx, player_id)
-    if locked is None or record is None:
-        raise NoSuchPlayer(by="id", key=player_id)
-    if record.online:
-        raise PlayerOnline
-    player = spelling.read_player(locked.document, locked.last_online)
-    return Decision([PlayerDeleted(player, await _world(tx, player_id))], record)
 
 
 def _changes(old: Player, new: Player, world: World, outcome: Outcome, report: Report) -> list[Change]:
@@ -134,8 +118,7 @@ async def _player(tx: Reading, player_id: str, old: Player | None, report: Repor
         raise MissingField(field="UserId")
     if name is not None and (old is None or name != old.name):
         accounts.require_name(name, "Name", settings)
-        if await players.id_by_fold(tx, lookup.fold(name)) not in (None, player_id):
-            raise NameTaken(name=name)
+        await characters.require_free(tx, name, player_id)
     if user_id is not None and (old is None or user_id != old.user_id):
         await lookup.user(tx, user_id)
     given = dict(report.fields)
@@ -143,29 +126,6 @@ async def _player(tx: Reading, player_id: str, old: Player | None, report: Repor
         given.setdefault("created_at", await clock.now(tx))
     blank = old or Player(player_id, "", "")
     return replace(blank, **given)  # pyright: ignore[reportArgumentType] - the wire's types are those of Player
-
-
-async def _world(tx: Reading, player_id: str) -> World:
-    return World(
-        slots=items.stacks(await item_rows.slots_of_player(tx, player_id)),
-        bags=await item_rows.bags_of_player(tx, player_id),
-        spells=await spell_rows.known(tx, player_id),
-        variables={row.variable_id: variables.typed(row) for row in await variable_rows.of_player(tx, player_id)},
-    )
-
-
-async def _record(tx: Reading, player: Player, spelling: Spelling) -> Record:
-    class_names = await catalogue.by_id(tx, "classes", [player.class_id])
-    map_names = await catalogue.by_id(tx, "maps", [player.map_id])
-    return Record(
-        id=player.id,
-        user_id=player.user_id,
-        document=spelling.player_document(player),
-        class_name=class_names[player.class_id].name if class_names else "",
-        map_name=map_names[player.map_id].name if map_names else "",
-        online=await presence.is_online(tx, player.id),
-        last_online=player.last_online,
-    )
 
 
 async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Outcome:

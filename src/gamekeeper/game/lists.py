@@ -58,10 +58,11 @@ NAMES = Listing(
     "names", "", _word, players.records_from_name, players.keys_by_name, players.lows_by_name, players.count
 )
 USERS = Listing("users", "", _word, users.from_name, users.keys_by_name, users.lows_by_name, users.count)
+EMAILS = Listing("emails", "", _word, users.from_email, users.keys_by_email, users.lows_by_email, users.count)
 ONLINE = Listing(
     "online", "", _word, presence.records_from_name, presence.keys_by_name, presence.lows_by_name, presence.count
 )
-LISTINGS: tuple[Listing[Any], ...] = (RANK, NAMES, USERS, ONLINE)
+LISTINGS: tuple[Listing[Any], ...] = (RANK, NAMES, USERS, EMAILS, ONLINE)
 _KEYS = {listing.name: listing.key for listing in LISTINGS}
 
 
@@ -88,6 +89,7 @@ class View:
     mark: str
     orders: Mapping[str, Order]
     changes: int  # since that checkpoint
+    left: bool = False  # an account went away since it was read: its names are in the log, and maybe in the blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +143,10 @@ class Lists:
         if self._view is None and not self._told:
             log.problem("lists", UNBUILT)
         self._told = self._view is None
-        if self._view is not None and self._view.changes >= CHECKPOINT:
+        if self._view is not None and (self._view.left or self._view.changes >= CHECKPOINT):
             self._view = packed = await asyncio.to_thread(_packed, self._view)
-            await self._save(packed, loads, further=1, number=packed.number)
+            # two further, and the log is trimmed of all that these blocks know: nothing names those who left
+            await self._save(packed, loads, further=2 if packed.left else 1, number=packed.number)
 
     async def rebuild(self) -> bool:
         """Counts every list anew, while others read and write; False when they got in between each time."""
@@ -322,8 +325,15 @@ def _after(view: View, news: News) -> View:
     steps: dict[str, list[tuple[Key, int]]] = {}
     for name, level, exp, word, step in news.changes:
         steps.setdefault(name, []).append((_KEYS[name](level, exp, word), step))
-    orders = {**view.orders, **{name: view.orders[name].after(of) for name, of in steps.items()}}
-    return View(news.number, news.life, news.mark or view.mark, orders, changes)
+    orders = {**view.orders, **{name: _moved(view.orders[name], name, of) for name, of in steps.items()}}
+    left = view.left or any(step < 0 for _, step in steps.get(USERS.name, ()))
+    return View(news.number, news.life, news.mark or view.mark, orders, changes, left)
+
+
+def _moved(order: Order, name: str, steps: Sequence[tuple[Key, int]]) -> Order:
+    """No bucket is known by the name of somebody who is not in the list; a rank's keys name nobody."""
+    after = order.after(steps)
+    return after if name == RANK.name else after.without(key for key, step in steps if step < 0)
 
 
 def _packed(view: View) -> View:

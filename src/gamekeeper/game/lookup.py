@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeVar
 
 from gamekeeper.game.refusals import NoSuchPlayer, NoSuchUser, NotFound
-from gamekeeper.store import players, users
+from gamekeeper.store import moderation, players, users
 from gamekeeper.store.engine import Reading
 
 T = TypeVar("T")
@@ -44,6 +44,16 @@ def fold(name: str) -> str:
     return unicodedata.normalize("NFC", name.casefold())
 
 
+def clashing_fold(name: str, own_id: str) -> str:
+    """Of a name that another has already: nobody is found by it, and in a list it stands behind the other's."""
+    return f"{fold(name)}\x01{own_id}"
+
+
+def shown(fold: str) -> str:
+    """What of it comes from a name."""
+    return fold.partition("\x01")[0]
+
+
 def key_of(text: str) -> Key:
     found = guid(text)
     return Key("name", text) if found is None else Key("id", found)
@@ -69,6 +79,11 @@ async def rank_key(tx: Reading, text: str) -> players.RankKey:
 async def locked_player(tx: Reading, text: str) -> players.Locked:
     """The player, with everybody else who would change it waiting until this transaction ends."""
     return await _found(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
+
+
+async def owner(tx: Reading, text: str) -> moderation.Owner:
+    """Whose character it is."""
+    return await _found(tx, text, moderation.owner_by_id, moderation.owner_by_fold, NoSuchPlayer)
 
 
 async def user(tx: Reading, text: str) -> users.User:

@@ -6,7 +6,7 @@ that whoever reads can go on with the one he has.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from math import ceil
 from typing import Any, NamedTuple
@@ -74,6 +74,11 @@ class Order:
             blocks[number] = Block.of(blocks[number].lows, counts)
         return Order(blocks)
 
+    def without(self, gone: Iterable[Key]) -> "Order":
+        """With each bucket that begins at one of these keys put together with the one before it."""
+        lows = {key for key in gone if self.of(key).low == key} - {self._lows[0]}  # the first one is open below
+        return self._joined(lambda low, _before, _count: low in lows) if lows else self
+
     def crowded(self) -> list[Bucket]:
         """The buckets that are to be divided; what comes before them is not said."""
         return [
@@ -95,11 +100,15 @@ class Order:
 
     def packed(self) -> "Order":
         """With neighbours that became small put together."""
+        return self._joined(lambda _low, before, count: before + count <= FULL)
+
+    def _joined(self, joins: Callable[[Key, int, int], bool]) -> "Order":
+        """With a bucket put to the one before it, if it joins: told its low, the rows before, and its own."""
         lows: list[Key] = []
         counts: list[int] = []
         for block in self.blocks:
             for low, count in zip(block.lows, block.counts, strict=True):
-                if counts and counts[-1] + count <= FULL:
+                if counts and joins(low, counts[-1], count):
                     counts[-1] += count
                 else:
                     lows.append(low)

@@ -1,6 +1,7 @@
 """Passwords: argon2id over the SHA-256 that the wire carries, hashed off the loop in a few niced threads."""
 
 import asyncio
+import functools
 import hashlib
 import hmac
 import os
@@ -16,6 +17,7 @@ from typing import TypeVar
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from gamekeeper.game import salted
 from gamekeeper.game.refusals import BadPassword, Overloaded
 
 T = TypeVar("T")
@@ -45,7 +47,7 @@ class Passwords:
         self._waiting = 0
         self._secret = secrets.token_bytes(32)
         self._remembered: dict[bytes, float] = {}
-        self._dummy = _hasher.hash(secrets.token_hex(32))
+        self._dummy = _nobodys()
 
     @property
     def waiting(self) -> int:
@@ -55,29 +57,56 @@ class Passwords:
     async def hashed(self, sent: str) -> str:
         return await self._off_loop(lambda: _hasher.hash(sent))
 
-    async def right(self, sent: str, stored: str | None) -> bool:
-        """Takes the same time for a wrong password and for no account at all.
+    async def wrapped(self, imported: salted.Salted) -> str:
+        """Argon2id over what another server kept of a password; in nobody's place, since nobody waits for it."""
+        return await self._in_thread(lambda: salted.wrapped(imported.salt, _hasher.hash(imported.kept)))
 
-        With a full queue nobody is told anything, not even who is remembered: the wrong ones are not counted then.
+    async def right(self, sent: str, stored: str | None) -> bool:
+        return await self.matched(sent, stored) is not None
+
+    async def matched(self, sent: str, stored: str | None) -> str | None:
+        """The hash to keep a right password under: the stored one, or a better one for one that was imported.
+
+        Takes the same time for a wrong password and for no account at all. With a full queue nobody is told anything,
+        not even who is remembered: the wrong ones are not counted then.
         """
         self._require_room()
         if stored is None or stored == NO_PASSWORD:
             await self._off_loop(lambda: _verified(self._dummy, sent))
-            return False
-        seal = self._seal(sent, stored)
-        if self._remembered.get(seal, 0) > time.monotonic():
-            return True
-        if not await self._off_loop(lambda: _verified(stored, sent)):
-            return False
-        if len(self._remembered) >= REMEMBERED_MOST:
-            self._remembered.clear()
-        self._remembered[seal] = time.monotonic() + REMEMBERED_SECONDS
-        return True
+            return None
+        if self._remembered.get(self.seal(sent, stored), 0) > time.monotonic():
+            return stored
+        kept = await self._off_loop(lambda: self._kept(sent, stored))
+        if kept is not None:
+            self._remember(self.seal(sent, kept))
+        return kept
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _seal(self, sent: str, stored: str) -> bytes:
+    def _kept(self, sent: str, stored: str) -> str | None:
+        """One run of argon2, whatever comes of it; a second when a wrapped hash is made anew, once in its life."""
+        imported = salted.read(stored)
+        if imported is None:
+            return stored if _verified(stored, sent) else None
+        theirs = salted.hashed(sent, imported.salt)
+        if imported.wrapped:
+            right = _verified(imported.kept, theirs)
+        else:
+            right = hmac.compare_digest(imported.kept.encode(), theirs.encode())
+        if right and imported.salt.strip():  # there, nothing matches where the salt is blank
+            return _hasher.hash(sent)
+        if not imported.wrapped:
+            _verified(self._dummy, sent)
+        return None
+
+    def _remember(self, seal: bytes) -> None:
+        if len(self._remembered) >= REMEMBERED_MOST:
+            self._remembered.clear()
+        self._remembered[seal] = time.monotonic() + REMEMBERED_SECONDS
+
+    def seal(self, sent: str, stored: str) -> bytes:
+        """What this process knows a password by that it has seen."""
         return hmac.digest(self._secret, f"{stored}\n{sent}".encode(), "sha256")
 
     def _require_room(self) -> None:
@@ -88,9 +117,18 @@ class Passwords:
         self._require_room()
         self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+            return await self._in_thread(work)
         finally:
             self._waiting -= 1
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+
+@functools.cache
+def _nobodys() -> str:
+    """What no password matches; made before anybody is checked, since the first check may not take longer."""
+    return _hasher.hash(secrets.token_hex(32))
 
 
 def _verified(stored: str, sent: str) -> bool:

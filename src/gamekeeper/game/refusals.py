@@ -12,16 +12,19 @@ Refusal
 │   └── WrongVariableType
 ├── Denied                   no token, or not a good one
 ├── Forbidden
-│   ├── RoleMissing
-│   └── ReadOnlyToken
+│   ├── RoleMissing  PowerMissing
+│   ├── ReadOnlyToken
+│   └── Outranked            the other account has more powers
 ├── NotFound
 │   ├── NoSuchPlayer  NoSuchUser  NoSuchItem  NoSuchSpell  NoSuchVariable
-│   └── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind
+│   ├── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind
+│   └── NoSuchObjectType  NoSuchObject  NoSuchClass
 ├── Conflict                 a rule says no to a well-formed request
 │   ├── UsernameTaken  EmailTaken  NameTaken
 │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
 │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
-│   ├── PlayerOnline
+│   ├── PlayerOnline  UserNotOnline  OwnAccount
+│   ├── AlreadyBanned  AlreadyMuted  NotBanned  NotMuted
 │   ├── UnappliedChanges     the game has not heard of all that was done to a character
 │   ├── EpochChanged  ChangesTrimmed  CursorAhead
 │   └── IdempotencyInProgress
@@ -31,7 +34,7 @@ Refusal
 ├── Overloaded               come back in a moment
 └── LogInRefusal             what RFC 6749 has its own words for
     ├── InvalidRequest  InvalidGrant
-    └── UnsupportedGrantType  UnauthorizedClient
+    └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
 """
 
 import inspect
@@ -104,6 +107,14 @@ class RoleMissing(Forbidden):
     """This needs the role {role}."""
 
 
+class PowerMissing(Forbidden):
+    """This needs the power {power}."""
+
+
+class Outranked(Forbidden):
+    """You do not have the permission to do this."""
+
+
 class ReadOnlyToken(Forbidden):
     """This token can only read."""
 
@@ -142,6 +153,18 @@ class NoSuchToken(NotFound):
 
 class NoSuchServer(NotFound):
     """No game server '{name}' has a lease; PUT /api/link/v1/servers/{name} first."""
+
+
+class NoSuchObjectType(NotFound):
+    """There are no game objects of type '{type}'; ask for item, spell, class, map or playervariable."""
+
+
+class NoSuchObject(NotFound):
+    """There is no {type} with id '{id}'."""
+
+
+class NoSuchClass(NotFound):
+    """Invalid class id."""
 
 
 class NoSuchKind(NotFound):
@@ -198,6 +221,30 @@ class SpellNotKnown(Conflict):
 
 class PlayerOnline(Conflict):
     """The player is online; try again when they have left."""
+
+
+class UserNotOnline(Conflict):
+    """User not online!"""
+
+
+class AlreadyBanned(Conflict):
+    """{name} has already been banned!"""
+
+
+class AlreadyMuted(Conflict):
+    """{name} has already been muted!"""
+
+
+class NotBanned(Conflict):
+    """{name} is not banned."""
+
+
+class NotMuted(Conflict):
+    """{name} is not muted."""
+
+
+class OwnAccount(Conflict):
+    """An account cannot delete itself; let another one that has users.manage do it, or: gamekeeper users delete"""
 
 
 class UnappliedChanges(Conflict):
@@ -259,6 +306,8 @@ class Overloaded(Refusal):
 class LogInRefusal(Refusal):
     """The log-in is refused."""
 
+    error: str | None = None  # RFC 6749's word for it, where that is not the code
+
 
 class InvalidRequest(LogInRefusal):
     """{problem}"""
@@ -274,3 +323,9 @@ class UnsupportedGrantType(LogInRefusal):
 
 class UnauthorizedClient(LogInRefusal):
     """This account has no API access; grant it with: gamekeeper users api {name} on"""
+
+
+class AccountBanned(LogInRefusal):
+    """The account '{name}' is banned; it gets no token until the ban ends."""
+
+    error = "unauthorized_client"

@@ -6,21 +6,22 @@ from functools import lru_cache
 import msgspec
 
 from gamekeeper.game.inventory import Slots
-from gamekeeper.game.lookup import fold
+from gamekeeper.game.lookup import clashing_fold, fold
 from gamekeeper.game.players import Player
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.store import items, players, spells, users, variables
+from gamekeeper.store.engine import Row
 
 BOOLEAN, INTEGER = "Boolean", "Integer"  # a variable's type
 
 
-def columns(player: Player, spelling: Spelling) -> players.Columns:
+def columns(player: Player, spelling: Spelling, *, clashes: bool = False) -> players.Columns:
     """What is stored of a player: the one place where the document and the columns beside it are made."""
     return players.Columns(
         id=player.id,
         user_id=player.user_id,
         name=player.name,
-        fold=fold(player.name),
+        fold=clashing_fold(player.name, player.id) if clashes else fold(player.name),
         level=player.level,
         exp=player.exp,
         class_id=player.class_id,
@@ -31,8 +32,11 @@ def columns(player: Player, spelling: Spelling) -> players.Columns:
     )
 
 
-def user_columns(user: users.User) -> users.Columns:
-    return users.Columns(user.id, user.name, fold(user.name), user.email, fold(user.email), user.password, *user.powers)
+def user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.Columns:
+    """`unaddressed`: its email is no address, or another's, and nobody is found by it."""
+    by_name = clashing_fold(user.name, user.id) if clashes else fold(user.name)
+    by_email = clashing_fold("", user.id) if unaddressed else fold(user.email)
+    return users.Columns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
 
 
 def bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.Bag]:
@@ -43,6 +47,14 @@ def slot_rows(player_id: str, slots: Slots) -> list[items.Slot]:
     return [
         items.Slot(player_id, place, slot, stack.item_id, stack.quantity, stack.bag_id, _buffs(stack.buffs))
         for (place, slot), stack in slots.items()
+    ]
+
+
+def slot_values(player_id: str, slots: Slots) -> list[Row]:
+    """The same for a bulk load, where there are so many that having no names for the values saves time."""
+    return [
+        (player_id, place, slot, item_id, quantity, bag_id, _buffs(buffs))
+        for (place, slot), (item_id, quantity, bag_id, buffs) in slots.items()
     ]
 
 

@@ -1,6 +1,6 @@
 """What is spelt by the wire but stored by the rules: a player's document and the two sides of a ledger row."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -36,6 +36,10 @@ class Spelling(Protocol):
     def read_player(self, document: bytes, last_online: int | None, /) -> Player: ...
 
     def trace(self, trace: Trace, /) -> str: ...
+
+    def personal(self) -> Sequence[str]:
+        """What a side of a ledger row calls that which says who somebody is, or what others think of them."""
+        ...
 
     def sums(self, side: bytes | str | None, /) -> Mapping[str, int]:
         """How many of each item one side of a ledger row has."""

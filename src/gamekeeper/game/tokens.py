@@ -5,11 +5,11 @@ import secrets
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from gamekeeper.game import guesses, lookup
+from gamekeeper.game import credentials, guesses, lookup
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Untraced
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import InvalidGrant, NoSuchToken, UnauthorizedClient
+from gamekeeper.game.refusals import AccountBanned, InvalidGrant, LogInRefusal, NoSuchToken, UnauthorizedClient
 from gamekeeper.store import clock, tokens, users
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.users import User
@@ -38,22 +38,21 @@ async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_onl
     """An unknown account and a wrong password get the same answer in the same time."""
     user = await users.by_fold(keeper.store, lookup.fold(name)) if lookup.nameable(name) else None
     guess = guesses.from_address(user.id if user else None, lookup.fold(name), address)
-    async with guesses.reserved(keeper.store, keeper.settings, guess):
-        right = await keeper.passwords.right(sent, user.password if user else None)
-    if not right or user is None:
-        raise InvalidGrant
 
-    async def issue_and_give_back(tx: Writing) -> Pair | None:
-        current = await lookup.locked_user(tx, user.id)
-        if current.password != user.password:
+    async def issue(tx: Writing, proven: User) -> Pair | LogInRefusal:
+        current = await lookup.locked_user(tx, proven.id)
+        if current.password != proven.password:
             raise InvalidGrant  # it changed since it was checked, and that ended all it had opened
-        guesses.was_right(tx, guess)
-        return await _issue(tx, keeper, current, lookup.new_guid(), read_only=read_only) if current.powers.api else None
+        if barred := _barred(current):
+            return barred  # not raised here: the password was right all the same
+        return await _issue(tx, keeper, current, lookup.new_guid(), read_only=read_only)
 
-    pair = await keeper.store.write(issue_and_give_back)
-    if pair is None:
-        raise UnauthorizedClient(name=user.name)
-    return pair
+    issued = await credentials.tried(keeper, guess, user, sent, issue)
+    if issued is None:
+        raise InvalidGrant
+    if isinstance(issued, LogInRefusal):
+        raise issued
+    return issued
 
 
 async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pair:
@@ -74,8 +73,8 @@ async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pa
         user = await users.by_id(tx, row.user_id)
         if user is None:
             raise InvalidGrant
-        if not user.powers.api:
-            raise UnauthorizedClient(name=user.name)
+        if barred := _barred(user):
+            raise barred
         tokens.mark_exchanged(tx, row.id)
         return await _issue(tx, keeper, user, row.family_id, read_only=row.read_only)
 
@@ -90,6 +89,8 @@ async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only
     """An access token with a life of its own and nothing to refresh it with."""
 
     async def issue(tx: Writing) -> Pair:
+        if barred := _barred(await lookup.locked_user(tx, user.id)):
+            raise barred
         now = await clock.now(tx)
         pair = Pair(lookup.new_guid(), _access(), None, now, now + hours * 60 * MINUTE_MS)
         _insert(tx, pair, user, pair.id, read_only=read_only, refresh_ms=0)
@@ -129,6 +130,12 @@ async def note_use(store: Store, ids: Collection[str]) -> None:
 
     if ids:
         await store.write(note)
+
+
+def _barred(user: User) -> LogInRefusal | None:
+    if user.ban_reason is not None:
+        return AccountBanned(name=user.name)
+    return None if user.powers.api else UnauthorizedClient(name=user.name)
 
 
 async def _issue(tx: Writing, keeper: Keeper, user: User, family_id: str, *, read_only: bool) -> Pair:

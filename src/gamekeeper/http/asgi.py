@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RoleMissing
+from gamekeeper.game.refusals import PowerMissing, ReadOnlyToken, Refusal, RoleMissing
 from gamekeeper.http import bodies, errors, health, openapi, receipt, tags, users
 from gamekeeper.http.admission import ALWAYS, Admission
 from gamekeeper.http.caller import Callers
@@ -22,7 +22,7 @@ from gamekeeper.http.files import Files
 from gamekeeper.http.heads import Heads
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import Receive, Request, query_of
-from gamekeeper.http.routes import CHECKED, METRICS, NEVER, ROUTES, WRITE, Route
+from gamekeeper.http.routes import CHECKED, METRICS, NEVER, POWERS, ROUTES, WRITE, Route
 from gamekeeper.store.engine import Away, Undecided
 
 Scope = MutableMapping[str, Any]
@@ -30,6 +30,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Hook = Callable[[], Awaitable[None]]
 
 LOG_IN = "/api/oauth/token"
+ADMIN = "admin"  # what follows is read in any case: versions of the engine differ, and so do their clients
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
 OK, NOT_MODIFIED = 200, 304
 
@@ -37,9 +38,10 @@ OK, NOT_MODIFIED = 200, 304
 class _Node:
     """A step of a path: literal segments win over the parameter."""
 
-    __slots__ = ("literals", "methods", "parameter")
+    __slots__ = ("any_case", "literals", "methods", "parameter")
 
-    def __init__(self) -> None:
+    def __init__(self, *, any_case: bool = False) -> None:
+        self.any_case = any_case
         self.literals: dict[bytes, _Node] = {}
         self.parameter: _Node | None = None
         self.methods: dict[str, Route] = {}
@@ -57,6 +59,7 @@ class Asgi:
         self._heads = Heads(keeper.settings, self._cors)
         self._readiness = health.readiness(keeper)
         self.metrics = Metrics(keeper, callers, self.admission)
+        self._pace = self.metrics.pace
         self._count = self.metrics.count if keeper.settings.metrics_token else None
         self._log = log.access if keeper.settings.access_log else None
         # of a request's id: which process it was, and which request
@@ -88,6 +91,7 @@ class Asgi:
         status, body = await self._answer(request, scope, receive)
         await send({"type": "http.response.start", "status": status, "headers": self._heads.of(request, status, body)})
         await send({"type": "http.response.body", "body": body})
+        self._pace.count()
         if self._count:
             self._count(request.method, request.path, status, started)
         if self._log:
@@ -176,7 +180,7 @@ class Asgi:
 
 
 def _beneath(node: _Node, segment: bytes, params: list[str]) -> _Node:
-    literal = node.literals.get(segment)
+    literal = node.literals.get(segment.lower() if node.any_case else segment)
     if literal is not None:
         return literal
     if node.parameter is None or not segment:
@@ -194,13 +198,15 @@ def _tree(routes: tuple[Route, ...]) -> _Node:
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
             else:
-                node = node.literals.setdefault(segment.encode(), _Node())
+                node = node.literals.setdefault(segment.encode(), _Node(any_case=segment == ADMIN))
         node.methods[route.method] = route
     return root
 
 
 def _require(request: Request, route: Route) -> None:
-    missing = (route.needs or frozenset()) - request.caller.roles
+    missing = (route.needs or frozenset()) - request.caller.rights
+    if missing & POWERS:
+        raise PowerMissing(power=min(missing & POWERS).title())
     if missing:
         raise RoleMissing(role=min(missing))
     if route.does is WRITE and request.caller.read_only:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Meta, Struct, UnsetType
+from msgspec.structs import FieldInfo
 
 from gamekeeper.game import lookup, passwords
 from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
@@ -117,7 +118,7 @@ def _children(value: object) -> list[object]:
 @cache
 def _struct(shape: type[Struct]) -> Read:
     known = msgspec.structs.fields(shape)
-    fields = [(each.name, each.name.lower(), _reader(each.type), each.required) for each in known]
+    fields = [(each.name, _spellings(each), _reader(each.type), each.required) for each in known]
 
     def read(value: object, path: str) -> object:
         if value == []:  # PHP's empty array is an empty object
@@ -126,14 +127,21 @@ def _struct(shape: type[Struct]) -> Read:
             raise _not_an_object(path)
         sent = cast("Mapping[str, object]", value)
         given: dict[str, object] = {}
-        for name, key, reader, required in fields:
-            if key in sent:
+        for name, spellings, reader, required in fields:
+            key = next((each for each in spellings if each in sent), None)
+            if key is not None:
                 given[name] = reader(sent[key], f"{path}.{name}" if path else name)
             elif required:
                 raise MissingField(field=f"{path}.{name}" if path else name)
         return shape(**given)
 
     return read
+
+
+def _spellings(field: FieldInfo) -> list[str]:
+    """What a field is called in a body, in lower case; the first that is there counts."""
+    metas = [each for each in get_args(field.type) if isinstance(each, Meta)]
+    return [field.name.lower(), *((each.extra or {})["or"] for each in metas if "or" in (each.extra or {}))]
 
 
 def _not_an_object(path: str) -> Exception:

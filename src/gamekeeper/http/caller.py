@@ -19,7 +19,7 @@ class Caller:
     name: str
     token_id: str
     read_only: bool
-    roles: frozenset[str]
+    rights: frozenset[str]  # roles, and the powers that the API asks for
 
 
 class Callers:
@@ -54,8 +54,9 @@ class Callers:
         if row is None:
             raise Denied
         held = {"users.query": row.users_query, "users.manage": row.users_manage, "game.link": row.game_link}
-        roles = frozenset(role for role, has in held.items() if has)
-        caller = Caller(row.user_id, row.name, row.token_id, row.read_only, roles)
+        powers = {"ban": row.ban, "kick": row.kick, "mute": row.mute}
+        rights = frozenset(right for right, has in (held | powers).items() if has)
+        caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights)
         self._used.add(row.token_id)
         if len(believed) >= BELIEVED_MOST:
             believed.clear()

@@ -85,7 +85,7 @@ def body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
     if isinstance(refusal, refusals.UnappliedChanges):
         return wire.unapplied_error(spelling.feed_changes(refusal.changes), error)
     if isinstance(refusal, refusals.LogInRefusal):
-        return wire.log_in_error(refusal.code, error)
+        return wire.log_in_error(refusal.error or refusal.code, error)
     return wire.encode(error)
 
 

@@ -13,8 +13,11 @@ from gamekeeper.http import (
     credentials,
     errors,
     feed,
+    gameobjects,
     items,
     link,
+    moderation,
+    players,
     samples,
     spells,
     tokens,
@@ -22,7 +25,7 @@ from gamekeeper.http import (
     variables,
     wire,
 )
-from gamekeeper.http.routes import WRITE, Route
+from gamekeeper.http.routes import POWERS, WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
 
 Kind = type[Refusal]
@@ -61,6 +64,8 @@ PARAMETERS: Mapping[str, Kind] = {
     "bagId": no.BadField,
     "id": no.BadField,
     "server": no.BadField,
+    "type": no.NoSuchObjectType,
+    "objectId": no.BadField,
     "kind": no.NoSuchKind,
     "username": no.NoSuchUser,
     "tokenId": no.NoSuchToken,
@@ -77,12 +82,22 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     spells.teach: (no.NoSuchSpell, no.SpellAlreadyKnown, no.NoFreeSpellSlot),
     spells.forget: (no.NoSuchSpell, no.SpellNotKnown),
     users.register: (no.ReservedName, no.UsernameTaken, no.EmailTaken, no.TooManyRegistrations),
+    users.rename: (no.ReservedName, no.UsernameTaken),
+    users.delete: (no.PlayerOnline, no.OwnAccount),
+    players.rename: (no.ReservedName, no.NameTaken),
+    players.set_class: (no.NoSuchClass,),
+    players.delete: (no.PlayerOnline,),
     credentials.validate_password: (no.WrongPassword, no.TooManyGuesses),
     credentials.change_email: (no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
     credentials.change_password: (no.WrongPassword, no.TooManyGuesses),
     credentials.request_reset: (no.TooManyMails,),
     credentials.redeem_code: (no.WrongCode,),
     credentials.manage_email: (no.EmailTaken,),
+    moderation.ban: (no.Outranked, no.AlreadyBanned),
+    moderation.unban: (no.Outranked, no.NotBanned),
+    moderation.mute: (no.Outranked, no.AlreadyMuted),
+    moderation.unmute: (no.Outranked, no.NotMuted),
+    moderation.kick: (no.Outranked, no.UserNotOnline),
     tokens.log_in: (*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses),
     tokens.revoke_all: (no.RoleMissing,),
     tokens.revoke_one: (no.RoleMissing,),
@@ -103,6 +118,7 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     link.joined: (no.NoSuchServer, no.NoSuchPlayer),
     link.left: (no.NoSuchServer, no.NoSuchPlayer),
     link.shut: (no.NoSuchServer,),
+    gameobjects.game_object: (no.NoSuchObject,),
     feed.changes: (no.EpochChanged, no.ChangesTrimmed, no.CursorAhead),
 }
 
@@ -160,7 +176,9 @@ def _caller(route: Route) -> Iterator[Kind]:
     if route.needs is None:
         return
     yield no.Denied
-    if route.needs:
+    if route.needs and route.needs & POWERS:
+        yield no.PowerMissing
+    if route.needs and route.needs - POWERS:
         yield no.RoleMissing
     if route.does is WRITE:
         yield no.ReadOnlyToken
@@ -220,7 +238,9 @@ def _code(kind: Kind) -> str:
 
 
 def _example(kind: Kind, route: Route) -> Any:  # noqa: ANN401 - JSON
-    details = DETAILS | {"role": next(iter(sorted(route.needs or ())), "users.manage")}
+    needs = route.needs or frozenset[str]()
+    role, power = min(needs - POWERS, default="users.manage"), min(needs & POWERS, default="").title()
+    details = DETAILS | {"role": role, "power": power}
     details |= {"problem": PROBLEMS[kind]} if kind in PROBLEMS else {}
     message = inspect.cleandoc(kind.__doc__ or "").format_map(details)
     plain = wire.Error(Message=message, Code=_code(kind), RequestId=samples.REQUEST_ID)
@@ -228,6 +248,6 @@ def _example(kind: Kind, route: Route) -> Any:  # noqa: ANN401 - JSON
     if shape is wire.UnappliedError:
         return msgspec.json.decode(wire.unapplied_error([samples.CHANGE], plain))
     if shape is wire.LogInError:
-        known = _code(kind) if issubclass(kind, no.LogInRefusal) else _code(no.InvalidRequest)
+        known = (kind.error or _code(kind)) if issubclass(kind, no.LogInRefusal) else _code(no.InvalidRequest)
         return msgspec.json.decode(wire.log_in_error(known, plain))
     return msgspec.to_builtins(plain)

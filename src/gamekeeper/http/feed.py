@@ -65,5 +65,5 @@ async def _unless_gone(request: Request, asking: Coroutine[Any, Any, Told]) -> T
 async def _require_still(request: Request) -> None:
     """A poll may be longer than a revocation is allowed to take."""
     caller = await request.callers.caller(request.headers.get(b"authorization"))
-    if ROLE not in caller.roles:
+    if ROLE not in caller.rights:
         raise RoleMissing(role=ROLE)

@@ -13,6 +13,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import ONLINE
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Callers
+from gamekeeper.http.pace import Pace
 from gamekeeper.http.question import Question
 from gamekeeper.http.workers import Figure, Workers
 from gamekeeper.store import ledger, mails
@@ -55,6 +56,7 @@ FAMILIES: Mapping[str, Family] = {
 class Metrics:
     def __init__(self, keeper: Keeper, callers: Callers, admission: Admission) -> None:
         self._keeper, self._callers, self._admission = keeper, callers, admission
+        self.pace = Pace()
         self._workers = Workers(keeper.settings.workers)
         self._database = Question(self._asked, 0)
         # by method, path and status: how many in each bucket, and then all their microseconds

@@ -3,13 +3,12 @@
 import re
 from functools import partial
 
-from gamekeeper.game import catalogue, link, lookup, presence
+from gamekeeper.game import catalogue, characters, link, lookup, presence
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import bodies, paging, spelling, wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
-from gamekeeper.store.engine import Reading
 
 _SERVER = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 
@@ -37,11 +36,7 @@ async def catalogue_page(request: Request) -> bytes:
     kind = request.params[0]
     catalogue.require_kind(kind)
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
-
-    async def look(tx: Reading) -> tuple[int, list[entries.Entry]]:
-        return await entries.count(tx, kind), await entries.page(tx, kind, page.limit, page.offset)
-
-    total, found = await request.keeper.store.read(look)
+    total, found = await catalogue.page(request.keeper.store, kind, page.limit, page.offset)
     return wire.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
 
 
@@ -62,7 +57,7 @@ async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
 async def delete_player(request: Request) -> bytes:
     """Delete a character that is not online."""
     player_id = guid_param("id", request.params[0])
-    decide = partial(link.delete_player, player_id=player_id, spelling=request.keeper.changes.spelling)
+    decide = partial(characters.delete, key=player_id, spelling=request.keeper.changes.spelling)
     return await request.change(decide, spelling.player_record)
 
 

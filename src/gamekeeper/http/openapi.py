@@ -11,7 +11,7 @@ from gamekeeper import __version__
 from gamekeeper.http import failures, samples, wire
 from gamekeeper.http.files import KINDS
 from gamekeeper.http.request import LONGEST_REASON
-from gamekeeper.http.routes import NEVER, WRITE, Route
+from gamekeeper.http.routes import NEVER, POWERS, WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
@@ -36,8 +36,11 @@ GROUPS = {  # module → what its operations are about
     "items": "Inventory, bank and bags; giving and taking.",
     "spells": "Known spells; teaching and forgetting.",
     "users": "Accounts, and which characters are theirs.",
+    "moderation": "Bans, mutes and kicks.",
     "credentials": "Passwords and emails: proving, changing and resetting them.",
     "tokens": "Logging in and out.",
+    "info": "What sites and tools ask about the server first.",
+    "gameobjects": "The catalogue in the engine's own types and shapes.",
     "link": "What game servers tell us: the catalogue, characters, who is online.",
     "feed": "What game servers are told.",
     "pages": "This description, for programs and for people.",
@@ -115,7 +118,8 @@ def _operation(route: Route, schemas: Schemas, shared: dict[str, Schema], *, ali
         "summary": inspect.getdoc(route.handler),
         "description": _description(route),
         "tags": [module.title()],
-        "x-roles": sorted(route.needs or ()),
+        "x-roles": sorted((route.needs or frozenset[str]()) - POWERS),
+        "x-powers": sorted((route.needs or frozenset[str]()) & POWERS),
         "x-writes": route.does is WRITE,
         "security": [{"bearer": []}] if route.needs is not None else [],
         "parameters": _parameters(route, schemas),
@@ -134,9 +138,7 @@ def _description(route: Route) -> str:
     if route.needs is None:
         who = "Needs no token."
     elif route.needs:
-        who = (
-            f"Needs the role{'s' * (len(route.needs) > 1)} {' and '.join(f'`{each}`' for each in sorted(route.needs))}."
-        )
+        who = f"Needs {' and '.join(_rights(route.needs - POWERS, 'role') + _rights(route.needs & POWERS, 'power'))}."
     else:
         who = "Needs any good token."
     parts = [who]
@@ -145,6 +147,11 @@ def _description(route: Route) -> str:
     if route.successor:
         parts.append(f"Deprecated, and kept for good; `GET {route.successor}` takes its place.")
     return " ".join(parts)
+
+
+def _rights(needed: frozenset[str], kind: str) -> list[str]:
+    named = " and ".join(f"`{each}`" for each in sorted(needed))
+    return [f"the {kind}{'s' * (len(needed) > 1)} {named}"] if needed else []
 
 
 # --- what is sent ----------------------------------------------------------------------------------------------------
@@ -161,9 +168,9 @@ def _parameters(route: Route, schemas: Schemas) -> list[Schema]:
 
 def _in_path(name: str, route: Route) -> Schema:
     about, _ = samples.PARAMETERS[name]
-    choices = {"kind": sorted(wire.ENTRIES), "file": sorted(KINDS)}
+    choices = {"kind": sorted(wire.ENTRIES), "file": sorted(KINDS), "type": sorted(wire.OBJECTS)}
     schema: Schema = {"type": "string", "minLength": 1, "maxLength": 255}
-    if name in {"variableId", "bagId", "id"}:
+    if name in {"variableId", "bagId", "id", "objectId"}:
         schema = {"type": "string", "format": "uuid"}
     elif name == "server":
         schema = {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"}

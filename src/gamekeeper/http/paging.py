@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import wire
 
+T = TypeVar("T")
 DEFAULT_SIZE = 5
 MOST = 2**31 - 1
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
@@ -35,11 +37,19 @@ def from_body(body: wire.LegacyPage, largest: int) -> Page:
     return Page(body.page, size, size)
 
 
-def ascending(query: Mapping[str, str]) -> bool:
-    direction = query.get("sortdirection", "Descending").lower()
+def ascending(query: Mapping[str, str], default: str) -> bool:
+    direction = query.get("sortdirection", default).lower()
     if direction not in {"ascending", "descending"}:
         raise BadField(field="sortDirection", problem="must be Ascending or Descending")
     return direction == "ascending"
+
+
+def sort(query: Mapping[str, str], sorts: Mapping[str, T]) -> T:
+    """The order asked for, out of those there are; by name when nothing is asked for."""
+    found = sorts.get(query.get("sortby", "").lower() or "name")
+    if found is None:
+        raise BadField(field="sortBy", problem=f"must be {' or '.join(sorts)}")
+    return found
 
 
 def integer(query: Mapping[str, str], name: str, least: int, default: int, most: int = MOST) -> int:

@@ -1,6 +1,12 @@
-from gamekeeper.game import lookup
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from gamekeeper.game import accounts, characters, lookup
+from gamekeeper.game.changes import Decision
 from gamekeeper.game.lists import NAMES, ONLINE, RANK, Listing
-from gamekeeper.http import paging, spelling, wire
+from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
+from gamekeeper.http import paging, search, spelling, wire
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
 from gamekeeper.store.players import Record
@@ -10,24 +16,20 @@ MOST_AROUND = 50
 
 
 async def by_name(request: Request) -> bytes:
-    """Characters by name, page by page."""
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
-    total, records = await _found(request, NAMES, page)
-    return wire.paged(total, page.number, page.size, records)
+    """Characters by name or level, page by page: all of them, or those that a search finds."""
+    return await search.page(request, PLAYERS, spelling.player_record)
 
 
 async def by_rank(request: Request) -> bytes:
     """Characters by level and experience, the best first."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
-    total, records = await _found(request, RANK, page, descending=not paging.ascending(request.query))
+    total, records = await _found(request, RANK, page, descending=not paging.ascending(request.query, "descending"))
     return wire.paged(total, page.number, page.size, records)
 
 
 async def online(request: Request) -> bytes:
-    """Characters that are online, page by page."""
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
-    total, records = await _found(request, ONLINE, page)
-    return wire.paged(total, page.number, page.size, records)
+    """Characters that are online, page by page: all of them, or those that a search finds."""
+    return await search.page(request, ONLINE_PLAYERS, spelling.player_record)
 
 
 async def legacy_online(request: Request, body: wire.LegacyPage) -> bytes:
@@ -58,6 +60,33 @@ async def rank(request: Request) -> bytes:
     """The rank of one character, with those just above and below it."""
     around = paging.integer(request.query, "around", 0, AROUND, MOST_AROUND)
     return spelling.rank(await request.keeper.lists.rank(request.params[0], around))
+
+
+async def rename(request: Request, body: wire.Rename) -> bytes:
+    """Give a character another name."""
+    name = accounts.require_name(body.name, "name", request.keeper.settings)
+    return await _change(request, partial(characters.rename, name=name))
+
+
+async def set_level(request: Request, body: wire.SetLevel) -> bytes:
+    """Set a character's level; its experience begins at 0."""
+    level = characters.require_level(body.level, request.keeper.settings)
+    return await _change(request, partial(characters.set_level, level=level))
+
+
+async def set_class(request: Request, body: wire.SetClass) -> bytes:
+    """Set a character's class."""
+    return await _change(request, partial(characters.set_class, class_id=body.classid))
+
+
+async def delete(request: Request) -> bytes:
+    """Delete a character that is not online, with all it holds."""
+    return await _change(request, characters.delete)
+
+
+async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[Record]]]) -> bytes:
+    chosen = partial(decide, key=request.params[0], spelling=request.keeper.changes.spelling)
+    return await request.change(chosen, spelling.player_record)
 
 
 async def _found(

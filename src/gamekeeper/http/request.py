@@ -24,9 +24,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 LINK_ROOT = "/api/link/"  # where all that game servers say and ask begins
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to do with it
-NOBODY = Caller("", "", "", read_only=True, roles=frozenset())
+NOBODY = Caller("", "", "", read_only=True, rights=frozenset())
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class Request:
 
     def _reason(self) -> str | None:
         reason = _text(self.headers.get(b"x-reason", b"")).strip()
-        if len(reason) > LONGEST_REASON or _CONTROL.search(reason):
+        if len(reason) > LONGEST_REASON or CONTROL.search(reason):
             raise BadField(field="X-Reason", problem=f"must be at most {LONGEST_REASON} printable characters")
         return reason or None
 

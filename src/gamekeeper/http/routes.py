@@ -11,10 +11,13 @@ from msgspec import Struct
 from gamekeeper.http import (
     credentials,
     feed,
+    gameobjects,
     health,
+    info,
     items,
     link,
     metrics,
+    moderation,
     pages,
     players,
     spells,
@@ -46,6 +49,8 @@ ANY: frozenset[str] = frozenset()  # any good token
 QUERY = frozenset({"users.query"})
 MANAGE = frozenset({"users.query", "users.manage"})
 LINK = frozenset({"game.link"})
+BAN, KICK, MUTE = frozenset({"ban"}), frozenset({"kick"}), frozenset({"mute"})
+POWERS = BAN | KICK | MUTE  # the account's own, in the game; asked for like roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class Route:
     number: int | None  # the spec's
     method: str
     path: str
-    needs: frozenset[str] | None
+    needs: frozenset[str] | None  # roles and powers
     does: Does
     kept: Kept
     handler: Callable[..., Coroutine[Any, Any, bytes]]
@@ -75,9 +80,17 @@ class Route:
 PLAYER, USER, CHANGED = wire.PlayerRecord, wire.UserRecord[wire.Power], wire.UserRecord[wire.ChangedPower]
 PLAYERS, SLOTS = wire.Paged[PLAYER], list[wire.ItemSlot]
 ENTRIES = wire.Paged[wire.ItemEntry] | wire.Paged[wire.VariableEntry] | wire.Paged[wire.NamedEntry]
+OBJECT = wire.ItemObject | wire.VariableObject | wire.NamedEntry
+OBJECTS = wire.Paged[wire.ItemObject] | wire.Paged[wire.VariableObject] | wire.Paged[wire.NamedEntry]
+KEYED = (
+    wire.Legacy[wire.Keyed[wire.ItemObject]]
+    | wire.Legacy[wire.Keyed[wire.VariableObject]]
+    | wire.Legacy[wire.Keyed[wire.NamedEntry]]
+)
 P, U, L = "/api/v1/players", "/api/v1/users", "/api/link/v1"
+INFO, GAME = "/api/v1/info", "/api/v1/gameobjects"
 ROUTES: tuple[Route, ...] = (
-    Route(1, "GET", P, ANY, READ, CHECKED, players.by_name, None, PLAYERS, asks=wire.PageQuery),
+    Route(1, "GET", P, ANY, READ, CHECKED, players.by_name, None, PLAYERS, asks=wire.PlayersQuery),
     Route(2, "GET", f"{P}/rank", ANY, READ, CHECKED, players.by_rank, None, PLAYERS, asks=wire.RankQuery),
     Route(3, "POST", f"{P}/online", ANY, READ, NEVER, players.legacy_online, wire.LegacyPage, wire.Legacy[PLAYER]),
     Route(4, "GET", f"{P}/online/count", ANY, READ, CHECKED, players.online_count, None, wire.OnlineCount),
@@ -96,7 +109,7 @@ ROUTES: tuple[Route, ...] = (
     Route(17, "POST", f"{P}/[lookupKey]/spells/teach", ANY, WRITE, NEVER, spells.teach, wire.Spell, wire.SpellId),
     Route(18, "POST", f"{P}/[lookupKey]/spells/forget", ANY, WRITE, NEVER, spells.forget, wire.Spell, wire.SpellId),
     Route(19, "POST", P, ANY, READ, NEVER, players.legacy_by_name, wire.LegacyPage, wire.Legacy[PLAYER], successor=P),
-    Route(20, "GET", U, QUERY, READ, UNCODED, users.by_name, None, wire.Paged[USER], asks=wire.PageQuery),
+    Route(20, "GET", U, QUERY, READ, UNCODED, users.by_name, None, wire.Paged[USER], asks=wire.UsersQuery),
     Route(21, "GET", f"{U}/[lookupKey]", QUERY, READ, UNCODED, users.show, None, USER),
     Route(22, "POST", f"{U}/register", QUERY, WRITE, NEVER, users.register, wire.Register, wire.Registered),
     Route(23, "POST", f"{U}/[lookupKey]/password/validate", QUERY, READ, NEVER, credentials.validate_password, wire.ValidatePassword, wire.Message),
@@ -109,14 +122,44 @@ ROUTES: tuple[Route, ...] = (
     Route(30, "POST", f"{U}/[lookupKey]/manage/password/change", MANAGE, WRITE, NEVER, credentials.manage_password, wire.ManagePassword, wire.Message),
     Route(31, "POST", U, QUERY, READ, NEVER, users.legacy_by_name, wire.LegacyPage, wire.Legacy[USER], successor=U),
 
-    Route(None, "GET", f"{P}/online", ANY, READ, CHECKED, players.online, None, PLAYERS, asks=wire.PageQuery),
+    Route(None, "GET", f"{P}/online", ANY, READ, CHECKED, players.online, None, PLAYERS, asks=wire.PlayersQuery),
     Route(None, "GET", f"{P}/[lookupKey]/rank", ANY, READ, CHECKED, players.rank, None, wire.Rank, asks=wire.AroundQuery),
     Route(None, "POST", f"{U}/[lookupKey]/password/reset", QUERY, WRITE, NEVER, credentials.redeem_code, wire.RedeemCode, wire.Message),
+    Route(None, "POST", f"{U}/[lookupKey]/admin/ban", QUERY | BAN, WRITE, NEVER, moderation.ban, wire.Penalty, wire.Message),
+    Route(None, "POST", f"{U}/[lookupKey]/admin/unban", QUERY | BAN, WRITE, NEVER, moderation.unban, wire.Pardon, wire.Message),
+    Route(None, "POST", f"{U}/[lookupKey]/admin/mute", QUERY | MUTE, WRITE, NEVER, moderation.mute, wire.Penalty, wire.Message),
+    Route(None, "POST", f"{U}/[lookupKey]/admin/unmute", QUERY | MUTE, WRITE, NEVER, moderation.unmute, wire.Pardon, wire.Message),
+    Route(None, "POST", f"{U}/[lookupKey]/admin/kick", QUERY | KICK, WRITE, NEVER, moderation.kick, wire.Pardon, wire.Message),
+    Route(None, "POST", f"{P}/[lookupKey]/admin/ban", BAN, WRITE, NEVER, moderation.ban, wire.Penalty, wire.Message),
+    Route(None, "POST", f"{P}/[lookupKey]/admin/unban", BAN, WRITE, NEVER, moderation.unban, wire.Pardon, wire.Message),
+    Route(None, "POST", f"{P}/[lookupKey]/admin/mute", MUTE, WRITE, NEVER, moderation.mute, wire.Penalty, wire.Message),
+    Route(None, "POST", f"{P}/[lookupKey]/admin/unmute", MUTE, WRITE, NEVER, moderation.unmute, wire.Pardon, wire.Message),
+    Route(None, "POST", f"{P}/[lookupKey]/admin/kick", KICK, WRITE, NEVER, moderation.kick, wire.Pardon, wire.Message),
+
+    Route(None, "POST", f"{P}/[lookupKey]/name", ANY, WRITE, NEVER, players.rename, wire.Rename, PLAYER),
+    Route(None, "POST", f"{P}/[lookupKey]/level", ANY, WRITE, NEVER, players.set_level, wire.SetLevel, PLAYER),
+    Route(None, "POST", f"{P}/[lookupKey]/class", ANY, WRITE, NEVER, players.set_class, wire.SetClass, PLAYER),
+    Route(None, "DELETE", f"{P}/[lookupKey]", ANY, WRITE, NEVER, players.delete, None, PLAYER),
+    Route(None, "POST", f"{U}/[lookupKey]/name", MANAGE, WRITE, NEVER, users.rename, wire.Rename, CHANGED),
+    Route(None, "DELETE", f"{U}/[lookupKey]", MANAGE, WRITE, NEVER, users.delete, None, CHANGED),
     Route(None, "POST", "/api/oauth/token", NOBODY, WRITE, NEVER, tokens.log_in, wire.LogIn, wire.Token),
     Route(None, "DELETE", "/api/oauth/token/[username]", ANY, WRITE, NEVER, tokens.revoke_all, None, wire.Revoked),
     Route(None, "DELETE", "/api/oauth/token/[username]/[tokenId]", ANY, WRITE, NEVER, tokens.revoke_one, None, wire.Revoked),
     Route(None, "DELETE", "/api/oauth/tokens/[username]", ANY, WRITE, NEVER, tokens.revoke_all, None, wire.Revoked),
     Route(None, "DELETE", "/api/oauth/tokens/[username]/[tokenId]", ANY, WRITE, NEVER, tokens.revoke_one, None, wire.Revoked),
+
+    Route(None, "GET", "/api/info", NOBODY, READ, CHECKED, info.versions, None, wire.Versions),
+    Route(None, "GET", "/api/info/versions", NOBODY, READ, CHECKED, info.versions, None, wire.Versions),
+    Route(None, "GET", INFO, ANY, READ, CHECKED, info.about, None, wire.Info),
+    Route(None, "GET", f"{INFO}/authorized", ANY, READ, CHECKED, info.authorized, None, wire.Authorized),
+    Route(None, "GET", f"{INFO}/stats", ANY, READ, NEVER, info.stats, None, wire.ServerStats),
+    Route(None, "GET", f"{INFO}/config", ANY, READ, CHECKED, info.config, None, wire.Config),
+    Route(None, "GET", f"{INFO}/config/stats", ANY, READ, CHECKED, info.stat_names, None, list[str]),
+    Route(None, "GET", f"{GAME}/[type]", ANY, READ, CHECKED, gameobjects.objects, None, OBJECTS, asks=wire.PageQuery),
+    Route(None, "POST", f"{GAME}/[type]", ANY, READ, NEVER, gameobjects.legacy_objects, wire.LegacyPage, KEYED),
+    Route(None, "GET", f"{GAME}/[type]/names", ANY, READ, CHECKED, gameobjects.object_names, None, wire.Paged[str], asks=wire.PageQuery),
+    Route(None, "POST", f"{GAME}/[type]/names", ANY, READ, NEVER, gameobjects.legacy_object_names, None, dict[str, str]),
+    Route(None, "GET", f"{GAME}/[type]/[objectId]", ANY, READ, CHECKED, gameobjects.game_object, None, OBJECT),
 
     Route(None, "PUT", f"{L}/catalogue/[kind]", LINK, WRITE, NEVER, link.put_catalogue, bytes, wire.Count),
     Route(None, "GET", f"{L}/catalogue/[kind]", LINK, READ, CHECKED, link.catalogue_page, None, ENTRIES, asks=wire.PageQuery),

@@ -5,10 +5,15 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper.http import credentials, files, link, pages, tokens, wire
+from gamekeeper.http import credentials, files, gameobjects, link, moderation, pages, tokens, wire
 
 PLAYER, PLAYER_ID = "Aldwyn", "a5194e91-0fb9-563c-8b8b-e2c9ab08d4c1"
 KEEPER = "keeper"
+OTHERS = {  # whom else an address is about: one is banned, one is muted, one is online
+    "unban": ("Leopold", "Ondine"),
+    "unmute": ("Grizelda", "Fenwick"),
+    "kick": ("Ottoline", "Halvard"),
+}
 USER, USER_ID = "Marlow", "ed453451-0f89-5616-be25-f06138b5e2bb"
 DRAUGHT, COIN = "96d6cdc3-877e-5dc4-9024-eac3881a6adb", "9e2b8323-5231-5487-a8b0-017c3b453c23"
 PACK, PACK_ID = "47f8c822-de73-5c7c-bb07-39461c35721a", "dfa11497-c558-5c95-926d-77ec093d1ffa"
@@ -66,10 +71,9 @@ BELOW = msgspec.structs.replace(
 RANK = wire.rank(11, 48, wire.encode(RECORD), [wire.ranked_player(12, wire.encode(BELOW))])
 COINS, IN_PACK = wire.ItemSlot(5, None, COIN, 1185), wire.ItemSlot(34, PACK_ID, PACK, 1)
 FLAGS = (False, False, False, False, False)
-LISTED = wire.UserRecord(USER_ID, USER, "marlow@example.test", wire.Power(*FLAGS, False), None, False, None)
-CHANGED = wire.UserRecord(
-    USER_ID, USER, "marlow@example.org", wire.ChangedPower(*FLAGS, False, False), None, False, None
-)
+UNHARMED = (None, False, None, False, THEN, 2_057_761)
+LISTED = wire.UserRecord(USER_ID, USER, "marlow@example.test", wire.Power(*FLAGS, False), *UNHARMED)
+CHANGED = wire.UserRecord(USER_ID, USER, "marlow@example.org", wire.ChangedPower(*FLAGS, False, False), *UNHARMED)
 CHANGE = wire.FeedChange(
     4711,
     THEN,
@@ -82,6 +86,7 @@ CHANGE = wire.FeedChange(
 )
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.ItemEntry(DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png")
+DRAUGHT_OBJECT = wire.ItemObject(DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
 
 SENT: Mapping[type[Any], object] = {
     wire.LegacyPage: wire.LegacyPage(),
@@ -96,6 +101,11 @@ SENT: Mapping[type[Any], object] = {
     wire.ManageEmail: wire.ManageEmail("marlow@example.org"),
     wire.ManagePassword: wire.ManagePassword(HASH),
     wire.RedeemCode: wire.RedeemCode(CODE, HASH),
+    wire.Penalty: wire.Penalty(7, "Sold what was not his.", KEEPER),
+    wire.Pardon: wire.Pardon("Said sorry.", KEEPER),
+    wire.Rename: wire.Rename("Aldwynne"),
+    wire.SetLevel: wire.SetLevel(49),
+    wire.SetClass: wire.SetClass(WARDEN),
     wire.LogIn: {"grant_type": "password", "username": KEEPER, "password": HASH},
     wire.PutPlayer: wire.PutPlayer(Level=49, Items=[wire.ItemSlot(17, None, DRAUGHT, 2)]),
     wire.Lease: wire.Lease(30),
@@ -132,13 +142,29 @@ GIVEN: Mapping[object, object] = {
     wire.Online: wire.Online(7),
     wire.Changes: wire.Changes([CHANGE], 4711, EPOCH),
     wire.Health: wire.Health("live"),
+    wire.Versions: wire.Versions(wire.VERSIONS),
+    wire.Info: wire.Info("Harrowmere", 5400),
+    wire.Authorized: wire.Authorized(authorized=True),
+    wire.ServerStats: wire.ServerStats(uptime=86_400_000, cps=37, connectedClients=2, onlineCount=12),
+    wire.Config: wire.Config("Harrowmere", 5400, wire.PlayerConfig(1, 35, 100, 35, 100)),
+    list[str]: wire.STATS,
+    wire.Paged[str]: wire.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT.Name]),
+    dict[str, str]: {DRAUGHT: DRAUGHT_OBJECT.Name},
 }
 ANSWERS: Mapping[Callable[..., Any], object] = {  # where the shape alone does not tell
     credentials.change_password: wire.Message(credentials.UPDATED),
     credentials.redeem_code: wire.Message(credentials.UPDATED),
     credentials.request_reset: wire.Message("Password reset email sent."),
+    moderation.ban: wire.Message(moderation.BANNED.format(USER)),
+    moderation.unban: wire.Message(moderation.UNBANNED.format(OTHERS["unban"][0])),
+    moderation.mute: wire.Message(moderation.MUTED.format(USER)),
+    moderation.unmute: wire.Message(moderation.UNMUTED.format(OTHERS["unmute"][0])),
+    moderation.kick: wire.Message(moderation.KICKED.format(OTHERS["kick"][0])),
     tokens.revoke_one: wire.Revoked(USER, TOKEN_ID),
     link.catalogue_page: wire.Paged(31, 0, 5, 1, [DRAUGHT_ENTRY]),
+    gameobjects.objects: wire.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT]),
+    gameobjects.legacy_objects: wire.Legacy(31, 0, 1, [wire.Keyed(DRAUGHT, DRAUGHT_OBJECT)]),
+    gameobjects.game_object: DRAUGHT_OBJECT,
     pages.openapi: {"openapi": "3.1.0"},
 }
 PARAMETERS: Mapping[str, tuple[str, str]] = {  # what it is, and one
@@ -151,13 +177,16 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {  # what it is, and one
     "tokenId": ("The token's public id, or its refresh token.", TOKEN_ID),
     "kind": ("Which of the catalogue's lists.", "items"),
     "id": ("The character's id, which the game chooses.", PLAYER_ID),
+    "type": ("One of the engine's types, in any case.", "item"),
+    "objectId": ("The object's id.", DRAUGHT),
     "server": ("The game server's own name for itself.", REALM),
     "file": ("One of the page's files.", next(iter(files.KINDS))),
 }
 
 
 def parameter(name: str, path: str) -> str:
-    return PARAMETERS[name][1] or (USER if "/users/" in path else PLAYER)
+    user, player = OTHERS.get(path.rpartition("/")[2], (USER, PLAYER))
+    return PARAMETERS[name][1] or (user if "/users/" in path else player)
 
 
 def sent(shape: type[Any], handler: Callable[..., Any]) -> object:

@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET
 
-from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Slots, Spot, Stack
+from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Sizes, Slots, Spot, Stack, cap
 from gamekeeper.game.link import Report
 from gamekeeper.game.lists import Ranked
 from gamekeeper.game.lookup import ZERO
@@ -152,6 +152,18 @@ def entry(value: catalogue.Entry) -> wire.ItemEntry | wire.NamedEntry | wire.Var
             return wire.NamedEntry(*value)
 
 
+def game_object(value: catalogue.Entry, room: Sizes) -> wire.ItemObject | wire.VariableObject | wire.NamedEntry:
+    """An entry of the catalogue as the engine describes its own."""
+    match value:
+        case catalogue.Item(id=each, name=name, stackable=stackable, bag_slots=slots, icon=icon):
+            most = cap(value, room)
+            return wire.ItemObject(each, name, icon, stackable, most, most, slots)
+        case catalogue.Variable(id=each, name=name, type=kind):
+            return wire.VariableObject(each, name, 1 if kind == "Boolean" else 2)
+        case catalogue.Named():
+            return wire.NamedEntry(*value)
+
+
 def read_entry(value: wire.ItemEntry | wire.NamedEntry | wire.VariableEntry) -> catalogue.Entry:
     fields = msgspec.structs.astuple(value)
     match value:
@@ -169,8 +181,9 @@ def feed_changes(changes: Sequence[feed.Change]) -> list[wire.FeedChange]:
 
 def trace(side: Trace) -> str:
     """One side of a ledger row, in the words of the records."""
-    fields = {wire.PLAYER_FIELDS[name]: _traced(name, value) for name, value in side.player.items()}
-    fields |= {wire.USER_FIELDS[name]: value for name, value in side.user.items()}
+    named = {wire.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
+    named |= {wire.USER_FIELDS[name]: value for name, value in side.user.items()}
+    fields = {name: _traced(name, value) for name, value in named.items()}
     fields |= {name.title(): _entries(value) for name, value in side.catalogue.items()}
     rest = wire.LedgerSide(
         _slots_in(side, INVENTORY),
@@ -181,6 +194,10 @@ def trace(side: Trace) -> str:
         [wire.Sum(item, quantity) for item, quantity in side.sums.items()],
     )
     return encode({**fields, **cast("Mapping[str, object]", msgspec.to_builtins(rest))}).decode()
+
+
+def personal() -> Sequence[str]:
+    return wire.PERSONAL
 
 
 def sums(side: bytes | str | None) -> Counter[str]:
@@ -237,15 +254,16 @@ def _read(name: str, value: object) -> object:
 def _user(user: User, power: wire.Power | wire.ChangedPower, *, codes: bool) -> bytes:
     code = user.reset_code if codes else None
     muted = user.mute_reason is not None
-    return encode(wire.UserRecord(user.id, user.name, user.email, power, code, muted, user.mute_reason))
+    ours = (user.ban_reason is not None, instant(user.created_at), user.play_time_seconds)
+    return encode(wire.UserRecord(user.id, user.name, user.email, power, code, muted, user.mute_reason, *ours))
 
 
 def _http_date(milliseconds: int) -> str:
     return format_datetime(datetime.fromtimestamp(milliseconds // 1000, UTC), usegmt=True)
 
 
-def _traced(attribute: str, value: object) -> object:
-    return instant(value) if wire.PLAYER_FIELDS[attribute] in wire.TIMES and isinstance(value, int) else value
+def _traced(name: str, value: object) -> object:
+    return instant(value) if name in wire.TIMES and isinstance(value, int) else value
 
 
 def _slots_in(side: Trace, place: str) -> list[wire.ItemSlot]:

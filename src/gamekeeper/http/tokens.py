@@ -38,11 +38,11 @@ async def revoke_all(request: Request) -> bytes:
 async def revoke_one(request: Request) -> bytes:
     """End one token of an account, by its id or its refresh token."""
     name, token = _own_or_managed(request), request.params[1]
-    answer = await request.change(
-        partial(tokens.revoke_one, name=name, token=token), lambda user: wire.encode(wire.Revoked(user.name, token))
+    kept = await request.change(
+        partial(tokens.revoke_one, name=name, token=token), lambda user: wire.encode(wire.Revoked(user.name))
     )
     request.callers.forget()
-    return answer
+    return wire.revoked(kept, token)  # under the key it is kept without: it may be a refresh token
 
 
 def _own_or_managed(request: Request) -> str:
@@ -50,6 +50,6 @@ def _own_or_managed(request: Request) -> str:
     name, caller = request.params[0], request.caller
     by, key = lookup.key_of(name)
     own = key == caller.account_id if by == "id" else lookup.fold(key) == lookup.fold(caller.name)
-    if not own and "users.manage" not in caller.roles:
+    if not own and "users.manage" not in caller.rights:
         raise RoleMissing(role=accounts.role("users.manage"))
     return name

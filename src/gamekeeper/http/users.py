@@ -2,11 +2,11 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from gamekeeper.game import accounts, lookup, registrations
+from gamekeeper.game import accounts, lookup, person, registrations
 from gamekeeper.game.lists import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
-from gamekeeper.http import paging, spelling, wire
-from gamekeeper.http.paging import Page
+from gamekeeper.game.search import ACCOUNTS
+from gamekeeper.http import paging, search, spelling, wire
 from gamekeeper.http.request import Request
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
@@ -16,17 +16,16 @@ _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 async def by_name(request: Request) -> bytes:
-    """Accounts by name, page by page."""
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
-    total, records = await _page(request, page)
-    return wire.paged(total, page.number, page.size, records)
+    """Accounts by name or email, page by page: all of them, or those that a search finds."""
+    return await search.page(request, ACCOUNTS, partial(spelling.user_record, codes=sees_codes(request)))
 
 
 async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
     """Accounts by name, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
-    total, records = await _page(request, page)
-    return wire.legacy(total, page.number, records)
+    total, found = await request.keeper.lists.page(USERS, page.offset, page.limit)
+    codes = sees_codes(request)
+    return wire.legacy(total, page.number, [spelling.user_record(user, codes=codes) for user in found])
 
 
 async def show(request: Request) -> bytes:
@@ -46,6 +45,29 @@ async def register(request: Request, body: wire.Register) -> bytes:
     return await request.change(decide, lambda user: wire.encode(wire.Registered(user.name, user.email)))
 
 
+async def rename(request: Request, body: wire.Rename) -> bytes:
+    """Give an account another name."""
+    name = accounts.require_name(body.name, "name", request.keeper.settings)
+    answer = await request.change(
+        partial(accounts.rename, key=request.params[0], name=name), spelling.changed_user_record
+    )
+    request.callers.forget()  # a token may be the owner's
+    return answer
+
+
+async def delete(request: Request) -> bytes:
+    """Erase an account with its characters; the ledger forgets who it was."""
+    decide = partial(
+        person.erase,
+        key=request.params[0],
+        spelling=request.keeper.changes.spelling,
+        caller=request.caller.account_id,
+    )
+    answer = await request.change(decide, lambda erased: spelling.changed_user_record(erased.user))
+    request.callers.forget()
+    return answer
+
+
 async def players_of(request: Request) -> bytes:
     """All characters of an account, the oldest first."""
     return wire.array([spelling.player_record(record) for record in await _players(request)])
@@ -58,12 +80,7 @@ async def player_of(request: Request) -> bytes:
 
 def sees_codes(request: Request) -> bool:
     """Who may set passwords may see the codes that do."""
-    return "users.manage" in request.caller.roles
-
-
-async def _page(request: Request, page: Page) -> tuple[int, Sequence[bytes]]:
-    total, found = await request.keeper.lists.page(USERS, page.offset, page.limit)
-    return total, [spelling.user_record(user, codes=sees_codes(request)) for user in found]
+    return "users.manage" in request.caller.rights
 
 
 async def _players(request: Request) -> list[Record]:

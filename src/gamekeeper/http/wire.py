@@ -22,6 +22,7 @@ Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"forma
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Days = Annotated[int, Meta(ge=0, le=999_999, description="Whole days; 0: for good.")]
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Two = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
@@ -94,6 +95,29 @@ class RedeemCode(Struct):
     new: Sent
 
 
+class Pardon(Struct):
+    reason: Text | None = None
+    moderator: Text | None = None  # whoever did it, for the record
+
+
+class Penalty(Struct):
+    duration: Days = 0
+    reason: Text | None = None
+    moderator: Text | None = None
+
+
+class Rename(Struct):
+    name: Name
+
+
+class SetLevel(Struct):
+    level: Positive
+
+
+class SetClass(Struct):
+    classid: Annotated[Guid, Meta(extra={"or": "id"}, description="Also as `id`.")]  # as newer engines call it
+
+
 class LogIn(Struct):
     grant_type: str = ""
     username: str = ""
@@ -154,6 +178,17 @@ Size = Annotated[Positive, Meta(description="Records per page; more than the ser
 Limit = Annotated[Positive, Meta(description="At most so many of what would be answered.")]
 Around = Annotated[int, Meta(ge=0, le=50, description="How many above and how many below to show.")]
 Order = Annotated[Literal["Ascending", "Descending"], Meta(description="Descending: the best first.")]
+Direction = Annotated[Literal["Ascending", "Descending"], Meta(description="Of the order.")]
+PlayerSort = Annotated[Literal["name", "level"], Meta(description="The order; level: as in the rank list.")]
+UserSort = Annotated[Literal["name", "email"], Meta(description="The order.")]
+Search = Annotated[
+    str,
+    Meta(
+        description="A part of the name, or of an account's email; less than 3 characters are ignored. At most 1000 "
+        "matches are looked at, and `Total` is never more.",
+        extra_json_schema={"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"},
+    ),
+]
 After = Annotated[LongNatural | Literal["now"], Meta(description="`Next` of the answer before; 0: all there ever was.")]
 Wait = Annotated[Natural, Meta(description="Seconds to wait when there is nothing yet; more than 60 are 60.")]
 Own = Annotated[bool, Meta(description="Also what this account itself wrote over the link.")]
@@ -164,6 +199,18 @@ class PageQuery(Struct):
     page: Number = 0
     pageSize: Size = 5  # noqa: N815 - the wire's spelling
     limit: Limit | UnsetType = UNSET
+
+
+class PlayersQuery(PageQuery):
+    search: Search = ""
+    sortBy: PlayerSort = "name"  # noqa: N815 - the wire's spelling
+    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
+
+
+class UsersQuery(PageQuery):
+    search: Search = ""
+    sortBy: UserSort = "name"  # noqa: N815 - the wire's spelling
+    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
 
 
 class RankQuery(PageQuery):
@@ -391,6 +438,9 @@ class UserRecord(Struct, Generic[R]):
     PasswordResetCode: str | None
     IsMuted: bool
     MuteReason: str | None
+    IsBanned: bool
+    RegistrationDate: Instant
+    PlayTimeSeconds: int  # of all its characters
 
 
 class Registered(Struct):
@@ -458,6 +508,63 @@ class Health(Struct):
     Status: str
 
 
+class Versions(Struct):
+    versions: list[str]
+
+
+class Info(Struct):
+    name: str
+    port: int
+
+
+class Authorized(Struct):
+    authorized: bool
+
+
+class ServerStats(Struct):
+    uptime: int
+    cps: int
+    connectedClients: int  # noqa: N815 - the wire's spelling
+    onlineCount: int  # noqa: N815 - as above
+
+
+class PlayerConfig(Struct):
+    MaxCharacters: int
+    MaxInventory: int
+    MaxBank: int
+    MaxSpells: int
+    MaxLevel: int
+
+
+class Config(Struct):
+    GameName: str
+    ServerPort: int
+    Player: PlayerConfig
+
+
+class ItemObject(Struct):
+    Id: Guid
+    Name: str
+    Icon: str | None
+    Stackable: bool
+    MaxInventoryStack: int
+    MaxBankStack: int
+    SlotCount: int  # 0: not a bag
+
+
+class VariableObject(Struct):
+    Id: Guid
+    Name: str
+    Type: Literal[1, 2]  # boolean, integer
+
+
+class Keyed(Struct, Generic[R]):
+    """As `keyed` writes it."""
+
+    Key: Guid
+    Value: R
+
+
 class ChangedBag(Struct):
     Id: str
     SlotCount: int | None
@@ -522,6 +629,10 @@ USER_FIELDS = {
     "password": "Password",
     "reset_code": "PasswordResetCode",
     "mute_reason": "MuteReason",
+    "ban_reason": "BanReason",
+    "reason": "Reason",
+    "moderator": "Moderator",
+    "ends_at": "EndsAt",
     "editor": "Editor",
     "ban": "Ban",
     "kick": "Kick",
@@ -531,13 +642,25 @@ USER_FIELDS = {
     "users_manage": "UsersManage",
     "game_link": "GameLink",
 }
-TIMES = frozenset({"CreationDate", "LastOnline"})
+TIMES = frozenset({"CreationDate", "LastOnline", "EndsAt"})
+PERSONAL = (PLAYER_FIELDS["name"], *(USER_FIELDS[each] for each in ("email", "mute_reason", "ban_reason", "reason")))
 ENTRIES: Mapping[str, type[ItemEntry | NamedEntry | VariableEntry]] = {
     "items": ItemEntry,
     "spells": NamedEntry,
     "variables": VariableEntry,
     "classes": NamedEntry,
     "maps": NamedEntry,
+}
+STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]  # in the order of every list of five
+VERSIONS = ["v1"]
+OBJECTS: Mapping[str, str | None] = {  # the engine's types, and which of our lists each is; None: we keep none of it
+    "item": "items",
+    "spell": "spells",
+    "class": "classes",
+    "map": "maps",
+    "playervariable": "variables",
+    **dict.fromkeys(("animation", "npc", "projectile", "quest", "resource", "shop", "crafttables", "crafts", "event")),
+    **dict.fromkeys(("servervariable", "tileset", "guildvariable", "uservariable")),
 }
 
 
@@ -552,6 +675,10 @@ def paged(total: int, page: int, size: int, records: Sequence[bytes]) -> bytes:
 def legacy(total: int, page: int, records: Sequence[bytes]) -> bytes:
     head = b'{"total":%d,"Page":%d,"count":%d,"entries":[' % (total, page, len(records))
     return head + b",".join(records) + b"]}"
+
+
+def keyed(key: str, record: bytes) -> bytes:
+    return b'{"Key":%b,"Value":%b}' % (encode(key), record)
 
 
 def array(records: Sequence[bytes]) -> bytes:
@@ -573,6 +700,11 @@ def ranked_player(rank: int, record: bytes) -> bytes:
 
 def rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> bytes:
     return b'{"Rank":%d,"Of":%d,"Player":%b,"Around":%b}' % (rank, of, player, array(around))
+
+
+def revoked(answer: bytes, token_id: str) -> bytes:
+    """The answer about all tokens, made one about this token."""
+    return encode(msgspec.structs.replace(msgspec.json.decode(answer, type=Revoked), tokenId=token_id))
 
 
 def error_code(codes: Sequence[str]) -> dict[str, object]:

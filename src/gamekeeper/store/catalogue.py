@@ -79,6 +79,10 @@ async def any_variable(tx: Reading) -> bool:
     return await tx.one(SQL.any_variable) is not None
 
 
+async def any_class(tx: Reading) -> bool:
+    return await tx.one(SQL.any_class) is not None
+
+
 async def count(tx: Reading, kind: str) -> int:
     row = await tx.one(KINDS[kind].total)
     return row[0] if row else 0

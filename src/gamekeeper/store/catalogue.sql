@@ -72,6 +72,9 @@ SELECT id, name FROM classes ORDER BY name, id LIMIT $1 OFFSET $2;
 -- name: count_classes
 SELECT COUNT(*) FROM classes;
 
+-- name: any_class
+SELECT 1 FROM classes LIMIT 1;
+
 -- name: save_classes
 INSERT INTO classes (id, name)
 SELECT CAST(value->>'id' AS {guid}), value->>'name' FROM json_each($1) WHERE true

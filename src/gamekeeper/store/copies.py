@@ -1,16 +1,30 @@
 """Whole tables, whatever columns they have: out of one database and into another, of either engine."""
 
+import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
-from gamekeeper.store.engine import Reading, Row, Snapshot, Writing
-from gamekeeper.store.statements import Statements
+from gamekeeper.store.engine import Reading, Row, Transaction, Value, Writing
+from gamekeeper.store.statements import FOLDER, Statements
 
 SQL = Statements("copies")
-# how a value that was copied out goes in again
-_FORMS: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": str.encode, "truth": bool}
+# how a value is copied out, so that it looks alike on both engines, and how it goes in again
+_OUT: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": bytes.decode, "truth": int}
+_IN: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": str.encode, "truth": bool}
+_PAGES = {"users": SQL.users, "players": SQL.players, "ledger": SQL.ledger}
+_PARTS = {
+    "mutes": SQL.mutes,
+    "bans": SQL.bans,
+    "bags": SQL.bags,
+    "slots": SQL.slots,
+    "known_spells": SQL.known_spells,
+    "player_variables": SQL.player_variables,
+}
+_TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
+_COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
 
-Copied = list[str | int | bool | None]
+Copied = list[str | int | None]
 
 
 async def tables(tx: Reading) -> list[str]:
@@ -23,15 +37,33 @@ async def columns(tx: Reading, table: str) -> dict[str, str]:
     return {row[0]: row[1] for row in await tx.all(SQL.columns, table)}
 
 
-async def rows(tx: Snapshot, table: str, columns: Sequence[str]) -> AsyncGenerator[list[Copied]]:
+async def rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[Copied]]:
     """Some at a time, alike for both engines: bytes are JSON documents, and these are text."""
-    async for some in tx.table(table, columns):
-        yield [[value.decode() if isinstance(value, bytes) else value for value in row] for row in some]
+    async for some in tx.table(table, list(columns)):
+        yield _alike(some, columns)
+
+
+async def page(tx: Reading, table: str, columns: Mapping[str, str], after: Value, limit: int) -> list[Copied]:
+    """Of a long table, in the order of its key, which is the first column."""
+    return _alike(await tx.all(_PAGES[table], after, limit), columns)
+
+
+async def parts(tx: Reading, table: str, columns: Mapping[str, str], first: str, last: str) -> list[Copied]:
+    """What belongs to the accounts or characters between two ids."""
+    return _alike(await tx.all(_PARTS[table], first, last), columns)
+
+
+@cache
+def words(table: str) -> Mapping[str, str]:
+    """What the schema calls the type of a column, where it is one on which the engines differ."""
+    schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
+    found: dict[str, str] = dict(_TABLE.findall(schema))
+    return dict(_COLUMN.findall(found.get(table, "")))
 
 
 def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
     """The rows' values are in the order of the columns."""
-    tx.fill(table, list(columns), _formed(rows, [_FORMS[form] for form in columns.values()]))
+    tx.fill(table, list(columns), _formed(rows, [_IN[form] for form in columns.values()]))
 
 
 async def clear_epoch(tx: Writing) -> None:
@@ -52,7 +84,11 @@ async def continue_ledger(tx: Reading) -> None:
     await tx.one(SQL.continue_ledger)
 
 
-def _formed(rows: Iterable[Row], forms: Sequence[Callable[[Any], Any] | None]) -> Iterator[Row]:
+def _alike(rows: Iterable[Row], columns: Mapping[str, str]) -> list[Copied]:
+    return list(_formed(rows, [_OUT[form] for form in columns.values()]))
+
+
+def _formed(rows: Iterable[Row], forms: Sequence[Callable[[Any], Any] | None]) -> Iterator[list[Any]]:
     formed = [(number, form) for number, form in enumerate(forms) if form]
     for row in rows:
         values = list(row)

@@ -1,6 +1,8 @@
--- In the order in which they were made: a table comes after those that it refers to.
+-- In the order in which they were made: a table comes after those that it refers to. What SQLite keeps for an index of
+-- its own (a virtual table and its shadows) is none.
 -- name: tables (sqlite)
-SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY rowid;
+SELECT m.name FROM sqlite_master m JOIN pragma_table_list t ON t.name = m.name AND t.schema = 'main'
+WHERE t.type = 'table' AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY m.rowid;
 
 -- name: tables (postgres)
 SELECT CAST(relname AS text) FROM pg_class
@@ -13,7 +15,7 @@ SELECT name, CASE type WHEN 'BLOB' THEN 'bytes' ELSE 'plain' END FROM pragma_tab
 SELECT CAST(attname AS text),
        CASE atttypid WHEN CAST('json' AS regtype) THEN 'bytes' WHEN CAST('boolean' AS regtype) THEN 'truth' ELSE 'plain' END
 FROM pg_attribute
-WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped ORDER BY attnum;
+WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum;
 
 -- The migrations put a row there.
 -- name: clear_epoch
@@ -31,3 +33,32 @@ SELECT 0;
 
 -- name: continue_ledger (postgres)
 SELECT setval('ledger_seq', GREATEST(MAX(seq), 1), MAX(seq) IS NOT NULL) FROM ledger;
+
+-- In order, for those who read it: a page of a table that is long, or that others belong to.
+-- name: users
+SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2;
+
+-- name: players
+SELECT * FROM players WHERE id > $1 ORDER BY id LIMIT $2;
+
+-- name: ledger
+SELECT * FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
+
+-- What belongs to those between two ids.
+-- name: mutes
+SELECT * FROM mutes WHERE user_id BETWEEN $1 AND $2;
+
+-- name: bans
+SELECT * FROM bans WHERE user_id BETWEEN $1 AND $2;
+
+-- name: bags
+SELECT * FROM bags WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, id;
+
+-- name: slots
+SELECT * FROM slots WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, place, slot;
+
+-- name: known_spells
+SELECT * FROM known_spells WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, slot;
+
+-- name: player_variables
+SELECT * FROM player_variables WHERE player_id BETWEEN $1 AND $2 ORDER BY player_id, variable_id;

@@ -45,15 +45,17 @@ class Reading(Protocol):
         ...
 
 
-class Snapshot(Reading, Protocol):
-    """Everything that is read shows one moment, however long it takes."""
-
+class Transaction(Reading, Protocol):
     def table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
         """All rows of a table, some at a time: it may be longer than the memory."""
         ...
 
 
-class Writing(Reading, Protocol):
+class Snapshot(Transaction, Protocol):
+    """Everything that is read shows one moment, however long it takes."""
+
+
+class Writing(Transaction, Protocol):
     def later(self, statement: Statement, *values: Value) -> None:
         """Runs with the other late statements, in one round trip, before the next read or the commit."""
         ...

@@ -37,5 +37,10 @@ def delete(tx: Writing, guess_id: str) -> None:
     tx.later(SQL.delete, guess_id)
 
 
+def delete_of_account(tx: Writing, account_id: str) -> None:
+    """At it, and by it."""
+    tx.later(SQL.delete_of_account, account_id)
+
+
 def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
     tx.later(SQL.delete_old, older_than_ms, most)

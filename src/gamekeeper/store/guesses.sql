@@ -19,5 +19,8 @@ INSERT INTO guesses (id, account, caller, at) VALUES ($1, $2, $3, {now});
 -- name: delete
 DELETE FROM guesses WHERE id = $1;
 
+-- name: delete_of_account
+DELETE FROM guesses WHERE account = $1 OR caller = $1;
+
 -- name: delete_old
 DELETE FROM guesses WHERE id IN (SELECT id FROM guesses WHERE at < {now} - $1 ORDER BY at LIMIT $2);

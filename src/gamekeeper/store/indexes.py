@@ -9,7 +9,22 @@ from gamekeeper.store.migrate import CLAIM, split
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("indexes")
-_CREATE = re.compile(r"^CREATE\s+INDEX\s+(\w+)", re.MULTILINE)
+# an index by any other name: SQLite's for searches is a table, made whole by an INSERT and kept so by triggers
+_CREATE = re.compile(
+    r"^(?:CREATE\s+(?:INDEX|VIRTUAL\s+TABLE|TRIGGER)|INSERT\s+INTO)\s+((?<=INDEX\s)\w+|\w+_by_part)", re.MULTILINE
+)
+_DROPS = (
+    SQL.drop_players_by_rank,
+    SQL.drop_players_by_user,
+    SQL.drop_players_by_part,
+    SQL.drop_users_by_part,
+    SQL.drop_players_by_part_added,
+    SQL.drop_players_by_part_removed,
+    SQL.drop_players_by_part_renamed,
+    SQL.drop_users_by_part_added,
+    SQL.drop_users_by_part_removed,
+    SQL.drop_users_by_part_renamed,
+)
 
 
 async def names(tx: Reading) -> set[str]:
@@ -22,13 +37,20 @@ async def missing(tx: Reading, engine: str) -> list[str]:
     return [name for name in _known(engine) if name not in there]
 
 
+async def drop(tx: Writing) -> None:
+    """Those whose filling row by row costs more than making them of all rows."""
+    for statement in _DROPS:
+        await tx.returning(statement)
+
+
 async def create_missing(store: Store) -> list[str]:
     """Returns what had to be made. Looks first: when all are there nobody has to wait for a transaction."""
 
     async def create(tx: Writing) -> list[str]:
         made = await missing(tx, store.engine)
         for name in made:
-            await tx.returning(_known(store.engine)[name])
+            for statement in _known(store.engine)[name]:
+                await tx.returning(statement)
         return made
 
     while await missing(store, store.engine):
@@ -37,7 +59,11 @@ async def create_missing(store: Store) -> list[str]:
     return []
 
 
-def _known(engine: str) -> Mapping[str, Statement]:
-    texts = split((FOLDER / "schema.sql").read_text(encoding="utf-8"), engine)
-    found = [(_CREATE.search(text), text) for text in texts]
-    return {match[1]: Statement(match[1], {"": text}) for match, text in found if match}
+def _known(engine: str) -> Mapping[str, list[Statement]]:
+    """What makes each of them."""
+    known: dict[str, list[Statement]] = {}
+    for text in split((FOLDER / "schema.sql").read_text(encoding="utf-8"), engine):
+        match = _CREATE.search(text)
+        if match:
+            known.setdefault(match[1], []).append(Statement(match[1], {"": text}))
+    return known

@@ -53,6 +53,10 @@ async def bag(tx: Reading, bag_id: str) -> BagRow | None:
     return BagRow(*row) if row else None
 
 
+async def known_bags(tx: Reading, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_bags, as_table({"id": each} for each in ids))}
+
+
 async def bags_of_player(tx: Reading, player_id: str) -> dict[str, int]:
     return {row[0]: row[1] for row in await tx.all(SQL.bags_of_player, player_id)}
 
@@ -61,7 +65,8 @@ def save_slots(tx: Writing, slots: Iterable[Slot]) -> None:
     tx.later(SQL.save_slots, as_table(each._asdict() for each in slots))
 
 
-def load_slots(tx: Writing, slots: Iterable[Slot]) -> None:
+def load_slots(tx: Writing, slots: Iterable[Row]) -> None:
+    """Values in the order of a Slot's."""
     tx.load(SQL.load_slots, slots)
 
 

@@ -7,6 +7,9 @@ SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id 
 -- name: bag
 SELECT player_id, slot_count FROM bags WHERE id = $1;
 
+-- name: known_bags
+SELECT id FROM bags WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
 -- name: bags_of_player
 SELECT id, slot_count FROM bags WHERE player_id = $1 ORDER BY id;
 

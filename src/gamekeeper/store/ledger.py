@@ -1,6 +1,8 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
@@ -82,12 +84,47 @@ def set_trimmed(tx: Writing, upto: int) -> None:
 
 
 def delete(tx: Writing, numbers: Iterable[int]) -> None:
-    tx.later(SQL.delete, as_table({"seq": each} for each in numbers))
+    tx.later(SQL.delete, _table(numbers))
+
+
+async def players_of(tx: Reading, user_id: str) -> list[str]:
+    """Characters that the ledger knows as the account's, also those that were deleted."""
+    return [row[0] for row in await tx.all(SQL.players_of, user_id)]
+
+
+async def of_user(tx: Reading, user_id: str, seq: int, limit: int) -> list[Written]:
+    """About the account itself, not its characters, from a number on."""
+    return [_written(row) for row in await tx.all(SQL.of_user, user_id, seq, limit)]
+
+
+async def of_player(tx: Reading, player_id: str, seq: int, limit: int) -> list[Written]:
+    return [_written(row) for row in await tx.all(SQL.of_player, player_id, seq, limit)]
+
+
+async def about(tx: Reading, user_id: str, player_ids: Iterable[str]) -> list[int]:
+    """The numbers of all rows about an account and these characters."""
+    given = as_table({"id": each} for each in player_ids)
+    return sorted(row[0] for row in await tx.all(SQL.about, user_id, given))
+
+
+async def words(tx: Reading, numbers: Iterable[int], fields: Iterable[str]) -> list[str]:
+    """All that these rows say in these fields."""
+    named = as_table({"field": each} for each in fields)
+    return [row[0] for row in await tx.all(SQL.words, _table(numbers), named)]
+
+
+def blank(tx: Writing, numbers: Iterable[int], fields: Iterable[str]) -> None:
+    """Takes these fields and the reason out of the rows."""
+    tx.later(SQL.blank, _table(numbers), msgspec.json.encode(dict.fromkeys(fields)).decode())
 
 
 async def last(tx: Reading) -> int:
     row = await tx.one(SQL.last)
     return row[0] if row else 0
+
+
+def _table(numbers: Iterable[int]) -> str:
+    return as_table({"seq": each} for each in numbers)
 
 
 def _written(row: Row) -> Written:

@@ -37,5 +37,44 @@ UPDATE epoch SET trimmed = $1;
 -- name: delete
 DELETE FROM ledger WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
 
+-- Characters that an account made, got or gave up, but for those that are another's by now.
+-- name: players_of
+SELECT DISTINCT l.player_id FROM ledger l
+WHERE l.user_id = $1 AND l.player_id IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM players p WHERE p.id = l.player_id AND p.user_id <> $1);
+
+-- name: of_user
+SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
+FROM ledger WHERE user_id = $1 AND player_id IS NULL AND seq > $2 ORDER BY seq LIMIT $3;
+
+-- name: of_player
+SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
+FROM ledger WHERE player_id = $1 AND seq > $2 ORDER BY seq LIMIT $3;
+
+-- name: about
+SELECT seq FROM ledger WHERE user_id = $1 AND player_id IS NULL
+UNION ALL
+SELECT r.seq FROM json_each($2) AS given,
+     {each} ledger r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each};
+
+-- name: words
+SELECT DISTINCT word
+FROM (SELECT l.before->>(named.value->>'field') AS word FROM ledger l, json_each($2) AS named
+      WHERE l.seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1))
+      UNION
+      SELECT l.after->>(named.value->>'field') FROM ledger l, json_each($2) AS named
+      WHERE l.seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1))) AS words
+WHERE word IS NOT NULL;
+
+-- name: blank (sqlite)
+UPDATE ledger SET before = json_patch(before, $2), after = json_patch(after, $2), reason = NULL
+WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
+
+-- name: blank (postgres)
+UPDATE ledger
+SET before = CAST(CAST(before AS jsonb) - ARRAY(SELECT json_object_keys($2)) AS json),
+    after = CAST(CAST(after AS jsonb) - ARRAY(SELECT json_object_keys($2)) AS json), reason = NULL
+WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
+
 -- name: last
 SELECT COALESCE(MAX(seq), 0) FROM ledger;

@@ -11,12 +11,17 @@ from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("migrate")
 CLAIM = 0x67616D65  # any number that no other program on the database uses
+CLOSED = 10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 _ONLY = re.compile(r"^-- only: (\w+)\n", re.MULTILINE)
 
 
 class SchemaMismatch(Exception):
     """The database's schema is not one this version can work on; the message says what to do."""
+
+
+class Closed(SchemaMismatch):
+    """The database is not to be used; the message says why, and what to do."""
 
 
 class Migration(NamedTuple):
@@ -70,6 +75,8 @@ async def applied(tx: Reading) -> dict[int, Applied]:
 def require_known(applied: Iterable[Applied], migrations: list[Migration], what: str = "database") -> None:
     checksums = {migration.number: migration.checksum for migration in migrations}
     for number, name, checksum in applied:
+        if number == CLOSED:
+            raise Closed(name)
         if number not in checksums:
             raise SchemaMismatch(
                 f"The {what} has migration {number:04} ({name}), which this version does not know: "

@@ -7,7 +7,6 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("players")
-_DROPS = (SQL.drop_rank_index, SQL.drop_user_index)
 
 
 class Record(NamedTuple):
@@ -79,6 +78,11 @@ async def record_by_id(tx: Reading, player_id: str) -> Record | None:
 
 async def records_of_user(tx: Reading, user_id: str) -> list[Record]:
     return _records(await tx.all(SQL.records_of_user, user_id))
+
+
+async def records_of_ids(tx: Reading, ids: Iterable[str]) -> list[Record]:
+    """In no order."""
+    return _records(await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids)))
 
 
 async def count(tx: Reading) -> int:
@@ -164,10 +168,8 @@ async def name_taken(tx: Reading, wanted: Iterable[Claims]) -> str | None:
     return row[0] if row else None
 
 
-async def drop_indexes(tx: Writing) -> None:
-    """Those that lists and owners are found by; filling them row by row costs more than making them of all rows."""
-    for statement in _DROPS:
-        await tx.returning(statement)
+async def known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}
 
 
 def update(tx: Writing, columns: Columns) -> None:

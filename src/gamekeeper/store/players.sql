@@ -11,6 +11,10 @@ WHERE user_id = $1 ORDER BY created_at, id;
 -- name: count
 SELECT COUNT(*) FROM players;
 
+-- name: records_of_ids
+SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+FROM json_each($1) AS wanted, {each} player_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
+
 -- name: records_from_name
 SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM (SELECT fold FROM players WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
@@ -93,15 +97,13 @@ WHERE EXISTS (SELECT 1 FROM players WHERE fold = value->>'fold' AND id <> CAST(v
    OR EXISTS (SELECT 1 FROM users WHERE email_fold = value->>'email_fold' AND id <> CAST(value->>'user_id' AS {guid}))
 LIMIT 1;
 
--- name: drop_rank_index
-DROP INDEX IF EXISTS players_by_rank;
+-- name: known_folds
+SELECT fold FROM players WHERE fold IN (SELECT value->>'fold' FROM json_each($1));
 
--- name: drop_user_index
-DROP INDEX IF EXISTS players_by_user;
-
+-- Who has another's name keeps a fold of their own, until they are renamed.
 -- name: update
 UPDATE players
-SET user_id = $2, name = $3, fold = $4, level = $5, exp = $6, class_id = $7, map_id = $8,
+SET user_id = $2, name = $3, fold = CASE WHEN name = $3 THEN fold ELSE $4 END, level = $5, exp = $6, class_id = $7, map_id = $8,
     created_at = $9, last_online = $10, document = $11
 WHERE id = $1;
 

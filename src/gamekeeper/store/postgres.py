@@ -57,6 +57,7 @@ WORDS = {
     "true": "TRUE",
     "false": "FALSE",
     "never": "'1:1:'",
+    "never_null": "NOT NULL",
     # of the server and, in case a copy is put back, of the table
     "life": "concat(pg_postmaster_start_time(), ' ', pg_relation_filepath('lists'))",
     "cluster": "(SELECT CAST(system_identifier AS text) FROM pg_control_system())",
@@ -213,8 +214,7 @@ class PostgresStore:
         await self._close_free()  # they know no limit
 
     def figures(self) -> Figures:
-        pool = {"free": len(self._free), "busy": len(self._watch.busy), "waiting": self._waiting}
-        return Figures(pool=pool)
+        return Figures(pool={"free": len(self._free), "busy": len(self._watch.busy), "waiting": self._waiting})
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return await self._reading(lambda line: line.all(statement, *values))

@@ -1,6 +1,9 @@
 -- name: count
 SELECT COUNT(*) FROM presence;
 
+-- name: count_servers
+SELECT COUNT(*) FROM servers;
+
 -- name: count_of_server
 SELECT COUNT(*) FROM presence WHERE server = $1;
 

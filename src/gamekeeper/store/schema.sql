@@ -1,6 +1,7 @@
 -- The whole schema as it stands after every migration; a test proves that the migrations build exactly this.
 -- Guids are lower-case text on SQLite and uuid on PostgreSQL. Times are milliseconds since 1970, UTC.
 -- `fold` is a name with its case folded away: what look-ups match and lists are ordered by, the same on both engines.
+-- What begins with U+0001 in it is hidden: it keeps apart what would be the same, and nobody finds anything by it.
 
 -- Accounts.
 CREATE TABLE users (
@@ -8,8 +9,8 @@ CREATE TABLE users (
     name          TEXT NOT NULL,
     fold          {ordered} NOT NULL UNIQUE,
     email         TEXT NOT NULL,
-    email_fold    {ordered} UNIQUE,
-    password      TEXT NOT NULL,               -- argon2id over the wire's SHA-256; '!' matches nothing
+    email_fold    {ordered} {never_null} UNIQUE, -- no email, or another's: U+0001 and the id
+    password      TEXT NOT NULL,               -- argon2id over the wire's SHA-256, or see game/salted.py; '!' matches nothing
     editor        {boolean} NOT NULL,
     ban           {boolean} NOT NULL,
     kick          {boolean} NOT NULL,
@@ -21,6 +22,8 @@ CREATE TABLE users (
     created_at    {long} NOT NULL,
     CHECK (users_query OR NOT users_manage)
 ) {strict};
+-- Imported accounts whose hashes are still to be wrapped in argon2id: found without reading all the others.
+CREATE INDEX users_to_wrap ON users (id) WHERE substr(password, 1, 9) = 'intersect';
 
 CREATE TABLE mutes (
     user_id     {guid} PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
@@ -289,6 +292,17 @@ CREATE TABLE epoch (
 ) {strict};
 INSERT INTO epoch (one, id) VALUES (1, {new_guid});
 
+-- What was brought in from other servers, and how far an import that broke off had come.
+CREATE TABLE imports (
+    source       TEXT PRIMARY KEY,             -- a digest of the ids that the source has
+    stage        TEXT NOT NULL,                -- what is being read; 'done' at the end
+    last         TEXT NOT NULL,                -- the last id of it that was read
+    listed       {long} NOT NULL,              -- how many bytes the file of the listed rows has
+    counts       {json} NOT NULL,              -- what became of each table's rows so far
+    started_at   {long} NOT NULL,
+    finished_at  {long}
+) {strict};
+
 -- The ordered lists: how many rows there are in each bucket of about 128 neighbours, so that any page is found
 -- without counting. Every process keeps the counts in memory and brings them up to date with list_changes.
 CREATE TABLE lists (
@@ -340,10 +354,16 @@ BEGIN INSERT INTO list_changes (list, level, exp, word, step)
       VALUES ('names', 0, 0, OLD.fold, -1), ('names', 0, 0, NEW.fold, 1); END;
 -- only: sqlite
 CREATE TRIGGER users_listed AFTER INSERT ON users WHEN (SELECT NOT loading FROM lists)
-BEGIN INSERT INTO list_changes (list, level, exp, word, step) VALUES ('users', 0, 0, NEW.fold, 1); END;
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('users', 0, 0, NEW.fold, 1), ('emails', 0, 0, NEW.email_fold, 1); END;
 -- only: sqlite
 CREATE TRIGGER users_unlisted AFTER DELETE ON users
-BEGIN INSERT INTO list_changes (list, level, exp, word, step) VALUES ('users', 0, 0, OLD.fold, -1); END;
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('users', 0, 0, OLD.fold, -1), ('emails', 0, 0, OLD.email_fold, -1); END;
+-- only: sqlite
+CREATE TRIGGER users_readdressed AFTER UPDATE OF email_fold ON users WHEN OLD.email_fold <> NEW.email_fold
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('emails', 0, 0, OLD.email_fold, -1), ('emails', 0, 0, NEW.email_fold, 1); END;
 -- only: sqlite
 CREATE TRIGGER users_renamed AFTER UPDATE OF fold ON users WHEN OLD.fold <> NEW.fold
 BEGIN INSERT INTO list_changes (list, level, exp, word, step)
@@ -372,6 +392,11 @@ BEGIN INSERT INTO list_changes (list, level, exp, word, step)
       SELECT TG_ARGV[0], 0, 0, word, step FROM (VALUES (OLD.fold, -1), (NEW.fold, 1)) AS sides (word, step)
       WHERE word IS NOT NULL AND (SELECT NOT loading FROM lists); RETURN NULL; END $$;
 -- only: postgres
+CREATE FUNCTION list_by_email() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      SELECT 'emails', 0, 0, word, step FROM (VALUES (OLD.email_fold, -1), (NEW.email_fold, 1)) AS sides (word, step)
+      WHERE word IS NOT NULL AND (SELECT NOT loading FROM lists); RETURN NULL; END $$;
+-- only: postgres
 CREATE TRIGGER players_listed_by_rank AFTER INSERT OR DELETE ON players FOR EACH ROW EXECUTE FUNCTION list_by_rank();
 -- only: postgres
 CREATE TRIGGER players_ranked AFTER UPDATE OF level, exp ON players
@@ -387,8 +412,64 @@ CREATE TRIGGER users_listed AFTER INSERT OR DELETE ON users FOR EACH ROW EXECUTE
 CREATE TRIGGER users_renamed AFTER UPDATE OF fold ON users
 FOR EACH ROW WHEN (OLD.fold <> NEW.fold) EXECUTE FUNCTION list_by_fold('users');
 -- only: postgres
+CREATE TRIGGER users_listed_by_email AFTER INSERT OR DELETE ON users FOR EACH ROW EXECUTE FUNCTION list_by_email();
+-- only: postgres
+CREATE TRIGGER users_readdressed AFTER UPDATE OF email_fold ON users
+FOR EACH ROW WHEN (OLD.email_fold <> NEW.email_fold) EXECUTE FUNCTION list_by_email();
+-- only: postgres
 CREATE TRIGGER presence_listed AFTER INSERT OR DELETE ON presence
 FOR EACH ROW EXECUTE FUNCTION list_by_fold('online');
 -- only: postgres
 CREATE TRIGGER presence_renamed AFTER UPDATE OF fold ON presence
 FOR EACH ROW WHEN (OLD.fold <> NEW.fold) EXECUTE FUNCTION list_by_fold('online');
+
+-- Characters and accounts by any three letters of a name or an email.
+-- only: sqlite
+CREATE VIRTUAL TABLE players_by_part USING fts5 (
+    fold, content = 'players', tokenize = 'trigram case_sensitive 1', detail = 'none', columnsize = 0
+);
+-- only: sqlite
+INSERT INTO players_by_part (players_by_part) VALUES ('rebuild');
+-- only: sqlite
+CREATE TRIGGER players_by_part_added AFTER INSERT ON players
+BEGIN INSERT INTO players_by_part (rowid, fold) VALUES (NEW.rowid, NEW.fold); END;
+-- only: sqlite
+CREATE TRIGGER players_by_part_removed AFTER DELETE ON players
+BEGIN INSERT INTO players_by_part (players_by_part, rowid, fold) VALUES ('delete', OLD.rowid, OLD.fold); END;
+-- only: sqlite
+CREATE TRIGGER players_by_part_renamed AFTER UPDATE OF fold ON players WHEN OLD.fold <> NEW.fold
+BEGIN INSERT INTO players_by_part (players_by_part, rowid, fold)
+      VALUES ('delete', OLD.rowid, OLD.fold), (NULL, NEW.rowid, NEW.fold); END;
+-- only: sqlite
+CREATE VIRTUAL TABLE users_by_part USING fts5 (
+    fold, email_fold, content = 'users', tokenize = 'trigram case_sensitive 1', detail = 'none', columnsize = 0
+);
+-- only: sqlite
+INSERT INTO users_by_part (users_by_part) VALUES ('rebuild');
+-- only: sqlite
+CREATE TRIGGER users_by_part_added AFTER INSERT ON users
+BEGIN INSERT INTO users_by_part (rowid, fold, email_fold) VALUES (NEW.rowid, NEW.fold, NEW.email_fold); END;
+-- only: sqlite
+CREATE TRIGGER users_by_part_removed AFTER DELETE ON users
+BEGIN INSERT INTO users_by_part (users_by_part, rowid, fold, email_fold)
+      VALUES ('delete', OLD.rowid, OLD.fold, OLD.email_fold); END;
+-- only: sqlite
+CREATE TRIGGER users_by_part_renamed AFTER UPDATE OF fold, email_fold ON users
+WHEN (OLD.fold, OLD.email_fold) <> (NEW.fold, NEW.email_fold)
+BEGIN INSERT INTO users_by_part (users_by_part, rowid, fold, email_fold)
+      VALUES ('delete', OLD.rowid, OLD.fold, OLD.email_fold), (NULL, NEW.rowid, NEW.fold, NEW.email_fold); END;
+
+-- Every part begins with how many zeros the id ends with, so that a search can look at few first: see search.sql.
+-- only: postgres
+CREATE FUNCTION search_parts(id uuid, VARIADIC words text[]) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE tier text := LEAST(length(CAST(id AS text)) - length(rtrim(CAST(id AS text), '0')), 5)
+; parts text[] := '{}'; word text
+; BEGIN FOREACH word IN ARRAY words
+        LOOP FOR n IN 1 .. length(split_part(word, chr(1), 1)) - 2
+             LOOP parts := parts || (tier || substr(word, n, 3)); END LOOP; END LOOP
+; RETURN parts; END $$;
+-- only: postgres
+CREATE INDEX players_by_part ON players USING gin (search_parts(id, fold)) WITH (fastupdate = off);
+-- only: postgres
+CREATE INDEX users_by_part ON users USING gin (search_parts(id, fold, email_fold)) WITH (fastupdate = off);

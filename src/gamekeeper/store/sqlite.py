@@ -37,6 +37,7 @@ WORDS = {
     "true": "1",
     "false": "0",
     "never": "'0'",
+    "never_null": "",  # of a column that could be null once: SQLite cannot change that
     "life": "''",
     "cluster": "''",
     "strict": "STRICT",
@@ -336,7 +337,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _translated(error: BaseException) -> BaseException:
-    if isinstance(error, sqlite3.OperationalError):
+    closed = isinstance(error, sqlite3.IntegrityError) and error.sqlite_errorname == "SQLITE_CONSTRAINT_TRIGGER"
+    if closed or isinstance(error, sqlite3.OperationalError):
         away = Away(str(error))
         away.__cause__ = error
         return away

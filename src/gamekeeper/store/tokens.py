@@ -18,6 +18,9 @@ class CallerRow(NamedTuple):
     users_query: bool
     users_manage: bool
     game_link: bool
+    ban: bool
+    kick: bool
+    mute: bool
 
 
 class RefreshRow(NamedTuple):
@@ -58,7 +61,7 @@ async def caller(tx: Reading, access_hash: str) -> CallerRow | None:
     row = await tx.one(SQL.caller, access_hash)
     if row is None:
         return None
-    return CallerRow(row[0], bool(row[1]), row[2], row[3], row[4], *(bool(flag) for flag in row[5:8]))
+    return CallerRow(row[0], bool(row[1]), row[2], row[3], row[4], *(bool(flag) for flag in row[5:11]))
 
 
 async def owner_of_refresh(tx: Reading, refresh_hash: str) -> str | None:

@@ -1,5 +1,6 @@
 -- name: caller
-SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, u.users_query, u.users_manage, u.game_link
+SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, u.users_query, u.users_manage, u.game_link,
+       u.ban, u.kick, u.mute
 FROM tokens t JOIN users u ON u.id = t.user_id
 WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.access_expires > {now} AND u.api;
 

@@ -7,6 +7,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("users")
+MOST_SECONDS = 2**63 - 1  # the sum is a float: what games say of their players may be more than a number holds
 
 
 class Powers(NamedTuple):
@@ -29,6 +30,8 @@ class User(NamedTuple):
     created_at: int
     mute_reason: str | None
     reset_code: str | None
+    ban_reason: str | None = None
+    play_time_seconds: int = 0  # of all its characters
 
 
 class Columns(NamedTuple):
@@ -73,6 +76,24 @@ async def lows_by_name(tx: Reading, every: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
 
 
+async def from_email(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[User]]:
+    new, rows = await news(tx, mark, SQL.from_email, fold, limit, offset)
+    return new, [_user(row) for row in rows]
+
+
+async def keys_by_email(tx: Reading, fold: str, limit: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.keys_by_email, fold, limit)]
+
+
+async def lows_by_email(tx: Reading, every: int) -> list[str]:
+    return [row[0] for row in await tx.all(SQL.lows_by_email, every)]
+
+
+async def of_ids(tx: Reading, ids: Iterable[str]) -> list[User]:
+    """In no order."""
+    return [_user(row) for row in await tx.all(SQL.of_ids, as_table({"id": each} for each in ids))]
+
+
 async def after(tx: Reading, fold: str, limit: int) -> list[User]:
     """Everybody in the order of names, a piece at a time."""
     return [_user(row) for row in await tx.all(SQL.after, fold, limit)]
@@ -96,6 +117,14 @@ async def known_ids(tx: Reading, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_ids, as_table({"id": each} for each in ids))}
 
 
+async def known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}
+
+
+async def known_emails(tx: Reading, folds: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_emails, as_table({"fold": each} for each in folds))}
+
+
 async def any_api(tx: Reading) -> bool:
     return await tx.one(SQL.any_api) is not None
 
@@ -104,8 +133,18 @@ def insert(tx: Writing, users: Iterable[Columns]) -> None:
     tx.later(SQL.insert, as_table(each._asdict() for each in users))
 
 
-def load(tx: Writing, users: Iterable[Columns], created_at: int) -> None:
-    tx.load(SQL.load, [(*each, created_at) for each in users])
+def load(tx: Writing, users: Iterable[tuple[Columns, int]]) -> None:
+    """Each with the moment at which it was made."""
+    tx.load(SQL.load, [(*columns, created_at) for columns, created_at in users])
+
+
+def set_name(tx: Writing, user_id: str, name: str, fold: str) -> None:
+    tx.later(SQL.set_name, user_id, name, fold)
+
+
+def delete(tx: Writing, user_id: str) -> None:
+    """With its tokens, mails, codes, bans and mutes; its characters must be gone before."""
+    tx.later(SQL.delete, user_id)
 
 
 def set_email(tx: Writing, user_id: str, email: str, fold: str) -> None:
@@ -120,10 +159,7 @@ def set_powers(tx: Writing, user_id: str, powers: Powers) -> None:
     tx.later(SQL.set_powers, user_id, *powers)
 
 
-def save_mute(tx: Writing, user_id: str, reason: str, ends_at: int | None) -> None:
-    tx.later(SQL.save_mute, user_id, reason, ends_at)
-
-
 def _user(row: Row) -> User:
     powers = Powers(*(bool(flag) for flag in row[4:12]))
-    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14])
+    seconds = int(min(row[16], MOST_SECONDS))
+    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15], seconds)

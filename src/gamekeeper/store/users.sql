@@ -1,18 +1,24 @@
 -- name: by_fold
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code
-FROM user_records
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason,
+       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
+        FROM players p WHERE p.user_id = r.id) AS play_time
+FROM user_records r
 WHERE fold = $1;
 
 -- name: by_id
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code
-FROM user_records
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason,
+       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
+        FROM players p WHERE p.user_id = r.id) AS play_time
+FROM user_records r
 WHERE id = $1;
 
 -- name: from_name
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
+       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
+        FROM players p WHERE p.user_id = r.id) AS play_time
 FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.fold = page.fold {end_each}
 ORDER BY page.fold;
@@ -24,10 +30,35 @@ SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2;
 SELECT fold FROM (SELECT fold, row_number() OVER (ORDER BY fold) AS n FROM users) AS numbered
 WHERE n % $1 = 1 ORDER BY n;
 
+-- name: from_email
+SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
+       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
+        FROM players p WHERE p.user_id = r.id) AS play_time
+FROM (SELECT email_fold, id FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2 OFFSET $3) AS page,
+     {each} user_records r WHERE r.id = page.id {end_each}
+ORDER BY page.email_fold;
+
+-- name: keys_by_email
+SELECT email_fold FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2;
+
+-- name: lows_by_email
+SELECT email_fold FROM (SELECT email_fold, row_number() OVER (ORDER BY email_fold) AS n FROM users) AS numbered
+WHERE n % $1 = 1 ORDER BY n;
+
+-- name: of_ids
+SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
+       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
+        FROM players p WHERE p.user_id = r.id) AS play_time
+FROM json_each($1) AS wanted, {each} user_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
+
 -- name: after
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code
-FROM user_records
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason,
+       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
+        FROM players p WHERE p.user_id = r.id) AS play_time
+FROM user_records r
 WHERE fold > $1 ORDER BY fold LIMIT $2;
 
 -- name: count
@@ -41,6 +72,12 @@ SELECT id FROM users WHERE email_fold = $1;
 
 -- name: known_ids
 SELECT id FROM users WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
+
+-- name: known_folds
+SELECT fold FROM users WHERE fold IN (SELECT value->>'fold' FROM json_each($1));
+
+-- name: known_emails
+SELECT email_fold FROM users WHERE email_fold IN (SELECT value->>'fold' FROM json_each($1));
 
 -- name: any_api
 SELECT 1 FROM users WHERE api LIMIT 1;
@@ -60,6 +97,12 @@ INSERT INTO users (id, name, fold, email, email_fold, password, editor, ban, kic
                    users_query, users_manage, game_link, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 
+-- name: set_name
+UPDATE users SET name = $2, fold = $3 WHERE id = $1;
+
+-- name: delete
+DELETE FROM users WHERE id = $1;
+
 -- name: set_email
 UPDATE users SET email = $2, email_fold = $3 WHERE id = $1;
 
@@ -70,7 +113,3 @@ UPDATE users SET password = $2 WHERE id = $1;
 UPDATE users
 SET editor = $2, ban = $3, kick = $4, mute = $5, api = $6, users_query = $7, users_manage = $8, game_link = $9
 WHERE id = $1;
-
--- name: save_mute
-INSERT INTO mutes (user_id, reason, ends_at) VALUES ($1, $2, $3)
-ON CONFLICT (user_id) DO UPDATE SET reason = excluded.reason, ends_at = excluded.ends_at;

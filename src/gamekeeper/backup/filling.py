@@ -1,0 +1,162 @@
+"""Filling an empty database with whole tables, wherever they come from: all of it is there in the end, or nothing."""
+
+import contextlib
+import secrets
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from gamekeeper import app
+from gamekeeper.backup.lines import BadCopy, Moved, Sum
+from gamekeeper.backup.making import sync_folder
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.settings import Settings
+from gamekeeper.store import copies, indexes, lists
+from gamekeeper.store.engine import Away, Reading, Row, Writing
+from gamekeeper.store.migrate import Applied, applied, apply, known
+
+EPOCH, LISTS, MIGRATIONS = "epoch", "lists", "migrations"
+
+
+class NotEmpty(BadCopy):
+    """There is something in the database already; the message says what to do."""
+
+
+class Origin(Protocol):
+    """Where whole tables come from."""
+
+    @property
+    def migrations(self) -> Sequence[Applied]:
+        """Those that made the tables what they are."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[str]]:
+        """Of each table, in the order of the rows' values."""
+        ...
+
+    def rows(self, table: str, moved: Moved) -> Generator[Row]: ...
+
+    def unfit(self, what: str) -> Exception:
+        """That its tables are not those of its migrations."""
+        ...
+
+
+@contextlib.contextmanager
+def place(settings: Settings) -> Generator[Settings]:
+    """Where to fill: a server's own database, or a file that gets its name when it is whole."""
+    file = app.database_file(settings)
+    if file is None:
+        yield settings
+        return
+    _require_no_file(file)
+    part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield replace(settings, database=f"sqlite:///{part}")
+        _require_no_file(file)
+        if any(each.exists() for each in _files(part) if each != part):
+            raise Away(f"{file} could not be written whole: is there room on the disk? Nothing was changed.")
+        part.rename(file)
+        sync_folder(file.parent)
+    finally:
+        for each in _files(part):
+            each.unlink(missing_ok=True)
+
+
+async def require_free(settings: Settings) -> None:
+    """Said before anybody has to wait."""
+    file = app.database_file(settings)
+    if file:
+        _require_no_file(file)
+    else:
+        await app.at_work(settings, lambda keeper: _require_empty(keeper.store))
+
+
+def _require_no_file(file: Path) -> None:
+    there = [each for each in _files(file) if each.exists()]
+    if there:
+        names = " ".join(str(each) for each in there)
+        raise NotEmpty(
+            f"There is a database {file} already, and it is left alone. Stop the server that uses it, move it away "
+            f"({names}), and run the same command again."
+        )
+
+
+async def _require_empty(tx: Reading) -> None:
+    there = await copies.tables(tx)
+    if not there or (there == [MIGRATIONS] and not await applied(tx)):
+        return
+    raise NotEmpty(
+        "There is something in this database already, and it is left alone. Stop the servers that use it, make an "
+        "empty one beside it (createdb game2), and give that to the same command."
+    )
+
+
+async def fill(tx: Writing, engine: str, origin: Origin, moved: Moved) -> dict[str, Sum]:
+    """With the schema that the tables had, which is then brought up to date; what each table adds up to."""
+    await _require_empty(tx)
+    numbers = {each.number for each in origin.migrations}
+    await apply(tx, engine, [each for each in known() if each.number in numbers])
+    sums = await _fill(tx, origin, moved)
+    for table, wanted in sums.items():
+        await _read_back(tx, table, origin.columns[table], wanted, moved)
+    await apply(tx, engine, known())
+    await copies.continue_ledger(tx)
+    return sums
+
+
+async def complete(keeper: Keeper) -> None:
+    """What is quicker made of all rows than with each; `serve` does it too, should nobody come to it."""
+    await indexes.create_missing(keeper.store)
+    await keeper.lists.rebuild()
+
+
+async def _fill(tx: Writing, origin: Origin, moved: Moved) -> dict[str, Sum]:
+    there = await copies.tables(tx)
+    strange = origin.columns.keys() - set(there)
+    if strange:
+        raise origin.unfit(", ".join(sorted(strange)))
+    if LISTS in there:
+        await lists.load_unlisted(tx)
+    await indexes.drop(tx)  # they are quicker made anew
+    sums = {table: await _fill_table(tx, origin, table, moved) for table in there if table in origin.columns}
+    if LISTS in there:
+        await lists.resume(tx)
+    return sums
+
+
+async def _fill_table(tx: Writing, origin: Origin, table: str, moved: Moved) -> Sum:
+    columns, forms = origin.columns[table], await copies.columns(tx, table)
+    if forms.keys() != set(columns):
+        raise origin.unfit(table)
+    if table == EPOCH:
+        await copies.clear_epoch(tx)
+    given = Sum()
+    with contextlib.closing(origin.rows(table, moved)) as rows:
+        try:
+            copies.fill(tx, table, {name: forms[name] for name in columns}, given.passing(rows))
+            await tx.flush()
+        except (BadCopy, Away):
+            raise
+        except Exception as error:  # each engine has its own for a row that it does not take, and for a full disk
+            why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+            raise BadCopy(f"The database does not take the table {table}: {why}. Nothing was changed.") from error
+    return given
+
+
+async def _read_back(tx: Writing, table: str, columns: Sequence[str], wanted: Sum, moved: Moved) -> None:
+    """What lies in the table is what was meant to get there."""
+    forms, found = await copies.columns(tx, table), Sum()
+    async for rows in copies.rows(tx, table, {name: forms[name] for name in columns}):
+        found.add(rows)
+        moved(f"{table}, checked", found.rows, wanted.rows)
+    if str(found) != str(wanted):
+        raise BadCopy(
+            f"The table {table} came out otherwise: {found.rows} rows with the sum {found}, and there were "
+            f"{wanted.rows} with {wanted}. Nothing was changed. Is the disk in order?"
+        )
+
+
+def _files(database: Path) -> list[Path]:
+    return [database, *(database.with_name(database.name + more) for more in ("-wal", "-shm"))]

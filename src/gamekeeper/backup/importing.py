@@ -1,0 +1,23 @@
+"""Bringing an export back into an empty database, where it begins a life of its own."""
+
+from gamekeeper.backup import filling
+from gamekeeper.backup.folder import Folder
+from gamekeeper.backup.lines import Moved, Sum
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import ledger
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.migrate import CLAIM, known, require_known
+
+
+async def bring_back(keeper: Keeper, folder: Folder, moved: Moved) -> dict[str, Sum]:
+    """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits."""
+    require_known(folder.migrations, known(), "export")
+
+    async def work(tx: Writing) -> dict[str, Sum]:
+        sums = await filling.fill(tx, keeper.store.engine, folder, moved)
+        ledger.set_trimmed(tx, folder.manifest.trimmed)
+        return sums
+
+    sums = await keeper.store.write(work, CLAIM)
+    await filling.complete(keeper)
+    return sums

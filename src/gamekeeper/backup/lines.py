@@ -1,0 +1,96 @@
+"""Rows as JSON lines: written with their count and their SHA-256, read back in pieces, whatever file they are in."""
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+PIECE = 1 << 20
+_encoder = msgspec.json.Encoder()
+
+Moved = Callable[[str, int, int | None], None]  # which table, how many rows of it are done, of how many
+
+
+class BadCopy(Exception):
+    """A copy of a database cannot be made or is not whole; the message says what to do."""
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Generator[None]:
+    """A disk that takes no more is not a database that is away, though either may happen meanwhile."""
+    try:
+        yield
+    except (ConnectionError, TimeoutError):
+        raise
+    except OSError as error:
+        raise BadCopy(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+class Tally:
+    """How many lines there were, and what their bytes add up to."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self.rows = 0
+
+    def add(self, lines: bytes) -> None:
+        self._hash.update(lines)
+        self.rows += lines.count(b"\n")
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+class Page(Tally):
+    """One table or noun on its way into a file."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self._file = file
+
+    def write(self, rows: Sequence[object]) -> None:
+        lines = _encoder.encode_lines(rows)
+        self._file.write(lines)
+        self.add(lines)
+
+
+class Sum:
+    """What a table's rows add up to, in whatever order they come: the SHA-256 of each, added."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self.rows = 0
+
+    def add(self, rows: Iterable[Sequence[object]]) -> None:
+        for _ in self.passing(rows):
+            pass
+
+    def passing(self, rows: Iterable[T]) -> Generator[T]:
+        """The same rows, added up on their way."""
+        for row in rows:
+            self._total += int.from_bytes(hashlib.sha256(_encoder.encode(row)).digest(), "big")
+            self.rows += 1
+            yield row
+
+    def __str__(self) -> str:
+        return f"{self._total % (1 << 256):064x}"
+
+
+def pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(PIECE):
+        yield piece
+
+
+def whole(pieces: Iterable[bytes]) -> Generator[bytes]:
+    """The same bytes, cut where a line ends."""
+    left = b""
+    for piece in pieces:
+        lines, end, left = (left + piece).rpartition(b"\n")
+        yield lines + end
+    if left:
+        yield left

@@ -1,0 +1,80 @@
+"""Moving a whole database to an empty one: the same life goes on there, and the old one is closed."""
+
+import asyncio
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+
+from gamekeeper import app
+from gamekeeper.backup import filling
+from gamekeeper.backup.lines import Moved, Sum
+from gamekeeper.backup.stream import Stopped, Stream
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.settings import Settings, shown
+from gamekeeper.store import closing
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.migrate import CLAIM
+
+# the lists are counted anew; the migrations are applied; all the rest is what it was
+LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "migrations"})
+MOVED = (
+    "This database was moved to {target}: start Gamekeeper on that one. To use this one again, without what happened "
+    "there since: gamekeeper move --reopen --database {source}"
+)
+UNFINISHED = (
+    "A move into this database did not come to its end. Start Gamekeeper on {source}. If that says that it was moved "
+    "here, nothing is missing here: gamekeeper move --reopen --database {target}. Else empty this one, and move again."
+)
+
+
+async def move(keeper: Keeper, target: Settings, moved: Moved) -> dict[str, Sum]:
+    """Nobody writes to the source from the first row that is read until it is closed; what each table adds up to.
+
+    Whatever fails, the source is as it was. The target is closed until the source is: the two are never both in use.
+    """
+    words = {"source": shown(keeper.settings, "database"), "target": shown(target, "database")}
+    stream = Stream()
+
+    async def work(tx: Writing) -> dict[str, Sum]:
+        await closing.hold(tx)
+        await stream.announce(tx, LEFT_OUT)
+        with ThreadPoolExecutor(1) as pool, stream:
+            receiving = pool.submit(_receive, target, stream, UNFINISHED.format(**words), moved)
+            receiving.add_done_callback(stream.finished)
+            with contextlib.suppress(Stopped):  # then the other side says why
+                await stream.give(tx)
+            sums = receiving.result()
+        await closing.close(tx, MOVED.format(**words))
+        return sums
+
+    writing = asyncio.ensure_future(keeper.store.write(work, CLAIM))
+    try:
+        return await asyncio.shield(writing)
+    except asyncio.CancelledError:  # it ends with nothing changed, and we wait for that
+        stream.stop()
+        await asyncio.gather(writing, return_exceptions=True)
+        raise
+
+
+async def finish(keeper: Keeper) -> None:
+    """On the target, when the source is closed."""
+    await reopen(keeper)
+    await filling.complete(keeper)
+
+
+async def reopen(keeper: Keeper) -> bool:
+    return await keeper.store.write(closing.reopen, CLAIM)
+
+
+def _receive(target: Settings, stream: Stream, unfinished: str, moved: Moved) -> dict[str, Sum]:
+    """In a thread of its own: SQLite's work may not wait for anything but SQLite."""
+
+    async def fill(keeper: Keeper) -> dict[str, Sum]:
+        async def work(tx: Writing) -> dict[str, Sum]:
+            sums = await filling.fill(tx, keeper.store.engine, stream, moved)
+            await closing.mark(tx, unfinished)
+            return sums
+
+        return await keeper.store.write(work, CLAIM)
+
+    with filling.place(target) as place:
+        return asyncio.run(app.at_work(place, fill))

@@ -1,0 +1,116 @@
+"""Everything that is stored about one person, as one JSON file."""
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import msgspec
+
+from gamekeeper.backup.making import placed
+from gamekeeper.game import characters, lookup
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.http import spelling
+from gamekeeper.store import ledger, person, players
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.ledger import Written
+from gamekeeper.store.players import Record
+from gamekeeper.store.users import User
+
+PAGE = 500  # rows that are held at a time
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    user: User
+    characters: int
+    changes: int
+
+
+async def export(keeper: Keeper, key: str, path: Path, *, force: bool) -> Exported:
+    """As it is at one moment; the file is for its owner only, and is there only when it is whole."""
+    with placed(path, force=force) as (_, file):
+
+        async def write(tx: Reading) -> Exported:
+            file.seek(0)  # it may be a second try
+            file.truncate()
+            return await _written(tx, key, file)
+
+        return await keeper.store.read(write)
+
+
+async def _written(tx: Reading, key: str, file: IO[bytes]) -> Exported:
+    user = await lookup.user(tx, key)
+    held = await players.records_of_user(tx, user.id)
+    file.write(b'{"account":' + spelling.user_record(user, codes=False))
+    file.write(b',\n"characters":')
+    await _list(file, _characters(tx, held))
+    for name, rows in (
+        ("penalties", await person.penalties(tx, user.id)),
+        ("mails", await person.mails(tx, user.id)),
+        ("callers", await person.callers(tx, user.id)),
+    ):
+        file.write(b',\n"%b":%b' % (name.encode(), _encode([_as_object(each) for each in rows])))
+    file.write(b',\n"tokens":')
+    await _list(file, _tokens(tx, user.id))
+    file.write(b',\n"changes":')
+    known = {*(each.id for each in held), *await ledger.players_of(tx, user.id)}
+    changes = await _list(file, _changes(tx, user.id, known))
+    file.write(b"}\n")
+    return Exported(user, len(held), changes)
+
+
+async def _list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
+    """One element at a time: there may be more of them than fit into the memory."""
+    count = 0
+    file.write(b"[")
+    async for element in elements:
+        file.write(b",\n" if count else b"\n")
+        file.write(element)
+        count += 1
+    file.write(b"]")
+    return count
+
+
+async def _characters(tx: Reading, held: Iterable[Record]) -> AsyncIterator[bytes]:
+    """Each with all it has, in the words of the ledger."""
+    for record in held:
+        player = spelling.read_player(record.document, record.last_online)
+        world = await characters.belongings(tx, player.id)
+        yield spelling.trace(world.trace(player)).encode()
+
+
+async def _tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
+    last = 0, lookup.ZERO
+    while page := await person.tokens(tx, user_id, *last, PAGE):
+        for token in page:
+            yield _encode(_as_object(token))
+        last = page[-1].issued_at, page[-1].id
+
+
+async def _changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:
+    """Those of the account, then those of each character, also of the ones that are gone."""
+    for of, each in ((ledger.of_user, user_id), *((ledger.of_player, player_id) for player_id in sorted(player_ids))):
+        seq = 0
+        while page := await of(tx, each, seq, PAGE):
+            for row in page:
+                yield _encode(_change(row))
+            seq = page[-1].seq
+
+
+def _change(row: Written) -> dict[str, object]:
+    return _as_object(row) | {"before": _raw(row.before), "after": _raw(row.after)}
+
+
+def _as_object(row: NamedTuple) -> dict[str, object]:
+    """Milliseconds as people read them."""
+    return {name: spelling.instant(value) if _is_time(name, value) else value for name, value in row._asdict().items()}
+
+
+def _is_time(name: str, value: object) -> bool:
+    return isinstance(value, int) and (name == "at" or name.endswith(("_at", "_expires", "_used")))
+
+
+def _raw(stored: bytes | str | None) -> msgspec.Raw:
+    return msgspec.Raw(b"null" if stored is None else stored)

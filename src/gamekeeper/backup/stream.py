@@ -1,0 +1,92 @@
+"""Tables on their way from one open database to another: each side in a thread of its own, the rows in between."""
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, Self, TypeVar
+
+from gamekeeper.backup.lines import BadCopy, Moved
+from gamekeeper.store import copies
+from gamekeeper.store.engine import Away, Transaction
+from gamekeeper.store.migrate import Applied, applied
+
+T = TypeVar("T")
+AHEAD = 4  # batches that are read and not yet written
+LOOK_SECONDS = 0.2  # whether the other side is still there
+_END: list[copies.Copied] = []
+
+
+class Stopped(Away):
+    """The other side is gone."""
+
+
+class Stream:
+    """The receiving side asks for one table after the other, and the giving side reads it."""
+
+    def __init__(self) -> None:
+        self.migrations: Sequence[Applied] = ()
+        self.columns: Mapping[str, Sequence[str]] = {}
+        self._forms: dict[str, dict[str, str]] = {}
+        self._asked: queue.Queue[str | None] = queue.Queue()
+        self._given: queue.Queue[list[copies.Copied]] = queue.Queue(AHEAD)
+        self._stopped = threading.Event()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def finished(self, receiving: Future[Any]) -> None:
+        """To be told when the receiving side has all, or has failed."""
+        if receiving.cancelled() or receiving.exception():
+            self.stop()
+        self._asked.put(None)
+
+    # --- the giving side
+
+    async def announce(self, tx: Transaction, left_out: frozenset[str]) -> None:
+        self.migrations = list((await applied(tx)).values())
+        names = [name for name in await copies.tables(tx) if name not in left_out]
+        self._forms = {name: await copies.columns(tx, name) for name in names}
+        self.columns = {name: list(forms) for name, forms in self._forms.items()}
+
+    async def give(self, tx: Transaction) -> None:
+        while (table := self._wait(self._asked.get)) is not None:
+            async for rows in copies.rows(tx, table, self._forms[table]):
+                self._put(rows)
+            self._put(_END)
+
+    # --- the receiving side
+
+    def rows(self, table: str, moved: Moved) -> Generator[copies.Copied]:
+        self._asked.put(table)
+        done = 0
+        while (some := self._wait(self._given.get)) is not _END:
+            yield from some
+            done += len(some)
+            moved(table, done, None)
+
+    def unfit(self, what: str) -> BadCopy:
+        return BadCopy(
+            f"The database has tables or columns that Gamekeeper did not make: {what}. Nothing was changed. "
+            "Put them into another schema or database, and run the same command again."
+        )
+
+    # ---
+
+    def _put(self, rows: list[copies.Copied]) -> None:
+        self._wait(partial(self._given.put, rows))
+
+    def _wait(self, act: Callable[..., T]) -> T:
+        """Neither side waits for one that is gone."""
+        while not self._stopped.is_set():
+            with contextlib.suppress(queue.Empty, queue.Full):
+                return act(timeout=LOOK_SECONDS)
+        raise Stopped("The other side of the move is gone; nothing was changed.")

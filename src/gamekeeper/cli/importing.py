@@ -1,0 +1,60 @@
+"""Bringing in what was written elsewhere: by another Gamekeeper, or by another server."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from gamekeeper.backup import filling, importing
+from gamekeeper.backup.folder import Folder
+from gamekeeper.backup.lines import Sum
+from gamekeeper.cli import database as databases
+from gamekeeper.cli import progress, terminal
+from gamekeeper.cli.intersect import intersect
+from gamekeeper.cli.moving import tables
+from gamekeeper.doctor import Finding
+from gamekeeper.settings import Settings
+
+
+@click.group("import")
+def import_() -> None:
+    """Bring in what was written elsewhere."""
+
+
+import_.add_command(intersect)
+
+
+@import_.command("gamekeeper", epilog="Example: gamekeeper import gamekeeper game-export --database sqlite:///game.db")
+@click.argument("folder", type=click.Path(path_type=Path))
+@terminal.json_option
+@terminal.database_option
+def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Make a database out of FOLDER, which `gamekeeper export` wrote.
+
+    The database must be an empty one, or a file that is not there yet: nothing is ever overwritten. All of FOLDER is
+    checked first, and it comes in as a whole or not at all. Accounts keep their passwords; everybody logs in anew, and
+    services get new tokens. `doctor` looks at the outcome; exit code 1 if it finds something.
+    """
+    loaded = terminal.load(database)
+    with progress.bars() as moved, terminal.clear_failures():
+        opened = Folder(folder)
+        opened.verify(moved)
+        with filling.place(loaded) as target:
+            sums = terminal.at_work(target, lambda keeper: importing.bring_back(keeper, opened, moved))
+        errors = databases.errors(loaded, moved)
+    _say_imported(folder, loaded, sums, errors, as_json=as_json)
+    sys.exit(bool(errors))
+
+
+def _say_imported(
+    folder: Path, loaded: Settings, sums: Mapping[str, Sum], errors: list[Finding], *, as_json: bool
+) -> None:
+    rows = sum(each.rows for each in sums.values())
+    if as_json:
+        facts = {"folder": str(folder), "rows": rows, "tables": tables(sums)}
+        terminal.print_json({**facts, "problems": databases.problems(errors)})
+        return
+    databases.say_outcome(
+        f"Imported {rows:,} rows of {len(sums)} tables from {folder} to {terminal.shown_database(loaded)}", errors
+    )

@@ -1,0 +1,65 @@
+"""Bans and mutes, from the machine that the accounts are kept on: nobody outranks whoever types this."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import click
+
+from gamekeeper.cli import terminal
+from gamekeeper.cli.users import changed
+from gamekeeper.game import moderation
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.moderation import Order
+from gamekeeper.store.engine import Reading
+
+F = TypeVar("F", bound=Callable[..., Any])
+Rule = Callable[[Reading, Order], Coroutine[Any, Any, Decision[str]]]
+
+
+def penalty_options(command: F) -> F:
+    limit = click.IntRange(0, moderation.MOST_DAYS)
+    days = click.option("--days", type=limit, default=0, help="For how long; 0, the default, is for good.")
+    reason = click.option("--reason", default="", help="Why; whoever reads the account sees it.")
+    return days(reason(command))
+
+
+@click.command(epilog='Example: gamekeeper users ban Mallory --days 7 --reason "sold what was not hers"')
+@click.argument("name")
+@penalty_options
+@terminal.database_option
+def ban(name: str, days: int, reason: str, database: str | None) -> None:
+    """Ban an account: its tokens are revoked, and it gets no others while the ban lasts."""
+    click.echo(f"Banned {_act(database, moderation.ban, Order(name, days, reason))} {_how_long(days)}.")
+
+
+@click.command(epilog="Example: gamekeeper users unban Mallory")
+@click.argument("name")
+@terminal.database_option
+def unban(name: str, database: str | None) -> None:
+    """End an account's ban."""
+    click.echo(f"Unbanned {_act(database, moderation.unban, Order(name))}.")
+
+
+@click.command(epilog="Example: gamekeeper users mute Mallory --days 1 --reason shouting")
+@click.argument("name")
+@penalty_options
+@terminal.database_option
+def mute(name: str, days: int, reason: str, database: str | None) -> None:
+    """Mute an account; the game hears it over its link."""
+    click.echo(f"Muted {_act(database, moderation.mute, Order(name, days, reason))} {_how_long(days)}.")
+
+
+@click.command(epilog="Example: gamekeeper users unmute Mallory")
+@click.argument("name")
+@terminal.database_option
+def unmute(name: str, database: str | None) -> None:
+    """End an account's mute."""
+    click.echo(f"Unmuted {_act(database, moderation.unmute, Order(name))}.")
+
+
+def _act(database: str | None, rule: Rule, order: Order) -> str:
+    return terminal.on_database(database, lambda keeper: changed(keeper, lambda tx: rule(tx, order)))
+
+
+def _how_long(days: int) -> str:
+    return f"for {days} {'day' if days == 1 else 'days'}" if days else "for good"

@@ -1,0 +1,92 @@
+"""The person behind an account: all that is stored about them, and how it is erased."""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import click
+
+from gamekeeper.backup import person as exports
+from gamekeeper.backup.archive import BadBackup
+from gamekeeper.backup.person import Exported
+from gamekeeper.cli import terminal
+from gamekeeper.cli.users import changed
+from gamekeeper.game import person
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.person import Erased
+
+KEPT = (
+    "The ledger keeps what was given, taken and when, without names, addresses and reasons. Older backups, exports and "
+    "log files still have the person."
+)
+
+
+@click.command(epilog="Example: gamekeeper users delete Ann --dry-run")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
+@terminal.database_option
+def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Erase an account and the person behind it; NAME is its name or its id.
+
+    Its characters go with all they hold, and so do tokens, mails, bans and mutes. The ledger keeps its sums and forgets
+    who it was. Nobody may be online with one of the characters.
+    """
+    found = terminal.on_database(database, partial(_erase, key=name, dry_run=True))
+    click.echo(f"{_summary(found)} would go." if dry_run else f"{_summary(found)} will go.", err=not dry_run)
+    if dry_run:
+        return
+    if not yes:
+        _confirm()
+    erased = terminal.on_database(database, partial(_erase, key=found.user.id, dry_run=False))
+    click.echo(f"Erased {_summary(erased)}.")
+    click.echo(KEPT, err=True)
+
+
+@click.command(epilog="Example: gamekeeper users export Ann ann.json")
+@click.argument("name")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Overwrite FILE if it is there.")
+@terminal.database_option
+def export(name: str, file: Path, force: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+    """Write everything that is stored about a person to FILE, as JSON; NAME is the account's name or its id.
+
+    The account, its characters with all they hold, bans and mutes, mails, tokens and callers without their secrets, and
+    every change of the ledger about them. The file is for its owner only, and is there only when it is whole.
+    """
+
+    async def write(keeper: Keeper) -> Exported:
+        try:
+            return await exports.export(keeper, name, file, force=force)
+        except BadBackup as problem:
+            terminal.fail(str(problem))
+
+    done = terminal.on_database(database, write)
+    size = file.stat().st_size
+    facts = f"{_count(done.characters, 'character')}, {_count(done.changes, 'change')}; {size:,} bytes"
+    click.echo(f"Wrote all about {done.user.name} to {file} ({facts}).")
+
+
+async def _erase(keeper: Keeper, key: str, *, dry_run: bool) -> Erased:
+    decide = partial(person.erase, key=key, spelling=keeper.changes.spelling, caller=None)
+    erased = await changed(keeper, decide, dry_run=dry_run)
+    if not dry_run:
+        await keeper.lists.tend()  # they are counted by names: without this one
+    return erased
+
+
+def _confirm() -> None:
+    if not sys.stdin.isatty():
+        raise click.UsageError("There is no terminal to ask on; say --yes, or look first with --dry-run.")
+    click.confirm("This cannot be undone. Erase?", abort=True, err=True)
+
+
+def _summary(erased: Erased) -> str:
+    names = f" ({', '.join(erased.characters)})" if erased.characters else ""
+    held = f"{_count(len(erased.characters), 'character')}{names}"
+    rows = f"the names in {_count(erased.changes, 'row')} of the ledger"
+    return f"{erased.user.name} ({erased.user.id}), {held} and {rows}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

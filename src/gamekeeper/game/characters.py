@@ -1,0 +1,100 @@
+"""A character as anybody may change it: renamed, set to a level or a class, deleted."""
+
+from dataclasses import replace
+
+from gamekeeper.game import items, lookup, variables
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import PlayerChanged, PlayerDeleted, World
+from gamekeeper.game.players import Player
+from gamekeeper.game.refusals import BadField, NameTaken, NoSuchClass, PlayerOnline
+from gamekeeper.game.spelling import Spelling
+from gamekeeper.settings import Settings
+from gamekeeper.store import catalogue, players, presence
+from gamekeeper.store import items as item_rows
+from gamekeeper.store import spells as spell_rows
+from gamekeeper.store import variables as variable_rows
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.players import Record
+
+
+def require_level(level: int, settings: Settings) -> int:
+    if level > settings.max_level:
+        raise BadField(field="level", problem=f"must be a whole number from 1 to {settings.max_level}")
+    return level
+
+
+async def require_free(tx: Reading, name: str, player_id: str) -> None:
+    """Nobody else's name; one's own in another case is free."""
+    if await players.id_by_fold(tx, lookup.fold(name)) not in (None, player_id):
+        raise NameTaken(name=name)
+
+
+async def rename(tx: Reading, key: str, name: str, spelling: Spelling) -> Decision[Record]:
+    """Also while it is online: the game hears of it over the feed, as of everything."""
+    before = await _locked(tx, key, spelling)
+    await require_free(tx, name, before.id)
+    return await _changed(tx, before, replace(before, name=name), spelling)
+
+
+async def set_level(tx: Reading, key: str, level: int, spelling: Spelling) -> Decision[Record]:
+    """A level begins without experience."""
+    before = await _locked(tx, key, spelling)
+    return await _changed(tx, before, replace(before, level=level, exp=0), spelling)
+
+
+async def set_class(tx: Reading, key: str, class_id: str, spelling: Spelling) -> Decision[Record]:
+    """While the catalogue knows no class at all, any id is one."""
+    before = await _locked(tx, key, spelling)
+    known = await catalogue.by_id(tx, "classes", [class_id])
+    if class_id == lookup.ZERO or (not known and await catalogue.any_class(tx)):
+        raise NoSuchClass
+    return await _changed(tx, before, replace(before, class_id=class_id), spelling)
+
+
+async def delete(tx: Reading, key: str, spelling: Spelling) -> Decision[Record]:
+    record, change = await deleted(tx, key, spelling)
+    return Decision([change], record)
+
+
+async def deleted(tx: Reading, key: str, spelling: Spelling) -> tuple[Record, PlayerDeleted]:
+    """The record as it was, and the change that takes the character away with all it holds."""
+    locked = await lookup.locked_player(tx, key)
+    record = await lookup.player_record(tx, locked.id)
+    if record.online:
+        raise PlayerOnline
+    player = spelling.read_player(locked.document, locked.last_online)
+    return record, PlayerDeleted(player, await belongings(tx, player.id))
+
+
+async def belongings(tx: Reading, player_id: str) -> World:
+    return World(
+        slots=items.stacks(await item_rows.slots_of_player(tx, player_id)),
+        bags=await item_rows.bags_of_player(tx, player_id),
+        spells=await spell_rows.known(tx, player_id),
+        variables={row.variable_id: variables.typed(row) for row in await variable_rows.of_player(tx, player_id)},
+    )
+
+
+async def record_of(tx: Reading, player: Player, spelling: Spelling) -> Record:
+    """As it will be read once it is stored."""
+    class_names = await catalogue.by_id(tx, "classes", [player.class_id])
+    map_names = await catalogue.by_id(tx, "maps", [player.map_id])
+    return Record(
+        id=player.id,
+        user_id=player.user_id,
+        document=spelling.player_document(player),
+        class_name=class_names[player.class_id].name if class_names else "",
+        map_name=map_names[player.map_id].name if map_names else "",
+        online=await presence.is_online(tx, player.id),
+        last_online=player.last_online,
+    )
+
+
+async def _locked(tx: Reading, key: str, spelling: Spelling) -> Player:
+    locked = await lookup.locked_player(tx, key)
+    return spelling.read_player(locked.document, locked.last_online)
+
+
+async def _changed(tx: Reading, before: Player, after: Player, spelling: Spelling) -> Decision[Record]:
+    changes = [PlayerChanged(before, after)] if after != before else []
+    return Decision(changes, await record_of(tx, after, spelling))

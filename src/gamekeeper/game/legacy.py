@@ -1,0 +1,70 @@
+"""Passwords that were imported: good at once, and kept under argon2id as soon as may be.
+
+With the first right password, and by and by in the background. The password stays what it is, so this is no change of
+the account: no row of the ledger tells of it, of which an import would bring a million, and no token ends.
+"""
+
+import asyncio
+import time
+
+from gamekeeper.game import lookup, salted
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import legacy, users
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.users import User
+
+LOOK_SECONDS = 30.0
+SOME = 16  # read at a time; few, since another process may read the same ones
+YIELD_SECONDS = 0.05
+REST = 3  # times as long as the work took: a quarter of one core at most
+
+
+async def proven(keeper: Keeper, user: User | None, sent: str) -> User | None:
+    """The account as it is kept from now on, if this is its password: none but a new password changes that hash.
+
+    When somebody was first, the wrapping or another log-in, the password is held against what they wrote.
+    """
+    while True:
+        kept = await keeper.passwords.matched(sent, user.password if user else None)
+        if user is None or kept is None:
+            return None
+        if kept == user.password or await _replace(keeper, user.id, user.password, kept):
+            return user._replace(password=kept)
+        user = await users.by_id(keeper.store, user.id)
+
+
+async def wrap(keeper: Keeper) -> None:
+    """All that wait for it, one after the other; whoever logs in goes first."""
+    while some := await _some(keeper):
+        for user_id, stored in some:
+            while keeper.passwords.waiting:  # noqa: ASYNC110 - a look now and then; nobody who logs in has to tell us
+                await asyncio.sleep(YIELD_SECONDS)
+            started = time.monotonic()
+            await _wrap(keeper, user_id, stored)
+            await asyncio.sleep(REST * (time.monotonic() - started))
+
+
+async def per_minute(keeper: Keeper) -> int:
+    """How many one process wraps on a machine like this, by trying it."""
+    started = time.monotonic()
+    await keeper.passwords.wrapped(salted.Salted("", "", wrapped=False))
+    return round(60 / (time.monotonic() - started) / (1 + REST))
+
+
+async def _some(keeper: Keeper) -> list[tuple[str, str]]:
+    """From anywhere: several processes seldom meet, and it does no harm when they do."""
+    anywhere = await legacy.imported(keeper.store, lookup.new_guid(), SOME)
+    return anywhere or await legacy.imported(keeper.store, lookup.ZERO, SOME)
+
+
+async def _wrap(keeper: Keeper, user_id: str, stored: str) -> None:
+    imported = salted.read(stored)
+    if imported:
+        await _replace(keeper, user_id, stored, await keeper.passwords.wrapped(imported))
+
+
+async def _replace(keeper: Keeper, user_id: str, old: str, new: str) -> bool:
+    async def replace(tx: Writing) -> bool:
+        return await legacy.replace(tx, user_id, old, new)
+
+    return await keeper.store.write(replace)

@@ -1,0 +1,101 @@
+"""Bans, mutes and kicks: of whom, by whom, until when, and what the game hears of it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gamekeeper.game import lookup
+from gamekeeper.game.account_effects import penalty
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import GameTold, UserBanned, UserMuted, UserUnbanned, UserUnmuted
+from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, NotBanned, NotMuted, Outranked, UserNotOnline
+from gamekeeper.store import clock, moderation, users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.moderation import Penalty
+from gamekeeper.store.users import Powers, User
+
+DAY_MS = 24 * 60 * 60 * 1000
+MOST_DAYS = 999_999  # the engine's way to say for good; its end still is a date that people can read
+
+
+class Order(NamedTuple):
+    """Whom a moderator means, and what is to be kept of it."""
+
+    key: str
+    days: int = 0  # 0: for good
+    reason: str = ""
+    moderator: str = ""
+    actor_id: str | None = None  # None: the command line, which outranks everybody
+    of_player: bool = False  # the key is a character's; the account that owns it is meant
+
+
+async def ban(tx: Reading, order: Order) -> Decision[str]:
+    """Results, like all of these, in the name of whom the key meant."""
+    name, user = await _meant(tx, order)
+    if user.ban_reason is not None:
+        raise AlreadyBanned(name=name)
+    given = await _penalty(tx, order)
+    told = await _told(tx, user, UserBanned.kind, penalty("ban_reason", given))
+    return Decision([UserBanned(user, given), *told], name)
+
+
+async def mute(tx: Reading, order: Order) -> Decision[str]:
+    name, user = await _meant(tx, order)
+    if user.mute_reason is not None:
+        raise AlreadyMuted(name=name)
+    given = await _penalty(tx, order)
+    told = await _told(tx, user, UserMuted.kind, penalty("mute_reason", given))
+    return Decision([UserMuted(user, given), *told], name)
+
+
+async def unban(tx: Reading, order: Order) -> Decision[str]:
+    """The game need not hear it: nobody who is banned is online."""
+    name, user = await _meant(tx, order)
+    if user.ban_reason is None:
+        raise NotBanned(name=name)
+    return Decision([UserUnbanned(user, _said(order))], name)
+
+
+async def unmute(tx: Reading, order: Order) -> Decision[str]:
+    name, user = await _meant(tx, order)
+    if user.mute_reason is None:
+        raise NotMuted(name=name)
+    told = await _told(tx, user, UserUnmuted.kind, {"mute_reason": None, **_said(order)})
+    return Decision([UserUnmuted(user, _said(order)), *told], name)
+
+
+async def kick(tx: Reading, order: Order) -> Decision[str]:
+    name, user = await _meant(tx, order)
+    told = await _told(tx, user, "user_kicked", _said(order))
+    if not told:
+        raise UserNotOnline
+    return Decision(told, name)
+
+
+async def _meant(tx: Reading, order: Order) -> tuple[str, User]:
+    """The account, locked: whoever issues a token waits, and then sees what was decided."""
+    owner = await lookup.owner(tx, order.key) if order.of_player else None
+    user = await lookup.locked_user(tx, owner.user_id if owner else order.key)
+    if order.actor_id is not None:
+        actor = await users.by_id(tx, order.actor_id)
+        if actor is None or _score(actor.powers) < _score(user.powers):
+            raise Outranked
+    return (owner.player if owner else user.name), user
+
+
+def _score(powers: Powers) -> int:
+    """As the engine weighs them: who may ban outweighs all the rest together."""
+    return powers.editor + 2 * powers.mute + 4 * powers.kick + 8 * powers.ban
+
+
+async def _penalty(tx: Reading, order: Order) -> Penalty:
+    ends_at = await clock.now(tx) + order.days * DAY_MS if order.days else None
+    return Penalty(order.reason, order.moderator, ends_at)
+
+
+def _said(order: Order) -> dict[str, object]:
+    return {"reason": order.reason, "moderator": order.moderator}
+
+
+async def _told(tx: Reading, user: User, kind: str, said: Mapping[str, object]) -> list[GameTold]:
+    """A row for each of the account's characters that is online: the feed tells of characters alone."""
+    return [GameTold(user, kind, each, said) for each in await moderation.online_of_user(tx, user.id)]

@@ -1,0 +1,46 @@
+"""Deleting an account is erasing a person: what is known of them goes, what the game counts stays.
+
+The characters go with all they hold. In the ledger rows about the account and its characters, names, addresses and
+reasons are taken out; numbers, times and quantities stay, so that the ledger goes on adding up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gamekeeper.game import characters, lookup
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import PlayerDeleted, UserDeleted
+from gamekeeper.game.refusals import OwnAccount
+from gamekeeper.game.spelling import Spelling
+from gamekeeper.store import ledger, players
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import User
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    user: User  # as it was
+    characters: Sequence[str]  # their names
+    changes: int  # rows of the ledger that say less now
+
+
+async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -> Decision[Erased]:
+    """Refused while one of the characters is online, and to the account itself: nobody could repeat the request."""
+    user = await lookup.locked_user(tx, key)
+    if user.id == caller:
+        raise OwnAccount
+    gone = [await _deleted(tx, each.id, spelling) for each in await players.records_of_user(tx, user.id)]
+    ids = {change.player.id for _, change in gone}.union(await ledger.players_of(tx, user.id))
+    changes = await ledger.about(tx, user.id, ids)
+    names = [name for name, _ in gone]
+    words = {user.name, user.email, *names, *await ledger.words(tx, changes, spelling.personal())} - {""}
+    deleted = UserDeleted(user, changes, sorted(words))
+    nobody = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
+    changed = [*(change for _, change in gone), deleted]
+    return Decision(changed, Erased(user, names, len(changes)), kept=Erased(nobody, [], 0))
+
+
+async def _deleted(tx: Reading, player_id: str, spelling: Spelling) -> tuple[str, PlayerDeleted]:
+    """The name, and the change without it."""
+    _, change = await characters.deleted(tx, player_id, spelling)
+    return change.player.name, replace(change, player=replace(change.player, name=""))

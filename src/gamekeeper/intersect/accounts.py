@@ -1,0 +1,113 @@
+"""Intersect's accounts as ours."""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+
+from gamekeeper.game import accounts, lookup, salted
+from gamekeeper.game.lookup import fold
+from gamekeeper.game.passwords import NO_PASSWORD
+from gamekeeper.game.refusals import BadField
+from gamekeeper.intersect import values
+from gamekeeper.intersect.source import Row
+from gamekeeper.store.moderation import Imposed
+from gamekeeper.store.users import Powers, User
+
+Note = Callable[[str], None]  # takes a reason to list a row for
+CLASHES = "its name is another's when case is ignored: kept, and found by its id only"
+UNADDRESSED = "its email is empty, no address, or another's: kept as text; nobody is found by it"
+NO_SALT = "its password has no salt or is no hash, so nobody can log in: set a new one"
+_HASH = re.compile(r"[0-9A-F]{64}", re.ASCII | re.IGNORECASE)
+# what most addresses look like; the others are looked at closely, which takes long
+_PLAIN_EMAIL = re.compile(
+    r"[a-z0-9]+([._+-][a-z0-9]+){0,4}@([a-z0-9]{1,30}\.){1,4}[a-z]{2,12}", re.ASCII | re.IGNORECASE
+)
+_LONGEST_PLAIN = 60
+
+
+class Read(NamedTuple):
+    user: User
+    fold: str
+    email_fold: str | None  # None: it is no address
+
+
+def user(row: Row, pattern: re.Pattern[str], note: Note) -> Read:
+    own_id, raw_name, raw_email, salt, password, power, registered = row
+    name = named(own_id, raw_name, pattern, note)
+    email = values.text(raw_email)
+    made = values.moment(registered) or 0
+    found = User(own_id, name, email, _password(salt, password, note), _powers(power, note), made, None, None)
+    return Read(found, fold(name), fold(email) if _is_email(email) else None)
+
+
+def named(own_id: str, raw: object, pattern: re.Pattern[str], note: Note) -> str:
+    """Of an account or a character: as it is if it can be kept, and listed if it is none that we would give."""
+    name = raw if isinstance(raw, str) else ""
+    if not lookup.nameable(name):
+        note("its name is empty, too long or has characters that no name may have: its id is its name now")
+        return own_id
+    if fold(name) in accounts.RESERVED:
+        note(f"its name '{name}' is a word of the API: kept, and found by its id only")
+    elif lookup.guid(name):
+        note(f"its name '{name}' looks like an id: kept, and found by its id only")
+    elif not pattern.fullmatch(name):
+        note(f"its name '{name}' is outside the setting name_pattern: kept")
+    return name
+
+
+def imposed(rows: Iterable[Row]) -> Imposed:
+    """The first ban or mute of an account: it has one at most."""
+    user_id, _, started, ends, reason, moderator = next(iter(rows))
+    began = values.moment(started) or 0
+    return Imposed(user_id, values.text(reason), values.text(moderator), began, values.end(ends))
+
+
+def _password(salt: object, password: object, note: Note) -> str:
+    if not isinstance(salt, str) or not salt.strip() or not isinstance(password, str) or not _HASH.fullmatch(password):
+        note(NO_SALT)
+        return NO_PASSWORD
+    return salted.imported(salt, password.upper())
+
+
+def _powers(raw: object, note: Note) -> Powers:
+    powers, problem = _read_powers(raw if isinstance(raw, str | bytes) else None)
+    if problem:
+        note(problem)
+    return powers
+
+
+@lru_cache(maxsize=256)
+def _read_powers(raw: str | bytes | None) -> tuple[Powers, str]:
+    found = values.decoded(raw)
+    if not isinstance(found, dict):
+        return Powers(), "" if raw is None else "its powers cannot be read: it has none now"
+    power = cast("dict[str, Any]", found)
+    given = power.get("ApiRoles")
+    roles = cast("dict[str, Any]", given if isinstance(given, dict) else {})
+    query = _true(roles.get("UserQuery")) or _true(power.get("PersonalInformation"))
+    manage = _true(roles.get("UserManage"))
+    powers = Powers(
+        editor=_true(power.get("Editor")),
+        ban=_true(power.get("Ban")),
+        kick=_true(power.get("Kick")),
+        mute=_true(power.get("Mute")),
+        api=_true(power.get("Api")),
+        users_query=query,
+        users_manage=manage and query,
+    )
+    return powers, "it had UserManage without UserQuery: it has neither now" if manage and not query else ""
+
+
+def _true(value: object) -> bool:
+    return value is True
+
+
+def _is_email(email: str) -> bool:
+    if len(email) <= _LONGEST_PLAIN and _PLAIN_EMAIL.fullmatch(email):
+        return True
+    try:
+        accounts.require_email(email, "")
+    except BadField:
+        return False
+    return True

@@ -1,0 +1,101 @@
+"""Gamedata as our catalogue, and what of it is needed to compute a character's record."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import cast
+
+from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.rows import BOOLEAN, INTEGER
+from gamekeeper.intersect import values
+from gamekeeper.intersect.report import Line
+from gamekeeper.intersect.source import Row
+from gamekeeper.intersect.vitals import NONE, VITALS, Class, Worn
+from gamekeeper.store.catalogue import Entry, Item, Named, Variable
+
+EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # Intersect's types of items
+TYPES = {1: BOOLEAN, 2: INTEGER, 3: "String", 4: "Number"}  # of variables
+NOT_KEPT = "a variable of text or of fractions, which Gamekeeper does not keep"
+KINDS = {
+    "items": "items",
+    "known_spells": "spells",
+    "known_variables": "variables",
+    "known_switches": "variables",
+    "classes": "classes",
+    "maps": "maps",
+}  # a table, by our name for it, and the kind of entry that its rows are
+
+
+@dataclass(slots=True)
+class Game:
+    """What the catalogue has, while characters are read."""
+
+    entries: dict[str, dict[str, Entry]] = field(default_factory=dict[str, dict[str, Entry]])  # by table, by id
+    classes: dict[str, Class] = field(default_factory=dict[str, Class])
+    worn: dict[str, Worn] = field(default_factory=dict[str, Worn])  # what gives health or mana
+    lines: list[Line] = field(default_factory=list[Line])  # rows that are no entry
+
+    def ids(self, *nouns: str) -> set[str]:
+        return {each for noun in nouns for each in self.entries.get(noun, {})}
+
+    def add(self, noun: str, table: str, rows: Iterable[Row]) -> None:
+        entries = self.entries.setdefault(noun, {})
+        for row in rows:
+            if row[0] is None or row[0] == ZERO or row[0] in entries:
+                self.lines.append(Line(table, row[0] or "", "its id is no guid, or another's"))
+                continue
+            entry = self._entry(noun, row)
+            if entry:
+                entries[row[0]] = entry
+            else:
+                self.lines.append(Line(table, row[0], NOT_KEPT))
+
+    def _entry(self, noun: str, row: Row) -> Entry | None:
+        if noun == "items":
+            self._wear(row)
+            return item(row)
+        if noun == "classes":
+            self.classes[row[0]] = class_of(row)
+        if noun in ("known_variables", "known_switches"):
+            return variable(row, INTEGER if noun == "known_variables" else BOOLEAN)
+        return Named(row[0], values.text(row[1]))
+
+    def _wear(self, row: Row) -> None:
+        given, percent = (values.numbers(each, VITALS) or NONE for each in row[7:9])
+        if any(given) or any(percent):
+            self.worn[row[0]] = Worn(given, percent)
+
+
+def item(row: Row) -> Item:
+    """Currency is stackable whatever its flag says; what is worn or is a bag never is."""
+    own_id, name, kind, stackable, icon, slots, most = row[:7]
+    stacks = (kind == CURRENCY or values.flag(stackable)) and kind not in (EQUIPMENT, BAG)
+    cap = values.number(most, 1) if stacks else None
+    size = max(1, values.number(slots, 0) or 0) if kind == BAG else 0
+    return Item(own_id, values.text(name), stacks, cap, size, values.text(icon) or None)
+
+
+def variable(row: Row, usual: str) -> Variable | None:
+    """None: of a type that is not ours. Before there were types a table said it."""
+    own_id, name, *said = row
+    kind = TYPES.get(said[0], usual) if said else usual
+    return Variable(own_id, values.text(name), kind) if kind in (BOOLEAN, INTEGER) else None
+
+
+def class_of(row: Row) -> Class:
+    _, _, base, increase, by_percent, first_exp, exp_increase, overrides = row
+    return Class(
+        values.numbers(base, VITALS) or NONE,
+        values.numbers(increase, VITALS) or NONE,
+        values.flag(by_percent),
+        values.number(first_exp, 0, values.MOST_LONG) or 0,
+        values.number(exp_increase, 0) or 0,
+        _levels(overrides),
+    )
+
+
+def _levels(raw: object) -> dict[int, int]:
+    found = values.decoded(raw)
+    if not isinstance(found, dict):
+        return {}
+    pairs = cast("dict[str, object]", found).items()
+    return {int(level): exp for level, exp in pairs if level.isdigit() and isinstance(exp, int)}

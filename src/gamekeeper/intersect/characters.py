@@ -1,0 +1,268 @@
+"""Intersect's characters as ours: the record, and all that it has."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+from gamekeeper.game.effects import World
+from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
+from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.players import NOTHING_EQUIPPED, Player
+from gamekeeper.intersect import values
+from gamekeeper.intersect.accounts import named
+from gamekeeper.intersect.catalogue import NOT_KEPT
+from gamekeeper.intersect.report import Count, Counts, Line
+from gamekeeper.intersect.source import Row
+from gamekeeper.intersect.values import shown
+from gamekeeper.intersect.vitals import VITALS, Vitals
+from gamekeeper.settings import Settings
+
+BOOLEAN_TYPE, INTEGER_TYPE = 1, 2
+DIRECTIONS = 3
+MOST_WORN = 20
+MOST_USUAL = 50_000
+
+
+Character = tuple[Player, World]
+
+
+class Bag(NamedTuple):
+    size: int
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """What a character has, as it was read."""
+
+    player: Row
+    inventory: Sequence[Row] = ()
+    bank: Sequence[Row] = ()
+    spells: Sequence[Row] = ()
+    variables: Sequence[Row] = ()
+    switches: Sequence[Row] = ()
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads characters one after the other; what is odd about their rows is listed."""
+
+    tables: Mapping[str, str]  # what they are called there
+    settings: Settings
+    vitals: Vitals
+    items: Mapping[object, str]  # the catalogue's, by how they are spelt there
+    spells: set[str]  # the catalogue's
+    bags: Mapping[str, Bag]
+    usual: dict[tuple[object, object, object], Stack] = field(  # what slots held before, by item, quantity and stats
+        default_factory=dict[tuple[object, object, object], Stack]
+    )
+    used: set[str] = field(default_factory=set[str])  # bags that lie in some slot already
+    counts: Counts = field(default_factory=Counts)
+    lines: list[Line] = field(default_factory=list[Line])
+    guids: values.Guids = field(default_factory=values.Guids)
+
+    def read(self, raw: Raw, pattern: re.Pattern[str]) -> Character:
+        slots: dict[Spot, Stack] = {}
+        sizes: dict[str, int] = {}
+        waiting: list[str] = []
+        self._place(slots, INVENTORY, "inventory", raw.inventory, waiting)
+        self._place(slots, BANK, "bank", raw.bank, waiting)
+        for bag_id in waiting:  # it grows while bags are found in bags
+            size, rows = self.bags[bag_id]
+            self._place(slots, bag_id, "bag_slots", rows, waiting)
+            sizes[bag_id] = max(size, *(row[2] + 1 for row in rows if (bag_id, row[2]) in slots), 1)
+            self._count("bags").taken += 1
+        variables = self._variables(raw)
+        return self._player(raw.player, slots, pattern), World(slots, sizes, self._spells(raw.spells), variables)
+
+    def leave(self, noun: str, row_id: object, reason: str) -> None:
+        """A row that is not taken."""
+        self._count(noun).left += 1
+        self.lines.append(Line(self.tables[noun], shown(row_id), reason))
+
+    def note(self, noun: str, row_id: object, reason: str) -> None:
+        """A row that is taken, but not as it is, or where nobody expects it."""
+        self.lines.append(Line(self.tables[noun], shown(row_id), reason, taken=True))
+
+    def _count(self, noun: str) -> Count:
+        return self.counts[self.tables[noun]]
+
+    # --- slots -----------------------------------------------------------------------------------------------------
+
+    def _place(self, slots: dict[Spot, Stack], place: str, noun: str, rows: Sequence[Row], waiting: list[str]) -> None:
+        """The usual row goes by quickly: there are some dozens of them for every character, and few kinds of them."""
+        usual, most = self.usual, self._size(place)
+        before = len(slots)
+        for row in rows:
+            _, _, slot, item, quantity, bag, properties = row
+            spot = (place, slot)
+            stack = usual.get((item, quantity, properties)) if bag is None else None
+            if stack is None or spot in slots or slot.__class__ is not int or not 0 <= slot <= most:
+                stack = self._odd(slots, spot, noun, row, waiting)
+            if stack:
+                slots[spot] = stack
+        self._count(noun).taken += len(slots) - before
+
+    def _odd(self, slots: dict[Spot, Stack], spot: Spot, noun: str, row: Row, waiting: list[str]) -> Stack | None:
+        """None when there is no way to keep it; whatever else is odd is noted."""
+        place, slot = spot
+        _, row_id, _, item, quantity, bag, properties = row
+        notes, item_id, count = len(self.lines), self.guids[item], values.number(quantity, 0)
+        if item_id is None or count is None or values.number(slot, 0) is None:
+            self.leave(noun, row_id, f"impossible values: slot {slot!r}, item {shown(item)}, quantity {quantity!r}")
+            return None
+        if spot in slots:
+            self.leave(noun, row_id, f"slot {slot} is taken by another row")
+            return None
+        if self.items and item_id not in self.items:
+            self.note(noun, row_id, f"its item {item_id} is not in the game data: kept")
+        if count == 0:
+            self.note(noun, row_id, "its quantity is 0: kept as 1, which it counts as there")
+        if slot > self._size(place):
+            beyond = (
+                f"the setting {place}_slots: kept" if place in (INVENTORY, BANK) else "its bag, which is larger now"
+            )
+            self.note(noun, row_id, f"slot {slot} is beyond {beyond}")
+        buffs = values.buffs(properties)
+        if buffs is None:
+            self.note(noun, row_id, "its stats cannot be read: kept without them")
+        stack = Stack(item_id, count or 1, self._bag(noun, row_id, bag, waiting), buffs or values.NO_BUFFS)
+        if bag is None and len(self.lines) == notes and len(self.usual) < MOST_USUAL:
+            self.usual[item, quantity, properties] = stack  # nothing is odd about it
+        return stack
+
+    def _bag(self, noun: str, row_id: object, raw: object, waiting: list[str]) -> str | None:
+        bag_id = None if raw is None else self.guids[raw]
+        if bag_id == ZERO or raw is None:
+            return None
+        if bag_id is None or bag_id not in self.bags:
+            self.note(noun, row_id, f"its bag {shown(raw)} is not there: kept without it")
+            return None
+        if bag_id in self.used:
+            self.note(noun, row_id, f"its bag {bag_id} lies in another slot, or in itself: kept without it")
+            return None
+        self.used.add(bag_id)
+        waiting.append(bag_id)
+        return bag_id
+
+    def _size(self, place: str) -> int:
+        """The last slot of a place."""
+        if place == INVENTORY:
+            return self.settings.inventory_slots - 1
+        return self.settings.bank_slots - 1 if place == BANK else self.bags[place].size - 1
+
+    # --- spells and variables --------------------------------------------------------------------------------------
+
+    def _spells(self, rows: Iterable[Row]) -> dict[int, str]:
+        known: dict[int, str] = {}
+        for _, row_id, slot, raw in rows:
+            spell_id = self.guids[raw]
+            if spell_id is None or values.number(slot, 0) is None:
+                self.leave("spells", row_id, f"impossible values: slot {slot!r}, spell {shown(raw)}")
+            elif slot in known:
+                self.leave("spells", row_id, f"slot {slot} is taken by another row")
+            else:
+                known[slot] = spell_id
+                if self.spells and spell_id not in self.spells:
+                    self.note("spells", row_id, f"its spell {spell_id} is not in the game data: kept")
+                if slot >= self.settings.spell_slots:
+                    self.note("spells", row_id, f"slot {slot} is beyond the setting spell_slots: kept")
+        if known:
+            self._count("spells").taken += len(known)
+        return known
+
+    def _variables(self, raw: Raw) -> dict[str, int | bool]:
+        found: dict[str, int | bool] = {}
+        for noun, rows in (("variables", raw.variables), ("switches", raw.switches)):
+            for _, row_id, raw_id, raw_value in rows:
+                variable_id = self.guids[raw_id]
+                value = values.flag(raw_value) if noun == "switches" else value_of(raw_value)
+                if variable_id is None or variable_id in found:
+                    self.leave(noun, row_id, "its variable's id is no guid, or there twice")
+                elif value is None:
+                    self.leave(noun, row_id, NOT_KEPT)
+                else:
+                    found[variable_id] = value
+                    self._count(noun).taken += 1
+        return found
+
+    # --- the record ------------------------------------------------------------------------------------------------
+
+    def _player(self, row: Row, slots: Mapping[Spot, Stack], pattern: re.Pattern[str]) -> Player:
+        own_id, user_id, raw_name, map_id, x, y, z, direction, sprite, face, level, exp = row[:12]
+        class_id, gender, points, vitals, base, allocated, equipment, online, created, played = row[12:]
+
+        def note(reason: str) -> None:
+            self.note("players", own_id, reason)
+
+        level = self._number(own_id, "Level", level, 1, 1)
+        kind = self.guids[class_id] or ZERO
+        worn = self._equipment(own_id, equipment, slots)
+        self._count("players").taken += 1
+        return Player(
+            id=own_id,
+            user_id=self.guids[user_id] or ZERO,
+            name=named(own_id, raw_name, pattern, note),
+            max_vitals=self.vitals.most(kind, level, [slots[INVENTORY, slot].item_id for slot in worn if slot >= 0]),
+            level=level,
+            exp=self._number(own_id, "Exp", exp, 0, 0, values.MOST_LONG),
+            experience_to_next_level=self.vitals.to_next_level(kind, level),
+            class_id=kind,
+            gender=self._number(own_id, "Gender", gender, 0, 0, 1),
+            vitals=self._numbers(own_id, "Vitals", vitals, VITALS),
+            base_stats=self._numbers(own_id, "BaseStats", base, values.STATS),
+            stat_point_allocations=self._numbers(own_id, "StatPointAllocations", allocated, values.STATS),
+            stat_points=self._number(own_id, "StatPoints", points, 0, -values.MOST),
+            equipment=worn,
+            map_id=self.guids[map_id] or ZERO,
+            x=self._number(own_id, "X", x, 0, -values.MOST),
+            y=self._number(own_id, "Y", y, 0, -values.MOST),
+            z=self._number(own_id, "Z", z, 0, -values.MOST),
+            dir=self._number(own_id, "Dir", direction, 0, 0, DIRECTIONS),
+            sprite=values.text(sprite),
+            face=values.text(face),
+            created_at=values.moment(created) or 0,
+            play_time_seconds=values.number(played, 0, values.MOST_LONG) or 0,
+            last_online=values.moment(online),
+        )
+
+    def _number(self, own_id: str, name: str, raw: object, usual: int, least: int, most: int = values.MOST) -> int:
+        found = values.number(raw, least, most)
+        if found is None:
+            self.note("players", own_id, f"its {name} is {raw!r}: {usual} now")
+        return usual if found is None else found
+
+    def _numbers(self, own_id: str, name: str, raw: Any, count: int) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
+        found = values.numbers(raw, count)
+        if found is None:
+            self.note("players", own_id, f"its {name} cannot be read: all 0 now")
+        return found or (0,) * count
+
+    def _equipment(self, own_id: str, raw: Any, slots: Mapping[Spot, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
+        count = len(NOTHING_EQUIPPED)
+        found = values.numbers(raw, count, -1)
+        if found is None:
+            self.note("players", own_id, "its Equipment cannot be read: it wears nothing now")
+            return NOTHING_EQUIPPED
+        if any(slot >= 0 for slot in (values.numbers(raw, MOST_WORN, -1) or ())[count:]):
+            self.note("players", own_id, f"it wears more than {count} things: what is beyond lies in its inventory")
+        worn = tuple(slot if slot >= 0 and (INVENTORY, slot) in slots else -1 for slot in found)
+        if any(slot >= 0 and slot != kept for slot, kept in zip(found, worn, strict=True)):
+            self.note("players", own_id, "it wears something out of an empty slot: taken off")
+        return worn
+
+
+def value_of(raw: object) -> int | bool | None:
+    """A variable's value; None when it is of a type that is not ours. Before 2019-06 it was a plain number."""
+    found = raw if isinstance(raw, int) else values.decoded(raw)
+    if isinstance(found, dict):
+        value = cast("dict[str, Any]", found)
+        kind, found = value.get("Type"), value.get("Value")
+        if kind == BOOLEAN_TYPE and isinstance(found, bool | int):
+            return bool(found)
+        if kind != INTEGER_TYPE or isinstance(found, bool):
+            return None
+    if isinstance(found, bool):
+        return found
+    return found if isinstance(found, int) and -values.MOST_LONG <= found <= values.MOST_LONG else None

@@ -1,0 +1,94 @@
+"""What became of every row: counts per table, and a file that names each row which was not taken as it was."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper.intersect.eras import BadSource
+
+
+class Line(NamedTuple):
+    """A row that was not taken, or was but not as it is."""
+
+    table: str
+    id: str
+    reason: str
+    taken: bool = False
+
+
+@dataclass(slots=True)
+class Count:
+    rows: int = 0
+    empty: int = 0  # they stand for empty slots, which are not stored here
+    taken: int = 0
+    there: int = 0  # before this import
+    left: int = 0  # not taken
+
+    @property
+    def unaccounted(self) -> int:
+        return self.rows - self.empty - self.taken - self.there - self.left
+
+
+@dataclass(slots=True)
+class Counts:
+    of: dict[str, Count] = field(default_factory=dict[str, Count])
+
+    def __getitem__(self, table: str) -> Count:
+        return self.of.setdefault(table, Count())
+
+    def plus(self, more: "Counts") -> "Counts":
+        names = {**self.of, **more.of}
+        return Counts({name: _sum(self.of.get(name, Count()), more.of.get(name, Count())) for name in names})
+
+    def json(self) -> str:
+        return msgspec.json.encode(self.by_table()).decode()
+
+    def by_table(self) -> dict[str, dict[str, int]]:
+        return {name: asdict(count) for name, count in self.of.items()}
+
+    @staticmethod
+    def read(text: str) -> "Counts":
+        found = msgspec.json.decode(text, type=Mapping[str, Count])
+        return Counts(dict(found))
+
+
+def _sum(one: Count, other: Count) -> Count:
+    return Count(
+        one.rows + other.rows,
+        one.empty + other.empty,
+        one.taken + other.taken,
+        one.there + other.there,
+        one.left + other.left,
+    )
+
+
+class File:
+    """JSON Lines. What is written goes after a place that is known, so that a second try writes the same bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.touch(mode=0o600)  # it has people's names
+            self._file = path.open("r+b")
+        except OSError as error:
+            raise BadSource(f"{path} cannot be written: {error.strerror}. Name another with --report.") from error
+
+    def size(self) -> int:
+        return self._file.seek(0, os.SEEK_END)
+
+    def write(self, after: int, lines: Iterable[Line]) -> int:
+        """Cuts off whatever else is there; returns where it ends now."""
+        self._file.seek(after)
+        self._file.truncate()
+        self._file.writelines(msgspec.json.encode(line._asdict()) + b"\n" for line in lines)
+        if self._file.tell() > after:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()

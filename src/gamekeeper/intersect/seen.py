@@ -1,0 +1,22 @@
+"""What a dry run would have brought in by now: on the disk when it is much, and gone at the end."""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+
+
+class Seen:
+    def __init__(self) -> None:
+        self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)  # a file without a name
+        self._db.execute("CREATE TABLE seen (kind TEXT, key TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID")
+        self._db.execute("BEGIN")
+
+    def add(self, kind: str, keys: Iterable[str]) -> None:
+        self._db.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?)", ((kind, key) for key in keys))
+
+    def among(self, kind: str, keys: Iterable[str]) -> set[str]:
+        text = "SELECT seen.key FROM json_each(?) AS asked JOIN seen ON seen.kind = ? AND seen.key = asked.value"
+        return {row[0] for row in self._db.execute(text, (json.dumps(list(keys)), kind))}
+
+    def close(self) -> None:
+        self._db.close()

@@ -1,0 +1,120 @@
+"""Intersect's databases as SQLite files: looked through before anything is begun, and never written to."""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from gamekeeper.intersect import values
+from gamekeeper.intersect.eras import BadSource, Table
+from gamekeeper.intersect.source import Keys, Row, Source
+
+LOCK_SECONDS = 3
+CACHE_KIB = 64 * 1024
+
+
+class SqliteSource(Source):
+    mark = "?"
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._ordered: set[str] = set()
+        try:
+            self._db = _opened(path)
+            self._check()
+            self._db.execute("BEGIN")
+        except sqlite3.Error as error:
+            raise _clear(path, error) from error
+
+    def tables(self) -> dict[str, list[str]]:
+        names = self.run("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'")
+        return {
+            name: [row[0] for row in self.run("SELECT name FROM pragma_table_info(?)", name)] for (name,) in list(names)
+        }
+
+    def order(self, table: Table) -> None:
+        """Their ids in every spelling: a file may have several, when its game was about to change them."""
+        if table.name in self._ordered:
+            return
+        self._ordered.add(table.name)
+        place, key = self.keys(table, table.key).place, self.quoted(table.key)
+        self._db.execute(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
+        own = f"SELECT guid({key}) AS own FROM {self.quoted(table.name)} LIMIT -1"  # noqa: S608 - names that the schema has
+        self._db.execute(
+            f"INSERT OR IGNORE INTO {place} SELECT own, upper(own), guid_bytes(own) FROM ({own}) "  # noqa: S608 - names that the schema has
+            "WHERE own IS NOT NULL ORDER BY own"
+        )
+
+    def all(self, text: str, *given: object) -> list[Row]:
+        try:
+            return self._db.execute(text, given).fetchall()
+        except sqlite3.Error as error:
+            raise _clear(Path(self.name), error) from error
+
+    def run(self, text: str, *given: object) -> Iterator[Row]:
+        try:
+            yield from self._db.execute(text, given)
+        except sqlite3.Error as error:
+            raise _clear(Path(self.name), error) from error
+
+    def close(self) -> None:
+        self._db.close()
+
+    def quoted(self, name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    def keys(self, owners: Table, column: str) -> Keys:
+        return Keys(
+            f"temp.{self.quoted('ids of ' + owners.name)}", "k.id", f"t.{self.quoted(column)} IN (k.id, k.upper, k.raw)"
+        )
+
+    def guid(self, expression: str) -> str:
+        return f"guid({expression})"
+
+    def forms(self, guid: str) -> Sequence[object]:
+        return guid, guid.upper(), values.guid_bytes(guid)
+
+    def _check(self) -> None:
+        """All of it: nothing is begun on a damaged file."""
+        self._db.create_function("guid", 1, values.guid, deterministic=True)
+        self._db.create_function("guid_bytes", 1, _guid_bytes, deterministic=True)
+        self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        found = [row[0] for row in self._db.execute("PRAGMA quick_check(1)")]
+        if found != ["ok"]:
+            raise _damaged(self.name, str(found[0]))
+
+
+def _guid_bytes(guid: str | None) -> bytes | None:
+    return None if guid is None else values.guid_bytes(guid)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    if not path.is_file():
+        raise BadSource(f"There is no file {path}. Intersect has its own in the folder resources.")
+    options = "mode=ro"
+    if not os.access(path.parent, os.W_OK):  # SQLite would make files there, to share the reading
+        wal = path.with_name(path.name + "-wal")
+        if wal.exists() and wal.stat().st_size:
+            raise BadSource(f"{wal} has changes that cannot be read there. Copy {path.name}* to a folder of your own.")
+        options += "&immutable=1"
+    uri = f"file:{quote(str(path.absolute()))}?{options}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=LOCK_SECONDS, check_same_thread=False)
+
+
+def _clear(path: Path, error: sqlite3.Error) -> BadSource:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith("SQLITE_NOTADB"):
+        return BadSource(f"{path} is not an SQLite database. Give playerdata.db and gamedata.db as the game has them.")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return BadSource(f"{path} is locked by another program. Stop the game's server, or copy the file.")
+    if name.startswith("SQLITE_CORRUPT"):
+        return _damaged(str(path), str(error))
+    return BadSource(f"{path} cannot be read: {error}. Can this user read it, and is its folder whole?")
+
+
+def _damaged(name: str, what: str) -> BadSource:
+    return BadSource(
+        f"{name} is damaged: {what.strip()}. Nothing was imported. Take a copy from before, or save what can be "
+        f"saved with `sqlite3 {name} .recover | sqlite3 saved.db` and import that."
+    )

@@ -1,0 +1,44 @@
+"""What the database has already: ids, names, addresses and bags that cannot be taken a second time."""
+
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any
+
+from gamekeeper.intersect.seen import Seen
+from gamekeeper.store import catalogue, items, players, presence, users
+from gamekeeper.store.engine import Reading
+
+USER, USER_NAME, EMAIL, PLAYER, PLAYER_NAME, BAG = "user", "user name", "email", "player", "player name", "bag"
+_FIND: Mapping[str, Callable[[Reading, Iterable[str]], Coroutine[Any, Any, set[str]]]] = {
+    USER: users.known_ids,
+    USER_NAME: users.known_folds,
+    EMAIL: users.known_emails,
+    PLAYER: presence.known_players,
+    PLAYER_NAME: players.known_folds,
+    BAG: items.known_bags,
+}
+
+
+class There:
+    async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
+        asked = list(keys)
+        return await _FIND[kind](tx, asked) if tx and asked else set()
+
+    async def entries(self, tx: Reading | None, kind: str, ids: Iterable[str]) -> set[str]:
+        return set(await catalogue.by_id(tx, kind, ids)) if tx else set()
+
+    def note(self, kind: str, keys: Iterable[str]) -> None:
+        """They are in the database as soon as this is committed: nothing to keep in mind."""
+
+
+class Rehearsed(There):
+    """A dry run's: what it would have brought in is not there, and counts as if it were."""
+
+    def __init__(self) -> None:
+        self._seen = Seen()
+
+    async def find(self, tx: Reading | None, kind: str, keys: Iterable[str]) -> set[str]:
+        asked = list(keys)
+        return await super().find(tx, kind, asked) | self._seen.among(kind, asked)
+
+    def note(self, kind: str, keys: Iterable[str]) -> None:
+        self._seen.add(kind, keys)

@@ -1,0 +1,121 @@
+"""What stands in Intersect's columns, as values of ours: guids, moments, flags, numbers and lists of them."""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, cast
+
+import msgspec
+
+from gamekeeper.game import lookup
+from gamekeeper.game.inventory import NO_BUFFS
+
+MOST = 2**31 - 1  # of what is an integer there and here
+MOST_LONG = 2**63 - 1
+GUID_BYTES = 16
+LAST_YEAR = 9999  # what stands for never there
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+STATS = 5
+
+
+def guid(raw: object) -> str | None:
+    """In .NET's order when it is bytes: the first three groups come with their last byte first."""
+    if isinstance(raw, bytes):
+        if len(raw) != GUID_BYTES:
+            return None
+        first = raw[3::-1].hex()
+        return f"{first}-{raw[5:3:-1].hex()}-{raw[7:5:-1].hex()}-{raw[8:10].hex()}-{raw[10:].hex()}"
+    return lookup.guid(raw.strip().lower()) if isinstance(raw, str) else None  # what is lower case is read quickly
+
+
+def guid_bytes(text: str) -> bytes:
+    """A guid of ours in .NET's order."""
+    raw = bytes.fromhex(text.replace("-", ""))
+    return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
+
+
+def shown(raw: object) -> str:
+    """An id for people to read, whatever stands there."""
+    return guid(raw) or (raw.hex() if isinstance(raw, bytes) else str(raw))
+
+
+class Guids(dict[object, str | None]):
+    """Guids that come again and again, each read once."""
+
+    def __missing__(self, raw: object) -> str | None:
+        found = self[raw] = guid(raw)
+        return found
+
+
+def moment(raw: object) -> int | None:
+    """Milliseconds since 1970, and None for what is no moment or was before; a moment without a zone is UTC."""
+    if isinstance(raw, str):
+        try:
+            raw = datetime.fromisoformat(raw.strip())
+        except ValueError:
+            return None
+    if not isinstance(raw, datetime):
+        return None
+    since = (raw if raw.tzinfo else raw.replace(tzinfo=UTC)) - EPOCH
+    milliseconds = since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
+    return milliseconds if milliseconds > 0 else None
+
+
+def end(raw: object) -> int | None:
+    """When a ban ends; None: it does not."""
+    at = moment(raw)
+    return None if at is None or datetime.fromtimestamp(at / 1000, UTC).year >= LAST_YEAR else at
+
+
+def text(raw: object) -> str:
+    """What every database can keep of it."""
+    if raw is None:
+        return ""
+    kept = raw.decode(errors="replace") if isinstance(raw, bytes) else str(raw)
+    return kept.replace("\x00", "").encode(errors="replace").decode()
+
+
+def flag(raw: object) -> bool:
+    """MySQL may have it as a bit, which comes as a byte."""
+    return any(raw) if isinstance(raw, bytes) else bool(raw)
+
+
+def number(raw: object, least: int, most: int = MOST) -> int | None:
+    """None when there is no such number."""
+    return raw if isinstance(raw, int) and least <= raw <= most else None
+
+
+def decoded(raw: object) -> Any:  # noqa: ANN401 - JSON may be anything
+    """None when it is no JSON."""
+    if not isinstance(raw, str | bytes):
+        return None
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def numbers(raw: str | bytes | None, count: int, missing: int = 0) -> tuple[int, ...] | None:
+    """A JSON list, cut or filled up to so many numbers; None when it is none."""
+    found = decoded(raw)
+    return _numbers(cast("list[object]", found), count, missing) if isinstance(found, list) else None
+
+
+@lru_cache(maxsize=4096)
+def buffs(raw: str | bytes | None) -> tuple[int, ...] | None:
+    """Of StatBuffs, or of the StatModifiers in ItemProperties; None when it cannot be read."""
+    if raw is None or raw in ("", "null"):
+        return NO_BUFFS
+    found = decoded(raw)
+    if isinstance(found, dict):
+        found = cast("dict[str, object]", found).get("StatModifiers")
+        if found is None:
+            return NO_BUFFS
+    return _numbers(cast("list[object]", found), STATS, 0) if isinstance(found, list) else None
+
+
+def _numbers(found: list[object], count: int, missing: int) -> tuple[int, ...] | None:
+    if not all(isinstance(each, int) for each in found):
+        return None
+    kept = [max(-MOST, min(each, MOST)) for each in cast("list[int]", found)[:count]]
+    return tuple(kept + [missing] * (count - len(kept)))

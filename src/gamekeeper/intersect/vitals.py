@@ -1,0 +1,69 @@
+"""What Intersect computes of a character and does not store: its most health and mana, and its way to go."""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from gamekeeper.intersect import values
+
+VITALS = 2
+UNKNOWN_CLASS = 20  # the health and the mana of whoever has a class that is gone
+LEAST = (1, 0)
+NONE = (0, 0)
+
+
+class Class(NamedTuple):
+    base: tuple[int, ...] = NONE
+    increase: tuple[int, ...] = NONE
+    by_percent: bool = False
+    first_exp: int = 0
+    exp_increase: int = 0  # percent
+    overrides: Mapping[int, int] = {}
+
+    def vital(self, which: int, level: int) -> int:
+        base, increase = self.base[which], self.increase[which]
+        if self.by_percent:
+            return int(base * (1 + increase / 100) ** (level - 1))
+        return base + increase * (level - 1)
+
+    def exp_for(self, level: int) -> int:
+        """How much it takes from this level to the next."""
+        if level in self.overrides:
+            return self.overrides[level]
+        return min(int(self.first_exp * (1 + self.exp_increase / 100) ** (level - 1)), values.MOST_LONG)
+
+
+class Worn(NamedTuple):
+    """What an item gives to whoever wears it."""
+
+    given: tuple[int, ...] = NONE
+    percent: tuple[int, ...] = NONE
+
+
+class Vitals:
+    def __init__(self, classes: Mapping[str, Class], items: Mapping[str, Worn], max_level: int) -> None:
+        self._classes = classes
+        self._items = items
+        self._max_level = max_level
+        self._bare = lru_cache(maxsize=65_536)(self._base)
+
+    def most(self, class_id: str, level: int, worn: Iterable[str]) -> tuple[int, ...]:
+        base = self._bare(class_id, level)
+        bonus = [0] * VITALS
+        for item in worn:
+            given, percent = self._items.get(item, Worn())
+            for which in range(VITALS):
+                bonus[which] += given[which] + int(percent[which] * base[which] / 100)
+        return tuple(min(max(base[which] + bonus[which], LEAST[which]), values.MOST) for which in range(VITALS))
+
+    def to_next_level(self, class_id: str, level: int) -> int:
+        known = self._classes.get(class_id)
+        if level >= self._max_level:
+            return -1
+        return known.exp_for(level) if known else 0
+
+    def _base(self, class_id: str, level: int) -> tuple[int, ...]:
+        known = self._classes.get(class_id)
+        if known is None:
+            return (UNKNOWN_CLASS,) * VITALS
+        return tuple(known.vital(which, level) for which in range(VITALS))

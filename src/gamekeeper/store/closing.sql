@@ -1,0 +1,39 @@
+-- Each of the first three finds statements to run: which tables there are is the database's to say.
+
+-- SQLite's writer has the file to itself already.
+-- name: hold (sqlite)
+SELECT 'SELECT 0';
+
+-- Who reads goes on; who writes waits, and gives up.
+-- name: hold (postgres)
+SELECT 'LOCK TABLE ' || string_agg(quote_ident(relname), ', ' ORDER BY oid) || ' IN SHARE ROW EXCLUSIVE MODE'
+FROM pg_class WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace);
+
+-- name: guard (sqlite)
+SELECT 'CREATE TRIGGER closed_' || name || '_' || value || ' BEFORE ' || value || ' ON ' || name ||
+       ' BEGIN SELECT RAISE(ABORT, ''this database is closed''); END'
+FROM pragma_table_list, json_each('["insert", "update", "delete"]')
+WHERE pragma_table_list.schema = 'main' AND pragma_table_list.type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~';
+
+-- The error is that of a server that takes no writes: whoever is connected knows what to do about it.
+-- name: guard (postgres)
+SELECT text FROM (
+    SELECT CAST(0 AS oid) AS place, 'CREATE FUNCTION closed() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN '
+        'RAISE read_only_sql_transaction USING MESSAGE = ''this database is closed''; END $f$' AS text
+    UNION ALL
+    SELECT oid, format('CREATE TRIGGER closed BEFORE INSERT OR UPDATE OR DELETE ON %I '
+        'FOR EACH STATEMENT EXECUTE FUNCTION closed()', relname)
+    FROM pg_class WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace)
+) AS guards ORDER BY place;
+
+-- name: unguard (sqlite)
+SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'closed~_%' ESCAPE '~';
+
+-- name: unguard (postgres)
+SELECT 'DROP FUNCTION IF EXISTS closed() CASCADE';
+
+-- name: mark
+INSERT INTO migrations (number, name, checksum, applied_at) VALUES ($1, $2, '', {now});
+
+-- name: unmark
+DELETE FROM migrations WHERE number = $1 RETURNING name;

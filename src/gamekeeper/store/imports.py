@@ -1,0 +1,31 @@
+"""What was brought in from other servers, and how far it has come."""
+
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("imports")
+DONE = "done"  # the stage at the end
+
+
+class State(NamedTuple):
+    source: str
+    stage: str
+    last: str
+    listed: int
+    counts: str  # JSON
+    finished_at: int | None = None
+
+
+async def find(tx: Reading, source: str) -> State | None:
+    row = await tx.one(SQL.find, source)
+    return State(row[0], row[1], row[2], row[3], _text(row[4]), row[5]) if row else None
+
+
+def save(tx: Writing, state: State) -> None:
+    tx.later(SQL.save, state.source, state.stage, state.last, state.listed, state.counts)
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value

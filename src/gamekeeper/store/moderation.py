@@ -1,0 +1,69 @@
+"""Bans and mutes, and whom they concern. What has ended stays until the next one; `user_records` leaves it out."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("moderation")
+
+
+class Penalty(NamedTuple):
+    reason: str
+    moderator: str  # whoever is said to have done it
+    ends_at: int | None  # None: for good
+
+
+class Imposed(NamedTuple):
+    """A ban or a mute with the moment from which it has been in force."""
+
+    user_id: str
+    reason: str
+    moderator: str
+    started_at: int
+    ends_at: int | None
+
+
+class Owner(NamedTuple):
+    user_id: str
+    player: str  # the character's name
+
+
+def save_ban(tx: Writing, user_id: str, ban: Penalty) -> None:
+    tx.later(SQL.save_ban, user_id, *ban)
+
+
+def save_mute(tx: Writing, user_id: str, mute: Penalty) -> None:
+    tx.later(SQL.save_mute, user_id, *mute)
+
+
+def load_bans(tx: Writing, bans: Iterable[Imposed]) -> None:
+    tx.load(SQL.load_bans, bans)
+
+
+def load_mutes(tx: Writing, mutes: Iterable[Imposed]) -> None:
+    tx.load(SQL.load_mutes, mutes)
+
+
+def lift_ban(tx: Writing, user_id: str) -> None:
+    tx.later(SQL.lift_ban, user_id)
+
+
+def lift_mute(tx: Writing, user_id: str) -> None:
+    tx.later(SQL.lift_mute, user_id)
+
+
+async def owner_by_fold(tx: Reading, fold: str) -> Owner | None:
+    row = await tx.one(SQL.owner_by_fold, fold)
+    return Owner(*row) if row else None
+
+
+async def owner_by_id(tx: Reading, player_id: str) -> Owner | None:
+    row = await tx.one(SQL.owner_by_id, player_id)
+    return Owner(*row) if row else None
+
+
+async def online_of_user(tx: Reading, user_id: str) -> list[str]:
+    """The ids of the account's characters that are online."""
+    return [row[0] for row in await tx.all(SQL.online_of_user, user_id)]

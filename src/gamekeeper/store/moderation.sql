@@ -1,0 +1,32 @@
+-- name: save_ban
+INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, $2, $3, {now}, $4)
+ON CONFLICT (user_id) DO UPDATE
+SET reason = excluded.reason, moderator = excluded.moderator, started_at = excluded.started_at,
+    ends_at = excluded.ends_at;
+
+-- name: save_mute
+INSERT INTO mutes (user_id, reason, moderator, started_at, ends_at) VALUES ($1, $2, $3, {now}, $4)
+ON CONFLICT (user_id) DO UPDATE
+SET reason = excluded.reason, moderator = excluded.moderator, started_at = excluded.started_at,
+    ends_at = excluded.ends_at;
+
+-- name: load_bans
+INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, $2, $3, $4, $5);
+
+-- name: load_mutes
+INSERT INTO mutes (user_id, reason, moderator, started_at, ends_at) VALUES ($1, $2, $3, $4, $5);
+
+-- name: lift_ban
+DELETE FROM bans WHERE user_id = $1;
+
+-- name: lift_mute
+DELETE FROM mutes WHERE user_id = $1;
+
+-- name: owner_by_fold
+SELECT user_id, name FROM players WHERE fold = $1;
+
+-- name: owner_by_id
+SELECT user_id, name FROM players WHERE id = $1;
+
+-- name: online_of_user
+SELECT p.id FROM players p JOIN presence o ON o.player_id = p.id WHERE p.user_id = $1 ORDER BY p.id;

@@ -1,0 +1,64 @@
+"""What is stored about the person behind an account besides its record: of secrets only that they are there."""
+
+from typing import NamedTuple
+
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.statements import Statements
+
+SQL = Statements("person")
+
+
+class Penalty(NamedTuple):
+    kind: str  # ban, mute
+    reason: str
+    moderator: str
+    started_at: int
+    ends_at: int | None
+
+
+class Token(NamedTuple):
+    id: str
+    read_only: bool
+    issued_at: int
+    access_expires: int
+    refresh_expires: int
+    exchanged_at: int | None
+    revoked_at: int | None
+    last_used: int | None
+
+
+class Mail(NamedTuple):
+    id: str
+    kind: str
+    address: str
+    queued_at: int
+    expires_at: int
+    tries: int
+    sent_at: int | None
+    failed_at: int | None
+    last_error: str | None
+
+
+class Caller(NamedTuple):
+    """Who has given the right password lately: an account's id, or an address."""
+
+    caller: str
+    at: int
+
+
+async def penalties(tx: Reading, user_id: str) -> list[Penalty]:
+    return [Penalty(*row) for row in await tx.all(SQL.penalties, user_id)]
+
+
+async def tokens(tx: Reading, user_id: str, issued_at: int, token_id: str, limit: int) -> list[Token]:
+    """The next ones after a token, the oldest first."""
+    rows = await tx.all(SQL.tokens, user_id, issued_at, token_id, limit)
+    return [Token(*row)._replace(read_only=bool(row[1])) for row in rows]
+
+
+async def mails(tx: Reading, user_id: str) -> list[Mail]:
+    return [Mail(*row) for row in await tx.all(SQL.mails, user_id)]
+
+
+async def callers(tx: Reading, user_id: str) -> list[Caller]:
+    return [Caller(*row) for row in await tx.all(SQL.callers, user_id)]

@@ -1,0 +1,15 @@
+-- name: penalties
+SELECT 'ban', reason, moderator, started_at, ends_at FROM bans WHERE user_id = $1
+UNION ALL
+SELECT 'mute', reason, moderator, started_at, ends_at FROM mutes WHERE user_id = $1;
+
+-- name: tokens
+SELECT id, read_only, issued_at, access_expires, refresh_expires, exchanged_at, revoked_at, last_used FROM tokens
+WHERE user_id = $1 AND (issued_at, id) > ($2, $3) ORDER BY issued_at, id LIMIT $4;
+
+-- name: mails
+SELECT id, kind, address, queued_at, expires_at, tries, sent_at, failed_at, last_error FROM mails
+WHERE user_id = $1 ORDER BY queued_at, id;
+
+-- name: callers
+SELECT caller, at FROM known_callers WHERE user_id = $1 ORDER BY caller;

@@ -1,0 +1,95 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import CommandLine
+from world import World
+
+
+def test_move(command: CommandLine, target: str) -> None:
+    said = command.says("move", "--to", target).splitlines()
+    assert said[0].startswith("Moved ")
+    assert said[0].endswith("; every table adds up to the same there; doctor found nothing.")
+    assert "is closed: no server starts on it, and those that still run write nothing." in said[1]
+    assert "Ann" in CommandLine(target).says("users", "list")
+    problem = command.refuses("users", "list")
+    assert "Error: This database was moved to " in problem
+    assert "start Gamekeeper on that one" in problem
+    assert command.refuses("backup", "anywhere") == problem
+    assert "can be used again." in command.says("move", "--reopen")
+    assert "was not closed; nothing to do." in command.says("move", "--reopen")
+    assert "Ann" in command.says("users", "list")
+
+
+def test_move_for_programs(command: CommandLine, first_command: CommandLine, world: World) -> None:
+    moved = command.json("move", "--to", first_command.database)
+    assert moved["problems"] == []
+    assert moved["tables"]["players"]["rows"] == 3
+    assert moved["rows"] == sum(table["rows"] for table in moved["tables"].values())
+    assert {len(table["sum"]) for table in moved["tables"].values()} == {64}
+    assert moved["tables"]["ledger"]["rows"] == len(world.ledger())
+
+
+def test_a_move_that_takes_an_error_along(command: CommandLine, target: str, world: World) -> None:
+    world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
+    said = command.says("move", "--to", target, code=1)
+    assert "; doctor found 1 errors." in said
+    assert "error: ledger: The slots hold 1251 of item Gold Coin" in said
+
+
+def test_where_to(command: CommandLine) -> None:
+    """Also by another spelling of the same place."""
+    assert "That is the database to be moved." in command.refuses("move", "--to", command.database)
+    other = command.database.replace("///", "////") if command.database.startswith("sqlite") else command.database
+    assert "Name an empty one" in command.refuses("move", "--to", other)
+    for given in ([], ["--to", other, "--reopen"]):
+        assert "Say where to move to, or --reopen. For instance: gamekeeper move" in command.refuses("move", *given)
+    assert "is neither sqlite:///" in command.refuses("move", "--to", "mysql://x")
+    assert "Ann" in command.says("users", "list")
+
+
+def test_nothing_is_overwritten(command: CommandLine, first_command: CommandLine) -> None:
+    first_command.says("migrate")
+    assert "already, and it is left alone." in command.refuses("move", "--to", first_command.database)
+    assert "Ann" in command.says("users", "list")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_nowhere_to_move_from(first_command: CommandLine, tmp_path: Path) -> None:
+    assert "There is no database" in first_command.refuses("move", "--to", f"sqlite:///{tmp_path / 'x.db'}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_out_of_reach(command: CommandLine) -> None:
+    assert "out of reach" in command.refuses("move", "--to", "postgresql://nobody@127.0.0.1:1/x")
+    assert "Ann" in command.says("users", "list")
+
+
+def test_export_and_import(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "game"
+    said = command.says("export", str(folder))
+    assert said.startswith("Exported ")
+    assert said.endswith(". Read back: every file has its lines and its SHA-256.\n")
+    said = first_command.says("import", "gamekeeper", str(folder))
+    assert said.startswith("Imported ")
+    assert said.endswith("; doctor found nothing.\n")
+    assert first_command.json("users", "show", "Ann") == command.json("users", "show", "Ann")
+    assert "already, and it is left alone." in first_command.refuses("import", "gamekeeper", str(folder))
+    assert "is there already." in command.refuses("export", str(folder))
+
+
+def test_export_and_import_for_programs(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "game"
+    made = command.json("export", str(folder))
+    assert made["files"]["players.jsonl"]["lines"] == 3
+    assert made["files"].keys() == {each.name for each in folder.iterdir()} - {"manifest.json"}
+    assert json.loads((folder / "manifest.json").read_text())["ledger"] == made["ledger"]
+    back = first_command.json("import", "gamekeeper", str(folder))
+    assert back["problems"] == []
+    assert back["tables"]["players"]["rows"] == 3
+
+
+def test_no_export(first_command: CommandLine, tmp_path: Path) -> None:
+    problem = first_command.refuses("import", "gamekeeper", str(tmp_path))
+    assert f"{tmp_path} is no export: manifest.json cannot be read: No such file or directory." in problem

@@ -1,0 +1,162 @@
+import json
+import os
+import pty
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import people
+from command_line import CommandLine
+from game_server import heartbeat, join
+from gamekeeper.backup import person as exports
+from people import ANN, ANNS_POUCH, COIN, ZOE
+from world import SENT, World
+
+DELETE = ("users", "delete", "Ann")
+
+
+def names(command: CommandLine) -> list[str]:
+    return [each["name"] for each in command.json("users", "list")]
+
+
+# --- delete --------------------------------------------------------------------------------------------------------
+
+
+def test_delete(command: CommandLine, world: World) -> None:
+    result = command.run(*DELETE, "--yes")
+    said = f"Ann ({people.USER_IDS['Ann']}), 2 characters (Ann, Zoe) and the names in 3 rows of the ledger"
+    assert result.stdout == f"Erased {said}.\n"
+    assert f"{said} will go." in result.stderr
+    assert "Older backups" in result.stderr
+    assert "Ann" not in names(command)
+    assert world.get(f"/api/v1/players/{ANN.id}").status == 404
+    entry = world.ledger()[-1]
+    assert (entry.kind, entry.actor_id, entry.request_id[:4]) == ("user_deleted", None, "cli-")
+    rest = str(world.sql("SELECT word FROM list_changes")) + str(world.sql("SELECT buckets FROM list_blocks"))
+    assert "zoe" not in rest
+
+
+def test_delete_by_id_of_somebody_without_characters(command: CommandLine) -> None:
+    said = command.says("users", "delete", people.USER_IDS["Mona"], "--yes")
+    assert said.startswith(f"Erased Mona ({people.USER_IDS['Mona']}), 0 characters and the names in 2 rows")
+
+
+def test_delete_dry_run(command: CommandLine) -> None:
+    result = command.run(*DELETE, "--dry-run")
+    assert result.stdout.endswith("2 characters (Ann, Zoe) and the names in 3 rows of the ledger would go.\n")
+    assert "Ann" in names(command)
+
+
+def test_delete_refused(command: CommandLine, world: World) -> None:
+    assert "No user with name 'Nobody'. `gamekeeper users list`" in command.refuses(
+        "users", "delete", "Nobody", "--yes"
+    )
+    heartbeat(world)
+    join(world, ZOE.id)
+    for how in ("--yes", "--dry-run"):
+        assert "The player is online; try again when they have left." in command.refuses(*DELETE, how)
+    assert "Ann" in names(command)
+
+
+def test_delete_asks(command: CommandLine) -> None:
+    problem = command.refuses(*DELETE, code=2, typed="y\n")
+    assert "There is no terminal to ask on; say --yes, or look first with --dry-run." in problem
+    assert "Ann" in names(command)
+
+
+def test_a_terminal_is_asked(command: CommandLine) -> None:
+    for answer, code in (("n\n", 1), ("y\n", 0)):
+        ours, theirs = pty.openpty()
+        os.write(ours, answer.encode())
+        process = subprocess.run(
+            [sys.executable, "-m", "gamekeeper", *DELETE, "--database", command.database],
+            stdin=theirs,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        os.close(ours)
+        os.close(theirs)
+        assert process.returncode == code, process.stderr
+        assert b"This cannot be undone. Erase? [y/N]" in process.stderr
+        assert ("Ann" in names(command)) == bool(code)
+
+
+# --- export --------------------------------------------------------------------------------------------------------
+
+
+def export(command: CommandLine, path: Path, name: str = "ann", *more: str) -> Any:
+    command.says("users", "export", name, str(path), *more)
+    return json.loads(path.read_bytes())
+
+
+def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
+    world.get("/api/v1/users/Ann/password/reset")
+    world.post("/api/v1/users/Ann/password/validate", {"password": SENT})
+    muted = "INSERT INTO mutes (user_id, reason, moderator, started_at) VALUES ($1, 'shouting', 'Root', 0)"
+    world.sql(muted, people.USER_IDS["Ann"])
+    world.call("DELETE", "/api/v1/players/Zoe", headers={"X-Reason": "asked for"})
+    path = tmp_path / "ann.json"
+    said = command.says("users", "export", "ann", str(path))
+    found = json.loads(path.read_bytes())
+    assert said == f"Wrote all about Ann to {path} (1 character, 5 changes; {path.stat().st_size:,} bytes).\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert (found["account"]["Name"], found["account"]["Email"]) == ("Ann", "ann@example.test")
+    assert found["account"]["PasswordResetCode"] is None
+    (ann,) = found["characters"]
+    assert (ann["Name"], ann["Items"][0]["Quantity"], ann["Bank"][0]["ItemId"]) == ("Ann", 250, COIN.id)
+    assert (ann["Bags"][0]["Id"], ann["Spells"][0]["Slot"], len(ann["Variables"])) == (ANNS_POUCH, 0, 2)
+    penalty = {"kind": "mute", "reason": "shouting", "moderator": "Root", "started_at": "1970-01-01T00:00:00.000Z"}
+    assert found["penalties"] == [penalty | {"ends_at": None}]
+    assert [each["address"] for each in found["mails"]] == ["ann@example.test"]
+    assert [each["caller"] for each in found["callers"]] == [people.USER_IDS["Root"]]
+    kinds = ["user_registered", "reset_requested", "player_created", "player_created", "player_deleted"]
+    assert [each["kind"] for each in found["changes"]] == kinds
+    assert next(each["reason"] for each in found["changes"] if each["kind"] == "player_deleted") == "asked for"
+
+
+def test_export_has_no_secrets(command: CommandLine, world: World, tmp_path: Path) -> None:
+    log_in = {"grant_type": "password", "username": "Clerk", "password": SENT}
+    world.post("/api/oauth/token", log_in, by=None)
+    world.get("/api/v1/users/Clerk/password/reset")
+    found = export(command, tmp_path / "clerk.json", "Clerk")
+    assert len(found["tokens"]) == 2
+    text = (tmp_path / "clerk.json").read_text()
+    secrets = world.sql("SELECT access_hash, refresh_hash FROM tokens") + world.sql("SELECT code, code FROM resets")
+    secrets += world.sql("SELECT password, password FROM users")
+    assert not [each for row in secrets for each in row if each and each in text]
+
+
+def test_export_overwrites_nothing_unless_told(command: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "ann.json"
+    path.write_text("mine")
+    assert "is there already" in command.refuses("users", "export", "Ann", str(path))
+    assert path.read_text() == "mine"
+    assert export(command, path, "Ann", "--force")["account"]["Name"] == "Ann"
+    for place, problem in ((tmp_path, "is a folder"), (tmp_path / "no" / "ann.json", "cannot be written")):
+        assert problem in command.refuses("users", "export", "Ann", str(place))
+
+
+def test_an_export_that_fails_leaves_nothing(command: CommandLine, world: World, tmp_path: Path) -> None:
+    assert "No user with name 'Nobody'." in command.refuses("users", "export", "Nobody", str(tmp_path / "nobody.json"))
+    world.sql("UPDATE players SET document = CAST('{}' AS {document}) WHERE id = $1", ZOE.id)  # found half-way
+    command.run("users", "export", "Ann", str(tmp_path / "ann.json"), code=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_history_takes_no_more_memory(world: World, tmp_path: Path) -> None:
+    """What is held at a time is a page, however many rows there are."""
+    many = """INSERT INTO ledger (at, kind, over_link, player_id, request_id, after)
+              WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $2)
+              SELECT 0, 'player_changed', {false}, $1, 'test', '{"Face":"%s"}' FROM n"""
+    world.sql(many % ("x" * 200), ANN.id, 40_000)
+    tracemalloc.start()
+    done = world.run(exports.export(world.keeper, "Ann", tmp_path / "ann.json", force=False))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert done.changes > 40_000
+    assert len(json.loads((tmp_path / "ann.json").read_bytes())["changes"]) == done.changes
+    assert (tmp_path / "ann.json").stat().st_size > 10_000_000
+    assert peak < 5_000_000

@@ -1,0 +1,208 @@
+"""What real clients send and the spec does not say: each kind of it, on every operation that it can be sent to."""
+
+import json
+import re
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeGuard
+from urllib.parse import urlencode
+
+import pytest
+from good_requests import EXAMPLES, UNKNOWN_KEYS, Example, handler_of, path_of, tried
+from sockets import ANSWER_SECONDS, Served, request, served
+
+from gamekeeper.http import wire
+from gamekeeper.http.routes import NOBODY, ROUTES
+from world import SENT, Answer, World
+
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+OTHERWISE_EACH_TIME = {"tokens.log_in", "info.stats", "link.heartbeat", "feed.changes"}
+BODIED = [each for each in EXAMPLES if each.route.takes not in {None, bytes}]
+OF_CLIENTS = [each for each in BODIED if not each.route.over_link]  # game servers speak JSON
+JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.gives, str)]
+Varied = Mapping[str, Any]  # what `World.call` takes instead of the plain body
+
+
+def faults(world: World, examples: Iterable[Example], vary: Callable[[Example], Varied]) -> dict[str, str]:
+    """Of all that must be answered as if it had been sent plainly, what is not."""
+    found: dict[str, str] = {}
+    for each in examples:
+        varied = dict(vary(each))
+        path = varied.pop("path", tried(each))
+        answer = world.call(each.route.method, path, **({"body": each.body} | varied))
+        plain = world.call(each.route.method, tried(each), body=each.body)
+        if told(each, answer) != told(each, plain):
+            found[each.name] = f"{answer.status} {answer.raw[:200]!r}, plainly {plain.status} {plain.raw[:200]!r}"
+    return found
+
+
+def told(example: Example, answer: Answer) -> tuple[int, object]:
+    if answer.status != 200:
+        return answer.status, answer.code
+    return 200, None if handler_of(example.route) in OTHERWISE_EACH_TIME else answer.raw
+
+
+def as_text(value: object) -> str:
+    return json.dumps(value) if isinstance(value, bool | int) else str(value)
+
+
+def is_hash(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+# --- bodies -------------------------------------------------------------------------------------------------------
+
+
+def test_a_form_with_names_in_any_case_on_every_post(unchanged: World) -> None:
+    def form(example: Example) -> Varied:
+        fields = {name.title(): as_text(value) for name, value in example.fields.items()}
+        return {"body": None, "raw": urlencode(fields).encode(), "headers": {"Content-Type": f"{FORM}; charset=UTF-8"}}
+
+    assert len(OF_CLIENTS) >= 16
+    assert faults(unchanged, OF_CLIENTS, form) == {}
+
+
+def test_numbers_and_booleans_as_text(unchanged: World) -> None:
+    def texts(example: Example) -> Varied:
+        return {"body": {name: as_text(value) for name, value in example.fields.items()}}
+
+    counted = [each for each in OF_CLIENTS if any(isinstance(value, int) for value in each.fields.values())]
+    assert {"items.give", "items.take", "variables.assign"} <= {handler_of(each.route) for each in counted}
+    assert faults(unchanged, counted, texts) == {}
+
+
+@pytest.mark.parametrize("written", [str.upper, str.lower])
+def test_hashes_in_either_case(unchanged: World, written: Callable[[str], str]) -> None:
+    def rewritten(value: object) -> object:
+        return written(value) if is_hash(value) else value
+
+    def hashes(example: Example) -> Varied:
+        return {"body": {name: rewritten(value) for name, value in example.fields.items()}}
+
+    hashed = [each for each in OF_CLIENTS if any(map(is_hash, each.fields.values()))]
+    assert len(hashed) >= 7
+    assert faults(unchanged, hashed, hashes) == {}
+
+
+def test_fields_that_nobody_knows(unchanged: World) -> None:
+    def more(example: Example) -> Varied:
+        return {"body": {"size": "", "username": "Bob", **example.fields}}
+
+    assert faults(unchanged, BODIED, more) == {}
+
+
+@pytest.mark.parametrize("content_type", [JSON, FORM, None])
+def test_an_empty_array_where_nothing_is_needed(unchanged: World, content_type: str | None) -> None:
+    def empty_array(_: Example) -> Varied:
+        return {"body": None, "raw": b"[]", "headers": {"Content-Type": content_type} if content_type else {}}
+
+    unneeded = [each for each in EXAMPLES if each.route.takes is None]
+    optional = [each for each in OF_CLIENTS if each.fields == {}]
+    assert len(optional) >= 4
+    assert faults(unchanged, unneeded + optional, empty_array) == {}
+
+
+# --- paths and headers --------------------------------------------------------------------------------------------
+
+
+def test_a_slash_at_the_end(unchanged: World) -> None:
+    def slash(example: Example) -> Varied:
+        path, mark, query = tried(example).partition("?")
+        return {"path": f"{path}/{mark}{query}"}
+
+    assert faults(unchanged, EXAMPLES, slash) == {}
+
+
+@pytest.mark.parametrize("content_type", [JSON, FORM, "text/plain", "multipart/form-data"])
+def test_a_content_type_without_a_body(unchanged: World, content_type: str) -> None:
+    gets = [each for each in EXAMPLES if each.route.takes is None]
+    assert faults(unchanged, gets, lambda _: {"headers": {"Content-Type": content_type}}) == {}
+
+
+@pytest.mark.parametrize("authorization", ["Bearer ", "Bearer", "", "Bearer null", "Basic QTpC"])
+def test_whatever_is_in_the_header_of_who_asks_for_a_token(unchanged: World, authorization: str) -> None:
+    open_to_all = [each for each in EXAMPLES if each.route.needs is NOBODY]
+    assert "tokens.log_in" in {handler_of(each.route) for each in open_to_all}
+    assert faults(unchanged, open_to_all, lambda _: {"by": None, "headers": {"Authorization": authorization}}) == {}
+
+
+@pytest.mark.parametrize("size", [101, 5000, 99999])
+def test_pages_as_large_as_anybody_asks_for(unchanged: World, size: int) -> None:
+    paged = [each for each in EXAMPLES if each.route.asks and issubclass(each.route.asks, wire.PageQuery)]
+    assert len(paged) >= 5
+    for each in paged:
+        answer = unchanged.get(f"{each.path}?pageSize={size}&limit={size}")
+        assert (answer.status, answer.json["PageSize"]) == (200, 100), each.name
+        assert answer.json["Count"] == len(answer.json["Values"])
+    for each in (each for each in EXAMPLES if each.route.takes is wire.LegacyPage):
+        answer = unchanged.post(each.path, {"count": size})
+        assert (answer.status, answer.json["count"]) == (200, len(answer.json["entries"])), each.name
+
+
+def test_connection_close_is_echoed_by_every_operation(unchanged: World) -> None:
+    for each in EXAMPLES:
+        for by in ("Root", None):
+            answer = unchanged.call(
+                each.route.method, tried(each), body=each.body, by=by, headers={"Connection": "Close"}
+            )
+            assert answer.headers.get("connection") == "close", each.name
+
+
+# --- answers ------------------------------------------------------------------------------------------------------
+
+
+def is_json(answer: Answer) -> bool:
+    """An object or an array: what a client can look into without looking at the status."""
+    return answer.headers["content-type"] == "application/json; charset=utf-8" and isinstance(answer.json, dict | list)
+
+
+def test_every_answer_is_an_object_or_an_array(unchanged: World) -> None:
+    assert len(JSON_ONLY) >= len(ROUTES) - 2
+    for each in JSON_ONLY:
+        assert is_json(unchanged.call(each.route.method, tried(each), body=each.body)), each.name
+
+
+def test_every_refusal_is_an_object(unchanged: World) -> None:
+    """Unknown addresses, wrong methods, no token, no role, unknown keys, wrong types and wrong bodies."""
+    seen: set[int] = set()
+    for each in EXAMPLES:
+        method, path = each.route.method, tried(each)
+        for answer in (
+            unchanged.call(method, f"{each.path}/nothing/here"),
+            unchanged.call("PATCH", path),
+            unchanged.call(method, path, by=None, body=each.body),
+            unchanged.call(method, path, by="Shop", body=each.body),
+            unchanged.call(method, path_of(each.route, UNKNOWN_KEYS) + "?dryRun=true", body=each.body),
+            unchanged.call(method, path, raw=b"\x00", headers={"Content-Type": JSON}),
+            unchanged.call(method, path, raw=b"x", headers={"Content-Type": "text/plain"}),
+        ):
+            if answer.status != 200:
+                seen.add(answer.status)
+                assert is_json(answer), (each.name, answer.status)
+                assert {"Message", "Code", "RequestId"} <= set(answer.json), each.name
+    assert {400, 401, 403, 404, 405, 415} <= seen
+
+
+# --- over a real socket -------------------------------------------------------------------------------------------
+
+
+def until_the_end(server: Served, method: str, path: bytes, headers: dict[bytes, bytes], body: bytes = b"") -> bytes:
+    """As PHP does it: one connection for one call, read until the server closes it."""
+    asked = request(server, method, path, {b"connection": b"close", **headers}, body)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=ANSWER_SECONDS) as line:
+        line.sendall(asked)
+        return b"".join(iter(lambda: line.recv(65_536), b""))
+
+
+def test_a_real_server_closes_when_it_is_asked_to(database: str, known_tokens: Mapping[str, str]) -> None:
+    form = f"grant_type=password&username=Clerk&password={SENT.upper()}".encode()
+    nobody = {b"authorization": b"Bearer "}
+    with served(database, known_tokens["Shop"]) as server:
+        answers = [
+            until_the_end(server, "GET", b"/api/v1/players/", {b"content-type": JSON.encode()}),
+            until_the_end(server, "POST", b"/api/oauth/token", {**nobody, b"content-type": FORM.encode()}, form),
+            until_the_end(server, "GET", b"/api/v1/players", nobody),
+        ]
+    assert [int(answer.split()[1]) for answer in answers] == [200, 200, 401]
+    for answer in answers:
+        assert b"\r\nconnection: close\r\n" in answer.lower()

@@ -1,0 +1,272 @@
+"""The calls of real clients, replayed: what each sends, to the letter, and what it reads of the answers.
+
+A conversation is a TOML file beside this one. `online` names the characters that are in the game. `[before]` is called
+before each call, by a client that logs in every time. In a `[[call]]`, `send` is method and path, `headers` and `body`
+go as they are written, `status` is 200 unless told, and of the answer the client
+
+* compares `exactly` with what is written there,
+* `reads` a value of a kind: text, number, flag, list, object, guid, time, nothing (null), `text?` (text or nothing), or
+  a whole record out of records.toml,
+* `keeps` a value for later calls, which write it as `<name>`.
+
+A value's place is written as `Values/0/Name`; "" is the whole answer. `answers` are its headers. `<coin>` and other
+names of people.py can be written everywhere.
+"""
+
+import asyncio
+import json
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, cast, get_args
+
+import msgspec
+import pytest
+
+import game_server
+import people
+from databases import Sqlite
+from gamekeeper.http import wire
+from gamekeeper.http.routes import ROUTES, Route
+from world import SENT, Answer, World
+
+HERE = Path(__file__).parent
+FILES = [file for file in sorted(HERE.glob("*.toml")) if file.stem != "records"]
+RECORDS: Mapping[str, Mapping[str, str]] = tomllib.loads((HERE / "records.toml").read_text(encoding="utf-8"))
+OURS = ("/api/link/", "/api/keeper/")  # no client of the engine's calls them
+ASIDE = {"Warning", "Code", "RequestId"}  # fields that only our own clients know of
+PEOPLE = {"ann": people.ANN.id, "bob": people.BOB.id, "zoe": people.ZOE.id}
+THINGS = {"coin": people.COIN, "arrow": people.ARROW, "sword": people.SWORD, "pouch": people.POUCH}
+LORE = {"fireball": people.FIREBALL, "heal": people.HEAL, "kills": people.KILLS, "tutorial": people.TUTORIAL}
+PLACES = {"warrior": people.WARRIOR, "meadow": people.MEADOW}
+WORDS: Mapping[str, str] = {
+    **PEOPLE,
+    **{word: each.id for word, each in (THINGS | LORE | PLACES).items()},
+    **{f"user {name}": user_id for name, user_id in people.USER_IDS.items()},
+    "anns pouch": people.ANNS_POUCH,
+    "nobody": people.NOBODY_ID,
+    "empty": wire.ZERO,
+    "hash": SENT,
+    "HASH": SENT.upper(),
+    "new hash": "ab" * 32,
+}
+GUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "text": lambda value: isinstance(value, str),
+    "number": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "flag": lambda value: isinstance(value, bool),
+    "list": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "guid": lambda value: isinstance(value, str) and GUID.fullmatch(value) is not None,
+    "time": lambda value: isinstance(value, str) and TIME.fullmatch(value) is not None,
+    "nothing": lambda value: value is None,
+    "text?": lambda value: value is None or isinstance(value, str),
+}
+
+
+class Spoken(NamedTuple):
+    """A call as it was sent, and what came back."""
+
+    call: Mapping[str, Any]
+    route: Route
+    answer: Answer
+    words: Mapping[str, str]  # that the client had by then
+
+
+class Misread(AssertionError):
+    """The client does not find what it reads."""
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    return re.sub(r"<([\w ]+)>", lambda found: words[found[1]], text)
+
+
+def at(answer: Any, place: str) -> Any:
+    for step in filter(None, place.split("/")):
+        answer = answer[int(step) if isinstance(answer, list) else step]
+    return answer
+
+
+def replay(world: World, conversation: Mapping[str, Any]) -> list[Spoken]:
+    """All of it; raises Misread where the client would go astray."""
+    if conversation.get("online"):
+        game_server.heartbeat(world)
+        game_server.join(world, *(PEOPLE[name] for name in conversation["online"]))
+    words, spoken = dict(WORDS), list[Spoken]()
+    for call in conversation["call"]:
+        for each in [conversation["before"], call] if "before" in conversation else [call]:
+            spoken.append(say(world, each, words))
+            read(spoken[-1])
+            words |= {word: found(spoken[-1], place) for word, place in each.get("keeps", {}).items()}
+    return spoken
+
+
+def say(world: World, call: Mapping[str, Any], words: Mapping[str, str]) -> Spoken:
+    method, path = filled(call["send"], words).split(" ", 1)
+    headers = {name: filled(value, words) for name, value in call.get("headers", {}).items()}
+    body = filled(call.get("body", ""), words).encode()
+    answer = world.call(method, path, by=None, raw=body, headers=headers)
+    return Spoken(call, route_of(method, path), answer, dict(words))
+
+
+def read(spoken: Spoken) -> None:
+    """As the client does it."""
+    call, answer = spoken.call, spoken.answer
+    about = f"{call['send']}: {answer.status} {answer.raw[:600]!r}"
+    if answer.status != call.get("status", 200):
+        raise Misread(f"{call.get('status', 200)} expected: {about}")
+    for name, value in call.get("answers", {}).items():
+        if answer.headers.get(name.lower()) != value:
+            raise Misread(f"the header {name} is {answer.headers.get(name.lower())}: {about}")
+    for place, value in call.get("exactly", {}).items():
+        wanted = filled(value, spoken.words) if isinstance(value, str) else value
+        if not same(found(spoken, filled(place, spoken.words)), wanted):
+            raise Misread(f"{place} is not {wanted!r}: {about}")
+    for place, kind in call.get("reads", {}).items():
+        of_kind(spoken, place, kind)
+
+
+def of_kind(spoken: Spoken, place: str, kind: str) -> None:
+    for name, inner in RECORDS.get(kind, {}).items():
+        of_kind(spoken, f"{place}/{name}", inner)
+    if not KINDS["object" if kind in RECORDS else kind](found(spoken, place)):
+        raise Misread(f"{place} is no {kind}: {spoken.call['send']}: {spoken.answer.raw[:600]!r}")
+
+
+def same(value: Any, wanted: Any) -> bool:
+    """True is no 1 to a client that compares."""
+    return json.dumps(value) == json.dumps(wanted)
+
+
+def found(spoken: Spoken, place: str) -> Any:
+    try:
+        return at(spoken.answer.json, place)
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise Misread(f"{place} is not there: {spoken.call['send']}: {spoken.answer.raw[:600]!r}") from None
+
+
+def route_of(method: str, path: str) -> Route:
+    """Literal paths win."""
+    plain = path.partition("?")[0].rstrip("/")
+    fitting = [each for each in ROUTES if each.method == method and pattern(each.path).fullmatch(plain)]
+    return min(fitting, key=lambda each: len(each.parameters))
+
+
+def pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\[\w+\\\]", "[^/]+", re.escape(path)))
+
+
+def load(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+# --- the replay ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_client_finds_what_it_reads(world: World, file: Path) -> None:
+    replay(world, load(file))
+
+
+def called() -> set[tuple[str, str]]:
+    """The operations that some client calls with success."""
+    every = [call for file in FILES for call in [*load(file)["call"], load(file).get("before")] if call]
+    words = {**{word: "x" for call in every for word in call.get("keeps", {})}, **WORDS}
+    sent = [filled(call["send"], words).split(" ", 1) for call in every if "status" not in call]
+    return {(route.method, route.path) for route in (route_of(method, path) for method, path in sent)}
+
+
+def test_every_operation_is_in_some_conversation() -> None:
+    wanted = {(route.method, route.path) for route in ROUTES if not route.path.startswith(OURS)}
+    assert wanted - called() == set()
+
+
+# --- a field that is spelt otherwise ------------------------------------------------------------------------------
+
+
+def renamed(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
+    """The shape with one field spelt otherwise on the wire, and nothing else changed."""
+    fields = [
+        (each.name, each.type, each.default) if each.default is not msgspec.NODEFAULT else (each.name, each.type)
+        for each in msgspec.structs.fields(shape)
+    ]
+    spelt = {each.name: each.encode_name for each in msgspec.structs.fields(shape)} | {field: field.swapcase()}
+    return msgspec.defstruct(shape.__name__, fields, rename=spelt)
+
+
+@pytest.mark.parametrize(
+    ("file", "shape", "field"),
+    [
+        ("php_shop", wire.Token, "access_token"),
+        ("php_shop", wire.Quantity, "inventory"),
+        ("ranking_page", wire.OnlineCount, "onlineCount"),
+        ("registration_site", wire.Message, "Message"),
+    ],
+)
+def test_renaming_a_field_of_the_wire_fails_the_replay(
+    world: World, monkeypatch: pytest.MonkeyPatch, file: str, shape: type[msgspec.Struct], field: str
+) -> None:
+    monkeypatch.setattr(wire, shape.__name__, renamed(shape, field))
+    with pytest.raises(Misread, match="is not there"):
+        replay(world, load(HERE / f"{file}.toml"))
+
+
+def shapes_in(kind: Any) -> set[type[msgspec.Struct]]:
+    """Every struct of an answer, those inside it too."""
+    inside = [shapes_in(each) for each in get_args(kind)]
+    origin = getattr(kind, "__origin__", kind)
+    if isinstance(origin, type) and issubclass(origin, msgspec.Struct):
+        fields = [shapes_in(each.type) for each in msgspec.structs.fields(kind)]
+        return {origin}.union(*inside, *fields)
+    return set[type[msgspec.Struct]]().union(*inside)
+
+
+def spelt_otherwise(value: Any, name: str) -> Any:
+    if isinstance(value, list):
+        return [spelt_otherwise(each, name) for each in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value).items()
+        return {(key + "_" if key == name else key): spelt_otherwise(each, name) for key, each in fields}
+    return value
+
+
+def noticed(spoken: Iterable[Spoken], name: str) -> bool:
+    for each in spoken:
+        raw = json.dumps(spelt_otherwise(each.answer.json, name)).encode()
+        try:
+            read(each._replace(answer=Answer(each.answer.status, each.answer.headers, raw)))
+        except Misread:
+            return True
+    return False
+
+
+@pytest.fixture
+def everything_spoken(sqlite_databases: Sqlite, loop: asyncio.AbstractEventLoop) -> Mapping[str, list[Spoken]]:
+    """All conversations, each in a world of its own, by what the operation gives; no engine has a part in that."""
+    by_shape: defaultdict[str, list[Spoken]] = defaultdict(list)
+    for file in FILES:
+        url = sqlite_databases.fresh()
+        world = World(url, sqlite_databases.tokens, loop)
+        for each in replay(world, load(file)):
+            by_shape[str(each.route.gives)].append(each)
+        world.close()
+        sqlite_databases.drop(url)
+    return by_shape
+
+
+def test_no_field_of_any_answer_can_be_renamed_unnoticed(everything_spoken: Mapping[str, list[Spoken]]) -> None:
+    shapes = {str(route.gives): route.gives for route in ROUTES if not route.path.startswith(OURS)}
+    unnoticed = [
+        f"{shape}: {name}"
+        for shape, gives in shapes.items()
+        for name in names_in(gives) - ASIDE
+        if not noticed(everything_spoken[shape], name)
+    ]
+    assert unnoticed == []
+
+
+def names_in(kind: Any) -> set[str]:
+    return {field.encode_name for shape in shapes_in(kind) for field in msgspec.structs.fields(shape)}

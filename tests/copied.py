@@ -1,0 +1,48 @@
+"""What tests of copies ask: do two databases hold the same, was one left alone, is it in order?"""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import state
+
+from gamekeeper import app, doctor, settings
+from gamekeeper.store import copies
+from world import World
+
+LISTS = frozenset({"lists", "list_blocks", "list_changes"})  # counted anew in every copy
+
+
+def nothing(_what: str, _done: int, _total: int | None) -> None:
+    """Nobody watches."""
+
+
+def contents(world: World, but: Collection[str] = LISTS) -> Mapping[str, list[str]]:
+    """Every table's rows in one order, with values that look alike on both engines."""
+    return {table: _rows(world, table) for table in state.tables() if table not in but}
+
+
+def is_untouched(url: str) -> bool:
+    """Nothing is there, not even a file."""
+    if url.startswith("sqlite"):
+        path = Path(url.removeprefix("sqlite:///"))
+        return not list(path.parent.glob(f"*{path.name}*"))
+    there = app.at_work(settings.load({}, database=url), lambda keeper: copies.tables(keeper.store))
+    return asyncio.run(there) == []
+
+
+def errors(world: World) -> list[str]:
+    found = world.run(doctor.examine(world.keeper, nothing))
+    return [f"{each.check}: {each.message}" for each in found if each.level == doctor.ERROR]
+
+
+def _rows(world: World, table: str) -> list[str]:
+    columns = ", ".join(state.columns()[table])
+    return sorted(repr([_alike(value) for value in row]) for row in world.sql(f"SELECT {columns} FROM {table}"))  # noqa: S608 - names out of schema.sql
+
+
+def _alike(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode()
+    return int(value) if isinstance(value, bool) else value

@@ -1,0 +1,369 @@
+"""Passwords as Intersect kept them: right from the first minute, and by and by under argon2id."""
+
+import asyncio
+import re
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+
+import people
+from command_line import CommandLine
+from gamekeeper import app, doctor
+from gamekeeper.doctor import NOTE, Finding
+from gamekeeper.game import legacy, lookup, salted
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.http.caller import Callers
+from gamekeeper.store import legacy as rows
+from gamekeeper.store.engine import Away
+from gamekeeper.store.statements import Statement
+from proof import at_once, refused, reset_code
+from world import SENT, Answer, World, at_work
+
+TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
+WRONG, NEW = wire_form("not it"), wire_form("battery staple")
+SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
+IMPORTED = f"intersect${SALT}${salted.hashed(SENT, SALT)}"
+ACCOUNTS = ("Ann", "Bob", "Shop")
+ARGON2 = "$argon2id$"
+
+
+def bring_in(world: World, *names: str, stored: str = IMPORTED) -> None:
+    for name in names:
+        world.sql("UPDATE users SET password = $2 WHERE name = $1", name, stored)
+
+
+def kept(world: World) -> Mapping[str, str]:
+    return {name: stored for name, stored in world.sql("SELECT name, password FROM users") if name in ACCOUNTS}
+
+
+def log_in(world: World, sent: str = SENT, name: str = "Shop") -> Answer:
+    return world.post(TOKEN, {"grant_type": "password", "username": name, "password": sent}, by=None)
+
+
+def validate(world: World, name: str, sent: str = SENT) -> Answer:
+    return world.post(f"{USERS}/{name}/password/validate", {"password": sent})
+
+
+def wrap(world: World) -> None:
+    world.run(legacy.wrap(world.keeper))
+
+
+def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Any]) -> None:
+    """Lets something happen between the check of a password and what comes of it; once."""
+    real = world.keeper.passwords.matched
+    left = [happens]
+
+    async def slow(sent: str, stored: str | None) -> str | None:
+        found = await real(sent, stored)
+        if left:
+            await left.pop()()
+        return found
+
+    monkeypatch.setattr(world.keeper.passwords, "matched", slow)
+
+
+@pytest.fixture(autouse=True)
+def restless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test has the time; the one about the rest sets it back."""
+    monkeypatch.setattr(legacy, "REST", 0)
+
+
+# --- logging in -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["imported", "wrapped"])
+def test_good_from_the_first_minute_and_then_under_argon2(world: World, form: str) -> None:
+    bring_in(world, "Shop")
+    if form == "wrapped":
+        wrap(world)
+    ledger, earlier = world.ledger(), kept(world)["Shop"]
+    assert earlier.startswith(salted.WRAPPED if form == "wrapped" else salted.IMPORTED)
+    answer = log_in(world, WRONG)
+    assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
+    assert kept(world)["Shop"] == earlier
+    first = log_in(world, SENT.upper())
+    assert first.status == 200
+    stored = kept(world)["Shop"]
+    assert stored.startswith(ARGON2)
+    assert log_in(world).status == 200
+    assert kept(world)["Shop"] == stored
+    for token in (first.json["access_token"], world.tokens["Shop"]):
+        assert world.get(PLAYERS, token=token).status == 200
+    assert world.ledger() == ledger
+
+
+def test_whoever_may_not_log_in_can_still_prove_it(world: World) -> None:
+    bring_in(world, "Ann")
+    refused(validate(world, "Ann", WRONG), 400, "wrong_password")
+    assert kept(world)["Ann"] == IMPORTED
+    assert validate(world, "Ann").status == 200
+    assert kept(world)["Ann"].startswith(ARGON2)
+
+
+@pytest.mark.parametrize("form", ["imported", "wrapped"])
+def test_many_at_once_on_two_instances(make_world: Callable[..., World], form: str) -> None:
+    """Each makes a hash of its own, one is kept, and all of them were right."""
+    one, other = make_world(), make_world()
+    bring_in(one, "Shop")
+    if form == "wrapped":
+        wrap(one)
+    body = {"grant_type": "password", "username": "Shop", "password": SENT}
+    answers = at_once(one, [each.send("POST", TOKEN, body=body, by=None) for each in (one, other, one, other)])
+    assert [answer.status for answer in answers] == [200] * 4
+    for answer in answers:
+        assert other.get(PLAYERS, token=answer.json["access_token"]).status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (TOKEN, {"grant_type": "password", "username": "Shop", "password": SENT}),
+        (f"{USERS}/Shop/password/validate", {"password": SENT}),
+        (f"{USERS}/Shop/email/change", {"new": "shop@new.test", "authorization": SENT}),
+        (f"{USERS}/Shop/password/change", {"new": NEW, "authorization": SENT}),
+    ],
+)
+def test_wrapped_while_it_is_checked(
+    world: World, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, str]
+) -> None:
+    bring_in(world, "Shop")
+    before_it_is_told(world, monkeypatch, lambda: legacy.wrap(world.keeper))
+    answer = world.post(path, body)
+    assert answer.status == 200, answer.raw
+    assert kept(world)["Shop"].startswith(ARGON2)
+    assert validate(world, "Shop", NEW if "password/change" in path else SENT).status == 200
+
+
+def test_changed_while_it_is_checked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was imported opens nothing any more, and does not come back."""
+    bring_in(world, "Shop")
+    change = {"new": NEW}
+    before_it_is_told(
+        world, monkeypatch, lambda: world.send("POST", f"{USERS}/Shop/manage/password/change", body=change)
+    )
+    answer = log_in(world)
+    assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
+    assert log_in(world, NEW).status == 200
+
+
+def test_gone_while_it_is_checked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    bring_in(world, "Clerk")
+    delete = Statement("delete", {"": "DELETE FROM users WHERE name = 'Clerk'"})
+    before_it_is_told(world, monkeypatch, lambda: world.keeper.store.write(lambda tx: tx.returning(delete)))
+    answer = log_in(world, name="Clerk")
+    assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
+
+
+# --- in the background ----------------------------------------------------------------------------------------------
+
+
+def test_all_are_wrapped_and_nothing_else_changes(world: World) -> None:
+    bring_in(world, "Ann", "Shop")
+    before, ledger = kept(world), world.ledger()
+    wrap(world)
+    after = kept(world)
+    assert [after[name].startswith(salted.WRAPPED) for name in ACCOUNTS] == [True, False, True]
+    assert after["Bob"] == before["Bob"]
+    assert world.ledger() == ledger
+    assert world.get(PLAYERS, by="Shop").status == 200
+    wrap(world)
+    assert kept(world) == after
+
+
+@pytest.mark.parametrize("rest", ["", "$", "$$", "ion"])
+def test_what_is_broken_is_wrapped_too(world: World, rest: str) -> None:
+    """Else it would be found again for ever."""
+    bring_in(world, "Ann", stored=f"intersect{rest}")
+    wrap(world)
+    assert kept(world)["Ann"].startswith(salted.WRAPPED)
+    refused(validate(world, "Ann"), 400, "wrong_password")
+
+
+def test_more_than_are_read_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(legacy, "SOME", 1)
+    bring_in(world, *ACCOUNTS)
+    wrap(world)
+    assert all(stored.startswith(salted.WRAPPED) for stored in kept(world).values())
+
+
+@pytest.mark.parametrize("start", [lookup.ZERO, people.USER_IDS["Bob"], "ffffffff-ffff-4fff-8fff-ffffffffffff"])
+def test_from_anywhere(world: World, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
+    monkeypatch.setattr(lookup, "new_guid", lambda: start)
+    bring_in(world, *ACCOUNTS)
+    wrap(world)
+    assert all(stored.startswith(salted.WRAPPED) for stored in kept(world).values())
+
+
+def test_a_password_that_is_changed_meanwhile_stays_changed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    bring_in(world, "Ann")
+    real = world.keeper.passwords.wrapped
+
+    async def slow(imported: salted.Salted) -> str:
+        found = await real(imported)
+        await world.send("POST", f"{USERS}/Ann/manage/password/change", body={"new": NEW})
+        return found
+
+    monkeypatch.setattr(world.keeper.passwords, "wrapped", slow)
+    wrap(world)
+    assert kept(world)["Ann"].startswith(ARGON2)
+    assert validate(world, "Ann", NEW).status == 200
+
+
+def test_two_instances_at_once(make_world: Callable[..., World]) -> None:
+    one, other = make_world(), make_world()
+    bring_in(one, *ACCOUNTS)
+
+    async def both() -> None:
+        await asyncio.gather(legacy.wrap(one.keeper), legacy.wrap(other.keeper))
+
+    one.run(both())
+    assert all(stored.startswith(salted.WRAPPED) for stored in kept(one).values())
+    assert log_in(other).status == 200
+
+
+def test_stopped_half_way_it_goes_on_later(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+    world, after_a_restart = make_world(), make_world()
+    bring_in(world, *ACCOUNTS)
+    real = world.keeper.passwords.wrapped
+    made: list[str] = []
+
+    async def dies(imported: salted.Salted) -> str:
+        made.append(await real(imported))
+        if len(made) == 2:
+            raise Away("the power went")
+        return made[-1]
+
+    monkeypatch.setattr(world.keeper.passwords, "wrapped", dies)
+    with pytest.raises(Away):
+        wrap(world)
+    assert sorted(stored.partition("$")[0] for stored in kept(world).values()) == ["intersect", "intersect", "wrapped"]
+    for name in ACCOUNTS:
+        assert validate(world, name).status == 200
+    bring_in(world, "Ann", "Bob")
+    wrap(after_a_restart)
+    assert sorted(stored.partition("$")[0] for stored in kept(world).values()) == ["", "wrapped", "wrapped"]
+
+
+def test_who_logs_in_goes_first(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While anybody waits none is even begun; afterwards all of them."""
+    bring_in(world, *ACCOUNTS)
+    passwords, go_on = world.keeper.passwords, threading.Event()
+    real, verify = passwords.wrapped, PasswordHasher.verify
+    begun: list[int] = []
+
+    def slow(hasher: PasswordHasher, stored: str, sent: str) -> bool:
+        return go_on.wait(10) and verify(hasher, stored, sent)
+
+    async def seen(imported: salted.Salted) -> str:
+        begun.append(passwords.waiting)
+        return await real(imported)
+
+    async def both() -> None:
+        logging_in = asyncio.gather(*(passwords.right(WRONG, None) for _ in range(2)))
+        wrapping = asyncio.create_task(legacy.wrap(world.keeper))
+        await asyncio.sleep(0.2)
+        assert begun == []
+        go_on.set()
+        await asyncio.gather(logging_in, wrapping)
+
+    monkeypatch.setattr(PasswordHasher, "verify", slow)
+    monkeypatch.setattr(passwords, "wrapped", seen)
+    monkeypatch.setattr(legacy, "YIELD_SECONDS", 0.001)
+    try:
+        world.run(both())
+    finally:
+        go_on.set()
+    assert begun == [0, 0, 0]
+    assert world.run(rows.count(world.keeper.store)) == 0
+
+
+def test_most_of_the_time_it_rests(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(legacy, "REST", 3)
+    bring_in(world, "Ann", "Bob")
+    rests: list[float] = []
+    ticks = iter([10.0, 10.5, 20.0, 22.0])
+
+    async def sleep(seconds: float) -> None:
+        rests.append(seconds)
+
+    monkeypatch.setattr(legacy, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr(legacy, "asyncio", SimpleNamespace(sleep=sleep))
+    wrap(world)
+    assert rests == [1.5, 6.0]
+
+
+def test_a_serving_process_does_it(world: World) -> None:
+    bring_in(world, "Ann")
+    upkeep = app.Upkeep(world.keeper, Callers(world.keeper.store), ())
+
+    async def a_look() -> None:
+        for seconds, work in upkeep.jobs:
+            if seconds == legacy.LOOK_SECONDS:
+                await work()
+
+    world.run(a_look())
+    assert kept(world)["Ann"].startswith(salted.WRAPPED)
+
+
+# --- everything else goes on ----------------------------------------------------------------------------------------
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    del what, done, total
+
+
+def noted(world: World) -> list[Finding]:
+    found = world.run(doctor.examine(world.keeper, unseen))
+    return [each for each in found if each.check == "passwords"]
+
+
+def test_the_doctor_counts_what_remains(world: World) -> None:
+    assert noted(world) == []
+    bring_in(world, "Ann", "Bob")
+    [finding] = noted(world)
+    assert finding.level == NOTE
+    start = "2 imported passwords are still to be wrapped in argon2id; `gamekeeper serve` does it while it runs, about "
+    assert re.fullmatch(re.escape(start) + r"[1-9]\d* a minute in each process\.", finding.message)
+    wrap(world)
+    assert noted(world) == []
+
+
+def test_the_pace_is_that_of_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([10.0, 10.05])
+    monkeypatch.setattr(legacy, "REST", 3)
+    monkeypatch.setattr(legacy, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    assert world.run(legacy.per_minute(world.keeper)) == 300
+
+
+@pytest.mark.parametrize("form", ["imported", "wrapped"])
+def test_a_new_password_takes_its_place(world: World, form: str) -> None:
+    bring_in(world, "Ann", "Bob", "Shop")
+    if form == "wrapped":
+        wrap(world)
+    code = reset_code(world, "Ann")
+    assert world.post(f"{USERS}/Ann/password/reset", {"code": code, "new": NEW}).status == 200
+    CommandLine(world.url).says("users", "password", "Bob", "--password-stdin", typed="battery staple")
+    assert world.post(f"{USERS}/Shop/manage/password/change", {"new": NEW}).status == 200
+    for name in ACCOUNTS:
+        assert validate(world, name, NEW).status == 200
+        refused(validate(world, name), 400, "wrong_password")
+
+
+def test_backed_up_and_restored(world: World, empty_database: str, tmp_path: Path) -> None:
+    bring_in(world, "Ann")
+    wrap(world)
+    bring_in(world, "Bob")
+    CommandLine(world.url).says("backup", str(tmp_path / "game.backup"))
+    CommandLine(empty_database).says("restore", str(tmp_path / "game.backup"))
+
+    async def check(keeper: Keeper) -> list[bool]:
+        found = [await lookup.user(keeper.store, name) for name in ("Ann", "Bob")]
+        return [await legacy.proven(keeper, user, sent) is not None for user in found for sent in (SENT, WRONG)]
+
+    assert asyncio.run(at_work(empty_database, check)) == [True, False, True, False]

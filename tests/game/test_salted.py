@@ -1,0 +1,167 @@
+"""Password hashes in Intersect's form, bare and wrapped: known vectors, and the same effort whatever comes of it."""
+
+import asyncio
+from collections.abc import Generator
+
+import pytest
+from argon2 import PasswordHasher, extract_parameters
+
+from gamekeeper.game import salted
+from gamekeeper.game.passwords import Passwords, wire_form
+from world import SENT
+
+WRONG = wire_form("not it")
+SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
+LETMEIN = "1C8BFE8F801D79745C4631D09FFF36C82AA37FC4CCE4FC946683D7B336B63032"  # as their client sends it
+SALTED = "ADEB41504249D2F53DF32E89FFD995356FC13152CEA2EAB2407BD1D6FDB36D47"  # that and the salt, by sha256sum
+IMPORTED = f"intersect${SALT}${salted.hashed(SENT, SALT)}"
+ARGON2 = "$argon2id$"
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every real run of argon2, by what it was for."""
+    found: list[str] = []
+    hash_, verify = PasswordHasher.hash, PasswordHasher.verify
+
+    def hashed(hasher: PasswordHasher, text: str) -> str:
+        found.append("hash")
+        return hash_(hasher, text)
+
+    def verified(hasher: PasswordHasher, stored: str, text: str) -> bool:
+        if extract_parameters(stored).memory_cost == 19 * 1024:
+            found.append("verify")
+        return verify(hasher, stored, text)
+
+    monkeypatch.setattr(PasswordHasher, "hash", hashed)
+    monkeypatch.setattr(PasswordHasher, "verify", verified)
+    return found
+
+
+@pytest.fixture
+def checking() -> Generator[Passwords]:
+    made = Passwords(queue=3)
+    yield made
+    made.close()
+
+
+def matched(checking: Passwords, sent: str, stored: str | None) -> str | None:
+    return asyncio.run(checking.matched(sent, stored))
+
+
+def wrapped(checking: Passwords, stored: str) -> str:
+    imported = salted.read(stored)
+    assert imported
+    return asyncio.run(checking.wrapped(imported))
+
+
+# --- the forms -----------------------------------------------------------------------------------------------------
+
+
+def test_what_intersect_keeps_of_a_password() -> None:
+    assert wire_form("letmein").upper() == LETMEIN
+    assert salted.hashed(LETMEIN, SALT) == salted.hashed(LETMEIN.lower(), SALT) == SALTED
+    assert salted.imported(SALT, SALTED) == f"intersect${SALT}${SALTED}"
+
+
+@pytest.mark.parametrize("salt", [SALT, "a$b", "a$$b$", "", "ä"])
+def test_any_salt_is_read_back(salt: str) -> None:
+    argon2 = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
+    assert salted.read(salted.imported(salt, SALTED)) == (salt, SALTED, False)
+    assert salted.read(salted.wrapped(salt, argon2)) == (salt, argon2, True)
+
+
+@pytest.mark.parametrize("stored", ["!", "", "$argon2id$v=19$m=1", "inter$sect", SALTED])
+def test_what_is_none_of_theirs(stored: str) -> None:
+    assert salted.read(stored) is None
+
+
+def test_known_by_hand(checking: Passwords) -> None:
+    imported = f"intersect${SALT}${SALTED}"
+    sent = wire_form("letmein")
+    for stored in (imported, wrapped(checking, imported)):
+        found = matched(checking, sent, stored)
+        assert found
+        assert found.startswith(ARGON2)
+        assert PasswordHasher().verify(found, sent)
+        assert matched(checking, WRONG, stored) is None
+        assert SALTED not in found
+
+
+def test_wrapped_hides_what_they_kept(checking: Passwords) -> None:
+    stored = wrapped(checking, IMPORTED)
+    assert stored.startswith(f"wrapped${SALT}$$argon2id$")
+    assert salted.hashed(SENT, SALT) not in stored
+    assert extract_parameters(stored.removeprefix(f"wrapped${SALT}$")).memory_cost == 19 * 1024
+
+
+def test_wrapping_takes_nobodys_place() -> None:
+    small = Passwords(queue=1)
+    imported = salted.read(IMPORTED)
+    assert imported
+
+    async def both() -> list[str]:
+        wrapping = asyncio.create_task(small.wrapped(imported))
+        await asyncio.sleep(0)
+        assert small.waiting == 0
+        return [await small.hashed(SENT), await wrapping]
+
+    try:
+        assert [text.partition("$")[0] for text in asyncio.run(both())] == ["", "wrapped"]
+    finally:
+        small.close()
+
+
+@pytest.mark.parametrize("salt", ["", " ", "\t"])
+def test_a_blank_salt_matches_nothing(checking: Passwords, runs: list[str], salt: str) -> None:
+    imported = salted.imported(salt, salted.hashed(SENT, salt))
+    forms = (imported, wrapped(checking, imported))
+    runs.clear()
+    for stored in forms:
+        assert matched(checking, SENT, stored) is None
+    assert runs == ["verify", "verify"]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        f"intersect${SALT}$",
+        "intersect",
+        "intersect$",
+        "intersect$$",
+        f"intersect${SALT}$ä",
+        f"intersect${SALT}${salted.hashed(SENT, SALT).lower()}",
+    ],
+)
+def test_what_is_broken_matches_nothing(checking: Passwords, runs: list[str], stored: str) -> None:
+    assert matched(checking, SENT, stored) is None
+    assert runs == ["verify"]
+
+
+# --- the same effort ------------------------------------------------------------------------------------------------
+
+
+def test_right_wrong_and_unknown_take_the_same_runs(checking: Passwords, runs: list[str]) -> None:
+    """A wrapped one that is right is made anew besides, once: who gave the right password may know."""
+    under_argon2 = wrapped(checking, IMPORTED)
+    for sent, stored, wanted in (
+        (WRONG, None, ["verify"]),
+        (WRONG, "!", ["verify"]),
+        (WRONG, IMPORTED, ["verify"]),
+        (SENT, IMPORTED, ["hash"]),
+        (WRONG, under_argon2, ["verify"]),
+        (SENT, under_argon2, ["verify", "hash"]),
+    ):
+        runs.clear()
+        matched(checking, sent, stored)
+        assert runs == wanted, stored
+
+
+def test_remembered_under_the_hash_that_is_kept(checking: Passwords, runs: list[str]) -> None:
+    """Never under one that is to go: who holds that has still to be told of the better one."""
+    found = matched(checking, SENT, IMPORTED)
+    runs.clear()
+    assert matched(checking, SENT, found) == found
+    assert runs == []
+    assert matched(checking, SENT, IMPORTED) not in (None, IMPORTED)
+    assert runs == ["hash"]

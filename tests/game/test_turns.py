@@ -1,0 +1,185 @@
+"""A site that logs in before every call, fifty at a time: all get in, one check is enough, and no guess is free."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+
+import people
+from gamekeeper.game.lookup import new_guid
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.refusals import TooManyGuesses
+from gamekeeper.store import clock
+from proof import at_once, rows
+from world import SENT, Answer, World
+
+TOKEN = "/api/oauth/token"
+WRONG = [wire_form(f"not it {number}") for number in range(5)]
+
+
+class Checks(list[str]):
+    """One entry for every password that really reached argon2, which does not begin before it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_begin = threading.Event()
+        self.may_begin.set()
+
+
+@pytest.fixture
+def hashed(monkeypatch: pytest.MonkeyPatch) -> Checks:
+    found = Checks()
+    real = PasswordHasher.verify
+
+    def counted(hasher: PasswordHasher, stored: str, sent: str) -> bool:
+        found.append(stored)
+        assert found.may_begin.wait(30)
+        return real(hasher, stored, sent)
+
+    monkeypatch.setattr(PasswordHasher, "verify", counted)
+    return found
+
+
+Calls = Sequence[Coroutine[Any, Any, Answer]]
+
+
+def one_behind_the_other(world: World, hashed: Checks, calls: Calls, meanwhile: Calls = ()) -> list[Answer]:
+    """Each has come before the next sets out, and all are there before the first is checked."""
+
+    async def stand() -> list[Answer]:
+        coming: list[asyncio.Task[Answer]] = []
+        try:
+            async with asyncio.timeout(10):
+                for call in calls:
+                    coming.append(asyncio.ensure_future(call))
+                    while not hashed or world.keeper.turns.waiting < len(coming) - 1:  # noqa: ASYNC110 - nobody tells when
+                        await asyncio.sleep(0.001)
+                beside = [await call for call in meanwhile]
+        finally:
+            hashed.may_begin.set()
+        return [*await asyncio.gather(*coming), *beside]
+
+    hashed.may_begin.clear()
+    return world.run(stand())
+
+
+def log_in(world: World, password: str = SENT, **more: Any) -> Coroutine[Any, Any, Answer]:
+    body = {"grant_type": "password", "username": "Shop", "password": password}
+    return world.send("POST", TOKEN, body=body, by=None, **more)
+
+
+def statuses(answers: Sequence[Answer]) -> list[int]:
+    return [answer.status for answer in answers]
+
+
+def guessed_before(world: World, count: int) -> None:
+    """Wrong passwords of a moment ago, from where all of this comes."""
+    now = world.run(clock.now(world.keeper.store))
+    for _ in range(count):
+        world.sql(
+            "INSERT INTO guesses (id, account, caller, at) VALUES ($1, $2, '127.0.0.1', $3)",
+            new_guid(),
+            people.USER_IDS["Shop"],
+            now,
+        )
+
+
+@pytest.mark.parametrize("wrong_before", [0, 9])
+def test_fifty_at_once_get_fifty_tokens_for_one_check(world: World, hashed: Checks, wrong_before: int) -> None:
+    guessed_before(world, wrong_before)
+    answers = at_once(world, [log_in(world) for _ in range(50)])
+    assert statuses(answers) == [200] * 50
+    assert len({answer.json["access_token"] for answer in answers}) == 50
+    assert len(hashed) == 1
+    assert len(rows(world, "guesses")) == wrong_before
+
+
+def test_fifty_at_once_over_two_instances(make_world: Callable[..., World], hashed: Checks) -> None:
+    first, second = make_world(), make_world()
+    assert statuses(at_once(first, [log_in(world) for world in (first, second) * 25])) == [200] * 50
+    assert len(hashed) == 2
+
+
+def test_and_again_while_the_first_are_still_coming_in(world: World) -> None:
+    async def wave_after_wave() -> list[Answer]:
+        coming: list[asyncio.Task[Answer]] = []
+        for _ in range(10):
+            coming += [asyncio.ensure_future(log_in(world)) for _ in range(6)]
+            await asyncio.sleep(0.002)
+        return await asyncio.gather(*coming)
+
+    assert statuses(world.run(wave_after_wave())) == [200] * 60
+    assert rows(world, "guesses") == []
+
+
+def test_fifty_of_one_websites_players_are_asked_about_at_once(world: World, hashed: Checks) -> None:
+    path = "/api/v1/users/Ann/password/validate"
+    answers = at_once(world, [world.send("POST", path, body={"password": SENT}, by="Clerk") for _ in range(50)])
+    assert statuses(answers) == [200] * 50
+    assert len(hashed) == 1
+
+
+def test_whoever_stands_behind_somebody_elses_guess_pays_like_anybody(world: World, hashed: Checks) -> None:
+    """One guess is left. The owner's log-in in front of them tells those behind nothing that they did not pay for."""
+    guessed_before(world, 9)
+    line = (SENT, SENT, WRONG[0], SENT, *WRONG[1:])
+    answers = one_behind_the_other(world, hashed, [log_in(world, sent) for sent in line])
+    assert statuses(answers) == [200, 200, 400] + [429] * 5
+    assert len(hashed) == 2
+    assert len(rows(world, "guesses")) == 10
+
+
+def test_the_same_wrong_password_counts_each_time(world: World, hashed: Checks) -> None:
+    guessed_before(world, 7)
+    answers = at_once(world, [log_in(world, WRONG[0]) for _ in range(8)])
+    assert sorted(statuses(answers)) == [400] * 3 + [429] * 5
+    assert len(hashed) == 3
+
+
+def test_what_was_found_holds_for_those_who_had_come_by_then(world: World) -> None:
+    """Who comes later is counted anew, however busy it is just then."""
+    turns = world.keeper.turns
+
+    async def crowd() -> list[bool]:
+        told: list[bool] = []
+
+        async def one(number: int) -> None:
+            async with turns.turn("account", "caller") as turn:
+                told.append(turn.found is not None)
+                if number == 0:
+                    await asyncio.sleep(0)  # two more come, and the last of all when this is over
+                    turn.find(TooManyGuesses(1))
+                    asyncio.get_running_loop().call_soon(late)
+
+        def late() -> None:
+            coming.append(asyncio.ensure_future(one(3)))
+
+        coming = [asyncio.ensure_future(one(number)) for number in range(3)]
+        await asyncio.gather(*coming)
+        await asyncio.gather(*coming)
+        return told
+
+    assert world.run(crowd()) == [False, True, True, False]
+
+
+def test_one_line_leaves_half_of_the_places_to_others(make_world: Callable[..., World], hashed: Checks) -> None:
+    world = make_world(requests_in_flight=8)
+    meanwhile = [log_in(world), world.send("GET", "/api/v1/players/Ann")]
+    *served, turned_away, read = one_behind_the_other(world, hashed, [log_in(world) for _ in range(5)], meanwhile)
+    assert statuses([*served, read]) == [200] * 6
+    assert (turned_away.status, turned_away.headers["retry-after"]) == (503, "1")
+
+
+def test_who_hangs_up_holds_nobody_up(world: World) -> None:
+    async def crowd() -> list[int]:
+        first, second, third = (asyncio.ensure_future(log_in(world)) for _ in range(3))
+        await asyncio.sleep(0.01)
+        first.cancel()
+        second.cancel()
+        async with asyncio.timeout(10):
+            return [(await third).status, (await log_in(world)).status]
+
+    assert world.run(crowd()) == [200, 200]

@@ -1,0 +1,126 @@
+"""The catalogue as the engine's own clients ask for it."""
+
+from typing import Any
+
+import pytest
+
+import people
+from expectations import refused
+from game_server import put_catalogue
+from gamekeeper.game.lookup import ZERO
+from people import ARROW, COIN, FIREBALL, HEAL, KILLS, MEADOW, POUCH, SWORD, TUTORIAL, UNSET, UNSET_FLAG, WARRIOR
+from world import World
+
+OBJECTS = "/api/v1/gameobjects"
+EMPTY = (
+    *("animation", "npc", "projectile", "quest", "resource", "shop", "crafttables", "crafts", "event"),
+    *("servervariable", "tileset", "guildvariable", "uservariable"),
+)
+ITEMS = [  # by name
+    {
+        "Id": item.id,
+        "Name": item.name,
+        "Icon": item.icon,
+        "Stackable": item.stackable,
+        "MaxInventoryStack": most,
+        "MaxBankStack": most,
+        "SlotCount": item.bag_slots,
+    }
+    for item, most in ((ARROW, 100), (COIN, 1_000_000), (POUCH, 1), (SWORD, 1))
+]
+VARIABLES = [
+    {"Id": each.id, "Name": each.name, "Type": 1 if each.type == "Boolean" else 2}
+    for each in (KILLS, UNSET_FLAG, UNSET, TUTORIAL)
+]
+KNOWN: dict[str, list[dict[str, Any]]] = {
+    "item": ITEMS,
+    "spell": [{"Id": each.id, "Name": each.name} for each in (FIREBALL, HEAL)],
+    "class": [{"Id": WARRIOR.id, "Name": WARRIOR.name}],
+    "map": [{"Id": MEADOW.id, "Name": MEADOW.name}],
+    "playervariable": VARIABLES,
+}
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+def test_every_form_of_a_list_has_the_catalogue(world: World, kind: str) -> None:
+    wanted = KNOWN[kind]
+    listed, legacy = world.get(f"{OBJECTS}/{kind}").json, world.post(f"{OBJECTS}/{kind}").json
+    assert listed == {"Total": len(wanted), "Page": 0, "PageSize": 5, "Count": len(wanted), "Values": wanted}
+    entries = [{"Key": each["Id"], "Value": each} for each in wanted]
+    assert legacy == {"total": len(wanted), "Page": 0, "count": len(wanted), "entries": entries}
+    assert world.get(f"{OBJECTS}/{kind}/names").json == {**listed, "Values": [each["Name"] for each in wanted]}
+    assert world.post(f"{OBJECTS}/{kind}/names").json == {each["Id"]: each["Name"] for each in wanted}
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+def test_one_entry_bare(world: World, kind: str) -> None:
+    for each in KNOWN[kind]:
+        assert world.get(f"{OBJECTS}/{kind}/{each['Id']}").json == each
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_the_engines_other_types_are_empty(world: World, kind: str) -> None:
+    assert world.get(f"{OBJECTS}/{kind}").json == {"Total": 0, "Page": 0, "PageSize": 5, "Count": 0, "Values": []}
+    assert world.post(f"{OBJECTS}/{kind}", {}).json == {"total": 0, "Page": 0, "count": 0, "entries": []}
+    assert world.get(f"{OBJECTS}/{kind}/names").json["Values"] == []
+    assert world.post(f"{OBJECTS}/{kind}/names").json == {}
+    refused(world.get(f"{OBJECTS}/{kind}/{COIN.id}"), 404, "no_such_object", f"no {kind} with id '{COIN.id}'")
+
+
+def test_types_and_ids_in_any_form(world: World) -> None:
+    assert world.get(f"{OBJECTS}/Item").raw == world.get(f"{OBJECTS}/item/").raw
+    assert world.post(f"{OBJECTS}/PLAYERVARIABLE/names").json == world.post(f"{OBJECTS}/PlayerVariable/names").json
+    plain = world.get(f"{OBJECTS}/item/{COIN.id}").raw
+    assert world.get(f"{OBJECTS}/ITEM/%7B{COIN.id.replace('-', '').upper()}%7D").raw == plain
+
+
+@pytest.mark.parametrize("kind", ["items", "time", "player", "it%65ms", "item%00"])
+def test_another_type_is_unknown(world: World, kind: str) -> None:
+    for method, rest in (("GET", ""), ("POST", ""), ("GET", "/names"), ("POST", "/names"), ("GET", f"/{COIN.id}")):
+        answer = world.call(method, f"{OBJECTS}/{kind}{rest}")
+        refused(answer, 404, "no_such_object_type", "ask for item, spell, class, map or playervariable")
+
+
+def test_an_id_of_another_type_or_of_nothing(world: World) -> None:
+    for unknown in (people.NOBODY_ID, ZERO, FIREBALL.id):
+        refused(world.get(f"{OBJECTS}/item/{unknown}"), 404, "no_such_object", f"no item with id '{unknown}'")
+    refused(world.get(f"{OBJECTS}/item/coin"), 400, "bad_field", "objectId")
+
+
+def test_any_token_will_do_and_none_will_not(world: World) -> None:
+    for method, rest in (("GET", ""), ("POST", ""), ("GET", "/names"), ("POST", "/names"), ("GET", f"/{COIN.id}")):
+        refused(world.call(method, f"{OBJECTS}/item{rest}", by=None), 401, "denied")
+        assert world.call(method, f"{OBJECTS}/item{rest}", by="Shop").status == 200
+
+
+def test_pages_are_those_of_every_list(make_world: Any) -> None:
+    world = make_world(max_page_size=3)
+    names = [each["Name"] for each in ITEMS]
+    for path, wanted in ((f"{OBJECTS}/item", ITEMS), (f"{OBJECTS}/item/names", names)):
+        second = world.get(f"{path}?page=1&pageSize=5000").json
+        assert (second["Total"], second["Page"], second["PageSize"]) == (4, 1, 3)
+        assert second["Values"] == wanted[3:]
+        assert world.get(f"{path}?pageSize=3&limit=1").json["Values"] == wanted[:1]
+        assert world.get(f"{path}?page=9").json["Values"] == []
+        refused(world.get(f"{path}?pageSize=0"), 400, "bad_field", "pageSize")
+    legacy = world.post(f"{OBJECTS}/item", {"page": "1", "COUNT": 99999}).json
+    assert (legacy["total"], legacy["Page"], [each["Value"]["Name"] for each in legacy["entries"]]) == (4, 1, names[3:])
+    assert world.call("POST", f"{OBJECTS}/item", form={"count": "1"}).json["count"] == 1
+    refused(world.post(f"{OBJECTS}/item", {"count": 0}), 400, "bad_field", "count")
+
+
+def test_all_names_are_told_at_once_however_long_a_page_may_be(world: World) -> None:
+    more = [{"Id": people.guid(0x5000 + each), "Name": f"Spell {each}"} for each in range(250)]
+    put_catalogue(world, "spells", more)
+    names = world.post(f"{OBJECTS}/spell/names", []).json
+    assert len(names) == 252
+    assert names.items() >= {each["Id"]: each["Name"] for each in more}.items()
+
+
+def test_a_new_entry_and_a_new_cap_are_seen_at_once(make_world: Any) -> None:
+    world = make_world(stack_cap=500)
+    kept = world.get(f"{OBJECTS}/item")
+    assert kept.json["Values"][1]["MaxInventoryStack"] == 500
+    put_catalogue(world, "items", [{"Id": COIN.id, "Name": "Gold Coin", "Stackable": True, "MaxStack": 7}])
+    answer = world.get(f"{OBJECTS}/item", headers={"If-None-Match": kept.headers["etag"]})
+    assert (answer.status, answer.json["Values"][1]["MaxInventoryStack"]) == (200, 7)

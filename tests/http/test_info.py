@@ -1,0 +1,103 @@
+"""What sites and tools ask about the server first."""
+
+import itertools
+import time
+from dataclasses import fields
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from expectations import refused
+from game_server import heartbeat, join, lapse, online
+from gamekeeper.http import pace
+from gamekeeper.settings import Settings
+from people import ANN, BOB
+from world import World
+
+INFO = "/api/v1/info"
+PATHS = [INFO, f"{INFO}/authorized", f"{INFO}/stats", f"{INFO}/config", f"{INFO}/config/stats"]
+SECRETS = [each.name for each in fields(Settings) if each.metadata["secret"]]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_any_token_will_do_and_none_will_not(world: World, path: str) -> None:
+    refused(world.get(path, by=None), 401, "denied")
+    refused(world.get(path, token="gka_unknown"), 401, "denied")
+    assert world.get(path, by="Shop").status == 200
+
+
+@pytest.mark.parametrize("path", ["/api/info", "/api/info/versions"])
+def test_the_versions_need_no_token(world: World, path: str) -> None:
+    answer = world.get(path, by=None)
+    assert (answer.status, answer.json) == (200, {"versions": ["v1"]})
+
+
+def test_the_name_and_the_port(make_world: Any) -> None:
+    world = make_world(game_name="Harrowmere", port=5401)
+    assert world.get(INFO).json == {"name": "Harrowmere", "port": 5401}
+
+
+def test_a_good_token_is_authorized(world: World) -> None:
+    assert world.get(f"{INFO}/authorized").json == {"authorized": True}
+
+
+def test_the_limits_are_the_settings(make_world: Any) -> None:
+    limits = {"max_characters": 3, "inventory_slots": 36, "bank_slots": 101, "spell_slots": 37, "max_level": 99}
+    world = make_world(game_name="Harrowmere", port=5401, **limits)
+    assert world.get(f"{INFO}/config").json == {
+        "GameName": "Harrowmere",
+        "ServerPort": 5401,
+        "Player": {"MaxCharacters": 3, "MaxInventory": 36, "MaxBank": 101, "MaxSpells": 37, "MaxLevel": 99},
+    }
+
+
+def test_no_answer_has_a_secret_in_it(make_world: Any) -> None:
+    hidden = {name: f"smtp://hidden-{name}" for name in SECRETS if name != "database"}
+    world = make_world(mail_from="keeper@example.test", **hidden)
+    assert {"smtp_url", "metrics_token"} < set(SECRETS)
+    for path in PATHS:
+        told = world.get(path).raw.decode()
+        assert "hidden-" not in told
+        assert world.url not in told
+
+
+def test_the_stats_by_name(world: World) -> None:
+    names = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]
+    assert world.get(f"{INFO}/config/stats").json == names
+
+
+def test_uptime_grows_and_nobody_keeps_the_answer(world: World) -> None:
+    first = world.get(f"{INFO}/stats")
+    time.sleep(0.02)
+    second = world.get(f"{INFO}/stats")
+    assert 0 <= first.json["uptime"] <= second.json["uptime"] - 20
+    assert list(first.json) == ["uptime", "cps", "connectedClients", "onlineCount"]
+    assert (first.headers["cache-control"], "etag" in first.headers) == ("no-store", False)
+
+
+def test_cps_is_all_that_the_process_answered_in_the_last_second(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = itertools.count(time.monotonic_ns() + 10**10, 10**9)
+    now = next(seconds)
+    monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic_ns=lambda: now))
+    for path, by in ((INFO, "Shop"), (INFO, None), ("/nowhere", None), ("/health/live", None)):
+        world.get(path, by=by)
+    now = next(seconds)
+    assert [world.get(f"{INFO}/stats").json["cps"] for _ in range(2)] == [4, 4]
+    now = next(seconds)
+    assert world.get(f"{INFO}/stats").json["cps"] == 2
+
+
+def test_connected_are_the_game_servers_and_online_the_characters(world: World) -> None:
+    def seen() -> tuple[int, int]:
+        stats = world.get(f"{INFO}/stats").json
+        assert stats["onlineCount"] == len(online(world))
+        return stats["connectedClients"], stats["onlineCount"]
+
+    assert seen() == (0, 0)
+    heartbeat(world, "one")
+    heartbeat(world, "two")
+    join(world, ANN.id, BOB.id, server="one")
+    assert seen() == (2, 2)
+    lapse(world, "one")
+    assert seen() == (1, 0)

@@ -1,0 +1,317 @@
+"""Bans, mutes and kicks, on accounts and on the accounts that characters belong to."""
+
+import json
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything
+from game_server import LINK
+from gamekeeper.game.moderation import DAY_MS
+from proof import at_once, refused, spelt
+from world import SENT, Answer, World
+
+USERS, PLAYERS = "/api/v1/users", "/api/v1/players"
+ACTS = {"ban": "Ban", "unban": "Ban", "mute": "Mute", "unmute": "Mute", "kick": "Kick"}
+SAID = {
+    "ban": "has been banned!",
+    "mute": "has been muted!",
+    "unban": "has been unbanned!",
+    "unmute": "has been unmuted!",
+    "kick": "has been kicked by the server!",
+}
+LOG_IN = {"grant_type": "password", "username": "Shop", "password": SENT}
+OUTRANKED = "You do not have the permission to do this."
+
+
+def act(world: World, what: str, name: str = "Ann", body: object = None, of: str = USERS, **more: Any) -> Answer:
+    return world.post(f"{of}/{name}/admin/{what}", body, **more)
+
+
+def user(world: World, name: str = "Ann") -> dict[str, Any]:
+    return world.get(f"{USERS}/{name}").json
+
+
+def empower(world: World, name: str, *powers: str) -> None:
+    """The account's roles and powers, these and no others but the API; looked at anew."""
+    held = ", ".join(
+        f"{each} = {'NOT ' * (each in powers)}(id <> id)" for each in ("editor", "mute", "kick", "ban", "users_query")
+    )
+    world.sql(f"UPDATE users SET {held} WHERE name = $1", name)  # noqa: S608 - ours
+    forget(world)
+
+
+def forget(world: World) -> None:
+    """As after a revocation, instead of waiting until the callers are asked about again."""
+    world.call("DELETE", "/api/oauth/token/Ann")
+
+
+def join(world: World, *ids: str) -> None:
+    world.call("PUT", f"{LINK}/servers/s1", body={"Lease": 600})
+    assert world.post(f"{LINK}/servers/s1/joined", {"Players": ids}).status == 200
+
+
+def heard(world: World, after: int) -> list[dict[str, Any]]:
+    return world.get(f"{LINK}/changes?after={after}").json["Changes"]
+
+
+def last(world: World) -> int:
+    return world.ledger()[-1].seq
+
+
+def prepare(world: World, what: str, name: str = "Ann") -> None:
+    """So that the act is possible."""
+    if what.startswith("un"):
+        assert act(world, what.removeprefix("un"), name).status == 200
+    if what == "kick":
+        join(world, people.ANN.id)
+
+
+# --- what is answered ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ACTS)
+def test_the_exact_body(world: World, what: str) -> None:
+    for of, key, name in ((USERS, "ann", "Ann"), (PLAYERS, "zoe", "Zoe"), (PLAYERS, people.ZOE.id, "Zoe")):
+        prepare(world, what)
+        answer = act(world, what, key, {}, of=of)
+        assert (answer.status, answer.raw) == (200, spelt({"Message": f"{name} {SAID[what]}"}))
+        if what in {"ban", "mute"}:
+            assert act(world, f"un{what}").status == 200
+
+
+def test_the_act_in_any_case_and_no_body_at_all(world: World) -> None:
+    assert act(world, "Ban").status == 200
+    assert act(world, "UNBAN", raw=b"").status == 200
+    assert act(world, "bAn", raw=b"[]").status == 200
+    assert act(world, "Unban", form={"Reason": "sorry"}).status == 200
+
+
+@pytest.mark.parametrize("what", ["warpto", "warptoloc", "kill", "setsprite", "setaccess", "nothing"])
+def test_other_acts_are_nowhere(world: World, what: str) -> None:
+    for of in (USERS, PLAYERS):
+        refused(act(world, what, of=of), 404, "no_such_route")
+        refused(act(world, what, of=of, by=None), 404, "no_such_route")
+
+
+@pytest.mark.parametrize("what", ACTS)
+def test_nobody_is_404_and_what_cannot_be_is_409(world: World, what: str) -> None:
+    refused(act(world, what, "Nobody"), 404, "no_such_user", "No user with name 'Nobody'.")
+    refused(act(world, what, "Nobody", of=PLAYERS), 404, "no_such_player", "No player with name 'Nobody'.")
+    if what in {"ban", "mute"}:
+        act(world, what)
+    before = everything(world)
+    wanted = {
+        "ban": ("already_banned", "Ann has already been banned!"),
+        "mute": ("already_muted", "Ann has already been muted!"),
+        "unban": ("not_banned", "Ann is not banned."),
+        "unmute": ("not_muted", "Ann is not muted."),
+        "kick": ("user_not_online", "User not online!"),
+    }
+    refused(act(world, what), 409, *wanted[what])
+    refused(act(world, what, of=PLAYERS), 409, *wanted[what])
+    assert everything(world) == before
+
+
+@pytest.mark.parametrize("duration", [-1, 1_000_000, 1.5, "1.5", "a day", True, [], None])
+def test_a_duration_is_whole_days(world: World, duration: object) -> None:
+    for what in ("ban", "mute"):
+        answer = act(world, what, body={"duration": duration})
+        refused(answer, 400, "bad_field")
+        assert "'duration'" in answer.message
+
+
+def test_texts_that_cannot_be_kept(world: World) -> None:
+    for what in ACTS:
+        for field, bad in (("reason", "x" * 256), ("moderator", "a\nb"), ("reason", 7)):
+            answer = act(world, what, body={field: bad})
+            refused(answer, 400, "bad_field")
+            assert f"'{field}'" in answer.message
+
+
+# --- who may ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ACTS)
+def test_needs_the_callers_own_power(world: World, what: str) -> None:
+    prepare(world, what)
+    others = {"mute", "kick", "ban"} - {ACTS[what].lower()}
+    empower(world, "Clerk", "users_query", *others)
+    for of in (USERS, PLAYERS):
+        for name in ("Ann", "Nobody"):
+            answer = act(world, what, name, {"duration": "x"}, of=of, by="Clerk")
+            refused(answer, 403, "power_missing", f"This needs the power {ACTS[what]}.")
+    empower(world, "Clerk", ACTS[what].lower())
+    refused(act(world, what, by="Clerk"), 403, "role_missing", "This needs the role users.query.")
+    assert act(world, f"{what}?dryRun=true", of=PLAYERS, by="Clerk").status == 200
+    empower(world, "Clerk", "users_query", ACTS[what].lower())
+    assert act(world, what, by="Clerk").status == 200
+
+
+@pytest.mark.parametrize(
+    ("caller", "target", "fine"),
+    [
+        (("mute",), (), True),
+        (("mute",), ("mute",), True),
+        (("mute",), ("editor",), True),
+        (("mute",), ("editor", "mute"), False),
+        (("mute",), ("kick",), False),
+        (("mute", "kick"), ("ban",), False),
+        (("mute", "ban"), ("kick", "mute"), True),
+        (("mute", "ban"), ("kick", "ban"), False),
+        (("editor", "ban"), ("mute", "ban"), False),
+    ],
+)
+def test_nobody_acts_on_who_has_more_powers(
+    world: World, caller: tuple[str, ...], target: tuple[str, ...], *, fine: bool
+) -> None:
+    empower(world, "Clerk", "users_query", *caller)
+    empower(world, "Ann", *target)
+    for of in (USERS, PLAYERS):
+        answer = act(world, f"{'ban' if 'ban' in caller else 'mute'}?dryRun=true", of=of, by="Clerk")
+        if fine:
+            assert answer.status == 200
+        else:
+            refused(answer, 403, "outranked", OUTRANKED)
+
+
+# --- bans ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_banned_account_has_no_tokens_and_gets_none(world: World) -> None:
+    pair = world.post("/api/oauth/token", LOG_IN, by=None).json
+    assert world.get(PLAYERS, token=pair["access_token"]).status == 200
+    assert act(world, "ban", "Shop", {"reason": "fraud"}).status == 200
+    for token in (pair["access_token"], world.tokens["Shop"]):
+        assert world.get(PLAYERS, token=token).status == 401
+    answer = world.post("/api/oauth/token", LOG_IN, by=None)
+    refused(answer, 400, "account_banned", "The account 'Shop' is banned; it gets no token until the ban ends.")
+    assert answer.json["error"] == "unauthorized_client"
+    wrong = world.post("/api/oauth/token", LOG_IN | {"password": "00" * 32}, by=None)
+    refused(wrong, 400, "invalid_grant")
+    renewed = {"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}
+    refused(world.post("/api/oauth/token", renewed, by=None), 400, "invalid_grant")
+    assert act(world, "unban", "Shop").status == 200
+    assert world.get(PLAYERS, token=pair["access_token"]).status == 401
+    assert world.post("/api/oauth/token", LOG_IN, by=None).status == 200
+
+
+def test_a_log_in_and_a_ban_at_once_leave_no_token(world: World) -> None:
+    calls = [world.send("POST", "/api/oauth/token", by=None, body=LOG_IN) for _ in range(4)]
+    answers = at_once(world, [*calls, world.send("POST", f"{USERS}/Shop/admin/ban")])
+    assert answers[-1].status == 200
+    for answer in answers[:-1]:
+        if answer.status == 200:
+            assert world.get(PLAYERS, token=answer.json["access_token"]).status == 401
+    good = "SELECT COUNT(*) FROM tokens t JOIN users u ON u.id = t.user_id WHERE u.name = 'Shop' AND revoked_at IS NULL"
+    assert world.sql(good) == [(0,)]
+
+
+def test_days_end_by_themselves_and_0_is_for_good(world: World) -> None:
+    for what, flag in (("ban", "IsBanned"), ("mute", "IsMuted")):
+        for days in ({"duration": 0}, {}):
+            act(world, what, body=days)
+            assert world.sql(f"SELECT ends_at FROM {what}s WHERE user_id = $1", people.USER_IDS["Ann"]) == [(None,)]  # noqa: S608 - ours
+            act(world, f"un{what}")
+        assert act(world, what, body={"duration": "3", "reason": "x", "ip": True}).status == 200
+        found = world.sql(f"SELECT ends_at - started_at FROM {what}s WHERE user_id = $1", people.USER_IDS["Ann"])  # noqa: S608 - ours
+        assert abs(found[0][0] - 3 * DAY_MS) < 1000
+        assert user(world)[flag] is True
+        world.sql(f"UPDATE {what}s SET ends_at = ends_at - $1", 3 * DAY_MS)  # noqa: S608 - ours
+        assert user(world)[flag] is False
+        assert act(world, what, body={"duration": 999_999}).status == 200
+        assert json.loads(world.ledger()[-1].after or "")["EndsAt"].startswith("4")  # years from now, and a date
+        assert user(world)[flag] is True
+
+
+def test_who_holds_a_copy_learns_that_a_ban_has_ended(world: World) -> None:
+    act(world, "ban", body={"duration": 1})
+    held = {path: world.get(path, by="Clerk").headers["etag"] for path in (f"{USERS}/Ann", USERS)}
+    for path, tag in held.items():
+        assert world.get(path, by="Clerk", headers={"if-none-match": tag}).status == 304
+    world.sql("UPDATE bans SET ends_at = 1")
+    for path, tag in held.items():
+        assert world.get(path, by="Clerk", headers={"if-none-match": tag}).status == 200
+    assert user(world)["IsBanned"] is False
+
+
+# --- records ------------------------------------------------------------------------------------------------------
+
+
+def test_every_record_of_an_account_says_three_things_more(world: World) -> None:
+    world.sql("UPDATE users SET created_at = 1700000000123")
+    act(world, "ban", body={"reason": "spam"})
+    world.call("PUT", f"{LINK}/players/{people.ZOE.id}", body={"PlayTimeSeconds": 42})
+    more = {"IsBanned": True, "RegistrationDate": "2023-11-14T22:13:20.123Z", "PlayTimeSeconds": 3642}
+    email = {"new": "ann@new.test", "authorization": SENT}
+    for record in (
+        world.get(f"{USERS}/Ann").json,
+        world.get(USERS).json["Values"][0],
+        world.post(USERS).json["entries"][0],
+        world.post(f"{USERS}/Ann/email/change", email).json,
+        world.post(f"{USERS}/Ann/manage/email/change", {"new": "ann@newer.test"}).json,
+    ):
+        assert list(record.items())[7:] == list(more.items())
+
+
+def test_play_times_beyond_all_numbers(world: World) -> None:
+    for each in (people.ANN, people.ZOE):
+        world.call("PUT", f"{LINK}/players/{each.id}", body={"PlayTimeSeconds": 2**63 - 1})
+    assert user(world)["PlayTimeSeconds"] == 2**63 - 1
+
+
+# --- the ledger and the game --------------------------------------------------------------------------------------
+
+
+def test_the_ledger_has_who_did_what_and_for_how_long(world: World) -> None:
+    act(world, "ban", body={"reason": "spam", "moderator": "Marshal"}, headers={"x-reason": "ticket 7"})
+    entry = world.ledger()[-1]
+    assert (entry.kind, entry.player_id, entry.user_id) == ("user_banned", None, people.USER_IDS["Ann"])
+    assert (entry.actor_id, entry.reason) == (people.USER_IDS["Root"], "ticket 7")
+    assert json.loads(entry.before or "") == {"BanReason": None}
+    assert json.loads(entry.after or "") == {"BanReason": "spam", "Moderator": "Marshal", "EndsAt": None}
+    kept = world.sql("SELECT reason, moderator FROM bans")
+    assert kept == [("spam", "Marshal")]
+    act(world, "unban", body={"reason": "sorry"})
+    entry = world.ledger()[-1]
+    assert (entry.kind, json.loads(entry.before or "")) == ("user_unbanned", {"BanReason": "spam"})
+    assert json.loads(entry.after or "") == {"BanReason": None, "Reason": "sorry", "Moderator": "Root"}
+
+
+def test_what_a_game_hears(world: World) -> None:
+    join(world, people.ZOE.id, people.BOB.id)
+    began = last(world)
+    for what, body in (
+        ("mute", {"reason": "spam"}),
+        ("unmute", {}),
+        ("kick", {"reason": "afk"}),
+        ("ban", {}),
+        ("unban", {}),
+    ):
+        assert act(world, what, of=PLAYERS, body=body).status == 200
+    told = heard(world, began)
+    assert [each["Kind"] for each in told] == ["user_muted", "user_unmuted", "user_kicked", "user_banned"]
+    assert {each["PlayerId"] for each in told} == {people.ZOE.id}
+    assert [each["Before"] for each in told] == [None] * 4
+    assert told[0]["After"] == {"MuteReason": "spam", "Moderator": "Root", "EndsAt": None}
+    assert told[1]["After"] == {"MuteReason": None, "Reason": "", "Moderator": "Root"}
+    assert told[2]["After"] == {"Reason": "afk", "Moderator": "Root"}
+    assert told[3]["After"] == {"BanReason": "", "Moderator": "Root", "EndsAt": None}
+
+
+def test_of_whom_nobody_is_online_the_game_hears_nothing(world: World) -> None:
+    join(world, people.BOB.id)
+    began = last(world)
+    for what in ("mute", "unmute", "ban", "unban"):
+        assert act(world, what).status == 200
+    assert heard(world, began) == []
+
+
+def test_the_same_key_bans_once_and_a_dry_run_never(world: World) -> None:
+    before = everything(world)
+    assert act(world, "ban?dryRun=true").status == 200
+    assert everything(world) == before
+    first, again = (act(world, "ban", headers={"idempotency-key": "k"}) for _ in range(2))
+    assert (first.raw, again.headers["idempotent-replay"]) == (again.raw, "true")
+    assert [each.kind for each in world.ledger()].count("user_banned") == 1

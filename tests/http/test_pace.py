@@ -1,0 +1,51 @@
+"""How long and how fast a process serves, by a clock that the test moves."""
+
+import pytest
+
+from gamekeeper.http import pace
+from gamekeeper.http.pace import Pace
+
+SECOND = 10**9
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 7 * SECOND + 123
+
+    def monotonic_ns(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(pace, "time", clock)
+    return clock
+
+
+def test_only_the_last_second_that_is_over_counts(clock: Clock) -> None:
+    measured = Pace()
+    for served in (3, 5, 0, 2):
+        for _ in range(served):
+            measured.count()
+        clock.now += SECOND
+        assert measured.last_second == served
+    clock.now += SECOND
+    assert measured.last_second == 0
+
+
+def test_what_was_long_ago_is_no_second_ago(clock: Clock) -> None:
+    measured = Pace()
+    measured.count()
+    clock.now += 60 * SECOND
+    measured.count()
+    assert measured.last_second == 0
+    clock.now += SECOND
+    assert measured.last_second == 1
+
+
+def test_uptime_is_in_milliseconds_from_the_start(clock: Clock) -> None:
+    measured = Pace()
+    assert measured.uptime_ms == 0
+    clock.now += 90 * SECOND + 1_999_999
+    assert measured.uptime_ms == 90_001

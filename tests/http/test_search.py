@@ -1,0 +1,284 @@
+"""Searching and sorting: what a search finds is what `in` finds, in every order, whatever happens to the rows."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import game_server
+from expectations import refused
+from gamekeeper import doctor
+from gamekeeper.game import rows, search
+from gamekeeper.game.lookup import fold
+from gamekeeper.store import indexes, players, users
+from gamekeeper.store.engine import Writing
+from people import ANN, USER_IDS, ZOE, guid
+from world import World
+
+PLAYERS, ONLINE, USERS = "/api/v1/players", "/api/v1/players/online", "/api/v1/users"
+LETTERS = ["a", "b", "A", "B", "é", "É", "e\u0301", "ß", "%", "_", "'", '"', "*", "-", "Ж", "ж", "😀", " ", "(", "\\"]
+MANY = 120
+DROPPED = ["players_by_rank", "players_by_user", "players_by_part", "users_by_part"]
+
+
+def names(world: World, path: str, **query: str) -> list[str]:
+    """All that is found, page by page."""
+    asked = "&".join(f"{name}={quote(value)}" for name, value in query.items())
+    found: list[str] = []
+    for page in range(1000):
+        answer = world.get(f"{path}?{asked}&page={page}&pageSize=100")
+        assert answer.status == 200, answer.raw
+        found += [each["Name"] for each in answer.json["Values"]]
+        if len(answer.json["Values"]) < 100:
+            assert answer.json["Total"] == len(found)
+            break
+    return found
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    del what, done, total
+
+
+def add(world: World, given: Sequence[str], first: int = 0x5000) -> None:
+    """Characters of Ann's, of all levels."""
+    made = [
+        rows.columns(replace(ZOE, id=guid(number), name=name, level=number % 7 + 1), world.keeper.changes.spelling)
+        for number, name in enumerate(given, first)
+    ]
+
+    async def insert(tx: Writing) -> None:
+        players.insert(tx, made)
+
+    world.run(world.keeper.store.write(insert))
+
+
+def add_users(world: World, given: Sequence[tuple[str, str]]) -> None:
+    made = [
+        rows.user_columns(users.User(guid(number), name, email, "!", users.Powers(), 0, None, None))
+        for number, (name, email) in enumerate(given, 0x6000)
+    ]
+
+    async def insert(tx: Writing) -> None:
+        users.insert(tx, made)
+
+    world.run(world.keeper.store.write(insert))
+
+
+def made_up(count: int) -> list[str]:
+    """Names of all sorts, no two of them alike."""
+    chance = random.Random(6)
+    words = ("".join(chance.choices(LETTERS, k=chance.randint(2, 9))) for _ in range(count))
+    return list({fold(word): word for word in words}.values())
+
+
+def sought(chance: random.Random, given: Sequence[str]) -> list[str]:
+    """Pieces of names in any case, and what is in none; long enough to be looked for."""
+    texts = ["".join(chance.choices(LETTERS, k=3)) for _ in range(30)]
+    for _ in range(MANY):
+        name = chance.choice(given)
+        start = chance.randrange(len(name))
+        texts.append(chance.choice([str.upper, str.lower, str])(name[start : start + chance.randint(3, 7)]))
+    return [text for text in texts if len(fold(text)) >= 3]
+
+
+# --- finding ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_search_finds_what_in_finds(world: World) -> None:
+    given = made_up(300)
+    add(world, given)
+    met = 0
+    for text in sought(random.Random(7), given):
+        wanted = sorted((name for name in given if fold(text) in fold(name)), key=fold)
+        assert names(world, PLAYERS, search=text) == wanted, text
+        met += len(wanted)
+    assert met > MANY // 2
+
+
+def test_accounts_are_found_by_their_emails_too(world: World) -> None:
+    given = [(name, f"{number}%{'xÉ'[number % 2]}_q@example.test") for number, name in enumerate(made_up(80))]
+    add_users(world, given)
+    pieces = sought(random.Random(8), [name for name, _ in given])[:60]
+    for text in ("É_Q@", "é_q", "%x_", "1%é", "example.tes", "xample.test", *pieces):
+        wanted = {name for name, email in given if fold(text) in fold(name) or fold(text) in fold(email)}
+        wanted |= {name for name in USER_IDS if fold(text) in f"{fold(name)} {fold(name)}@example.test"}
+        assert names(world, USERS, search=text) == sorted(wanted, key=fold), text
+
+
+@pytest.mark.parametrize("text", ["abab", "BABC", "abcabcd"])
+def test_the_parts_alone_are_not_enough(world: World, text: str) -> None:
+    """Those who have every part of it, but not in its order."""
+    add(world, ["abacbabc", "abcdbcabcbca"])
+    add_users(world, [("abacbab", "c@example.test"), ("abcd", "bcabcbca@example.test")])
+    wanted = [name for name in ("abacbabc", "abcdbcabcbca") if fold(text) in name]
+    assert names(world, PLAYERS, search=text) == wanted
+    assert names(world, USERS, search=text) == []
+
+
+def test_rows_that_come_change_and_go(world: World) -> None:
+    new, body = game_server.newcomer(1, Name="Quillon")
+    assert game_server.put_player(world, new, body).status == 200
+    assert names(world, PLAYERS, search="LLO") == ["Quillon"]
+    assert game_server.put_player(world, new, {"Name": "Dragomir", "Level": 5}).status == 200
+    assert (names(world, PLAYERS, search="llo"), names(world, PLAYERS, search="gom")) == ([], ["Dragomir"])
+    assert world.call("DELETE", f"/api/link/v1/players/{new}", by="Server").status == 200
+    assert names(world, PLAYERS, search="gom") == []
+    assert world.post(f"{USERS}/Ann/manage/email/change", {"new": "gom@other.test"}).status == 200
+    assert (names(world, USERS, search="ann@"), names(world, USERS, search="gom@")) == ([], ["Ann"])
+    world.sql("UPDATE users SET fold = 'hildegard' WHERE fold = 'mona'")
+    assert names(world, USERS, search="deg") == ["Mona"]
+    world.sql("DELETE FROM users WHERE fold = 'hildegard'")
+    assert names(world, USERS, search="deg") == []
+
+
+def test_what_is_rolled_back_was_never_found(world: World) -> None:
+    new, body = game_server.newcomer(1, Name="Quillon")
+    assert world.call("PUT", f"/api/link/v1/players/{new}?dryRun=true", body=body, by="Server").status == 200
+    assert names(world, PLAYERS, search="quill") == []
+
+
+def test_nobody_is_found_by_what_keeps_names_apart(world: World) -> None:
+    add(world, ["Annika"])
+    world.sql("UPDATE players SET fold = $1 WHERE name = 'Annika'", f"ann\x01{guid(0x5000)}")
+    world.sql("UPDATE users SET email_fold = $1 WHERE name = 'Bob'", f"\x01{guid(0x5000)}")
+    for text in ("4000-8000", "000000005000"):
+        assert (names(world, PLAYERS, search=text), names(world, USERS, search=text)) == ([], [])
+    assert names(world, PLAYERS, search="ann") == ["Ann", "Annika"]
+    assert names(world, USERS, search="bob") == ["Bob"]
+    assert names(world, USERS, sortBy="email")[0] == "Bob"
+
+
+@pytest.mark.parametrize("text", ["", "a", "nn", "e\u0301é"])
+def test_less_than_three_characters_are_ignored(world: World, text: str) -> None:
+    assert names(world, PLAYERS, search=text) == ["Ann", "Bob", "Zoe"]
+    assert len(names(world, USERS, search=text)) == len(USER_IDS)
+
+
+@pytest.mark.parametrize("text", ["%%%", "___", "'''", '"""', "*nn", "ann*", "\ufffdnn", "x" * 5000, "Ann OR"])
+def test_every_character_stands_for_itself(world: World, text: str) -> None:
+    assert names(world, PLAYERS, search=text) == []
+    assert names(world, USERS, search=text) == []
+
+
+@pytest.mark.parametrize("text", ["%00", "ann%01", "%01000", "an%0an", "%c2%85nn"])
+def test_what_nobody_can_type_is_refused(world: World, text: str) -> None:
+    for path in (PLAYERS, ONLINE, USERS):
+        refused(world.get(f"{path}?search={text}"), 400, "bad_field", "'search'")
+
+
+# --- how many --------------------------------------------------------------------------------------------------------
+
+
+def test_so_many_are_looked_at_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(world, [f"Common{number:03}" for number in range(60)], 0x10000)
+    monkeypatch.setattr(search, "SEARCHED", 25)
+    found = names(world, PLAYERS, search="COMMON")
+    assert len(found) == 25
+    assert found == sorted(found)
+    assert names(world, PLAYERS, search="common00") == [f"Common{number:03}" for number in range(10)]
+    ranked = names(world, PLAYERS, search="common", sortBy="level", sortDirection="Descending")
+    assert sorted(ranked) == found
+
+
+def test_those_online_are_found_although_more_are_not(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(world, [f"Common{number:03}" for number in range(60)], 0x10000)
+    game_server.heartbeat(world)
+    game_server.join(world, *[guid(0x10000 + number) for number in range(1, 60, 2)], ANN.id)
+    wanted = [f"Common{number:03}" for number in range(1, 60, 2)]
+    assert names(world, ONLINE, search="mmon") == wanted
+    monkeypatch.setattr(search, "SEARCHED", 10)
+    assert names(world, ONLINE, search="mmon") == wanted
+    assert names(world, ONLINE, search="Ann") == ["Ann"]
+    assert names(world, ONLINE, search="Zoe") == []
+
+
+# --- orders ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", "omm"])
+def test_the_orders_of_players(world: World, text: str) -> None:
+    add(world, [f"Common{number:03}" for number in range(20)])
+    game_server.heartbeat(world)
+    game_server.join(world, *[guid(0x5000 + number) for number in range(0, 20, 2)], ANN.id)
+    ordered = {
+        "name": "SELECT p.name FROM players p LEFT JOIN presence o ON o.player_id = p.id WHERE {} ORDER BY p.fold",
+        "level": "SELECT p.name FROM players p LEFT JOIN presence o ON o.player_id = p.id WHERE {} "
+        "ORDER BY p.level, p.exp, p.id",
+    }
+    for path, where in ((PLAYERS, "TRUE"), (ONLINE, "o.player_id IS NOT NULL")):
+        for sort, statement in ordered.items():
+            wanted = [row[0] for row in world.sql(statement.format(where)) if text in fold(row[0])]
+            assert names(world, path, search=text, sortBy=sort.upper()) == wanted
+            assert names(world, path, search=text, sortBy=sort, sortDirection="ascENDING") == wanted
+            assert names(world, path, search=text, sortby=sort, sortdirection="Descending") == wanted[::-1]
+
+
+@pytest.mark.parametrize("text", ["", "test"])
+def test_the_orders_of_accounts(world: World, text: str) -> None:
+    world.post(f"{USERS}/Ann/manage/email/change", {"new": "Zz@example.test"})
+    for sort, column in (("Name", "fold"), ("EMAIL", "email_fold")):
+        wanted = [row[0] for row in world.sql(f"SELECT name FROM users ORDER BY {column}")]  # noqa: S608 - ours
+        assert names(world, USERS, search=text, sortBy=sort) == wanted
+        assert names(world, USERS, search=text, sortBy=sort, sortDirection="descending") == wanted[::-1]
+    assert names(world, USERS, sortBy="email")[-1] == "Ann"
+
+
+@pytest.mark.parametrize(("path", "other"), [(PLAYERS, "email"), (ONLINE, "email"), (USERS, "level")])
+def test_an_order_that_there_is_not(world: World, path: str, other: str) -> None:
+    for sort in (other, "id", "name,level", " name", "name%00", "password"):
+        refused(world.get(f"{path}?sortBy={sort}"), 400, "bad_field", "'sortBy'")
+    refused(world.get(f"{path}?sortDirection=up"), 400, "bad_field", "'sortDirection'")
+    assert world.get(f"{path}?sortBy=").status == 200
+
+
+def test_pages_of_a_search(world: World) -> None:
+    add(world, [f"Common{number:03}" for number in range(7)])
+    answer = world.get(f"{PLAYERS}?search=common&page=1&pageSize=3&limit=2").json
+    assert [answer[name] for name in ("Total", "Page", "PageSize", "Count")] == [7, 1, 3, 2]
+    assert [each["Name"] for each in answer["Values"]] == ["Common003", "Common004"]
+    assert world.get(f"{PLAYERS}?search=common&page=2147483647&pageSize=100").json["Values"] == []
+
+
+# --- the indexes -----------------------------------------------------------------------------------------------------
+
+
+def test_the_indexes_are_dropped_and_made_anew(world: World) -> None:
+    async def without(tx: Writing) -> None:
+        await indexes.drop(tx)
+
+    world.run(world.keeper.store.write(without))
+    add(world, ["Quillon"])
+    told = [each.message for each in world.run(doctor.examine(world.keeper, unseen)) if each.check == "indexes"]
+    assert [name for name in DROPPED if f"The index {name} is missing" in str(told)] == DROPPED
+    world.run(doctor.examine(world.keeper, unseen, fix=True))
+    assert world.run(indexes.create_missing(world.keeper.store)) == []
+    assert names(world, PLAYERS, search="quill") == ["Quillon"]
+    add(world, ["Quillfeather"], 0x5100)
+    world.sql("UPDATE players SET fold = 'dragomir' WHERE name = 'Quillon'")
+    assert names(world, PLAYERS, search="quill") == ["Quillfeather"]
+    assert names(world, USERS, search="root@ex") == ["Root"]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+def test_the_index_keeps_nothing_of_what_went(world: World) -> None:
+    """What is there no more is not found in any case: the rows are looked at. SQLite itself compares the two."""
+    add(world, ["Quillon", "Quillfeather"])
+    world.sql("UPDATE players SET fold = 'dragomir' WHERE name = 'Quillon'")
+    world.sql("DELETE FROM players WHERE name = 'Quillfeather'")
+    world.sql("UPDATE users SET email_fold = 'gom@other.test' WHERE name = 'Ann'")
+    for index in ("players_by_part", "users_by_part"):
+        world.sql(f"INSERT INTO {index} ({index}, rank) VALUES ('integrity-check', 1)")  # noqa: S608 - ours
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+def test_a_vacuum_leaves_the_index_right(world: World) -> None:
+    """It is known by the rows' numbers, which SQLite may give out anew."""
+    add(world, [f"Common{number:03}" for number in range(60)])
+    world.sql("DELETE FROM players WHERE name LIKE 'Common0_5' OR name = 'Ann'")
+    writer: Any = world.keeper.store
+    writer._writer_db.execute("VACUUM")  # noqa: SLF001 - no statement for it: it runs in no transaction
+    left = [f"Common{number:03}" for number in range(10, 20) if number != 15]
+    assert names(world, PLAYERS, search="common01") == left

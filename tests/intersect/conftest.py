@@ -1,0 +1,38 @@
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import make_intersect
+from command_line import CommandLine
+from intersect_files import PLAYERS, Files, Make
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Path]:
+    @cache
+    def made(era: str, players: int) -> Path:
+        folder = tmp_path_factory.mktemp("intersect")
+        make_intersect.make(folder, era, players)
+        return folder
+
+    return made
+
+
+@pytest.fixture
+def files(kept: Callable[[str, int], Path], tmp_path: Path) -> Make:
+    """Databases of an era with some characters: copies of one's own."""
+
+    def copied(era: str = "0.8", players: int = PLAYERS) -> Files:
+        folder = tmp_path / f"{era}-{players}"
+        shutil.copytree(kept(era, players), folder)
+        return Files(folder / "playerdata.db", folder / "gamedata.db", folder / "report.jsonl")
+
+    return copied
+
+
+@pytest.fixture
+def command(empty_database: str) -> CommandLine:
+    return CommandLine(empty_database)

@@ -1,0 +1,99 @@
+import re
+from typing import Any
+
+import pytest
+
+from gamekeeper.game.lookup import fold
+from gamekeeper.intersect import accounts
+from gamekeeper.store.users import Powers
+
+ID = "00000000-0000-4000-8000-000000000001"
+PATTERN = re.compile("[A-Za-z0-9]{2,20}")
+HASH = "ab" * 32
+
+
+def read(**changed: Any) -> tuple[accounts.Read, list[str]]:
+    row = {
+        "id": ID,
+        "name": "Ann",
+        "email": "ann@example.test",
+        "salt": "SALT",
+        "password": HASH,
+        "power": "{}",
+        "registered": None,
+        **changed,
+    }
+    notes: list[str] = []
+    return accounts.user(tuple(row.values()), PATTERN, notes.append), notes
+
+
+def test_nothing_odd() -> None:
+    found, notes = read(registered="1970-01-01 00:00:01")
+    assert notes == []
+    assert (found.user.name, found.fold, found.email_fold) == ("Ann", "ann", "ann@example.test")
+    assert (found.user.password, found.user.created_at) == (f"intersect$SALT${HASH.upper()}", 1000)
+
+
+@pytest.mark.parametrize("changed", [{"salt": " "}, {"salt": None}, {"password": "short"}, {"password": None}])
+def test_a_password_that_nobody_has(changed: Any) -> None:
+    found, notes = read(**changed)
+    assert found.user.password == "!"
+    assert notes == [accounts.NO_SALT]
+
+
+@pytest.mark.parametrize(
+    ("power", "expected", "listed"),
+    [
+        (
+            '{"Api":true,"ApiRoles":{"UserQuery":true,"UserManage":true}}',
+            Powers(api=True, users_query=True, users_manage=True),
+            0,
+        ),
+        ('{"Editor":true,"Ban":true,"Kick":true,"Mute":true}', Powers(editor=True, ban=True, kick=True, mute=True), 0),
+        ('{"Api":true,"ApiRoles":null,"PersonalInformation":true}', Powers(api=True, users_query=True), 0),
+        ('{"Api":true,"ApiRoles":{"UserManage":true}}', Powers(api=True), 1),
+        ('{"Api":"true"}', Powers(), 0),
+        ("broken", Powers(), 1),
+        (None, Powers(), 0),
+    ],
+)
+def test_powers(power: str | None, expected: Powers, listed: int) -> None:
+    found, notes = read(power=power)
+    assert found.user.powers == expected
+    assert len(notes) == listed
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("", False),
+        (None, False),
+        ("a\x07b", False),
+        ("x" * 256, False),
+        ("rank", True),
+        ("two words", True),
+        (ID, True),
+        ("Ä", True),
+    ],
+)
+def test_odd_names_are_kept_and_listed(name: Any, *, kept: bool) -> None:
+    found, notes = read(name=name)
+    assert found.user.name == (name if kept else ID)
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize("email", ["", "nobody", "a@b", "a b@example.test"])
+def test_no_address(email: str) -> None:
+    found, _ = read(email=email)
+    assert (found.user.email, found.email_fold) == (email, None)
+
+
+@pytest.mark.parametrize("email", ["Ann+game@Example.TEST", "ä@example.test", '"odd one"@example.test'])
+def test_addresses_of_every_kind(email: str) -> None:
+    found, _ = read(email=email)
+    assert found.email_fold in (None, fold(email))
+
+
+def test_a_ban_without_an_end() -> None:
+    row = (ID, b"", "1970-01-01 00:00:01", "9999-12-31 23:59:59", "cheating", None)
+    assert accounts.imposed([row]) == (ID, "cheating", "", 1000, None)

@@ -1,0 +1,153 @@
+"""What cannot be imported is said in a sentence, before anything is begun."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from command_line import CommandLine
+from intersect_files import Files, Make
+
+Spoil = Callable[[Files], Files]
+
+
+def sql(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        for each in statements:
+            db.execute(each)
+
+
+def no_database(files: Files) -> Files:
+    files.players.write_bytes(b"Dear diary, " * 1000)
+    return files
+
+
+def missing(files: Files) -> Files:
+    return files._replace(players=files.players.with_name("none.db"))
+
+
+def empty(files: Files) -> Files:
+    files.players.write_bytes(b"")
+    return files
+
+
+def swapped(files: Files) -> Files:
+    return files._replace(players=files.game, game=files.players)
+
+
+def game_twice(files: Files) -> Files:
+    return files._replace(game=files.players)
+
+
+def unknown_era(files: Files) -> Files:
+    sql(files.players, "ALTER TABLE Player_Items RENAME COLUMN ItemProperties TO Extras")
+    return files
+
+
+def no_table(files: Files) -> Files:
+    sql(files.players, "DROP TABLE Player_Bank")
+    return files
+
+
+def no_column(files: Files) -> Files:
+    sql(files.game, "ALTER TABLE Classes DROP COLUMN BaseVitals")
+    return files
+
+
+def corrupt(files: Files) -> Files:
+    """A page that is read late."""
+    with closing(sqlite3.connect(files.players)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'Player_Spells'").fetchone()
+    raw = bytearray(files.players.read_bytes())
+    raw[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
+    files.players.write_bytes(raw)
+    return files
+
+
+def cut_off(files: Files) -> Files:
+    files.players.write_bytes(files.players.read_bytes()[: 4096 * 5 + 100])
+    return files
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (no_database, "is not an SQLite database. Give playerdata.db"),
+        (missing, "There is no file"),
+        (empty, "it has none of its tables. Is it the right one?"),
+        (swapped, "Have --players and --game been swapped?"),
+        (game_twice, "Have --players and --game been swapped?"),
+        (unknown_era, "so it is of no era of Intersect that is known here"),
+        (no_table, "has no table Player_Bank or Character_Bank. Is it whole"),
+        (no_column, "has no column BaseVitals in Classes"),
+        (corrupt, "is damaged"),
+        (cut_off, "is damaged"),
+    ],
+)
+def test_nothing_is_begun(spoil: Spoil, said: str, files: Make, command: CommandLine) -> None:
+    spoilt = spoil(files())
+    told = command.refuses("import", "intersect", *spoilt.options)
+    assert said in told
+    assert told.startswith("Error: ")
+    assert "Traceback" not in told
+    assert not Path(command.database.removeprefix("sqlite:///")).exists()
+    assert not spoilt.report.exists()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_locked_file(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamekeeper.intersect.sqlite_source.LOCK_SECONDS", 0.1)
+    made = files()
+    with closing(sqlite3.connect(made.players, isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        told = command.refuses("import", "intersect", *made.options)
+    assert "is locked by another program. Stop the game's server" in told
+    assert not Path(command.database.removeprefix("sqlite:///")).exists()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_what_is_still_in_the_wal_is_read(files: Make, command: CommandLine) -> None:
+    made = files()
+    with closing(sqlite3.connect(made.players)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("UPDATE Users SET Name = 'Newest' WHERE Name = 'Hero0'")
+        db.commit()
+        command.says("import", "intersect", *made.options)
+    assert "Newest" in command.says("users", "list")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_another_scheme(files: Make, command: CommandLine) -> None:
+    made = files()
+    told = command.refuses("import", "intersect", "--players", "postgresql://x/y", "--game", str(made.game))
+    assert "postgresql:// is not known here" in told
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_report_that_cannot_be_written(files: Make, command: CommandLine, tmp_path: Path) -> None:
+    made = files()._replace(report=tmp_path / "no" / "folder.jsonl")
+    told = command.refuses("import", "intersect", *made.options)
+    assert "cannot be written" in told
+    assert "Name another with --report." in told
+
+
+def _denied(*_: object) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_folder_that_cannot_be_written(files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read as it is, unless some of it is in a WAL, which needs a file beside it."""
+    monkeypatch.setattr("gamekeeper.intersect.sqlite_source.os.access", _denied)
+    made = files()
+    with closing(sqlite3.connect(made.players)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("UPDATE Users SET Name = 'Newest' WHERE Name = 'Hero0'")
+        db.commit()
+        told = command.refuses("import", "intersect", *made.options)
+        assert "Copy playerdata.db* to a folder of your own." in told
+    command.says("import", "intersect", *made.options)
+    assert "Newest" in command.says("users", "list")

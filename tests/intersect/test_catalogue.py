@@ -1,0 +1,40 @@
+import pytest
+
+from gamekeeper.intersect import catalogue
+from gamekeeper.intersect.catalogue import Game
+from gamekeeper.store.catalogue import Item, Named, Variable
+
+ID = "00000000-0000-4000-8000-000000000001"
+
+
+@pytest.mark.parametrize(
+    ("kind", "flag", "stacks"),
+    [(0, 1, True), (0, 0, False), (3, 0, True), (1, 1, False), (6, 1, False), (2, 1, True), (2, b"\x00", False)],
+)
+def test_what_is_stackable(kind: int, flag: object, *, stacks: bool) -> None:
+    found = catalogue.item((ID, "Thing", kind, flag, "thing.png", 8, 500, None, None))
+    assert found == Item(ID, "Thing", stacks, 500 if stacks else None, 8 if kind == 6 else 0, "thing.png")
+
+
+def test_before_there_were_caps_and_icons() -> None:
+    assert catalogue.item((ID, None, 0, 1, None, None, None, None, None)) == Item(ID, "", True, None, 0, None)
+
+
+def test_a_bag_has_a_slot_at_least() -> None:
+    assert catalogue.item((ID, "Sack", 6, 0, None, 0, None, None, None)).bag_slots == 1
+
+
+def test_variables_of_other_types_are_listed() -> None:
+    game = Game()
+    rows = [(ID[:-1] + str(number), f"v{number}", kind) for number, kind in enumerate((1, 2, 3, 4, None))]
+    game.add("known_variables", "PlayerVariables", rows)
+    types = [entry.type for entry in game.entries["known_variables"].values() if isinstance(entry, Variable)]
+    assert types == ["Boolean", "Integer", "Integer"]
+    assert [line.id[-1] for line in game.lines] == ["2", "3"]
+
+
+def test_an_id_that_is_none_or_there_twice_is_listed() -> None:
+    game = Game()
+    game.add("known_spells", "Spells", [(ID, "Strike"), (ID, "Strike"), (None, "Heal")])
+    assert game.entries["known_spells"] == {ID: Named(ID, "Strike")}
+    assert len(game.lines) == 2

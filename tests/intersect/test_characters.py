@@ -1,0 +1,172 @@
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gamekeeper.game.inventory import NO_BUFFS, Stack
+from gamekeeper.intersect.characters import Bag, Raw, Reader, value_of
+from gamekeeper.intersect.vitals import Class, Vitals, Worn
+from gamekeeper.settings import Settings
+
+NOUNS = ("users", "players", "inventory", "bank", "bags", "bag_slots", "spells", "variables", "switches")
+PATTERN = re.compile("[A-Za-z0-9]{2,20}")
+
+
+def numbered(kind: str, number: int) -> str:
+    return f"{kind * 8}-0000-4000-8000-{number:012}"
+
+
+ME, OWNER, CLASS, MAP = (numbered("a", number) for number in range(4))
+COIN, HELMET, SACK = (numbered("b", number) for number in range(3))
+BAGS = [numbered("c", number) for number in range(3)]
+STRIKE = numbered("d", 0)
+PLAYER = (
+    *(ME, OWNER, "Ann", MAP, 1, 2, 0, 3, "ann.png", None, 5, 70, CLASS, 1, 4, "[30,7]", "[1,2,3,4,5]", "[5,4,3,2,1]"),
+    *("[0,-1,-1,-1,-1]", "2022-05-01 21:00:00", "1970-01-01 00:00:01", 60),
+)
+
+
+def slot(number: Any, item: Any = COIN, quantity: Any = 1, bag: Any = None, properties: Any = "[0,0,0,0,0]") -> Any:
+    return (ME, f"row {number}", number, item, quantity, bag, properties)
+
+
+def reader(**bags: Bag) -> Reader:
+    vitals = Vitals({CLASS: Class((100, 20), (10, 2))}, {HELMET: Worn((10, 0))}, 100)
+    items: dict[object, str] = {each: each for each in (COIN, HELMET, SACK)}
+    return Reader({noun: noun for noun in NOUNS}, Settings(), vitals, items, {STRIKE}, bags)
+
+
+def reasons(read: Reader) -> list[tuple[str, bool]]:
+    return [(line.reason, line.taken) for line in read.lines]
+
+
+def test_every_field() -> None:
+    read = reader()
+    raw = Raw(
+        PLAYER, [slot(0, HELMET)], spells=[(ME, "s", 2, STRIKE)], variables=[(ME, "v", COIN, '{"Type":2,"Value":9}')]
+    )
+    player, world = read.read(raw, PATTERN)
+    assert read.lines == []
+    assert (player.id, player.user_id, player.name, player.class_id, player.map_id) == (ME, OWNER, "Ann", CLASS, MAP)
+    assert (player.level, player.exp, player.gender, player.stat_points) == (5, 70, 1, 4)
+    assert (player.vitals, player.max_vitals) == ((30, 7), (150, 28))
+    assert (player.base_stats, player.stat_point_allocations) == ((1, 2, 3, 4, 5), (5, 4, 3, 2, 1))
+    assert (player.x, player.y, player.z, player.dir, player.sprite, player.face) == (1, 2, 0, 3, "ann.png", "")
+    assert player.equipment == (0, -1, -1, -1, -1)
+    assert (player.created_at, player.play_time_seconds, player.last_online) == (1000, 60, 1_651_438_800_000)
+    assert world.slots == {("inventory", 0): Stack(HELMET, 1)}
+    assert (world.spells, world.variables) == ({2: STRIKE}, {COIN: 9})
+
+
+@pytest.mark.parametrize(
+    ("row", "kept", "said", "taken"),
+    [
+        (slot(1, quantity=-5), None, "impossible values", False),
+        (slot(-1), None, "impossible values", False),
+        (slot("one"), None, "impossible values", False),
+        (slot(1, item="no guid"), None, "impossible values", False),
+        (slot(1, quantity=2**31), None, "impossible values", False),
+        (slot(0), None, "slot 0 is taken by another row", False),
+        (slot(1, quantity=0), Stack(COIN, 1), "its quantity is 0", True),
+        (slot(1, item=STRIKE), Stack(STRIKE, 1), "is not in the game data", True),
+        (slot(40), Stack(COIN, 1), "beyond the setting inventory_slots", True),
+        (slot(1, properties="?"), Stack(COIN, 1), "its stats cannot be read", True),
+        (slot(1, bag=BAGS[0]), Stack(COIN, 1), "is not there: kept without it", True),
+    ],
+)
+def test_odd_slots_are_listed(row: Any, kept: Stack | None, said: str, *, taken: bool) -> None:
+    read = reader()
+    _, world = read.read(Raw(PLAYER, [slot(0, HELMET), row]), PATTERN)
+    assert world.slots.get(("inventory", row[2]) if row[2] != 0 else ("inventory", -9)) == kept
+    ((reason, was_taken),) = reasons(read)
+    assert said in reason
+    assert was_taken == taken
+    count = read.counts["inventory"]
+    assert (count.taken, count.left) == (1 + (kept is not None), int(kept is None))
+
+
+def test_bags_in_bags() -> None:
+    inside = [slot(3, SACK, bag=BAGS[1])], [slot(9)]
+    read = reader(**{BAGS[0]: Bag(8, inside[0]), BAGS[1]: Bag(4, inside[1])})
+    _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], [slot(2, SACK, bag=BAGS[0])]), PATTERN)
+    assert world.slots["bank", 2] == Stack(SACK, 1, BAGS[0])
+    assert world.slots[BAGS[0], 3] == Stack(SACK, 1, BAGS[1])
+    assert world.slots[BAGS[1], 9] == Stack(COIN, 1)
+    assert world.bags == {BAGS[0]: 8, BAGS[1]: 10}
+    assert [reason for reason, _ in reasons(read)] == ["slot 9 is beyond its bag, which is larger now"]
+    assert read.counts["bags"].taken == 2
+
+
+def test_a_bag_in_itself_ends() -> None:
+    read = reader(**{BAGS[0]: Bag(8, [slot(0, SACK, bag=BAGS[1])]), BAGS[1]: Bag(8, [slot(0, SACK, bag=BAGS[0])])})
+    _, world = read.read(Raw(PLAYER, [slot(0, HELMET), slot(1, SACK, bag=BAGS[0])]), PATTERN)
+    assert world.slots[BAGS[1], 0] == Stack(SACK, 1, None)
+    assert "lies in another slot, or in itself" in reasons(read)[0][0]
+
+
+def test_one_bag_in_two_slots() -> None:
+    read = reader(**{BAGS[0]: Bag(8, [])})
+    _, world = read.read(Raw(PLAYER, [slot(0, SACK, bag=BAGS[0]), slot(1, SACK, bag=BAGS[0])]), PATTERN)
+    assert [stack.bag_id for stack in world.slots.values()] == [BAGS[0], None]
+    assert len(read.lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (10, 0, "its Level is 0: 1 now"),
+        (11, -1, "its Exp is -1: 0 now"),
+        (13, 7, "its Gender is 7: 0 now"),
+        (15, "?", "its Vitals cannot be read"),
+        (16, None, "its BaseStats cannot be read"),
+        (18, "?", "its Equipment cannot be read"),
+        (18, "[0,-1,-1,-1,-1,0]", "it wears more than 5 things"),
+        (18, "[7,-1,-1,-1,-1]", "out of an empty slot"),
+        (2, "", "its id is its name now"),
+    ],
+)
+def test_odd_records_are_listed(place: int, value: Any, said: str) -> None:
+    read = reader()
+    player, _ = read.read(Raw((*PLAYER[:place], value, *PLAYER[place + 1 :]), [slot(0, HELMET)]), PATTERN)
+    ((reason, taken),) = reasons(read)
+    assert said in reason
+    assert taken
+    assert replace(player, level=1).level == 1
+
+
+def test_odd_spells_are_listed() -> None:
+    read = reader()
+    rows = [(ME, "1", 0, STRIKE), (ME, "2", 0, STRIKE), (ME, "3", -1, STRIKE), (ME, "4", 99, COIN)]
+    _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], spells=rows), PATTERN)
+    assert world.spells == {0: STRIKE, 99: COIN}
+    assert [line.id for line in read.lines] == ["2", "3", "4", "4"]
+    assert read.counts["spells"].left == 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ('{"Type":2,"Value":5}', 5),
+        ('{"Type":1,"Value": true}', True),
+        ('{"Type":1,"Value":0}', False),
+        ('{"Type":3,"Value":"words"}', None),
+        ('{"Type":4,"Value":1.5}', None),
+        ('{"Type":4,"Value":1}', None),
+        (f'{{"Type":2,"Value":{2**64}}}', None),
+        (7, 7),
+        ("7", 7),
+        ("?", None),
+        (None, None),
+    ],
+)
+def test_values_of_variables(raw: Any, expected: Any) -> None:
+    found = value_of(raw)
+    assert found == expected
+    assert isinstance(found, bool) == isinstance(expected, bool)
+
+
+def test_the_usual_slot_has_the_usual_buffs() -> None:
+    read = reader()
+    _, world = read.read(Raw(PLAYER, [slot(0, HELMET), slot(1, properties='{"StatModifiers":[0,0,3,0,0]}')]), PATTERN)
+    assert [stack.buffs for stack in world.slots.values()] == [NO_BUFFS, (0, 0, 3, 0, 0)]

@@ -1,0 +1,386 @@
+"""Whole imports, on both engines: what comes in, what is listed, and what happens when it is done twice or killed."""
+
+import asyncio
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import state
+
+import make_intersect
+import world as worlds
+from command_line import CommandLine
+from gamekeeper import doctor
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import PlayerDeleted
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lookup import clashing_fold
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.intersect import course
+from gamekeeper.store import players, users
+from gamekeeper.store.engine import Reading
+from intersect_files import Files, Make, contents
+from world import World
+
+KILLED = """
+from gamekeeper.intersect import course
+course.BATCH = 2
+from gamekeeper.cli.commands import gamekeeper
+gamekeeper()
+"""
+
+
+@pytest.fixture
+def opened(loop: asyncio.AbstractEventLoop) -> Generator[Callable[[str], World]]:
+    made: list[World] = []
+
+    def open_(url: str) -> World:
+        made.append(World(url, {}, loop))
+        return made[-1]
+
+    yield open_
+    for each in made:
+        each.close()
+
+
+def run(command: CommandLine, files: Files, *more: str) -> Any:
+    return command.json("import", "intersect", *files.options, *more)
+
+
+def listed(files: Files) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in files.report.read_text().splitlines()]
+
+
+def unaccounted(told: Any) -> list[str]:
+    return told["do_not_add_up"]
+
+
+def _unseen(*_: object) -> None:
+    """Nobody watches."""
+
+
+def errors(world: World) -> list[str]:
+    found = world.run(doctor.examine(world.keeper, _unseen))
+    return [each.message for each in found if each.level == doctor.ERROR]
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        for each in statements:
+            db.execute(each)
+
+
+def add(path: Path, table: str, *rows: tuple[Any, ...]) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        for row in rows:
+            db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - names from here
+
+
+def own(kind: str, number: int) -> str:
+    return str(make_intersect.guid(kind, number))
+
+
+@pytest.mark.parametrize("era", make_intersect.ERAS)
+def test_every_era(era: str, files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+    made = files(era)
+    before = made.players.read_bytes(), made.game.read_bytes()
+    told = run(command, made)
+    assert unaccounted(told) == []
+    tables = {name: each["taken"] for name, each in told["tables"].items()}
+    prefix = "Character" if era == "0.6" else "Player"
+    assert (tables["Users"], tables[f"{prefix}s"], tables["Bags"], tables["Bag_Items"]) == (3, 3, 2, 3)
+    assert (tables[f"{prefix}_Items"], tables[f"{prefix}_Bank"], tables[f"{prefix}_Spells"]) == (9, 7, 6)
+    assert (tables["Bans"], tables["Mutes"], tables["Items"], tables["Maps"]) == (2, 1, 5, 1)
+    assert (made.players.read_bytes(), made.game.read_bytes()) == before
+    world = opened(command.database)
+    assert errors(world) == []
+    for number in range(3):
+        user = world.run(users.by_id(world.keeper.store, own("user", number)))
+        assert user
+        sent = wire_form(make_intersect.password(number))
+        assert world.run(world.keeper.passwords.right(sent, user.password))
+        assert not world.run(world.keeper.passwords.right(wire_form("another"), user.password)) or number
+    record = world.run(players.record_by_fold(world.keeper.store, "knight2"))
+    assert record
+    assert json.loads(record.document)["MaxVitals"] == [100 + 20 + 5, 20 + 4]  # a warrior of level 3 with a sword
+    assert json.loads(record.document)["Equipment"] == [-1, -1, 0, -1, -1]
+    assert (record.class_name, record.map_name) == ("Warrior", "Meadow")
+    values = world.sql("SELECT type, value FROM player_variables WHERE player_id = $1 ORDER BY type", own("player", 2))
+    assert values == [("Boolean", 1), ("Integer", 6)]
+
+
+def test_log_in_bans_and_powers(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+    run(command, files())
+    world = opened(command.database)
+
+    def log_in(name: str, number: int) -> Any:
+        form = {"grant_type": "password", "username": name, "password": wire_form(make_intersect.password(number))}
+        return world.call("POST", "/api/oauth/token", by=None, form=form)
+
+    first = log_in("hero0", 0)
+    assert first.status == 200
+    record = world.get("/api/v1/users/Hero0", token=first.json["access_token"])
+    assert record.json["Email"] == "hero0@example.test"
+    assert log_in("Hero1", 1).status != 200  # banned for good
+    assert log_in("Hero2", 2).status == 200  # the ban has ended
+    muted = world.run(users.by_id(world.keeper.store, own("user", 1)))
+    assert muted
+    assert (muted.mute_reason, muted.ban_reason) == ("mute for a reason", "ban for a reason")
+    assert world.sql("SELECT moderator, started_at, ends_at FROM bans WHERE user_id = $1", own("user", 1)) == [
+        ("Hero0", 1_704_164_645_000, None)
+    ]
+
+
+def test_the_second_run_changes_nothing(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+    made = files()
+    first = run(command, made)
+    world = opened(command.database)
+    before, lines = state.fingerprint(world), made.report.read_bytes()
+    second = run(command, made)
+    assert state.changed(before, state.fingerprint(world)) == []
+    assert made.report.read_bytes() == lines
+    assert (first["changed"], second["changed"]) == (True, False)
+    assert second["tables"] == first["tables"]
+    said = command.says("import", "intersect", *made.options)
+    assert "nothing was changed" in said
+
+
+def test_a_dry_run_tells_the_same_and_writes_nothing(
+    files: Make, command: CommandLine, opened: Callable[[str], World], engine: str
+) -> None:
+    made = files()
+    tried = run(command, made, "--dry-run")
+    lines = made.report.read_bytes()
+    if engine == "sqlite":
+        assert not Path(command.database.removeprefix("sqlite:///")).exists()
+    else:
+        assert opened(command.database).sql("SELECT 1 FROM pg_class WHERE relname = 'migrations'") == []
+    done = run(command, made)
+    assert tried["tables"] == done["tables"]
+    assert made.report.read_bytes() == lines
+    assert (tried["dry_run"], tried["changed"]) == (True, False)
+    again = run(command, made, "--dry-run")
+    assert again["tables"] == done["tables"]
+
+
+def test_a_dry_run_on_what_is_there(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+    run(command, files())
+    before = state.fingerprint(opened(command.database))
+    more = files("0.8", 5)
+    tried = run(command, more, "--dry-run")
+    assert state.changed(before, state.fingerprint(opened(command.database))) == []
+    done = run(command, more)
+    assert tried["tables"] == done["tables"]
+    assert {name: (each["taken"], each["there"]) for name, each in done["tables"].items() if name in TAKEN} == TAKEN
+    assert unaccounted(done) == []
+    assert errors(opened(command.database)) == []
+
+
+TAKEN = {
+    "Users": (2, 3),
+    "Players": (2, 3),
+    "Player_Items": (6, 9),
+    "Bags": (2, 2),
+    "Bag_Items": (3, 3),
+    "Items": (0, 5),
+}
+
+
+def test_a_deleted_character_does_not_come_back(
+    files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = files()
+    run(command, made)
+    world = opened(command.database)
+
+    async def decide(tx: Reading) -> Decision[None]:
+        locked = await players.lock_by_fold(tx, "knight1")
+        assert locked
+        player = world.keeper.changes.spelling.read_player(locked.document, locked.last_online)
+        return Decision([PlayerDeleted(player, worlds.people.CHARACTERS[0][1])], None)
+
+    world.run(world.keeper.changes.apply(worlds.CLI, decide, lambda _: b""))
+    run(command, made)
+    assert world.run(players.count(world.keeper.store)) == 2
+
+
+@pytest.mark.parametrize("point", ["before_commit:7", "after_commit:6"])
+def test_killed_in_the_middle(
+    point: str, files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World], monkeypatch: Any
+) -> None:
+    """Migrated first: then the write path is passed once for the look at the schema, once for the catalogue, …"""
+    monkeypatch.setattr(course, "BATCH", 2)
+    made = files("0.7.1", 6)
+    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that every batch lists something
+    asyncio.run(worlds.at_work(command.database, _nothing))
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "import", "intersect", *made.options, "--database", command.database],
+        env={**os.environ, "GAMEKEEPER_BATTERY_CRASH": point},
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    assert killed.returncode == -9
+    told = run(command, made)
+    lines = made.report.read_bytes()
+    undisturbed = databases.empty()
+    try:
+        straight = run(CommandLine(undisturbed), made)
+        assert straight["tables"] == told["tables"]
+        assert made.report.read_bytes() == lines
+        world, other = opened(command.database), opened(undisturbed)
+        assert contents(world) == contents(other)
+        assert world.sql("SELECT COUNT(*) FROM players") == [(6,)]
+        assert errors(world) == []
+        assert other.run(players.count(other.keeper.store)) == 6
+        other.close()
+    finally:
+        databases.drop(undisturbed)
+
+
+async def _nothing(_: Keeper) -> None:
+    """It is migrated: that is all."""
+
+
+def test_names_that_clash_and_addresses_that_are_none(
+    files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = files("0.8", 6)
+    change(
+        made.players,
+        "UPDATE Users SET Name = 'HERO0' WHERE Name = 'Hero1'",
+        "UPDATE Users SET Email = '' WHERE Name IN ('Hero2', 'Hero3')",
+        "UPDATE Users SET Email = 'HERO0@example.test' WHERE Name = 'Hero4'",
+        "UPDATE Users SET Name = 'register' WHERE Name = 'Hero5'",
+        "UPDATE Players SET Name = 'KNIGHT0' WHERE Name = 'Knight1'",
+    )
+    told = run(command, made)
+    assert unaccounted(told) == []
+    assert (told["tables"]["Users"]["taken"], told["tables"]["Players"]["taken"]) == (6, 6)
+    world = opened(command.database)
+    assert errors(world) == []
+    pair = {own("player", 0), own("player", 1)}
+    found = world.run(players.record_by_fold(world.keeper.store, "knight0"))
+    assert found
+    assert found.id in pair
+    (other,) = pair - {found.id}
+    reached = world.run(players.record_by_id(world.keeper.store, other))
+    assert reached
+    assert json.loads(reached.document)["Name"] in ("Knight0", "KNIGHT0")
+    folds = world.sql("SELECT fold FROM players WHERE id = $1", other)
+    assert folds == [(clashing_fold("knight0", other),)]
+    lines = [(line["table"], line["taken"]) for line in listed(made) if line["id"]]
+    assert lines.count(("Players", True)) == 1
+    assert sum(taken for table, taken in lines if table == "Users") == 5  # a clash, two without, a double, reserved
+
+
+def test_a_clashing_character_can_be_changed(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+    """Its name is stored beside another's: a change of its record leaves that as it is, and a new name ends it."""
+    made = files()
+    change(made.players, "UPDATE Players SET Name = 'KNIGHT0' WHERE Name = 'Knight1'")
+    run(command, made)
+    world = opened(command.database)
+    (second,) = world.sql("SELECT id, fold FROM players WHERE fold LIKE 'knight0_%' AND fold <> 'knight0'")
+    token = _token(world)
+    path = f"/api/v1/players/{second[0]}/level"
+    assert world.post(path, {"level": 9}, token=token).status == 200
+    assert world.sql("SELECT fold FROM players WHERE id = $1", second[0]) == [(second[1],)]
+    assert world.post(f"/api/v1/players/{second[0]}/name", {"name": "Other"}, token=token).status == 200
+    assert world.sql("SELECT fold FROM players WHERE id = $1", second[0]) == [("other",)]
+    assert errors(world) == []
+
+
+def _token(world: World) -> str:
+    form = {"grant_type": "password", "username": "Hero0", "password": wire_form(make_intersect.password(0))}
+    return world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
+
+
+def test_rows_that_cannot_be_taken_are_listed(
+    files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = files("0.8", 5)
+    player, nobody, bag = (str(each).upper() for each in (own("player", 1), uuid.UUID(int=5), uuid.UUID(int=6)))
+    coin = str(make_intersect.COIN).upper()
+    orphan = ("orphan", nobody, 1, None, coin, 1, None)
+    add(made.players, "Player_Items", ("negative", player, 30, None, coin, -3, None), orphan)
+    add(made.players, "Player_Bank", ("twice", player, 0, None, coin, 1, None))
+    add(made.players, "Bags", (bag, 4))
+    in_no_bag = ("in no bag", nobody, 0, None, coin, 1, None)
+    add(made.players, "Bag_Items", ("in a lost bag", bag, 0, bag, coin, 1, None), in_no_bag)
+    add(made.players, "Player_Variables", ("text", player, nobody, '{"Type":3,"Value":"x"}'))
+    add(made.players, "Bans", ("nobodys ban", "x", *[None] * 5))
+    add(made.players, "Users", ("no guid", "Eve", *[None] * 8))
+    change(made.players, f"UPDATE Players SET UserId = '{nobody}' WHERE Name = 'Knight4'")  # noqa: S608 - from here
+    told = run(command, made)
+    assert unaccounted(told) == []
+    left = {(line["table"], line["id"]) for line in listed(made) if not line["taken"] and line["id"]}
+    lost = own("player", 4)
+    assert {
+        ("Player_Items", "negative"),
+        ("Player_Items", "orphan"),
+        ("Player_Bank", "twice"),
+        ("Bags", bag.lower()),
+        ("Bag_Items", "in a lost bag"),
+        ("Bag_Items", "in no bag"),
+        ("Player_Variables", "text"),
+        ("Bans", "nobodys ban"),
+        ("Users", "no guid"),
+        ("Players", lost),
+        ("Bags", own("bag", 8)),
+    } <= left
+    assert told["tables"]["Players"]["left"] == 1
+    assert sum(each["left"] for each in told["tables"].values()) == len(left) + 4  # and what we do not keep
+    world = opened(command.database)
+    assert errors(world) == []
+    assert run(command, made, "--dry-run")["tables"] == told["tables"]
+
+
+def test_spellings_of_guids_in_one_file(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+    """A game that was about to change them leaves some of each."""
+    made = files("0.7.1", 4)
+    with closing(sqlite3.connect(made.players)) as db, db:
+        for number, form in ((1, str.upper), (2, str.lower)):
+            spelt = form(own("player", number)), make_intersect.guid("player", number).bytes_le
+            db.execute("UPDATE Players SET Id = ? WHERE Id = ?", spelt)
+            db.execute("UPDATE Player_Items SET PlayerId = ? WHERE PlayerId = ?", spelt)
+        twice = db.execute("SELECT * FROM Players WHERE Name = 'Knight3'").fetchone()
+    add(made.players, "Players", (own("player", 3).upper(), *twice[1:]))
+    told = run(command, made)
+    assert unaccounted(told) == []
+    assert (told["tables"]["Players"]["taken"], told["tables"]["Player_Items"]["taken"]) == (4, 12)
+    assert told["tables"]["Player_Spells"]["taken"] == 8  # their owners are spelt as before
+    doubled = [line["id"] for line in listed(made) if line["table"] == "Players"]
+    assert doubled == [own("player", 3)]
+    assert errors(opened(command.database)) == []
+
+
+def test_beside_who_is_there(files: Make, database: str, opened: Callable[[str], World]) -> None:
+    """Into a database in use: names that are taken there are theirs."""
+    made = files()
+    change(made.players, "UPDATE Players SET Name = 'ann' WHERE Name = 'Knight0'")
+    told = run(CommandLine(database), made)
+    assert unaccounted(told) == []
+    world = opened(database)
+    found = world.run(players.record_by_fold(world.keeper.store, "ann"))
+    assert found
+    assert found.id != own("player", 0)
+    assert world.run(players.count(world.keeper.store)) == 6
+    assert errors(world) == []
+
+
+def test_for_people(files: Make, command: CommandLine) -> None:
+    made = files("0.7.0")
+    said = command.says("import", "intersect", *made.options).splitlines()
+    assert said[0] == "Intersect 0.7.0."
+    assert said[1].startswith("table             rows  empty slots  taken  there already  not taken")
+    assert ["Player_Items", "105", "96", "9", "0", "0"] in [line.split() for line in said]
+    assert said[-2:] == ["Imported.", f"Rows that were not taken, or not as they were, are listed in {made.report}."]
+    assert made.report.stat().st_mode & 0o077 == 0

@@ -1,0 +1,118 @@
+"""An import out of a real MariaDB, where there is one: the same databases, copied into it."""
+
+import asyncio
+import shutil
+import socket
+import sqlite3
+import subprocess
+import time
+from collections.abc import Generator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pymysql
+import pytest
+
+import make_intersect
+from command_line import CommandLine
+from intersect_files import Make, contents
+from world import World
+
+PASSWORD = "p@ss/word"
+SERVER, INSTALL = (shutil.which(name) or "" for name in ("mariadbd", "mariadb-install-db"))
+pytestmark = pytest.mark.skipif(
+    not (SERVER and INSTALL),
+    reason="there is no mariadbd here; Debian has it in mariadb-server",
+)
+DRIVER: Any = pymysql
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[int]:
+    """The port of a server that is gone when the tests are."""
+    folder = tmp_path_factory.mktemp("mariadb")
+    data, account = folder / "data", ["--user=root"]
+    install = ["--auth-root-authentication-method=normal", "--skip-test-db", f"--datadir={data}", *account]
+    subprocess.run([INSTALL, *install], check=True, capture_output=True, timeout=120)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = [f"--datadir={data}", f"--socket={folder / 's'}", f"--pid-file={folder / 'pid'}", f"--port={port}"]
+    small = ["--bind-address=127.0.0.1", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0"]
+    process = subprocess.Popen([SERVER, "--no-defaults", *own, *small, *account], stderr=subprocess.DEVNULL)
+    try:
+        prepare(port)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def prepare(port: int) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            db = DRIVER.connect(host="127.0.0.1", port=port, user="root")
+            break
+        except DRIVER.MySQLError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    with db, db.cursor() as cursor:
+        cursor.execute(f"CREATE USER reader@127.0.0.1 IDENTIFIED BY '{PASSWORD}'")
+        cursor.execute("GRANT SELECT ON *.* TO reader@127.0.0.1")
+
+
+def copied(port: int, name: str, path: Path, tables: Mapping[str, str]) -> str:
+    """The database's URL. As Intersect has it there: guids are char(36), moments datetime(6)."""
+    with (
+        closing(sqlite3.connect(path)) as source,
+        DRIVER.connect(host="127.0.0.1", port=port, user="root", autocommit=True) as db,
+        db.cursor() as cursor,
+    ):
+        cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
+        cursor.execute(f"USE {name}")
+        for table, columns in tables.items():
+            typed = columns.replace("Id TEXT", "Id CHAR(36)").replace("TEXT", "LONGTEXT").replace("INTEGER", "BIGINT")
+            for moment in ("LastOnline", "CreationDate", "RegistrationDate", "StartTime", "EndTime"):
+                typed = typed.replace(f"{moment} LONGTEXT", f"{moment} DATETIME(6)")
+            cursor.execute(f"CREATE TABLE {table} ({typed})")
+            rows = source.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608 - names from here
+            if rows:
+                marks = ", ".join(["%s"] * len(rows[0]))
+                cursor.executemany(f"INSERT INTO {table} VALUES ({marks})", [_cut(row) for row in rows])  # noqa: S608 - names from here
+    return f"mysql://reader:{PASSWORD.replace('@', '%40').replace('/', '%2F')}@127.0.0.1:{port}/{name}"
+
+
+def _cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Moments have six digits there."""
+    return tuple(each[:26] if isinstance(each, str) and each.startswith(("20", "9999-")) else each for each in row)
+
+
+def test_the_same_comes_out_of_it(
+    server: int, files: Make, command: CommandLine, databases: Any, engine: str, loop: asyncio.AbstractEventLoop
+) -> None:
+    made, era = files("0.8", 6), make_intersect.BY_NAME["0.8"]
+    game = copied(server, f"game_{engine}", made.game, make_intersect.game_tables(era))
+    players = copied(server, f"players_{engine}", made.players, make_intersect.player_tables(era))
+    told = command.json("import", "intersect", "--players", players, "--game", game, "--report", str(made.report))
+    other = databases.empty()
+    try:
+        expected = CommandLine(other).json("import", "intersect", *made.options)
+        with closing(World(command.database, {}, loop)) as one, closing(World(other, {}, loop)) as two:
+            assert contents(one) == contents(two)
+    finally:
+        databases.drop(other)
+    assert told["tables"] == expected["tables"]
+    again = command.json("import", "intersect", "--players", players, "--game", game, "--report", str(made.report))
+    assert (told["changed"], again["changed"]) == (True, False)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_server_that_says_no(server: int, files: Make, command: CommandLine) -> None:
+    made = files()
+    for url in (f"mysql://reader:wrong@127.0.0.1:{server}/x", "mysql://reader@127.0.0.1:1/x"):
+        told = command.refuses("import", "intersect", "--players", url, "--game", str(made.game))
+        assert "cannot be reached" in told
+        assert "wrong@" not in told
+    assert not Path(command.database.removeprefix("sqlite:///")).exists()

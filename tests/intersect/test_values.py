@@ -1,0 +1,90 @@
+import uuid
+from datetime import datetime
+
+import pytest
+
+from gamekeeper.intersect import values
+
+ID = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
+
+
+@pytest.mark.parametrize("raw", [ID.bytes_le, str(ID), str(ID).upper(), f" {ID} ", "{" + str(ID) + "}", ID.hex.upper()])
+def test_a_guid_in_any_spelling(raw: object) -> None:
+    assert values.guid(raw) == str(ID)
+
+
+@pytest.mark.parametrize("raw", [None, 7, "", "no guid", b"", b"short", ID.bytes_le + b"x"])
+def test_no_guid(raw: object) -> None:
+    assert values.guid(raw) is None
+
+
+def test_back_to_bytes_in_dot_nets_order() -> None:
+    assert values.guid_bytes(str(ID)) == ID.bytes_le
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("1970-01-02 00:00:00", 86_400_000),
+        ("1970-01-01 00:00:01.1234567", 1_123),
+        ("1970-01-01T00:00:02", 2_000),
+        (datetime.fromisoformat("1970-01-01T00:00:03"), 3_000),
+        ("0001-01-01 00:00:00", None),
+        ("yesterday", None),
+        (None, None),
+        (5, None),
+    ],
+)
+def test_moments(raw: object, expected: int | None) -> None:
+    assert values.moment(raw) == expected
+
+
+def test_the_last_of_all_years_is_no_end() -> None:
+    assert values.end("9999-12-31 23:59:59.9999999") is None
+    assert values.end("2024-02-01 00:00:00") == 1_706_745_600_000
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("[1,2,3,4,5]", (1, 2, 3, 4, 5)),
+        ("[1,2]", (1, 2, 0, 0, 0)),
+        ("[1,2,3,4,5,6]", (1, 2, 3, 4, 5)),
+        (f"[{2**40}]", (2**31 - 1, 0, 0, 0, 0)),
+        ('["1"]', None),
+        ("[1.5]", None),
+        ("{}", None),
+        ("[", None),
+        (None, None),
+    ],
+)
+def test_lists_of_numbers(raw: str | None, expected: object) -> None:
+    assert values.numbers(raw, 5) == expected
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("[0,0,0,0,0]", (0, 0, 0, 0, 0)),
+        ('{"StatModifiers":[1,-2,0,0,0]}', (1, -2, 0, 0, 0)),
+        ('{"StatModifiers":null}', (0, 0, 0, 0, 0)),
+        ("{}", (0, 0, 0, 0, 0)),
+        (None, (0, 0, 0, 0, 0)),
+        ("", (0, 0, 0, 0, 0)),
+        ("nonsense", None),
+        ("7", None),
+    ],
+)
+def test_buffs_of_every_era(raw: str | None, expected: object) -> None:
+    assert values.buffs(raw) == expected
+
+
+def test_text_that_every_database_keeps() -> None:
+    assert values.text("a\x00b\udc80") == "ab?"
+    assert values.text(None) == ""
+    assert values.text(b"\xffa") == "\ufffda"
+
+
+@pytest.mark.parametrize(("raw", "expected"), [(1, True), (0, False), (b"\x01", True), (b"\x00", False), (None, False)])
+def test_flags(raw: object, *, expected: bool) -> None:
+    assert values.flag(raw) is expected

@@ -1,0 +1,260 @@
+"""Erasing a person: afterwards nothing in the database says who it was, and everything still adds up."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything, refused
+from game_server import LINK, heartbeat, join, leave, put_player, stack
+from gamekeeper import doctor
+from gamekeeper.doctor import ERROR
+from gamekeeper.game import retention
+from people import ANN, COIN, POUCH, SWORD
+from world import SENT, World
+
+QUILLON, EMAIL = "/api/v1/users/Quillon", "quillon.tresk@example.test"
+WORDS = ("quillon", "quillix", "tresk", "wrenfold", "wrenna", "tamsyn", "ossifer", "scurrilous")
+WREN, TAMSYN, OSSIFER = people.guid(0x701), people.guid(0x702), people.guid(0x703)
+KEYS = iter(range(1_000_000))
+
+
+def key() -> dict[str, str]:
+    return {"Idempotency-Key": f"k{next(KEYS)}"}
+
+
+def said(world: World) -> list[str]:
+    """Where one of the person's words stands: in every row of every table, in any case."""
+    rows = [f"{table}: {row}" for table, found in everything(world).items() for row in found]
+    return [row for row in rows if any(word in row.lower() for word in WORDS)]
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    del what, done, total
+
+
+def wrong(world: World) -> list[str]:
+    found = world.run(doctor.examine(world.keeper, unseen))
+    return [each.message for each in found if each.level == ERROR]
+
+
+def live(world: World) -> str:
+    """A person with a past: renamed, muted, mailed, logged in, with characters, one of which is gone already."""
+    body = {"username": "Quillix", "password": SENT, "email": "tresk@example.test"}
+    assert world.post("/api/v1/users/register", body, headers=key()).status == 200
+    renamed = world.post("/api/v1/users/Quillix/name", {"name": "Quillon"}, headers=key())
+    assert world.post(f"{QUILLON}/manage/email/change", {"new": EMAIL}, headers=key()).status == 200
+    user_id = renamed.json["Id"]
+    world.sql("UPDATE users SET api = {true} WHERE id = $1", user_id)
+    muted = "INSERT INTO mutes (user_id, reason, moderator, started_at) VALUES ($1, 'scurrilous Tamsyn', 'Root', 1)"
+    world.sql(muted, user_id)
+    log_in = {"grant_type": "password", "username": "quillon", "password": SENT}
+    assert world.post("/api/oauth/token", log_in, by=None, address="192.0.2.7").status == 200
+    assert world.post("/api/oauth/token", log_in | {"password": "00" * 32}, by=None).status == 400
+    assert world.get(f"{QUILLON}/password/reset", headers=key()).status == 200
+    for player_id, name in ((WREN, "Wrenna"), (TAMSYN, "Tamsyn"), (OSSIFER, "Ossifer")):
+        born = {"Name": name, "UserId": user_id, "Items": [stack(0, COIN.id, 40), stack(1, POUCH.id)]}
+        put = f"{LINK}/players/{player_id}"
+        assert world.call("PUT", put, body=born, by="Server", headers=key()).status == 200
+    play(world)
+    return user_id
+
+
+def play(world: World) -> None:
+    because = {"X-Reason": "a gift of Tamsyn to Wrenfold"}
+    assert world.post("/api/v1/players/Wrenna/name", {"name": "Wrenfold"}, headers=key() | because).status == 200
+    assert world.post("/api/v1/players/Wrenfold/level", {"level": 3}, headers=key() | because).status == 200
+    give = {"itemid": SWORD.id, "quantity": 2}
+    assert world.post("/api/v1/players/Tamsyn/items/give", give, by="Shop", headers=key() | because).status == 200
+    heartbeat(world)
+    join(world, WREN, TAMSYN)
+    leave(world, WREN, TAMSYN)
+    assert world.call("DELETE", "/api/v1/players/Ossifer", headers=key() | because).status == 200
+
+
+def erase(world: World, **more: Any) -> Any:
+    return world.call("DELETE", QUILLON, **more)
+
+
+def test_nothing_says_who_it_was(world: World) -> None:
+    user_id = live(world)
+    before = {(row.seq, row.kind, row.at, row.actor_id) for row in world.ledger()}
+    known = said(world)
+    assert [word for word in WORDS if any(word in row.lower() for row in known)] == list(WORDS)
+    answer = erase(world, headers=key() | {"X-Reason": "by request 17"})
+    assert (answer.status, answer.json["Name"], answer.json["Email"]) == (200, "Quillon", EMAIL)
+    world.run(world.keeper.lists.tend())
+    assert said(world) == []
+    assert wrong(world) == []
+    rows = world.ledger()
+    assert before < {(row.seq, row.kind, row.at, row.actor_id) for row in rows}
+    last = rows[-1]
+    assert (last.kind, last.user_id, last.before, last.after) == ("user_deleted", user_id, None, None)
+    assert [row.kind for row in rows[-3:]] == ["player_deleted", "player_deleted", "user_deleted"]
+    assert {row.reason for row in rows[-3:]} == {"by request 17"}
+    refused(world.get(QUILLON), 404, "no_such_user")
+    refused(world.get(f"/api/v1/players/{WREN}"), 404, "no_such_player")
+
+
+def test_the_ledger_keeps_quantities_and_numbers(world: World) -> None:
+    live(world)
+    gave = next(row for row in world.ledger() if row.kind == "items_given")
+    born = next(row for row in world.ledger() if row.player_id == WREN)
+    erase(world)
+    after = {row.seq: row for row in world.ledger()}
+    assert json.loads(after[gave.seq].after or "") == json.loads(gave.after or "")
+    assert json.loads(after[born.seq].after or "") | {"Name": "Wrenna"} == json.loads(born.after or "")
+    taken = [json.loads(row.before or "") for row in world.ledger() if row.kind == "player_deleted"]
+    assert [each["Items"][0]["Quantity"] for each in taken] == [40, 40, 40]
+    assert not [each for each in taken if each.get("Name")]
+
+
+def test_others_are_as_they_were(world: World) -> None:
+    """Also the answers that were kept for those who wrote at the same time."""
+    live(world)
+    kept = key()
+    give = {"itemid": COIN.id, "quantity": 1}
+    answer = world.post("/api/v1/players/Ann/name", {"name": "Anne"}, headers=kept)
+    assert world.post("/api/v1/players/Anne/items/give", give, headers={"X-Reason": "Anne asked"}).status == 200
+    rows = {row.seq: row for row in world.ledger() if row.player_id == ANN.id or row.user_id == people.USER_IDS["Ann"]}
+    erase(world)
+    assert {row.seq: row for row in world.ledger() if row.seq in rows} == rows
+    again = world.post("/api/v1/players/Ann/name", {"name": "Anne"}, headers=kept)
+    assert (again.raw, again.headers["idempotent-replay"]) == (answer.raw, "true")
+
+
+def test_what_was_done_is_not_done_again(world: World) -> None:
+    """The answers are gone, the keys are not: a late repetition does not bring the person back."""
+    kept = key()
+    body = {"username": "Quillon", "password": SENT, "email": EMAIL}
+    world.post("/api/v1/users/register", body, headers=kept)
+    goodbye = key()
+    whole = erase(world, headers=goodbye)
+    late = world.post("/api/v1/users/register", body, headers=kept)
+    assert (late.status, late.raw, late.headers["idempotent-replay"]) == (200, b"{}", "true")
+    again = erase(world, headers=goodbye)
+    assert (again.status, again.headers["idempotent-replay"]) == (200, "true")
+    assert again.json == whole.json | {"Name": "", "Email": ""}
+    refused(world.get(QUILLON), 404, "no_such_user")
+
+
+def test_followers_go_on(world: World) -> None:
+    changes = f"{LINK}/changes"
+    live(world)
+    cursor = world.get(f"{changes}?after=now", by="Server").json["Next"]
+    erase(world)
+    seen = world.get(f"{changes}?after={cursor}", by="Server").json
+    assert [(each["Kind"], each["PlayerId"]) for each in seen["Changes"]] == [
+        ("player_deleted", WREN),
+        ("player_deleted", TAMSYN),
+    ]
+    assert world.get(f"{changes}?after={seen['Next']}", by="Server").json["Changes"] == []
+    whole = world.get(f"{changes}?after=0&limit=1000", by="Server").json["Changes"]
+    assert [each["Seq"] for each in whole] == sorted(each["Seq"] for each in whole)
+    assert WREN in {each["PlayerId"] for each in whole}
+
+
+def test_tokens_end_with_the_account(world: World) -> None:
+    token = world.run(_logged_in(world))
+    assert world.get("/api/v1/players", token=token).status == 200
+    assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
+    refused(world.get("/api/v1/players", token=token), 401, "denied")
+    refused(world.get("/api/v1/players", by="Clerk"), 401, "denied")
+    assert [row.actor_id for row in world.ledger()][-1] == people.USER_IDS["Root"]
+
+
+async def _logged_in(world: World) -> str:
+    log_in = {"grant_type": "password", "username": "Clerk", "password": SENT}
+    return (await world.send("POST", "/api/oauth/token", body=log_in, by=None)).json["access_token"]
+
+
+def test_what_the_account_did_to_others_stays(world: World) -> None:
+    give = {"itemid": COIN.id, "quantity": 1}
+    because = {"X-Reason": "sold", **key()}
+    assert world.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=because).status == 200
+    gave = world.ledger()[-1]
+    assert world.call("DELETE", "/api/v1/users/Shop").status == 200
+    assert gave in world.ledger()
+    assert gave.actor_id == people.USER_IDS["Shop"]
+    assert world.sql("SELECT key FROM idempotency_keys WHERE account_id = $1", people.USER_IDS["Shop"]) == []
+    fed = world.get(f"{LINK}/changes?after={gave.seq - 1}", by="Server").json["Changes"]
+    assert [each["By"] for each in fed] == [None]
+
+
+def test_refused_while_one_is_online(world: World) -> None:
+    heartbeat(world)
+    join(world, people.ZOE.id)
+    before = everything(world)
+    refused(world.call("DELETE", "/api/v1/users/Ann"), 409, "player_online")
+    assert everything(world) == before
+    leave(world, people.ZOE.id)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+
+
+def test_nobody_deletes_the_account_they_call_with(world: World) -> None:
+    before = everything(world)
+    for own in ("root", people.USER_IDS["Root"]):
+        refused(world.call("DELETE", f"/api/v1/users/{own}"), 409, "own_account", "gamekeeper users delete")
+    assert everything(world) == before
+
+
+def test_a_dry_run_changes_nothing(world: World) -> None:
+    live(world)
+    before = everything(world)
+    tried = world.call("DELETE", f"{QUILLON}?dryRun=true")
+    assert everything(world) == before
+    assert erase(world).json == tried.json
+
+
+def test_a_character_that_went_to_somebody_else_keeps_its_name(world: World) -> None:
+    live(world)
+    assert put_player(world, TAMSYN, {"UserId": people.USER_IDS["Bob"]}).status == 200
+    erase(world)
+    assert world.get("/api/v1/players/Tamsyn").json["UserId"] == people.USER_IDS["Bob"]
+    born = next(row for row in world.ledger() if row.player_id == TAMSYN and row.kind == "player_created")
+    assert json.loads(born.after or "")["Name"] == "Tamsyn"
+    assert wrong(world) == []
+
+
+def test_it_can_be_trimmed_like_any_other(world: World) -> None:
+    live(world)
+    erase(world)
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    world.run(retention.trim(world.keeper, 8 * retention.DAY_MS))
+    assert wrong(world) == []
+
+
+def test_two_who_erase_at_once(make_world: Callable[..., World]) -> None:
+    one, two = make_world(), make_world()
+    live(one)
+
+    async def together() -> list[Any]:
+        return await asyncio.gather(*(each.send("DELETE", QUILLON) for each in (one, two, one)))
+
+    assert sorted(answer.status for answer in one.run(together())) == [200, 404, 404]
+    assert [row.kind for row in one.ledger()].count("user_deleted") == 1
+    assert wrong(one) == []
+
+
+@pytest.mark.parametrize("written", ["give", "born"])
+def test_who_writes_meanwhile_comes_before_or_finds_nobody(make_world: Callable[..., World], written: str) -> None:
+    one, two = make_world(), make_world()
+    user_id = live(one)
+    give = two.send("POST", f"/api/v1/players/{WREN}/items/give", body={"itemid": COIN.id, "quantity": 1})
+    born = two.send("PUT", f"{LINK}/players/{people.guid(0x710)}", body={"Name": "Late", "UserId": user_id})
+
+    async def together() -> tuple[Any, Any]:
+        writing = give if written == "give" else born
+        (born if written == "give" else give).close()
+        return await asyncio.gather(one.send("DELETE", QUILLON), writing)
+
+    erased, other = one.run(together())
+    assert erased.status == 200
+    assert other.status in {200, 404}
+    assert one.sql("SELECT id FROM players WHERE user_id = $1", user_id) == []
+    one.run(one.keeper.lists.tend())
+    assert said(one) == []
+    assert wrong(one) == []

@@ -1,0 +1,255 @@
+"""An export is plain files that anybody can read, and comes back whole or not at all."""
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import resource
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from copied import contents, errors, is_untouched, nothing
+from gamekeeper import app, settings
+from gamekeeper.backup import exporting, filling, importing
+from gamekeeper.backup.filling import NotEmpty
+from gamekeeper.backup.folder import MANIFEST, OWNED, BadExport, Folder, Manifest
+from gamekeeper.backup.lines import BadCopy
+from gamekeeper.store.migrate import SchemaMismatch
+from people import ANN, COIN, PASSWORD, USER_IDS
+from world import SENT, World
+
+LEFT_OUT = exporting.LEFT_OUT - {"migrations"}
+DOCUMENT = Path(__file__).parents[1] / "docs" / "moving.md"
+GIVE = {"itemid": COIN.id, "quantity": 5}
+Moved = Callable[[str, int, int | None], None]
+
+
+def give(world: World, **more: Any) -> None:
+    assert world.post("/api/v1/players/Bob/items/give", GIVE, by="Shop", **more).status == 200
+
+
+def export(world: World, folder: Path, moved: Moved = nothing) -> Manifest:
+    return world.run(exporting.export(world.keeper.store, folder, moved))
+
+
+def bring_back(folder: Path, url: str) -> None:
+    """As the command does it, but for what it says."""
+    opened = Folder(folder)
+    opened.verify(nothing)
+    with filling.place(settings.load({}, database=url)) as target:
+        asyncio.run(app.at_work(target, lambda keeper: importing.bring_back(keeper, opened, nothing)))
+
+
+def lines(folder: Path, noun: str) -> list[Any]:
+    return [json.loads(line) for line in (folder / f"{noun}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def rewrite(folder: Path, noun: str, change: Callable[[list[Any]], object]) -> None:
+    """Another file, with a manifest that says so."""
+    rows = lines(folder, noun)
+    change(rows)
+    text = "".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in rows)
+    (folder / f"{noun}.jsonl").write_text(text, encoding="utf-8")
+    manifest = json.loads((folder / MANIFEST).read_text())
+    file = next(each for each in manifest["files"] if each["noun"] == noun)
+    file |= {"lines": len(rows), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "exports").mkdir()
+    return tmp_path / "exports" / "game"
+
+
+# --- there and back ------------------------------------------------------------------------------------------------
+
+
+def test_it_comes_back(world: World, folder: Path, target: str, opened: Callable[[str], World]) -> None:
+    """From each engine to each: every table is what it was, but for who is logged in and online."""
+    give(world, headers={"Idempotency-Key": "once"})
+    ban = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, 'x', 'y', 0, $2)"
+    world.sql(ban, USER_IDS["Bob"], 2**60)  # no calendar has that
+    world.sql("UPDATE epoch SET trimmed = 3")
+    before = contents(world, LEFT_OUT)
+    export(world, folder)
+    give(world)  # after the export
+    bring_back(folder, target)
+    copy = opened(target)
+    assert contents(copy, LEFT_OUT) == before
+    assert errors(copy) == []
+    assert copy.sql("SELECT trimmed FROM epoch") == [(3,)]
+    assert copy.sql("SELECT id FROM epoch") != world.sql("SELECT id FROM epoch")
+    assert [copy.sql(f"SELECT COUNT(*) FROM {table}") for table in ("tokens", "presence")] == [[(0,)], [(0,)]]  # noqa: S608 - two names
+    form = {"grant_type": "password", "username": "Root", "password": SENT}
+    assert copy.post("/api/oauth/token", form, by=None).status == 200, PASSWORD
+
+
+def test_every_table_is_in_it_or_left_out_on_purpose(world: World, folder: Path) -> None:
+    columns = [table for file in export(world, folder).files for table in file.columns]
+    assert set(columns) == set(contents(world, LEFT_OUT))
+    assert len(columns) == len(set(columns))
+    assert not OWNED & {file.noun for file in Folder(folder).manifest.files}
+
+
+def test_both_engines_export_the_same(
+    world: World, folder: Path, target: str, opened: Callable[[str], World], tmp_path: Path
+) -> None:
+    export(world, folder)
+    bring_back(folder, target)
+    export(opened(target), tmp_path / "again")
+    for noun in ("users", "players", "items", "ledger"):
+        assert sorted(map(repr, lines(folder, noun))) == sorted(map(repr, lines(tmp_path / "again", noun)))
+
+
+def test_it_is_plain_json(world: World, folder: Path) -> None:
+    export(world, folder)
+    (mona,) = [each for each in lines(folder, "users") if each["name"] == "Mona"]
+    assert mona["api"] is False
+    assert mona["muted"]["reason"] == "spamming"
+    assert mona["banned"] is None
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", mona["created_at"])
+    (ann,) = [each for each in lines(folder, "players") if each["name"] == "Ann"]
+    assert (ann["id"], ann["created_at"]) == (ANN.id, "2023-11-14T22:13:20.000Z")
+    assert ann["document"]["MaxVitals"] == [120, 40]
+    coins = {"place": "bank", "slot": 0, "item_id": COIN.id, "quantity": 1000, "bag_id": None, "buffs": [0] * 5}
+    assert coins in ann["items"]
+    numbers = [each["seq"] for each in lines(folder, "ledger")]
+    assert numbers == sorted(numbers)
+
+
+def test_every_field_is_documented(world: World, folder: Path) -> None:
+    export(world, folder)
+    sections = dict(re.findall(r"^### (\w+)\.jsonl\n(.*?)(?=^##|\Z)", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL))
+    for file in Folder(folder).manifest.files:
+        fields = {name for columns in file.columns.values() for name in columns}
+        missing = [name for name in fields if f"`{name}`" not in sections[file.noun] and name != "player_id"]
+        assert missing == [], file.name
+
+
+def test_it_shows_one_moment(world: World, folder: Path, empty_database: str, opened: Callable[[str], World]) -> None:
+    """Somebody gives between any two nouns; none of it is in the copy, not even a part."""
+    before, other, names = contents(world, LEFT_OUT), opened(world.url), set[str]()
+
+    def meanwhile(what: str, _done: int, _total: int | None) -> None:
+        if what not in names:
+            names.add(what)
+            giving = threading.Thread(target=give, args=(other,))
+            giving.start()
+            giving.join()
+
+    export(world, folder, meanwhile)
+    bring_back(folder, empty_database)
+    copy = opened(empty_database)
+    assert len(names) > 5
+    assert contents(copy, LEFT_OUT) == before
+    assert errors(copy) == []
+
+
+# --- all or nothing ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such permissions elsewhere")
+def test_for_its_owner_only(world: World, folder: Path) -> None:
+    before = os.umask(0)
+    try:
+        export(world, folder)
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {each.stat().st_mode & 0o777 for each in folder.iterdir()} == {0o600}
+
+
+def test_nothing_is_overwritten(world: World, folder: Path) -> None:
+    folder.mkdir()
+    with pytest.raises(BadExport, match=r"is there already\. Choose another name; nothing is overwritten"):
+        export(world, folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_what_fails_leaves_no_folder(world: World, folder: Path) -> None:
+    def fail(what: str, _done: int, _total: int | None) -> None:
+        if what == "ledger":
+            raise RuntimeError("pulled the plug")
+
+    with pytest.raises(RuntimeError):
+        export(world, folder, fail)
+    assert list(folder.parent.iterdir()) == []
+    with pytest.raises(BadExport, match="cannot be written: No such file or directory"):
+        export(world, folder / "deeper")
+
+
+def test_no_room(world: World, folder: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
+    try:
+        with pytest.raises(BadCopy, match="cannot be written: File too large"):
+            export(world, folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(folder.parent.iterdir()) == []
+
+
+BROKEN: dict[str, tuple[str, Callable[[list[Any]], object], str]] = {
+    "no JSON": ("players", lambda rows: rows.__setitem__(1, "{"), r"players\.jsonl, line 2: .*truncated"),
+    "a field gone": ("players", lambda rows: rows[2].pop("level"), r"players\.jsonl, line 3: .*`level`"),
+    "a strange field": ("users", lambda rows: rows[0].update(x=1), r"users\.jsonl, line 1: .*`x`"),
+    "a wrong type": ("players", lambda rows: rows[0].update(level=1.5), r"players\.jsonl, line 1: .*level"),
+    "a wrong time": ("users", lambda rows: rows[0].update(created_at="soon"), r"users\.jsonl, line 1: .*soon"),
+    "a name twice": ("users", lambda rows: rows[1].update(fold=rows[0]["fold"]), r"does not take the table users"),
+    "an orphan": ("players", lambda rows: rows[0].update(user_id=ANN.id), r"does not take the table players"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_line_that_is_none(world: World, folder: Path, empty_database: str, case: str) -> None:
+    noun, change, problem = BROKEN[case]
+    export(world, folder)
+    rewrite(folder, noun, change)
+    with pytest.raises(BadCopy, match=rf"{problem}.*Nothing was changed"):
+        bring_back(folder, empty_database)
+    assert is_untouched(empty_database)
+
+
+def test_what_was_changed_on_purpose_comes_in(
+    world: World, folder: Path, empty_database: str, opened: Callable[[str], World]
+) -> None:
+    export(world, folder)
+    rewrite(folder, "maps", lambda rows: rows[0].update(name="Hill"))
+    bring_back(folder, empty_database)
+    assert opened(empty_database).sql("SELECT name FROM maps") == [("Hill",)]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_folder_that_is_not_whole(world: World, folder: Path, empty_database: str) -> None:
+    export(world, folder)
+    users, manifest = folder / "users.jsonl", folder / MANIFEST
+    whole, listed = users.read_bytes(), manifest.read_text()
+    for change, problem in (
+        (lambda: users.write_bytes(whole.replace(b"Mona", b"Nona")), r"users\.jsonl is not what was exported: 7 lines"),
+        (lambda: users.write_bytes(whole[:-300]), r"users\.jsonl is not what was exported: 6 lines"),
+        (users.unlink, r"users\.jsonl cannot be read: No such file"),
+        (lambda: manifest.write_text(listed[:99]), r"is not a whole export: manifest\.json"),
+        (lambda: manifest.write_text(listed.replace('"format": 1', '"format": 2')), "has the format 2, .* a newer one"),
+        (lambda: manifest.write_text(listed.replace('"foundation"', '"other"').replace(" 1,", " 9999,")), "newer"),
+        (manifest.unlink, r"is no export: manifest\.json cannot be read"),
+    ):
+        change()
+        with pytest.raises((BadExport, SchemaMismatch), match=problem):
+            bring_back(folder, empty_database)
+        users.write_bytes(whole)
+        manifest.write_text(listed)
+    assert is_untouched(empty_database)
+
+
+def test_a_database_with_something_in_it_is_left_alone(world: World, folder: Path) -> None:
+    export(world, folder)
+    before = contents(world)
+    with pytest.raises(NotEmpty, match="already, and it is left alone"):
+        bring_back(folder, world.url)
+    assert contents(world) == before

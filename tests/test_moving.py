@@ -1,0 +1,207 @@
+"""A moved database is the same life on another engine; nothing that was acknowledged stays behind."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+import outbox
+from copied import contents, errors, is_untouched, nothing
+from expectations import refused
+from gamekeeper import app, settings
+from gamekeeper.backup import filling, moving
+from gamekeeper.backup.lines import BadCopy, Sum
+from gamekeeper.store.migrate import Closed, migrate
+from people import ANN, BOB, COIN
+from server import Server
+from world import World
+
+GIVE = {"itemid": COIN.id, "quantity": 5}
+KEY = {"Idempotency-Key": "once"}
+Moved = Callable[[str, int, int | None], None]
+
+
+def give(world: World, **more: Any) -> Any:
+    answer = world.post(f"/api/v1/players/{BOB.id}/items/give", GIVE, by="Shop", **more)
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def loaded(url: str) -> settings.Settings:
+    return settings.load({}, database=url)
+
+
+def move(source: str, target: str, moved: Moved = nothing) -> dict[str, Sum]:
+    """As the command does it, but for what it says."""
+
+    async def run() -> dict[str, Sum]:
+        sums = await app.at_work(loaded(source), lambda keeper: moving.move(keeper, loaded(target), moved))
+        await app.at_work(loaded(target), moving.finish)
+        return sums
+
+    return asyncio.run(run())
+
+
+def started(url: str) -> None:
+    """What a server does first."""
+    asyncio.run(app.at_work(loaded(url), lambda keeper: migrate(keeper.store)))
+
+
+# --- the same life -------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_there(world: World, target: str, opened: Callable[[str], World]) -> None:
+    """From each engine to each: codes and mails that wait as well, for it goes on from this very moment."""
+    first = give(world, headers=KEY)
+    outbox.ask(world)
+    world.call("PUT", "/api/link/v1/servers/realm1", body={"Lease": 60}, by="Server")
+    world.call("POST", "/api/link/v1/servers/realm1/joined", body={"Players": [ANN.id]}, by="Server")
+    epoch, last = world.get("/api/link/v1/changes", by="Server").json["Epoch"], world.ledger()[-1].seq
+    before = contents(world)
+    sums = move(world.url, target)
+    copy = opened(target)
+    assert contents(copy) == before
+    assert {table: each.rows for table, each in sums.items()} == {name: len(rows) for name, rows in before.items()}
+    assert errors(copy) == []
+    assert give(copy, headers=KEY) == first  # a replay, and the token is good
+    assert copy.ledger()[-1].seq == last
+    give(copy)
+    told = copy.get(f"/api/link/v1/changes?after={last}&epoch={epoch}", by="Server")
+    assert [each["Seq"] for each in told.json["Changes"]] == [last + 1]
+    assert [each["Name"] for each in copy.get("/api/v1/players/rank").json["Values"]] == ["Zoe", "Ann", "Bob"]
+
+
+def test_there_and_back(world: World, target: str, opened: Callable[[str], World], databases: Any) -> None:
+    give(world)
+    before, back = contents(world), databases.empty()
+    one, two = move(world.url, target), move(target, back)
+    assert contents(opened(back)) == before
+    assert {table: str(each) for table, each in one.items()} == {table: str(each) for table, each in two.items()}
+
+
+# --- nothing stays behind ------------------------------------------------------------------------------------------
+
+
+def test_the_old_one_is_closed(world: World, empty_database: str, opened: Callable[[str], World]) -> None:
+    """A server that runs reads on, writes nothing, and is not ready; none starts, until somebody insists."""
+    move(world.url, empty_database)
+    refused(world.post("/api/v1/players/Bob/items/give", GIVE), 503, "database_away")
+    assert world.get("/api/v1/players/Bob").status == 200
+    assert world.get("/health/ready", by=None).status == 503
+    with pytest.raises(Closed, match=r"was moved to .*: start Gamekeeper on that one"):
+        started(world.url)
+    give(opened(empty_database))
+    assert world.run(moving.reopen(world.keeper))
+    started(world.url)
+    give(world)
+    assert errors(world) == []
+    assert not world.run(moving.reopen(world.keeper))
+
+
+def test_a_server_that_writes_meanwhile(
+    database: str, known_tokens: dict[str, str], empty_database: str, opened: Callable[[str], World]
+) -> None:
+    """Every gift that it acknowledged has moved; from the first row that is read on, it acknowledges none."""
+    statuses: list[int] = []
+    over = threading.Event()
+    headers = {"Authorization": f"Bearer {known_tokens['Shop']}"}
+
+    def shop(url: str) -> None:
+        with httpx.Client(base_url=url, headers=headers, timeout=20) as client:
+            while not over.is_set():
+                statuses.append(client.post(f"/api/v1/players/{BOB.id}/items/give", json=GIVE).status_code)
+
+    def linger(what: str, _done: int, _total: int | None) -> None:
+        if what == "ledger":  # it has been read: who is not held up now would write behind it
+            time.sleep(0.3)
+
+    with Server(database) as server:
+        shops = [threading.Thread(target=shop, args=(server.url,)) for _ in range(3)]
+        for each in shops:
+            each.start()
+        wait_for(lambda: statuses.count(200) > 20)
+        move(database, empty_database, linger)
+        before = len(statuses)
+        wait_for(lambda: len(statuses) > before + 10)
+        over.set()
+        for each in shops:
+            each.join()
+    assert set(statuses) == {200, 503}
+    assert set(statuses[before + 3 :]) == {503}
+    copy = opened(empty_database)
+    gifts = [each for each in copy.ledger() if each.kind == "items_given"]
+    assert len(gifts) == statuses.count(200)
+    assert errors(copy) == []
+
+
+def wait_for(happens: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_until_the_old_one_is_closed_the_new_one_is(world: World, empty_database: str) -> None:
+    """Should we die in between, the two are not both in use."""
+    world.run(moving.move(world.keeper, loaded(empty_database), nothing))
+    with pytest.raises(Closed, match="did not come to its end"):
+        started(empty_database)
+    asyncio.run(app.at_work(loaded(empty_database), moving.finish))
+    started(empty_database)
+
+
+# --- all or nothing ------------------------------------------------------------------------------------------------
+
+
+def test_what_fails_leaves_both_as_they_were(world: World, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when more rows wait in between than there is room for."""
+    monkeypatch.setattr("gamekeeper.store.sqlite.SOME", 1)
+    monkeypatch.setattr("gamekeeper.store.postgres.SOME", 1)
+
+    def fail(what: str, _done: int, _total: int | None) -> None:
+        if what == "ledger":
+            raise RuntimeError("pulled the plug")
+
+    before = contents(world)
+    with pytest.raises(BadCopy, match=r"does not take the table ledger: pulled the plug\. Nothing was changed"):
+        move(world.url, target, fail)
+    assert contents(world) == before
+    assert is_untouched(target)
+    started(world.url)
+    give(world)
+
+
+def test_who_interrupts_it_changes_nothing(world: World, target: str) -> None:
+    def interrupt(what: str, _done: int, _total: int | None) -> None:
+        if what == "players":
+            world.loop.call_soon_threadsafe(moves[0].cancel)
+            time.sleep(0.2)
+
+    before = contents(world)
+    moves = [world.loop.create_task(moving.move(world.keeper, loaded(target), interrupt))]
+    with pytest.raises(asyncio.CancelledError):
+        world.loop.run_until_complete(moves[0])
+    started(world.url)
+    assert contents(world) == before
+    assert is_untouched(target)
+
+
+def test_nothing_is_overwritten(world: World, databases: Any) -> None:
+    other = databases.fresh()
+    with pytest.raises(filling.NotEmpty, match="already, and it is left alone"):
+        move(world.url, other)
+    give(world)
+    databases.drop(other)
+
+
+def test_an_odd_table_is_not_left_behind(world: World, target: str) -> None:
+    """Somebody's own, in our schema: it would be lost."""
+    world.sql("CREATE TABLE notes (text TEXT)")
+    with pytest.raises(BadCopy, match="that Gamekeeper did not make: notes"):
+        move(world.url, target)
+    assert is_untouched(target)
+    give(world)
