@@ -27,7 +27,8 @@ from typing import Any
 
 import httpx
 
-LINK, PLAYERS = "/api/link/v1", "/api/v1/players"
+LINK, PLAYERS, USERS = "/api/link/v1", "/api/v1/players", "/api/v1/users"
+THROWN_OUT = ("user_kicked", "user_banned")
 PLACES = {"Items": "inventory", "Bank": "bank"}  # in a change: in the list of a player's items
 LEASE_SECONDS = 6
 POLL_SECONDS = 1
@@ -125,7 +126,7 @@ class Game:
     def read_player(self, player_id: str, applied: int) -> None:
         answer = self._keeper.get(f"{PLAYERS}/{player_id}/items")
         if answer.is_success:  # else it was deleted, and the feed will say so
-            player: Json = {"applied": applied}
+            player: Json = {"applied": applied, "out": False}
             for place, listed in PLACES.items():
                 player[place] = {}
                 put(player[place], answer.json()[listed])
@@ -138,9 +139,28 @@ class Game:
             return
         here = f"{LINK}/servers/{self._server}"
         state = self._keeper.write("PUT", here, {"Lease": LEASE_SECONDS}).json()
-        if state["Online"] < len(self.state["players"]):  # we just started, or our lease had run out
-            self._keeper.write("POST", f"{here}/joined", {"Players": list(self.state["players"])})
+        inside = self.inside()
+        if state["Online"] < len(inside):  # we just started, or our lease had run out
+            self._keeper.write("POST", f"{here}/joined", {"Players": inside})
+            self.turn_away_the_banned(inside)
         self._next_beat = time.monotonic() + LEASE_SECONDS / 3
+
+    def inside(self) -> list[str]:
+        return sorted(player_id for player_id, player in self.state["players"].items() if not player["out"])
+
+    def turn_away_the_banned(self, came: list[str]) -> None:
+        """Once they have joined, not before: of a ban from then on the feed tells us."""
+        for player_id in came:
+            record = self._keeper.get(f"{PLAYERS}/{player_id}")
+            if record.is_success:  # else it was deleted, and the feed will say so
+                account = self._keeper.get(f"{USERS}/{record.json()['UserId']}").raise_for_status()
+                if account.json()["IsBanned"]:
+                    self.leave(player_id)
+
+    def leave(self, player_id: str) -> None:
+        """Here nobody comes back; in your game, those who log in do."""
+        self.state["players"][player_id]["out"] = True
+        self._keeper.write("POST", f"{LINK}/servers/{self._server}/left", {"Players": [player_id]})
 
     # --- what others did ---------------------------------------------------------------------------------------------
 
@@ -160,7 +180,7 @@ class Game:
         return told["Next"] > cursor
 
     def apply(self, change: Json) -> None:
-        """A change has its slots as they are now: setting them is all there is to do."""
+        """A change has its slots as they are now: setting them is all there is to do. Some tell us to act."""
         players, player_id = self.state["players"], change["PlayerId"]
         if change["After"] is None:
             players.pop(player_id, None)
@@ -173,12 +193,14 @@ class Game:
         player["applied"] = change["Seq"]
         for place in PLACES:
             put(player[place], change["After"].get(place, []))
+        if change["Kind"] in THROWN_OUT:
+            self.leave(player_id)
 
     # --- what we do --------------------------------------------------------------------------------------------------
 
     def find_loot(self) -> None:
-        if self.state["players"]:
-            lucky = self._chance.choice(sorted(self.state["players"]))
+        if inside := self.inside():
+            lucky = self._chance.choice(inside)
             self.plan(lucky, self._chance.choice([-1, 1, 2, 5]))  # a coin is spent, or some are found
 
     def plan(self, player_id: str, quantity: int) -> None:

@@ -1,11 +1,18 @@
 """An Intersect server's two databases, for whoever imports them, and what comes of them."""
 
+import json
+import sqlite3
+import uuid
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import state
 
+import make_intersect
+from command_line import CommandLine
+from gamekeeper import doctor
 from world import World
 
 PLAYERS = 3
@@ -36,3 +43,91 @@ def contents(world: World) -> dict[str, list[str]]:
             columns = ", ".join(each for each in state.columns()[table] if each not in unlike)
             found[table] = sorted(repr(row) for row in world.sql(f"SELECT {columns} FROM {table}"))  # noqa: S608 - names out of schema.sql
     return found
+
+
+# --- an import and what it says ------------------------------------------------------------------------------------
+
+
+def run(command: CommandLine, files: Files, *more: str) -> Any:
+    return command.json("import", "intersect", *files.options, *more)
+
+
+def listed(files: Files) -> list[dict[str, Any]]:
+    """Without the line that says whose report it is."""
+    return [json.loads(line) for line in files.report.read_text().splitlines()[1:]]
+
+
+def left_rows(files: Files) -> set[tuple[str, str]]:
+    return {(line["table"], line["id"]) for line in listed(files) if not line["taken"] and line["id"]}
+
+
+def unaccounted(told: Any) -> list[str]:
+    return told["do_not_add_up"]
+
+
+def errors(world: World) -> list[str]:
+    found = world.run(doctor.examine(world.keeper, _unseen))
+    return [each.message for each in found if each.level == doctor.ERROR]
+
+
+def _unseen(*_: object) -> None:
+    """Nobody watches."""
+
+
+# --- another source ------------------------------------------------------------------------------------------------
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        for each in statements:
+            db.execute(each)
+
+
+def add(path: Path, table: str, *rows: tuple[Any, ...]) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        for row in rows:
+            db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - names from here
+
+
+def own(kind: str, number: int) -> str:
+    return str(make_intersect.guid(kind, number))
+
+
+_NOBODY, _BAG, _ZERO = (str(uuid.UUID(int=number)) for number in (5, 6, 0))
+SPOILT = {
+    ("Player_Items", "negative"),
+    ("Player_Items", "orphan"),
+    ("Player_Items", "far away"),
+    ("Player_Bank", "twice"),
+    ("Bags", _BAG),
+    ("Bag_Items", "in a lost bag"),
+    ("Bag_Items", "in no bag"),
+    ("Player_Variables", "text"),
+    ("Player_Variables", "no number"),
+    ("Bans", "nobodys ban"),
+    ("Bans", "endless"),
+    ("Users", "no guid"),
+    ("Users", _ZERO),
+    ("Players", own("player", 4)),
+    ("Bags", own("bag", 8)),
+}
+
+
+def spoil(made: Files) -> None:
+    """Rows that cannot be taken, in a source of era 0.8 with five characters."""
+    player, nobody, bag = (each.upper() for each in (own("player", 1), _NOBODY, _BAG))
+    coin, kills = str(make_intersect.COIN).upper(), str(make_intersect.KILLS).upper()
+    orphan = ("orphan", nobody, 1, None, coin, 1, None)
+    far_away = ("far away", player, 3_000_000, None, coin, 1, None)
+    add(made.players, "Player_Items", ("negative", player, 30, None, coin, -3, None), orphan, far_away)
+    add(made.players, "Player_Bank", ("twice", player, 0, None, coin, 1, None))
+    add(made.players, "Bags", (bag, 4))
+    in_no_bag = ("in no bag", nobody, 0, None, coin, 1, None)
+    add(made.players, "Bag_Items", ("in a lost bag", bag, 0, bag, coin, 1, None), in_no_bag)
+    change(made.players, f"DELETE FROM Player_Variables WHERE PlayerId = '{player}' AND VariableId = '{kills}'")  # noqa: S608 - from here
+    add(made.players, "Player_Variables", ("text", player, nobody, '{"Type":3,"Value":"x"}'))
+    add(made.players, "Player_Variables", ("no number", player, kills, '{"Type":1,"Value":true}'))
+    endless = ("endless", own("user", 4).upper(), *[None] * 5)
+    add(made.players, "Bans", ("nobodys ban", "x", *[None] * 5), endless)
+    add(made.players, "Users", ("no guid", "Eve", *[None] * 8), (_ZERO, "Zoe", *[None] * 8))
+    change(made.players, f"UPDATE Players SET UserId = '{nobody}' WHERE Name = 'Knight4'")  # noqa: S608 - from here

@@ -239,6 +239,22 @@ def test_every_byte_counts(world: World, file: Path, tmp_path: Path) -> None:
     assert noticed > 100
 
 
+@pytest.mark.parametrize(
+    ("part", "place", "value"),
+    [(b"PK\x01\x02", 10, 12), (b"PK\x05\x06", 18, 0xFF)],
+    ids=["packed otherwise", "an index that is elsewhere"],
+)
+def test_a_part_that_is_not_what_it_is_said_to_be(
+    world: World, file: Path, part: bytes, place: int, value: int
+) -> None:
+    back_up(world, file)
+    whole = bytearray(file.read_bytes())
+    whole[whole.index(part) + place] = value
+    file.write_bytes(whole)
+    with pytest.raises(BadBackup, match=r"Nothing was changed\. Use another one\."):
+        contents(file)
+
+
 def contents(file: Path) -> list[Any]:
     with Archive(file) as archive:
         archive.verify(nothing)

@@ -96,6 +96,7 @@ def test_a_ledger_row_that_is_no_json(world: World) -> None:
         ("created_at", "created_at + 1"),
         ("class_id", f"'{people.NOBODY_ID}'"),
         ("map_id", f"'{people.NOBODY_ID}'"),
+        ("play_time", "play_time + 1"),
         ("user_id", f"'{people.USER_IDS['Bob']}'"),
     ],
 )

@@ -18,7 +18,7 @@ from world import World
 
 Make = Callable[..., World]
 FIX = "gamekeeper doctor --fix"
-DONE = "note: lists: Counted anew: rank, names, users, emails, online.\n"
+DONE = "note: lists: Counted anew: rank, names, users, emails, online, online_rank.\n"
 LOAD = Statement("load", {"": "UPDATE lists SET loads = loads + 1"})
 ORDERED = {
     "/api/v1/players/rank": "SELECT name FROM players ORDER BY level DESC, exp DESC, id DESC LIMIT 2 OFFSET $1",

@@ -12,13 +12,19 @@ from expectations import everything, refused
 from game_server import LINK, heartbeat, join, leave, put_player, stack
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR
-from gamekeeper.game import retention
+from gamekeeper.game import characters, retention
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.link import Report
+from gamekeeper.game.link import put_player as put_character
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.statements import Statement
 from people import ANN, COIN, POUCH, SWORD
 from world import SENT, World
 
 QUILLON, EMAIL = "/api/v1/users/Quillon", "quillon.tresk@example.test"
 WORDS = ("quillon", "quillix", "tresk", "wrenfold", "wrenna", "tamsyn", "ossifer", "scurrilous")
 WREN, TAMSYN, OSSIFER = people.guid(0x701), people.guid(0x702), people.guid(0x703)
+WAITS = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 KEYS = iter(range(1_000_000))
 
 
@@ -126,6 +132,38 @@ def test_others_are_as_they_were(world: World) -> None:
     assert (again.raw, again.headers["idempotent-replay"]) == (answer.raw, "true")
 
 
+def test_a_word_of_theirs_blanks_no_answer_about_another(world: World) -> None:
+    live(world)
+    world.sql("UPDATE mutes SET reason = '-'")
+    kept, give = key(), {"itemid": COIN.id, "quantity": 1}
+    assert world.post(f"{QUILLON}/admin/unmute", {}, headers=key()).status == 200
+    answer = world.post("/api/v1/players/Ann/items/give", give, headers=kept)
+    erase(world)
+    again = world.post("/api/v1/players/Ann/items/give", give, headers=kept)
+    assert (again.raw, again.headers["idempotent-replay"]) == (answer.raw, "true")
+
+
+def test_answers_to_what_changed_nothing_are_blanked(world: World) -> None:
+    """Every keyed answer that names somebody is kept with whom it names; each of these names Quillon or Wrenfold."""
+    live(world)
+    world.sql("DELETE FROM idempotency_keys")
+    said_before = [
+        world.post(f"{QUILLON}/name", {"name": "Quillon"}, headers=key()),
+        world.post(f"{QUILLON}/manage/email/change", {"new": EMAIL}, headers=key()),
+        world.call("DELETE", "/api/oauth/tokens/Quillon", headers=key()),
+        world.post("/api/v1/players/Wrenfold/name", {"name": "Wrenfold"}, headers=key()),
+        world.post("/api/v1/players/Wrenfold/level", {"level": 3}, headers=key()),
+        world.call("PUT", f"{LINK}/players/{WREN}", body={"Name": "Wrenfold"}, by="Server", headers=key()),
+        world.post("/api/v1/players/Wrenfold/admin/unmute", {}, headers=key()),
+    ]
+    assert [(each.status, any(word in each.raw.decode().lower() for word in WORDS)) for each in said_before] == [
+        (200, True)
+    ] * len(said_before)
+    erase(world)
+    assert {bytes(answer) for (answer,) in world.sql("SELECT answer FROM idempotency_keys")} == {b"{}"}
+    assert len(world.sql("SELECT key FROM idempotency_keys")) == len(said_before)
+
+
 def test_what_was_done_is_not_done_again(world: World) -> None:
     """The answers are gone, the keys are not: a late repetition does not bring the person back."""
     kept = key()
@@ -184,6 +222,18 @@ def test_what_the_account_did_to_others_stays(world: World) -> None:
     assert [each["By"] for each in fed] == [None]
 
 
+def test_no_penalty_names_the_moderator_any_more(world: World) -> None:
+    """The ledger's rows about those who were punished do; the command line says so."""
+    for name, kind, moderator in (("Ann", "mute", "mona"), ("Bob", "ban", "Mona"), ("Clerk", "mute", "Monas")):
+        body = {"reason": "shouting", "moderator": moderator}
+        assert world.post(f"/api/v1/users/{name}/admin/{kind}", body).status == 200
+    assert world.call("DELETE", "/api/v1/users/Mona").status == 200
+    assert world.sql("SELECT moderator FROM mutes ORDER BY moderator") == [("",), ("Monas",)]
+    assert world.sql("SELECT reason, moderator FROM bans") == [("shouting", "")]
+    told = [json.loads(row.after or "")["Moderator"] for row in world.ledger() if row.kind == "user_banned"]
+    assert told == ["Mona"]
+
+
 def test_refused_while_one_is_online(world: World) -> None:
     heartbeat(world)
     join(world, people.ZOE.id)
@@ -216,6 +266,19 @@ def test_a_character_that_went_to_somebody_else_keeps_its_name(world: World) -> 
     assert world.get("/api/v1/players/Tamsyn").json["UserId"] == people.USER_IDS["Bob"]
     born = next(row for row in world.ledger() if row.player_id == TAMSYN and row.kind == "player_created")
     assert json.loads(born.after or "")["Name"] == "Tamsyn"
+    assert wrong(world) == []
+
+
+def test_a_character_that_another_deleted_is_not_theirs(world: World) -> None:
+    live(world)
+    kept = key()
+    assert put_player(world, TAMSYN, {"UserId": people.USER_IDS["Bob"]}).status == 200
+    renamed = world.post("/api/v1/players/Tamsyn/name", {"name": "Bobbin"}, headers=kept | {"X-Reason": "Bob asked"})
+    assert world.call("DELETE", "/api/v1/players/Bobbin").status == 200
+    rows = [row for row in world.ledger() if row.player_id == TAMSYN]
+    erase(world)
+    assert [row for row in world.ledger() if row.player_id == TAMSYN] == rows
+    assert world.post("/api/v1/players/Tamsyn/name", {"name": "Bobbin"}, headers=kept).raw == renamed.raw
     assert wrong(world) == []
 
 
@@ -257,4 +320,35 @@ def test_who_writes_meanwhile_comes_before_or_finds_nobody(make_world: Callable[
     assert one.sql("SELECT id FROM players WHERE user_id = $1", user_id) == []
     one.run(one.keeper.lists.tend())
     assert said(one) == []
+    assert wrong(one) == []
+
+
+@pytest.mark.parametrize("engine", ["postgres"])  # SQLite has one writer
+@pytest.mark.parametrize("owner", [people.USER_IDS["Bob"], None])
+def test_a_character_that_leaves_meanwhile_is_left_alone(make_world: Callable[..., World], owner: str | None) -> None:
+    """It is given to another, or deleted, while the erasure waits for it."""
+    one, two = make_world(), make_world()
+    live(one)
+
+    async def leaves(tx: Reading) -> Decision[Any]:
+        spelling, settings = two.keeper.changes.spelling, two.keeper.settings
+        if owner is None:
+            decision = await characters.delete(tx, TAMSYN, spelling)
+        else:
+            report = Report({"user_id": owner})
+            decision = await put_character(tx, TAMSYN, report, settings, spelling, people.USER_IDS["Server"])
+        waits = Statement("waits", {"": WAITS})
+        while not await one.keeper.store.one(waits):  # noqa: ASYNC110 - a session of the server waits, not a task
+            await asyncio.sleep(0.01)
+        return decision
+
+    async def together() -> Any:
+        leaving = asyncio.create_task(two.keeper.changes.apply(Intent("r"), leaves, lambda _: b"{}"))
+        await asyncio.sleep(0.1)  # it has the character's lock by now
+        erased = await one.send("DELETE", QUILLON)
+        await leaving
+        return erased
+
+    assert one.run(together()).status == 200
+    assert one.sql("SELECT user_id FROM players WHERE id = $1", TAMSYN) == ([(owner,)] if owner else [])
     assert wrong(one) == []

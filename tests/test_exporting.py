@@ -201,6 +201,21 @@ BROKEN: dict[str, tuple[str, Callable[[list[Any]], object], str]] = {
     "a strange field": ("users", lambda rows: rows[0].update(x=1), r"users\.jsonl, line 1: .*`x`"),
     "a wrong type": ("players", lambda rows: rows[0].update(level=1.5), r"players\.jsonl, line 1: .*level"),
     "a wrong time": ("users", lambda rows: rows[0].update(created_at="soon"), r"users\.jsonl, line 1: .*soon"),
+    "a time without its zone": (
+        "users",
+        lambda rows: rows[0].update(created_at="2026-01-31T12:00:00.000"),
+        r"users\.jsonl, line 1: '2026-01-31T12:00:00\.000' .* 2026-01-31T12:00:00\.000Z",
+    ),
+    "an id in upper case": (
+        "maps",
+        lambda rows: rows[0].update(id=rows[0]["id"].replace("0", "A").upper()),
+        r"maps\.jsonl, line 1: 'A.*' is no id",
+    ),
+    "an id without hyphens": (
+        "players",
+        lambda rows: rows[0]["items"][0].update(item_id=COIN.id.replace("-", "")),
+        r"players\.jsonl, line 1: .* is no id",
+    ),
     "a name twice": ("users", lambda rows: rows[1].update(fold=rows[0]["fold"]), r"does not take the table users"),
     "an orphan": ("players", lambda rows: rows[0].update(user_id=ANN.id), r"does not take the table players"),
 }

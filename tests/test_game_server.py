@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import runpy
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -19,6 +21,7 @@ import pytest
 from gamekeeper import app, doctor, settings
 from people import ANN, ARROW, BOB, COIN, SWORD, ZOE
 from server import Server
+from world import World
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 IDS = [ANN.id, BOB.id, ZOE.id]
@@ -191,7 +194,7 @@ def coins(held: Inventories) -> int:
 
 def match(database: str, tokens: Mapping[str, str], folder: Path, program: Path, *, kills: int, seed: int) -> Outcome:
     with Server(database) as server:
-        game = GameServer(program, server.url, tokens["Server"], folder / "realm.json", seed)
+        game = GameServer(program, server.url, tokens["Root"], folder / "realm.json", seed)
         shop = Shop(server.url, tokens["Shop"], random.Random(seed))
         try:
             asyncio.run(play(server, game, shop, kills))
@@ -203,6 +206,52 @@ def match(database: str, tokens: Mapping[str, str], folder: Path, program: Path,
     assert state["report"] is None
     found = asyncio.run(complaints(database))
     return Outcome(of_game(state), keeper, state["handed_out"], shop.brought[COIN.id], found)
+
+
+class Direct:
+    """What the example's Gamekeeper does, without a network."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def get(self, path: str, **query: object) -> httpx.Response:
+        return self._answer("GET", f"{path}?{urlencode(query)}")
+
+    def write(self, method: str, path: str, body: object = None, key: str | None = None) -> httpx.Response:
+        return self._answer(method, path, body=body, headers={"Idempotency-Key": key} if key else None)
+
+    def _answer(self, method: str, path: str, **more: Any) -> httpx.Response:
+        answer = self._world.call(method, path, **more)
+        return httpx.Response(answer.status, content=answer.raw, request=httpx.Request(method, "http://test"))
+
+
+def game_in(world: World, state: Path) -> Any:
+    """The example in this process, with everybody in it."""
+    program = runpy.run_path(str(EXAMPLES / "game_server.py"))
+    game = program["Game"](Direct(world), "realm-1", state, COIN.id, random.Random(1))
+    game.read_the_world()
+    game.heartbeat()
+    return game
+
+
+def test_who_is_banned_or_kicked_is_thrown_out(world: World, tmp_path: Path) -> None:
+    """While they play, and before they come in; and nobody comes back with the next beat."""
+    game = game_in(world, tmp_path / "realm.json")
+    assert sorted(inside(world)) == sorted(IDS)
+    assert world.post("/api/v1/users/Ann/admin/ban").status == 200  # whose characters are Ann and Zoe
+    game.follow(0)
+    assert inside(world) == [BOB.id]
+    assert world.post("/api/v1/users/Bob/admin/kick").status == 200
+    game.follow(0)
+    vars(game)["_next_beat"] = 0.0
+    game.heartbeat()
+    assert inside(world) == []
+    again = game_in(world, tmp_path / "another.json")
+    assert (inside(world), again.inside()) == ([BOB.id], [BOB.id])
+
+
+def inside(world: World) -> list[str]:
+    return [row[0] for row in world.sql("SELECT CAST(player_id AS TEXT) FROM presence")]
 
 
 def test_both_sides_agree_whatever_was_killed(database: str, known_tokens: Mapping[str, str], tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A moved database is the same life on another engine; nothing that was acknowledged stays behind."""
 
 import asyncio
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from expectations import refused
 from gamekeeper import app, settings
 from gamekeeper.backup import filling, moving
 from gamekeeper.backup.lines import BadCopy, Sum
-from gamekeeper.store.migrate import Closed, migrate
+from gamekeeper.store import closing
+from gamekeeper.store.migrate import Closed, SchemaMismatch, migrate
 from people import ANN, BOB, COIN
 from server import Server
 from world import World
@@ -35,10 +37,26 @@ def loaded(url: str) -> settings.Settings:
     return settings.load({}, database=url)
 
 
-def move(source: str, target: str, moved: Moved = nothing) -> dict[str, Sum]:
+class Interrupt:
+    """Ctrl-C, once."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+        self.task: asyncio.Task[Any] | None = None
+
+    def press(self) -> None:
+        if self.task and not self.pressed:
+            self.pressed = True
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            wait_for(lambda: bool(self.task and self.task.cancelling()))
+
+
+def move(source: str, target: str, moved: Moved = nothing, interrupt: Interrupt | None = None) -> dict[str, Sum]:
     """As the command does it, but for what it says."""
 
     async def run() -> dict[str, Sum]:
+        if interrupt:
+            interrupt.task = asyncio.current_task()
         sums = await app.at_work(loaded(source), lambda keeper: moving.move(keeper, loaded(target), moved))
         await app.at_work(loaded(target), moving.finish)
         return sums
@@ -175,19 +193,83 @@ def test_what_fails_leaves_both_as_they_were(world: World, target: str, monkeypa
     give(world)
 
 
-def test_who_interrupts_it_changes_nothing(world: World, target: str) -> None:
-    def interrupt(what: str, _done: int, _total: int | None) -> None:
-        if what == "players":
-            world.loop.call_soon_threadsafe(moves[0].cancel)
-            time.sleep(0.2)
+@pytest.mark.parametrize("during", ["players", "ledger, checked"])
+def test_who_interrupts_it_changes_nothing(world: World, target: str, during: str) -> None:
+    def watch(what: str, _done: int, _total: int | None) -> None:
+        if what == during:
+            interrupt.press()
 
-    before = contents(world)
-    moves = [world.loop.create_task(moving.move(world.keeper, loaded(target), interrupt))]
-    with pytest.raises(asyncio.CancelledError):
-        world.loop.run_until_complete(moves[0])
+    before, interrupt = contents(world), Interrupt()
+    with pytest.raises(KeyboardInterrupt):
+        move(world.url, target, watch, interrupt)
+    assert interrupt.pressed
     started(world.url)
     assert contents(world) == before
     assert is_untouched(target)
+
+
+def test_who_interrupts_it_before_the_old_one_is_closed_has_it_open(
+    world: World, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt, mark = Interrupt(), closing.mark
+
+    async def interrupted(tx: Any, why: str) -> None:
+        await mark(tx, why)
+        interrupt.press()
+
+    monkeypatch.setattr(closing, "mark", interrupted)  # of the target, which is then committed
+    with pytest.raises(KeyboardInterrupt):
+        move(world.url, target, interrupt=interrupt)
+    started(world.url)
+    give(world)
+    with pytest.raises(Closed, match="did not come to its end"):
+        started(target)
+
+
+def test_who_interrupts_it_too_late_has_it_moved(
+    world: World, target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
+) -> None:
+    """Never are both closed."""
+    interrupt, guard = Interrupt(), closing.guard
+
+    async def interrupted(tx: Any) -> None:
+        interrupt.press()
+        await guard(tx)
+
+    monkeypatch.setattr(closing, "guard", interrupted)  # the last that is done to the source
+    try:
+        move(world.url, target, interrupt=interrupt)
+    except KeyboardInterrupt:
+        pytest.fail("given up")
+    assert interrupt.pressed
+    with pytest.raises(Closed, match="was moved to"):
+        started(world.url)
+    give(opened(target))
+
+
+def test_what_the_disk_says_is_told_at_once(
+    world: World, sqlite_databases: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is the target's: the source's connection is not lost, and nothing is tried again."""
+    target, tries = sqlite_databases.empty(), list[str]()
+
+    def watch(what: str, _done: int, _total: int | None) -> None:
+        tries.extend([what] if what == "ledger" else [])
+
+    def fail(_folder: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(filling, "sync_folder", fail)
+    with pytest.raises(BadCopy, match=r"db cannot be written: Input/output error\."):
+        move(world.url, target, watch)
+    assert tries == ["ledger"]
+    started(world.url)
+    sqlite_databases.drop(target)
+
+
+def test_what_is_not_ours_is_not_reopened(empty_database: str) -> None:
+    with pytest.raises(SchemaMismatch, match=r"Gamekeeper has never used this database\. Check --database"):
+        asyncio.run(app.at_work(loaded(empty_database), moving.reopen))
 
 
 def test_nothing_is_overwritten(world: World, databases: Any) -> None:

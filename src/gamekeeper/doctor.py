@@ -39,7 +39,19 @@ PAGE = 500
 KEYS = 10_000  # of a list in one go
 SHOWN = 20  # of one check's findings; the others are counted
 OTHERS_CAN_READ = 0o004
-COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "document")
+COMPARED = (
+    "id",
+    "user_id",
+    "name",
+    "fold",
+    "level",
+    "exp",
+    "class_id",
+    "map_id",
+    "created_at",
+    "play_time",
+    "document",
+)
 TLS = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in front and listen on 127.0.0.1."
 LONG_LOG = 10 * CHECKPOINT  # a serving process keeps it far shorter
 REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"

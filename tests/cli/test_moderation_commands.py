@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from command_line import CommandLine
 from gamekeeper.game.moderation import DAY_MS
 from world import World
@@ -27,6 +29,14 @@ def test_mute_and_unmute_even_of_the_mightiest(command: CommandLine, world: Worl
     assert world.get("/api/v1/users/Root").json["IsMuted"] is True
     assert command.says("users", "unmute", "Root") == "Unmuted Root.\n"
     assert command.says("users", "mute", "Root") == "Muted Root for good.\n"
+
+
+@pytest.mark.parametrize("act", ["ban", "mute"])
+def test_a_reason_that_cannot_be_kept(command: CommandLine, act: str) -> None:
+    """The same that the API takes."""
+    for reason, problem in (("a\nb", "cannot be stored"), ("\udc80", "cannot be stored"), ("x" * 256, "most 255")):
+        assert problem in command.refuses("users", act, "Ann", "--reason", reason)
+    command.says("users", act, "Ann", "--reason", "x" * 255)
 
 
 def test_used_wrongly(command: CommandLine) -> None:

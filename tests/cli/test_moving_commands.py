@@ -1,5 +1,9 @@
+import contextlib
 import json
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -61,9 +65,51 @@ def test_nowhere_to_move_from(first_command: CommandLine, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+def test_nothing_to_reopen(first_command: CommandLine) -> None:
+    if first_command.database.startswith("sqlite"):
+        Path(first_command.database.removeprefix("sqlite:///")).touch()
+    problem = "Gamekeeper has never used this database. Check --database."
+    assert first_command.refuses("move", "--reopen") == f"Error: {problem}\n"
+
+
 def test_a_target_out_of_reach(command: CommandLine) -> None:
     assert "out of reach" in command.refuses("move", "--to", "postgresql://nobody@127.0.0.1:1/x")
     assert "Ann" in command.says("users", "list")
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_user_who_may_not_make_tables(
+    command: CommandLine, first_command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    target = first_command.database
+    opened(target).sql(f'ALTER DATABASE "{urlsplit(target).path[1:]}" SET role = pg_monitor')  # who may only look
+    for problem in (command.refuses("move", "--to", target), first_command.refuses("migrate")):
+        assert problem.startswith("Error: The database does not allow it: permission denied for schema public. ")
+        assert problem.count("\n") == 1
+    assert "Ann" in command.says("users", "list")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("table", ["slots", "ledger"])
+def test_a_damaged_file(command: CommandLine, tmp_path: Path, table: str) -> None:
+    """Also where it is seen when it is opened, by the newest moment in it."""
+    file = Path(command.database.removeprefix("sqlite:///"))
+    with contextlib.closing(sqlite3.connect(file)) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()
+    content = bytearray(file.read_bytes())
+    content[8192 * (page - 1) : 8192 * page] = bytes(8192)
+    file.write_bytes(content)
+    copy = str(tmp_path / "copy")
+    for arguments in (
+        ("export", copy),
+        ("backup", copy),
+        ("move", "--to", f"sqlite:///{copy}"),
+        ("users", "export", "Ann", copy),
+        ("users", "delete", "Ann", "--yes"),
+    ):
+        problem = "The database's file is damaged: database disk image is malformed. Restore a backup."
+        assert command.refuses(*arguments) == f"Error: {problem}\n"
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_export_and_import(command: CommandLine, first_command: CommandLine, tmp_path: Path) -> None:

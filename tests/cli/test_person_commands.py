@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import pty
@@ -7,10 +8,13 @@ import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import people
 from command_line import CommandLine
-from game_server import heartbeat, join
+from game_server import heartbeat, join, put_player
 from gamekeeper.backup import person as exports
+from gamekeeper.backup.lines import BadCopy
 from people import ANN, ANNS_POUCH, COIN, ZOE
 from world import SENT, World
 
@@ -29,6 +33,7 @@ def test_delete(command: CommandLine, world: World) -> None:
     said = f"Ann ({people.USER_IDS['Ann']}), 2 characters (Ann, Zoe) and the names in 3 rows of the ledger"
     assert result.stdout == f"Erased {said}.\n"
     assert f"{said} will go." in result.stderr
+    assert "keep the name of the moderator" in result.stderr
     assert "Older backups" in result.stderr
     assert "Ann" not in names(command)
     assert world.get(f"/api/v1/players/{ANN.id}").status == 404
@@ -117,6 +122,17 @@ def test_export(command: CommandLine, world: World, tmp_path: Path) -> None:
     assert next(each["reason"] for each in found["changes"] if each["kind"] == "player_deleted") == "asked for"
 
 
+def test_export_has_nothing_of_a_character_that_another_deleted(
+    command: CommandLine, world: World, tmp_path: Path
+) -> None:
+    assert put_player(world, ZOE.id, {"UserId": people.USER_IDS["Bob"]}).status == 200
+    assert world.post("/api/v1/players/Zoe/name", {"name": "Bobbin"}, headers={"X-Reason": "Bob asked"}).status == 200
+    assert world.call("DELETE", "/api/v1/players/Bobbin").status == 200
+    found = export(command, tmp_path / "ann.json")
+    assert {each["player_id"] for each in found["changes"]} == {None, ANN.id}
+    assert ZOE.id in {each["player_id"] for each in export(command, tmp_path / "bob.json", "Bob")["changes"]}
+
+
 def test_export_has_no_secrets(command: CommandLine, world: World, tmp_path: Path) -> None:
     log_in = {"grant_type": "password", "username": "Clerk", "password": SENT}
     world.post("/api/oauth/token", log_in, by=None)
@@ -143,6 +159,18 @@ def test_an_export_that_fails_leaves_nothing(command: CommandLine, world: World,
     assert "No user with name 'Nobody'." in command.refuses("users", "export", "Nobody", str(tmp_path / "nobody.json"))
     world.sql("UPDATE players SET document = CAST('{}' AS {document}) WHERE id = $1", ZOE.id)  # found half-way
     command.run("users", "export", "Ann", str(tmp_path / "ann.json"), code=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_room(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the disk of the file: the database is in reach."""
+
+    def full(_value: object) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("gamekeeper.backup.person._encode", full)
+    with pytest.raises(BadCopy, match=r"ann\.json cannot be written: No space left on device\."):
+        world.run(exports.export(world.keeper, "Ann", tmp_path / "ann.json", force=False))
     assert list(tmp_path.iterdir()) == []
 
 

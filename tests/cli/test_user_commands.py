@@ -9,6 +9,7 @@ import pytest
 import people
 from command_line import CommandLine
 from gamekeeper.cli.commands import gamekeeper
+from gamekeeper.game.lookup import clashing_fold
 from gamekeeper.game.passwords import wire_form
 from world import SENT, World
 
@@ -129,6 +130,14 @@ def test_list_goes_through_every_page(command: CommandLine, monkeypatch: pytest.
     assert len(command.json("users", "list")) == len(people.ACCOUNTS)
 
 
+def test_list_has_names_that_clash_once(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a page ends with one."""
+    bob = people.USER_IDS["Bob"]
+    world.sql("UPDATE users SET name = 'ANN', fold = $2 WHERE id = $1", bob, clashing_fold("ANN", bob))
+    monkeypatch.setattr("gamekeeper.cli.users.PAGE", 2)
+    assert [user["name"] for user in command.json("users", "list")][:3] == ["Ann", "ANN", "Clerk"]
+
+
 def test_list_of_nobody(first_command: CommandLine) -> None:
     first_command.says("migrate")
     assert first_command.json("users", "list") == []
@@ -164,7 +173,9 @@ def test_roles(command: CommandLine, world: World) -> None:
     assert world.get("/api/v1/users", by="Shop").status == 200
     assert world.ledger()[-1].kind == "powers_changed"
     assert command.says("users", "revoke", "shop", "Users.Query") == "Shop now has: api.\n"
-    assert "'king' is not a role" in command.refuses("users", "grant", "shop", "king", code=2)
+    assert "'king' is not a right" in command.refuses("users", "grant", "shop", "king", code=2)
+    assert command.says("users", "grant", "shop", "Ban").endswith(", Ban.\n")
+    assert not command.says("users", "revoke", "shop", "ban").endswith(", Ban.\n")
 
 
 def test_granting_what_is_held_changes_nothing(command: CommandLine, world: World) -> None:

@@ -13,7 +13,7 @@ UNWATCHED = frozenset({"guesses", "known_callers", "tokens"})
 TOTALS = """
 SELECT (SELECT COALESCE(MAX(seq), 0) FROM ledger), (SELECT COUNT(*) FROM presence),
        (SELECT COALESCE(SUM(expires_at), 0) FROM servers), (SELECT COUNT(*) FROM idempotency_keys),
-       (SELECT COUNT(*) FROM mails), (SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL),
+       (SELECT COUNT(*) FROM mails), (SELECT COUNT(*) FROM token_records WHERE revoked_at IS NULL),
        (SELECT COUNT(*) FROM players), (SELECT COUNT(*) FROM users), (SELECT COALESCE(SUM(tries_left), 0) FROM resets)
 """
 

@@ -15,7 +15,7 @@ from world import World
 
 NEW_ID = people.guid(0x70)
 REALM = "/api/link/v1/servers/realm1"
-COLUMNS = "id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document"
+COLUMNS = "id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document, play_time"
 WHOLE = {
     "Name": "Xena",
     "UserId": people.USER_IDS["Bob"],

@@ -29,6 +29,7 @@ NOT_COMPARED = {
     "registrations": {"at", "user_id"},
     "bans": {"started_at", "ends_at"},
     "mutes": {"started_at", "ends_at"},
+    "token_rounds": {"began_at"},
 }
 
 
@@ -83,11 +84,15 @@ WRITES = [
         "link.heartbeat",
         "credentials.change_password",
         "credentials.manage_password",
+        "players.set_level",
+        "players.set_class",
         "moderation.ban",
         "moderation.unban",
         "moderation.mute",
         "moderation.unmute",
         "moderation.kick",
+        "players.rename",
+        "users.rename",
     )
 ]
 
@@ -184,6 +189,7 @@ SPOIL = {  # tables whose rows others point at
     "users": "UPDATE users SET name = 'Eve'",
     "players": "UPDATE players SET name = 'Eve'",
     "bags": "UPDATE bags SET slot_count = 9",
+    "imports": "INSERT INTO imports VALUES ('x', 'done', '', '', 0, '{}', 0, 0)",
     "registrations": "INSERT INTO registrations (caller_id, at, user_id) SELECT id, 1, id FROM users",
 }
 

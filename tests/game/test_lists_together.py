@@ -111,7 +111,7 @@ def test_a_player_who_overtakes_a_neighbour_meanwhile_has_its_new_rank(
     better = Player(guid(FIRST + 10), USER_IDS["Bob"], "P00010", level=12, exp=5)
 
     async def update(tx: Writing) -> None:
-        players.update(tx, rows.columns(better, other.keeper.changes.spelling))
+        players.update(tx, rows.columns(better, other.keeper.changes.spelling), named=False)
 
     before_each(monkeypatch, [lambda: other.keeper.store.write(update)])
     found = one.run(one.keeper.lists.rank("P00010", 3))

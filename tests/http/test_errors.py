@@ -193,7 +193,7 @@ def test_a_500_says_nothing_of_the_inside_and_the_log_says_all(
     async def broken(*_: object) -> None:
         raise RuntimeError(INNER)
 
-    monkeypatch.setattr(lookup, "user", broken)
+    monkeypatch.setattr(lookup, "user_record", broken)
     answer = world.get(f"{USERS}/Ann")
     shaped(answer, 500, "internal_error")
     assert answer.message == "Something went wrong on our side; the log has it under this RequestId."
@@ -205,7 +205,7 @@ def test_a_500_says_nothing_of_the_inside_and_the_log_says_all(
 
 def test_after_a_500_the_next_is_served(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(lookup, "user", None)
+        patched.setattr(lookup, "user_record", None)
         assert world.get(f"{USERS}/Ann").status == 500
     assert world.get(f"{USERS}/Ann").status == 200
 

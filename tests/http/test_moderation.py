@@ -36,7 +36,8 @@ def user(world: World, name: str = "Ann") -> dict[str, Any]:
 def empower(world: World, name: str, *powers: str) -> None:
     """The account's roles and powers, these and no others but the API; looked at anew."""
     held = ", ".join(
-        f"{each} = {'NOT ' * (each in powers)}(id <> id)" for each in ("editor", "mute", "kick", "ban", "users_query")
+        f"{each} = {'NOT ' * (each in powers)}(id <> id)"
+        for each in ("editor", "mute", "kick", "ban", "users_query", "users_manage", "game_link")
     )
     world.sql(f"UPDATE users SET {held} WHERE name = $1", name)  # noqa: S608 - ours
     forget(world)
@@ -161,6 +162,10 @@ def test_needs_the_callers_own_power(world: World, what: str) -> None:
         (("mute", "ban"), ("kick", "mute"), True),
         (("mute", "ban"), ("kick", "ban"), False),
         (("editor", "ban"), ("mute", "ban"), False),
+        (("ban", "kick", "mute", "editor"), ("game_link",), False),
+        (("ban", "game_link"), ("users_query", "users_manage"), False),
+        (("ban", "game_link"), ("game_link",), True),
+        (("ban", "users_manage"), ("users_query", "users_manage"), True),
     ],
 )
 def test_nobody_acts_on_who_has_more_powers(
@@ -204,7 +209,7 @@ def test_a_log_in_and_a_ban_at_once_leave_no_token(world: World) -> None:
     for answer in answers[:-1]:
         if answer.status == 200:
             assert world.get(PLAYERS, token=answer.json["access_token"]).status == 401
-    good = "SELECT COUNT(*) FROM tokens t JOIN users u ON u.id = t.user_id WHERE u.name = 'Shop' AND revoked_at IS NULL"
+    good = "SELECT COUNT(*) FROM token_records WHERE name = 'Shop' AND revoked_at IS NULL"
     assert world.sql(good) == [(0,)]
 
 

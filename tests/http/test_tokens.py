@@ -136,7 +136,7 @@ def test_a_new_token_never_revokes_an_older_one(world: World) -> None:
         (BY_PASSWORD | {"Password": SENT}, "invalid_request"),  # twice
         (BY_PASSWORD | {"password": WRONG}, "invalid_grant"),
         (BY_PASSWORD | {"username": "Nobody"}, "invalid_grant"),
-        (BY_PASSWORD | {"username": people.USER_IDS["Shop"]}, "invalid_grant"),
+        (BY_PASSWORD | {"username": people.NOBODY_ID}, "invalid_grant"),
         (BY_PASSWORD | {"username": "Ann"}, "unauthorized_client"),
         ({"grant_type": "refresh_token", "refresh_token": people.NOBODY_ID}, "invalid_grant"),
         ({"grant_type": "refresh_token", "refresh_token": "nonsense"}, "invalid_grant"),
@@ -359,6 +359,14 @@ def test_a_refresh_token_that_named_itself_is_not_kept_with_the_answer(world: Wo
     assert token not in repr(everything(world))
 
 
+def test_an_answer_about_somebody_who_is_erased_replays_as_it_was_left(world: World) -> None:
+    path, key = f"{TOKEN}/Shop/{log_in(world).json['refresh_token']}", {"Idempotency-Key": "k"}
+    assert world.call("DELETE", path, headers=key).status == 200
+    assert world.call("DELETE", "/api/v1/users/Shop").status == 200
+    again = world.call("DELETE", path, headers=key)
+    assert (again.status, again.raw) == (200, b"{}")
+
+
 def id_of(world: World, pair: Answer) -> str:
     """A pair's public id, as the ledger would name it."""
     asked = world.run(caller.Callers(world.keeper.store).caller(f"Bearer {pair.json['access_token']}".encode()))
@@ -493,8 +501,20 @@ def test_a_password_changed_while_a_log_in_is_checked_gets_no_token(
     answer = world.post("/api/oauth/token", body, by=None)
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
     assert world.sql(
-        "SELECT COUNT(*) FROM tokens WHERE user_id = $1 AND revoked_at IS NULL", people.USER_IDS["Shop"]
+        "SELECT COUNT(*) FROM token_records WHERE user_id = $1 AND revoked_at IS NULL", people.USER_IDS["Shop"]
     ) == [(0,)]
+
+
+def test_who_is_erased_while_logging_in_is_told_what_nobody_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    matched = world.keeper.passwords.matched
+
+    async def slow(sent: str, stored: str | None) -> str | None:
+        found = await matched(sent, stored)
+        assert (await world.send("DELETE", "/api/v1/users/Shop")).status == 200
+        return found
+
+    monkeypatch.setattr(world.keeper.passwords, "matched", slow)
+    failed(world.post(TOKEN, BY_PASSWORD, by=None), "invalid_grant")
 
 
 def test_a_refresh_under_way_does_not_outlive_a_revocation(make_world: Callable[..., World]) -> None:

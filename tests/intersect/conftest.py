@@ -1,5 +1,6 @@
+import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 import make_intersect
 from command_line import CommandLine
 from intersect_files import PLAYERS, Files, Make
+from world import World
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +38,16 @@ def files(kept: Callable[[str, int], Path], tmp_path: Path) -> Make:
 @pytest.fixture
 def command(empty_database: str) -> CommandLine:
     return CommandLine(empty_database)
+
+
+@pytest.fixture
+def opened(loop: asyncio.AbstractEventLoop) -> Generator[Callable[[str], World]]:
+    made: list[World] = []
+
+    def open_(url: str) -> World:
+        made.append(World(url, {}, loop))
+        return made[-1]
+
+    yield open_
+    for each in made:
+        each.close()

@@ -34,7 +34,9 @@ def test_nothing_odd() -> None:
     assert (found.user.password, found.user.created_at) == (f"intersect$SALT${HASH.upper()}", 1000)
 
 
-@pytest.mark.parametrize("changed", [{"salt": " "}, {"salt": None}, {"password": "short"}, {"password": None}])
+@pytest.mark.parametrize(
+    "changed", [{"salt": " "}, {"salt": None}, {"salt": "a\x00b"}, {"password": "short"}, {"password": None}]
+)
 def test_a_password_that_nobody_has(changed: Any) -> None:
     found, notes = read(**changed)
     assert found.user.password == "!"
@@ -97,3 +99,11 @@ def test_addresses_of_every_kind(email: str) -> None:
 def test_a_ban_without_an_end() -> None:
     row = (ID, b"", "1970-01-01 00:00:01", "9999-12-31 23:59:59", "cheating", None)
     assert accounts.imposed([row]) == (ID, "cheating", "", 1000, None)
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [("0001-01-01 00:00:00", (ID, "", "", 0, 0)), ("1969-12-31", (ID, "", "", 0, 0)), ("later", None), (None, None)],
+)
+def test_a_ban_is_for_good_only_when_it_says_so(ends: str | None, expected: object) -> None:
+    assert accounts.imposed([(ID, b"", None, ends, None, None)]) == expected

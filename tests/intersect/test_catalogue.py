@@ -24,6 +24,21 @@ def test_a_bag_has_a_slot_at_least() -> None:
     assert catalogue.item((ID, "Sack", 6, 0, None, 0, None, None, None)).bag_slots == 1
 
 
+def test_a_bag_without_measure_is_cut_and_noted() -> None:
+    game = Game()
+    game.add("items", "Items", [(ID, "Sack", 6, 0, None, 2**31 - 1, None, None, None)])
+    assert game.entries["items"] == {ID: Item(ID, "Sack", False, None, 1000, None)}
+    ((table, own_id, reason, taken),) = game.lines
+    assert (table, own_id, taken) == ("Items", ID, True)
+    assert "2147483647" in reason
+
+
+@pytest.mark.parametrize("level", ["²", "9" * 5000, "-1", ""])
+def test_overrides_that_are_none(level: str) -> None:
+    row = (ID, "Warrior", "[1,1]", "[1,1]", 0, 1, 1, f'{{"{level}": 5, "2": {2**70}, "3": 7}}')
+    assert catalogue.class_of(row).overrides == {3: 7}
+
+
 def test_variables_of_other_types_are_listed() -> None:
     game = Game()
     rows = [(ID[:-1] + str(number), f"v{number}", kind) for number, kind in enumerate((1, 2, 3, 4, None))]

@@ -33,8 +33,8 @@ def slot(number: Any, item: Any = COIN, quantity: Any = 1, bag: Any = None, prop
 
 def reader(**bags: Bag) -> Reader:
     vitals = Vitals({CLASS: Class((100, 20), (10, 2))}, {HELMET: Worn((10, 0))}, 100)
-    items: dict[object, str] = {each: each for each in (COIN, HELMET, SACK)}
-    return Reader({noun: noun for noun in NOUNS}, Settings(), vitals, items, {STRIKE}, bags)
+    types = {COIN: "Integer", SACK: "Boolean"}
+    return Reader({noun: noun for noun in NOUNS}, Settings(), vitals, {COIN, HELMET, SACK}, {STRIKE}, types, bags)
 
 
 def reasons(read: Reader) -> list[tuple[str, bool]]:
@@ -67,6 +67,9 @@ def test_every_field() -> None:
         (slot("one"), None, "impossible values", False),
         (slot(1, item="no guid"), None, "impossible values", False),
         (slot(1, quantity=2**31), None, "impossible values", False),
+        (slot(3_000_000), None, "impossible values", False),
+        (slot(1000), None, "impossible values", False),
+        (slot(999), Stack(COIN, 1), "beyond the setting inventory_slots", True),
         (slot(0), None, "slot 0 is taken by another row", False),
         (slot(1, quantity=0), Stack(COIN, 1), "its quantity is 0", True),
         (slot(1, item=STRIKE), Stack(STRIKE, 1), "is not in the game data", True),
@@ -96,6 +99,23 @@ def test_bags_in_bags() -> None:
     assert world.bags == {BAGS[0]: 8, BAGS[1]: 10}
     assert [reason for reason, _ in reasons(read)] == ["slot 9 is beyond its bag, which is larger now"]
     assert read.counts["bags"].taken == 2
+
+
+@pytest.mark.parametrize(("said", "size"), [(2**31 - 1, 1000), (1001, 1000), (0, 1), (-4, 1), ("many", 1)])
+def test_a_bag_of_no_size_that_we_have(said: Any, size: int) -> None:
+    read = reader(**{BAGS[0]: Bag(said, [slot(0), slot(1000)])})
+    _, world = read.read(Raw(PLAYER, [slot(0, SACK, bag=BAGS[0])]), PATTERN)
+    assert world.bags == {BAGS[0]: size}
+    notes = [(line.table, line.id, line.reason) for line in read.lines if line.taken]
+    assert notes == [("bags", BAGS[0], f"its size is {said!r}: {size} now")]
+    assert read.counts["bag_slots"].left == 1
+
+
+def test_as_many_slots_as_the_settings_have() -> None:
+    read = replace(reader(), settings=Settings(bank_slots=2000))
+    _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], [slot(1500)]), PATTERN)
+    assert world.slots["bank", 1500] == Stack(COIN, 1)
+    assert read.lines == []
 
 
 def test_a_bag_in_itself_ends() -> None:
@@ -138,10 +158,33 @@ def test_odd_records_are_listed(place: int, value: Any, said: str) -> None:
 def test_odd_spells_are_listed() -> None:
     read = reader()
     rows = [(ME, "1", 0, STRIKE), (ME, "2", 0, STRIKE), (ME, "3", -1, STRIKE), (ME, "4", 99, COIN)]
+    rows.append((ME, "5", 1000, STRIKE))
     _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], spells=rows), PATTERN)
     assert world.spells == {0: STRIKE, 99: COIN}
-    assert [line.id for line in read.lines] == ["2", "3", "4", "4"]
-    assert read.counts["spells"].left == 2
+    assert [line.id for line in read.lines] == ["2", "3", "4", "4", "5"]
+    assert read.counts["spells"].left == 3
+
+
+@pytest.mark.parametrize(
+    ("variable", "raw", "kept", "said"),
+    [
+        (COIN, '{"Type":1,"Value":true}', None, "its value is a Boolean and its variable an Integer"),
+        (SACK, '{"Type":2,"Value":1}', None, "its value is an Integer and its variable a Boolean"),
+        (COIN, '{"Type":2,"Value":null}', None, "it has no value"),
+        (COIN, None, None, "it has no value"),
+        (COIN, "?", None, "it has no value"),
+        (COIN, '{"Type":3,"Value":"words"}', None, "a variable of text"),
+        (HELMET, '{"Type":2,"Value":3}', 3, "is not in the game data"),
+    ],
+)
+def test_odd_variables_are_listed(variable: str, raw: Any, kept: int | None, said: str) -> None:
+    read = reader()
+    _, world = read.read(Raw(PLAYER, [slot(0, HELMET)], variables=[(ME, "v", variable, raw)]), PATTERN)
+    assert world.variables.get(variable) == kept
+    ((reason, taken),) = reasons(read)
+    assert said in reason
+    assert taken == (kept is not None)
+    assert (read.counts["variables"].taken, read.counts["variables"].left) == (int(taken), int(not taken))
 
 
 @pytest.mark.parametrize(

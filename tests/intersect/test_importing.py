@@ -6,8 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-import uuid
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ import state
 import make_intersect
 import world as worlds
 from command_line import CommandLine
-from gamekeeper import doctor
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.keeper import Keeper
@@ -27,7 +25,20 @@ from gamekeeper.game.passwords import wire_form
 from gamekeeper.intersect import course
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
-from intersect_files import Files, Make, contents
+from intersect_files import (
+    SPOILT,
+    Make,
+    add,
+    change,
+    contents,
+    errors,
+    left_rows,
+    listed,
+    own,
+    run,
+    spoil,
+    unaccounted,
+)
 from world import World
 
 KILLED = """
@@ -36,56 +47,6 @@ course.BATCH = 2
 from gamekeeper.cli.commands import gamekeeper
 gamekeeper()
 """
-
-
-@pytest.fixture
-def opened(loop: asyncio.AbstractEventLoop) -> Generator[Callable[[str], World]]:
-    made: list[World] = []
-
-    def open_(url: str) -> World:
-        made.append(World(url, {}, loop))
-        return made[-1]
-
-    yield open_
-    for each in made:
-        each.close()
-
-
-def run(command: CommandLine, files: Files, *more: str) -> Any:
-    return command.json("import", "intersect", *files.options, *more)
-
-
-def listed(files: Files) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in files.report.read_text().splitlines()]
-
-
-def unaccounted(told: Any) -> list[str]:
-    return told["do_not_add_up"]
-
-
-def _unseen(*_: object) -> None:
-    """Nobody watches."""
-
-
-def errors(world: World) -> list[str]:
-    found = world.run(doctor.examine(world.keeper, _unseen))
-    return [each.message for each in found if each.level == doctor.ERROR]
-
-
-def change(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path)) as db, db:
-        for each in statements:
-            db.execute(each)
-
-
-def add(path: Path, table: str, *rows: tuple[Any, ...]) -> None:
-    with closing(sqlite3.connect(path)) as db, db:
-        for row in rows:
-            db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608 - names from here
-
-
-def own(kind: str, number: int) -> str:
-    return str(make_intersect.guid(kind, number))
 
 
 @pytest.mark.parametrize("era", make_intersect.ERAS)
@@ -107,7 +68,8 @@ def test_every_era(era: str, files: Make, command: CommandLine, opened: Callable
         assert user
         sent = wire_form(make_intersect.password(number))
         assert world.run(world.keeper.passwords.right(sent, user.password))
-        assert not world.run(world.keeper.passwords.right(wire_form("another"), user.password)) or number
+        if number == 0:  # one of them is enough: it takes its time
+            assert not world.run(world.keeper.passwords.right(wire_form("another"), user.password))
     record = world.run(players.record_by_fold(world.keeper.store, "knight2"))
     assert record
     assert json.loads(record.document)["MaxVitals"] == [100 + 20 + 5, 20 + 4]  # a warrior of level 3 with a sword
@@ -307,35 +269,11 @@ def test_rows_that_cannot_be_taken_are_listed(
     files: Make, command: CommandLine, opened: Callable[[str], World]
 ) -> None:
     made = files("0.8", 5)
-    player, nobody, bag = (str(each).upper() for each in (own("player", 1), uuid.UUID(int=5), uuid.UUID(int=6)))
-    coin = str(make_intersect.COIN).upper()
-    orphan = ("orphan", nobody, 1, None, coin, 1, None)
-    add(made.players, "Player_Items", ("negative", player, 30, None, coin, -3, None), orphan)
-    add(made.players, "Player_Bank", ("twice", player, 0, None, coin, 1, None))
-    add(made.players, "Bags", (bag, 4))
-    in_no_bag = ("in no bag", nobody, 0, None, coin, 1, None)
-    add(made.players, "Bag_Items", ("in a lost bag", bag, 0, bag, coin, 1, None), in_no_bag)
-    add(made.players, "Player_Variables", ("text", player, nobody, '{"Type":3,"Value":"x"}'))
-    add(made.players, "Bans", ("nobodys ban", "x", *[None] * 5))
-    add(made.players, "Users", ("no guid", "Eve", *[None] * 8))
-    change(made.players, f"UPDATE Players SET UserId = '{nobody}' WHERE Name = 'Knight4'")  # noqa: S608 - from here
+    spoil(made)
     told = run(command, made)
     assert unaccounted(told) == []
-    left = {(line["table"], line["id"]) for line in listed(made) if not line["taken"] and line["id"]}
-    lost = own("player", 4)
-    assert {
-        ("Player_Items", "negative"),
-        ("Player_Items", "orphan"),
-        ("Player_Bank", "twice"),
-        ("Bags", bag.lower()),
-        ("Bag_Items", "in a lost bag"),
-        ("Bag_Items", "in no bag"),
-        ("Player_Variables", "text"),
-        ("Bans", "nobodys ban"),
-        ("Users", "no guid"),
-        ("Players", lost),
-        ("Bags", own("bag", 8)),
-    } <= left
+    left = left_rows(made)
+    assert left >= SPOILT
     assert told["tables"]["Players"]["left"] == 1
     assert sum(each["left"] for each in told["tables"].values()) == len(left) + 4  # and what we do not keep
     world = opened(command.database)

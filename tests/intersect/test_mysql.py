@@ -16,7 +16,7 @@ import pytest
 
 import make_intersect
 from command_line import CommandLine
-from intersect_files import Make, contents
+from intersect_files import SPOILT, Files, Make, add, contents, left_rows, spoil
 from world import World
 
 PASSWORD = "p@ss/word"
@@ -89,12 +89,17 @@ def _cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(each[:26] if isinstance(each, str) and each.startswith(("20", "9999-")) else each for each in row)
 
 
+def both(port: int, name: str, made: Files) -> tuple[str, str]:
+    era = make_intersect.BY_NAME["0.8"]
+    players = copied(port, f"{name}_players", made.players, make_intersect.player_tables(era))
+    return players, copied(port, f"{name}_game", made.game, make_intersect.game_tables(era))
+
+
 def test_the_same_comes_out_of_it(
     server: int, files: Make, command: CommandLine, databases: Any, engine: str, loop: asyncio.AbstractEventLoop
 ) -> None:
-    made, era = files("0.8", 6), make_intersect.BY_NAME["0.8"]
-    game = copied(server, f"game_{engine}", made.game, make_intersect.game_tables(era))
-    players = copied(server, f"players_{engine}", made.players, make_intersect.player_tables(era))
+    made = files("0.8", 6)
+    players, game = both(server, f"good_{engine}", made)
     told = command.json("import", "intersect", "--players", players, "--game", game, "--report", str(made.report))
     other = databases.empty()
     try:
@@ -109,9 +114,27 @@ def test_the_same_comes_out_of_it(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_rows_that_cannot_be_taken_are_listed(
+    server: int, files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when they are a whole batch of their own."""
+    monkeypatch.setattr("gamekeeper.intersect.course.BATCH", 1)
+    made = files("0.8", 5)
+    spoil(made)
+    add(made.game, "Spells", ("no guid", "Curse"))
+    players, game = both(server, "bad", made)
+    options = ["--players", players, "--game", game, "--report", str(made.report)]
+    told = command.json("import", "intersect", *options)
+    assert told["do_not_add_up"] == []
+    assert left_rows(made) >= SPOILT
+    assert told["tables"]["Users"]["taken"] == 5
+    assert told["tables"]["Spells"]["left"] == 1
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_server_that_says_no(server: int, files: Make, command: CommandLine) -> None:
     made = files()
-    for url in (f"mysql://reader:wrong@127.0.0.1:{server}/x", "mysql://reader@127.0.0.1:1/x"):
+    for url in (f"mysql://reader:wrong@127.0.0.1:{server}/x", "mysql://reader@127.0.0.1:1/x", "mysql://u:p[x@h/db"):
         told = command.refuses("import", "intersect", "--players", url, "--game", str(made.game))
         assert "cannot be reached" in told
         assert "wrong@" not in told

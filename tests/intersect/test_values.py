@@ -41,7 +41,15 @@ def test_moments(raw: object, expected: int | None) -> None:
 
 def test_the_last_of_all_years_is_no_end() -> None:
     assert values.end("9999-12-31 23:59:59.9999999") is None
+    assert values.end("9999-12-31 23:59:59-05:00") is None
+    assert values.end("9998-12-31 23:59:59") is not None
     assert values.end("2024-02-01 00:00:00") == 1_706_745_600_000
+
+
+def test_an_end_before_1970_is_long_over() -> None:
+    assert values.end("0001-01-01 00:00:00") == 0
+    with pytest.raises(ValueError, match="no moment"):
+        values.end("soon")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,15 @@ def test_they_grow_by_percent() -> None:
     assert VITALS.most("m", 3, []) == (55, 96)  # 50 * 1.05², 80 * 1.1²
 
 
+def test_levels_beyond_all_measure() -> None:
+    most = 2**31 - 1
+    giant = Class((10, -10), (50, 50), by_percent=True, first_exp=1, exp_increase=50)
+    there = Vitals({"g": giant, "w": WARRIOR}, {"helmet": Worn((10, 2), (10, 0))}, most)
+    assert there.most("g", 2_000_000, ["helmet"]) == (most, 0)
+    assert there.most("w", most, ["helmet"]) == (most, most)
+    assert there.to_next_level("g", 2_000_000) == 2**63 - 1
+
+
 def test_what_is_worn_counts() -> None:
     assert VITALS.most("w", 5, ["helmet", "unknown"]) == (140 + 10 + 14, 28 + 2)
 

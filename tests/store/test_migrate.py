@@ -1,16 +1,27 @@
 """Migrations: applied once, safe to run again after a crash, and polite to what they do not know."""
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import pytest
 
 from gamekeeper import app, settings
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.store.engine import Row
 from gamekeeper.store.migrate import Migration, SchemaMismatch, known, migrate, pending, split
+from gamekeeper.store.statements import Statement
+from people import guid
 
 FIRST = Migration(1, "first", "CREATE TABLE one (id INTEGER);\n")
 SECOND = Migration(2, "second", "CREATE TABLE two (id INTEGER);\nCREATE TABLE three (id INTEGER);\n")
+A, B, C = (f"'{guid(number)}'" for number in (1, 2, 3))
+OLD_ROWS = (  # of before migration 9
+    ("users", f"{A}, 'Ann', 'ann', '', NULL, '!', {', '.join(['{false}'] * 8)}, 0"),
+    ("players", f"{B}, {A}, 'Ann', 'ann', 5, 6, {A}, {A}, 0, NULL, CAST('{{\"PlayTimeSeconds\":77}}' AS {{document}})"),
+    ("players", f"{C}, {A}, 'Bob', 'bob', 1, 0, {A}, {A}, 0, NULL, CAST('{{}}' AS {{document}})"),
+    ("servers", "'s1', 0"),
+    ("presence", f"{B}, 's1', 'ann'"),
+)
 BROKEN = SECOND._replace(text="CREATE TABLE two (id INTEGER);\nCREATE TABLE two (id INTEGER);\n")
 
 
@@ -49,6 +60,20 @@ def test_two_processes_at_once(keeper: Keeper, empty_database: str, loop: asynci
 
     first, second = loop.run_until_complete(both())
     assert sorted(first + second) == known()
+
+
+def test_what_older_databases_have_is_filled_in(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+    """Play times out of the documents, and the levels of those who are online."""
+
+    async def run(text: str) -> Sequence[Row]:
+        return await keeper.store.write(lambda tx: tx.returning(Statement("test", {"": text})))
+
+    loop.run_until_complete(migrate(keeper.store, [each for each in known() if each.number < 9]))
+    for table, values in OLD_ROWS:
+        loop.run_until_complete(run(f"INSERT INTO {table} VALUES ({values})"))  # noqa: S608 - the test's own words
+    loop.run_until_complete(migrate(keeper.store))
+    assert [*map(tuple, loop.run_until_complete(run("SELECT play_time FROM players ORDER BY name")))] == [(77,), (0,)]
+    assert [*map(tuple, loop.run_until_complete(run("SELECT level, exp FROM presence")))] == [(5, 6)]
 
 
 def test_a_newer_schema_is_refused_with_what_to_do(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:

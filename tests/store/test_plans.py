@@ -9,16 +9,18 @@ import pytest
 
 from gamekeeper.demo import filling
 from gamekeeper.demo.names import numbered_id, numbered_name
-from gamekeeper.game import search
+from gamekeeper.game import lookup, search
 from gamekeeper.game.lists import LISTINGS, Listing, Lists
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.order import CROWDED
 from gamekeeper.game.salted import imported
-from gamekeeper.store import legacy, presence
+from gamekeeper.store import keys, ledger, legacy, moderation, players, presence
 from gamekeeper.store import postgres as postgres_engine
 from gamekeeper.store import sqlite as sqlite_engine
 from gamekeeper.store.engine import Reading, Row, Value, Writing
 from gamekeeper.store.statements import Statement
+from gamekeeper.store.table import as_table
+from people import USER_IDS
 from world import World
 
 T = TypeVar("T")
@@ -92,16 +94,56 @@ def test_imported_passwords_are_found_without_looking_at_the_others(world: World
             assert "users_to_wrap" in str(world.sql(f"EXPLAIN QUERY PLAN {text}", start, 16))
 
 
+def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
+    engine, somebody = world.keeper.store.engine, numbered_id("user", 7)
+    world.run(filling.load_players(world.keeper, PLAYERS, lambda _: None))
+    kept = "INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)"
+    for about, table in (("id, NULL", "players"), ("NULL, id", "users")):
+        world.sql(f"{kept} SELECT $1, id, '', CAST('{{}}' AS {{document}}), 0, {about} FROM {table}", ZERO)  # noqa: S608 - words of the test's own
+    for table in ("bans", "mutes"):
+        world.sql(f"DELETE FROM {table}")  # noqa: S608 - a name of the test's own
+        world.sql(f"INSERT INTO {table} (user_id, reason, moderator, started_at) SELECT id, '', name, 0 FROM users")  # noqa: S608 - a name of the test's own
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    ids = as_table({"id": numbered_id("player", number)} for number in range(3))
+    faults = {
+        statement.name: found
+        for statement, values in (
+            (keys.SQL.blank_of_user, (somebody,)),
+            (keys.SQL.blank_of_players, (ids, somebody)),
+            (moderation.SQL.blank_bans_by, (numbered_name(7),)),
+            (moderation.SQL.blank_mutes_by, (numbered_name(7),)),
+            (ledger.SQL.deleted_of_user, (somebody,)),
+            (players.SQL.lock_of_user, (somebody,)),
+        )
+        if (found := _growing(world, statement.text(engine, WORDS[engine]), values))
+    }
+    assert not faults
+
+
+def test_who_logs_in_is_read_without_their_characters(world: World) -> None:
+    """They may be many, and while a bulk load goes on nothing finds them."""
+    asked: Asked = {}
+    tx: Any = Watched(world.keeper.store, asked)
+    engine = world.keeper.store.engine
+    for read in (lookup.user, lookup.locked_user):
+        for key in ("Ann", USER_IDS["Ann"]):
+            world.run(read(tx, key))
+    assert [each.name for each in asked if "players" in each.text(engine, WORDS[engine])] == []
+    assert len(asked) == 3
+
+
 def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither for what everybody has nor for what nobody has."""
+    """Neither for what everybody has, nor for what nobody has, nor for what only all of its parts are common."""
     monkeypatch.setattr(search, "SEARCHED", 50)  # as few of these players as 1000 are of many
-    monkeypatch.setattr(search, "ONLINE_SEARCHED", 100)
+    monkeypatch.setattr(search, "CANDIDATES", 100)
+    monkeypatch.setattr(search, "PARTS", 2)  # as few of these texts' as six are of a long one's
     _crowd(world)
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
     engine = world.keeper.store.engine
     faults: list[object] = []
-    for text in ("example", "test", "bab", numbered_name(7).lower(), "zzz"):
+    for text in ("example", "test", "bab", numbered_name(7).lower(), "zzz", "example.tesx", "examqle.test"):
         for sort in (*search.PLAYERS.values(), *search.ONLINE_PLAYERS.values(), *search.ACCOUNTS.values()):
             asked.clear()
             world.run(sort.records(tx, [each.id for each in world.run(sort.find(tx, text))][:5]))

@@ -146,8 +146,8 @@ def _reading(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno == errno.EINVAL:  # the file says that something is where no file can have anything
-            raise _damaged(path, "its parts are not where it says") from error
+        if error.errno in (None, errno.EINVAL):  # it says that a part is where none can be, or packed as it is not
+            raise _damaged(path, "its parts are not what it says") from error
         raise BadBackup(f"{path} cannot be read: {error.strerror or error}.") from error
     except _BROKEN as error:
         raise _damaged(path, str(error).rstrip(".") or type(error).__name__) from error

@@ -34,7 +34,7 @@ from gamekeeper.store.migrate import applied
 
 # what a copy that begins a life of its own has no use for: who is logged in and online, and what lasts for minutes
 LEFT_OUT = making.LEFT_OUT | {
-    "tokens", "mails", "guesses", "known_callers", "registrations", "servers", "presence", "epoch",
+    "tokens", "token_rounds", "mails", "guesses", "known_callers", "registrations", "servers", "presence", "epoch",
 }  # fmt: skip
 FIRST: Mapping[str, str | int] = {"users": ZERO, "players": ZERO, "ledger": 0}  # below every key; these are in order
 SOME = 1000  # lines in one go

@@ -14,9 +14,9 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import copies, indexes, lists
 from gamekeeper.store.engine import Away, Reading, Row, Writing
-from gamekeeper.store.migrate import Applied, applied, apply, known
+from gamekeeper.store.migrate import MIGRATIONS, Applied, applied, apply, known
 
-EPOCH, LISTS, MIGRATIONS = "epoch", "lists", "migrations"
+EPOCH, LISTS = "epoch", "lists"
 
 
 class NotEmpty(BadCopy):

@@ -12,16 +12,23 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gamekeeper.backup.lines import BadCopy, Moved, Tally, pieces, whole
+from gamekeeper.game import lookup
 from gamekeeper.http.spelling import instant, milliseconds
 from gamekeeper.store import copies
 from gamekeeper.store.migrate import Applied
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-TIME, TRUTH, JSON, PLAIN = "time", "truth", "json", "plain"
+TIME, TRUTH, JSON, GUID, PLAIN = "time", "truth", "json", "guid", "plain"
 _TIME = re.compile(r"(^|_)(at|online|used|until|expires)$")
-_WORDS = {"boolean": TRUTH, "json": JSON, "document": JSON}
-_TYPES: Mapping[str, Any] = {TIME: str | int | None, TRUTH: bool, JSON: msgspec.Raw, PLAIN: str | int | None}
+_WORDS = {"boolean": TRUTH, "json": JSON, "document": JSON, "guid": GUID}
+_TYPES: Mapping[str, Any] = {
+    TIME: str | int | None,
+    TRUTH: bool,
+    JSON: msgspec.Raw,
+    GUID: str | None,
+    PLAIN: str | int | None,
+}
 
 
 class BadExport(BadCopy):
@@ -84,7 +91,7 @@ def _kind(column: str, word: str) -> str:
 
 def spelt(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object]:
     return {
-        column: value if value is None or kind == PLAIN else _SPELL[kind](value)
+        column: value if value is None or kind not in _SPELL else _SPELL[kind](value)
         for (column, kind), value in zip(kinds.items(), row, strict=True)
     }
 
@@ -106,11 +113,26 @@ def _read_json(raw: msgspec.Raw) -> str | None:
     return None if text == "null" else text
 
 
+def _read_time(value: str | int | None) -> int | None:
+    if not isinstance(value, str):
+        return value
+    if not value.endswith("Z"):  # it would be taken for the time of this machine
+        raise ValueError(f"'{value}' is no time in UTC, such as 2026-01-31T12:00:00.000Z")
+    return milliseconds(value)
+
+
+def _read_guid(value: str | None) -> str | None:
+    if value is not None and lookup.guid(value) != value:  # nobody would find it
+        raise ValueError(f"'{value}' is no id: a guid in lower case, with hyphens")
+    return value
+
+
 _SPELL: Mapping[str, Callable[[Any], object]] = {TIME: _time, TRUTH: bool, JSON: _document}
 _READ: Mapping[str, Callable[[Any], Any]] = {
-    TIME: lambda value: milliseconds(value) if isinstance(value, str) else value,
+    TIME: _read_time,
     TRUTH: int,
     JSON: _read_json,
+    GUID: _read_guid,
     PLAIN: lambda value: value,
 }
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from gamekeeper import app
 from gamekeeper.backup import filling
-from gamekeeper.backup.lines import Moved, Sum
+from gamekeeper.backup.lines import BadCopy, Moved, Sum
 from gamekeeper.backup.stream import Stopped, Stream
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings, shown
@@ -32,9 +32,10 @@ async def move(keeper: Keeper, target: Settings, moved: Moved) -> dict[str, Sum]
     Whatever fails, the source is as it was. The target is closed until the source is: the two are never both in use.
     """
     words = {"source": shown(keeper.settings, "database"), "target": shown(target, "database")}
-    stream = Stream()
+    mover = asyncio.current_task()
 
     async def work(tx: Writing) -> dict[str, Sum]:
+        stream = Stream(mover)
         await closing.hold(tx)
         await stream.announce(tx, LEFT_OUT)
         with ThreadPoolExecutor(1) as pool, stream:
@@ -43,16 +44,18 @@ async def move(keeper: Keeper, target: Settings, moved: Moved) -> dict[str, Sum]
             with contextlib.suppress(Stopped):  # then the other side says why
                 await stream.give(tx)
             sums = receiving.result()
+            stream.require_wanted()
         await closing.close(tx, MOVED.format(**words))
         return sums
 
     writing = asyncio.ensure_future(keeper.store.write(work, CLAIM))
     try:
         return await asyncio.shield(writing)
-    except asyncio.CancelledError:  # it ends with nothing changed, and we wait for that
-        stream.stop()
-        await asyncio.gather(writing, return_exceptions=True)
-        raise
+    except asyncio.CancelledError:  # it ends with nothing changed, and we wait for that; or it was too late
+        await asyncio.wait([writing])
+        if writing.exception():
+            raise
+        return writing.result()
 
 
 async def finish(keeper: Keeper) -> None:
@@ -71,10 +74,14 @@ def _receive(target: Settings, stream: Stream, unfinished: str, moved: Moved) ->
     async def fill(keeper: Keeper) -> dict[str, Sum]:
         async def work(tx: Writing) -> dict[str, Sum]:
             sums = await filling.fill(tx, keeper.store.engine, stream, moved)
+            stream.require_wanted()
             await closing.mark(tx, unfinished)
             return sums
 
         return await keeper.store.write(work, CLAIM)
 
-    with filling.place(target) as place:
-        return asyncio.run(app.at_work(place, fill))
+    try:
+        with filling.place(target) as place:
+            return asyncio.run(app.at_work(place, fill))
+    except OSError as error:  # which the source would take for a loss of its own connection
+        raise BadCopy(f"{shown(target, 'database')} cannot be written: {error.strerror or error}.") from error

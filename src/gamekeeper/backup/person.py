@@ -7,6 +7,7 @@ from typing import IO, NamedTuple
 
 import msgspec
 
+from gamekeeper.backup.lines import writing
 from gamekeeper.backup.making import placed
 from gamekeeper.game import characters, lookup
 from gamekeeper.game.keeper import Keeper
@@ -35,13 +36,14 @@ async def export(keeper: Keeper, key: str, path: Path, *, force: bool) -> Export
         async def write(tx: Reading) -> Exported:
             file.seek(0)  # it may be a second try
             file.truncate()
-            return await _written(tx, key, file)
+            with writing(path):
+                return await _written(tx, key, file)
 
         return await keeper.store.read(write)
 
 
 async def _written(tx: Reading, key: str, file: IO[bytes]) -> Exported:
-    user = await lookup.user(tx, key)
+    user = await lookup.user_record(tx, key)
     held = await players.records_of_user(tx, user.id)
     file.write(b'{"account":' + spelling.user_record(user, codes=False))
     file.write(b',\n"characters":')
@@ -55,7 +57,7 @@ async def _written(tx: Reading, key: str, file: IO[bytes]) -> Exported:
     file.write(b',\n"tokens":')
     await _list(file, _tokens(tx, user.id))
     file.write(b',\n"changes":')
-    known = {*(each.id for each in held), *await ledger.players_of(tx, user.id)}
+    known = {*(each.id for each in held), *await ledger.deleted_of_user(tx, user.id)}
     changes = await _list(file, _changes(tx, user.id, known))
     file.write(b"}\n")
     return Exported(user, len(held), changes)

@@ -1,5 +1,6 @@
 """Tables on their way from one open database to another: each side in a thread of its own, the rows in between."""
 
+import asyncio
 import contextlib
 import queue
 import threading
@@ -24,9 +25,13 @@ class Stopped(Away):
 
 
 class Stream:
-    """The receiving side asks for one table after the other, and the giving side reads it."""
+    """The receiving side asks for one table after the other, and the giving side reads it.
 
-    def __init__(self) -> None:
+    Whether the move is cancelled is asked of its task: while the giving side waits, no loop could tell us.
+    """
+
+    def __init__(self, move: asyncio.Task[Any] | None) -> None:
+        self._move = move
         self.migrations: Sequence[Applied] = ()
         self.columns: Mapping[str, Sequence[str]] = {}
         self._forms: dict[str, dict[str, str]] = {}
@@ -48,6 +53,11 @@ class Stream:
         if receiving.cancelled() or receiving.exception():
             self.stop()
         self._asked.put(None)
+
+    def require_wanted(self) -> None:
+        """Neither side goes on when the other is gone, or the move is cancelled."""
+        if self._stopped.is_set() or (self._move and self._move.cancelling()):
+            raise Stopped("The other side of the move is gone; nothing was changed.")
 
     # --- the giving side
 
@@ -85,8 +95,7 @@ class Stream:
         self._wait(partial(self._given.put, rows))
 
     def _wait(self, act: Callable[..., T]) -> T:
-        """Neither side waits for one that is gone."""
-        while not self._stopped.is_set():
+        while True:
+            self.require_wanted()
             with contextlib.suppress(queue.Empty, queue.Full):
                 return act(timeout=LOOK_SECONDS)
-        raise Stopped("The other side of the move is gone; nothing was changed.")

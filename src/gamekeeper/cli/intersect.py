@@ -19,7 +19,8 @@ from gamekeeper.intersect.there import Rehearsed, There
 from gamekeeper.settings import Settings
 from gamekeeper.store import copies
 
-REPORT = "intersect-report.jsonl"
+REPORT = "intersect-report-{}.jsonl"
+SHOWN = 8  # digits of a source's number
 HEADINGS = ("table", "rows", "empty slots", "taken", "there already", "not taken")
 SOURCE = "FILE|URL"
 EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game resources/gamedata.db"
@@ -32,9 +33,9 @@ EXAMPLE = "gamekeeper import intersect --players resources/playerdata.db --game 
 @click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=REPORT,
-    show_default=True,
-    help="Where every row is listed, as JSON Lines, that is not taken or not as it was.",
+    default=None,
+    help=f"Where every row is listed, as JSON Lines, that is not taken or not as it was. "
+    f"[default: {REPORT.format('NUMBER')}, the same number for the same source]",
 )
 @terminal.json_option
 @terminal.database_option
@@ -42,21 +43,22 @@ def intersect(
     players: str,
     game: str,
     dry_run: bool,  # noqa: FBT001 - click hands every option over by name
-    report: Path,
+    report: Path | None,
     as_json: bool,  # noqa: FBT001 - see dry_run
     database: str | None,
 ) -> None:
     """Take over an Intersect server: accounts with their passwords, characters with all they have, the catalogue.
 
     Any era from 0.6 to 0.8, from its SQLite files or its MySQL database, which are only read. Stop the game's server
-    first. What was interrupted goes on where it stopped when the same command is given again; given once more after
-    the end it changes nothing. Whoever is in the database already stays as they are.
+    and Gamekeeper first. What was interrupted goes on where it stopped when the same command is given again; given once
+    more after the end it changes nothing. Whoever is in the database already stays as they are.
     """
     loaded = terminal.load(database)
-    with _clear_failures(), closing(intersect_data.opened(players, game)) as data, closing(File(report)) as file:
-        with progress.bars() as moved:
+    with _clear_failures(), closing(intersect_data.opened(players, game)) as data:
+        path = report or Path(REPORT.format(data.fingerprint[:SHOWN]))
+        with closing(File(path, data.fingerprint)) as file, progress.bars() as moved:
             course = _gone(loaded, data, file, moved, database, dry=dry_run)
-        _say(course, report, as_json=as_json)
+        _say(course, as_json=as_json)
 
 
 def _gone(loaded: Settings, data: Data, file: File, moved: Moved, database: str | None, *, dry: bool) -> Course:
@@ -95,8 +97,7 @@ def _clear_failures() -> Generator[None]:
         terminal.fail(str(problem))
 
 
-def _say(course: Course, report: Path, *, as_json: bool) -> None:
-    lines = course.listed
+def _say(course: Course, *, as_json: bool) -> None:
     if as_json:
         terminal.print_json(
             {
@@ -104,7 +105,7 @@ def _say(course: Course, report: Path, *, as_json: bool) -> None:
                 "dry_run": course.dry,
                 "changed": course.worked and not course.dry,
                 "tables": course.counts.by_table(),
-                "report": str(report),
+                "report": course.report,
                 "do_not_add_up": _lost(course.counts),
             }
         )
@@ -114,8 +115,7 @@ def _say(course: Course, report: Path, *, as_json: bool) -> None:
     click.echo(_outcome(course))
     for name in _lost(course.counts):
         click.echo(f"WARNING: the rows of {name} do not add up. Please tell the makers of Gamekeeper.", err=True)
-    if lines:
-        click.echo(f"Rows that were not taken, or not as they were, are listed in {report}.")
+    click.echo(f"Rows that were not taken, or not as they were, are listed in {course.report}.")
 
 
 def _table(counts: Counts) -> list[tuple[str, ...]]:

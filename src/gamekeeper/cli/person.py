@@ -7,8 +7,6 @@ from pathlib import Path
 import click
 
 from gamekeeper.backup import person as exports
-from gamekeeper.backup.archive import BadBackup
-from gamekeeper.backup.person import Exported
 from gamekeeper.cli import terminal
 from gamekeeper.cli.users import changed
 from gamekeeper.game import person
@@ -16,8 +14,9 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.person import Erased
 
 KEPT = (
-    "The ledger keeps what was given, taken and when, without names, addresses and reasons. Older backups, exports and "
-    "log files still have the person."
+    "The ledger keeps what was given, taken and when, without names, addresses and reasons. Rows about others whom the "
+    "person banned, muted or kicked keep the name of the moderator, and so does a ban or mute that has an earlier name "
+    "of theirs. Older backups, exports and log files still have the person."
 )
 
 
@@ -30,7 +29,7 @@ def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  
     """Erase an account and the person behind it; NAME is its name or its id.
 
     Its characters go with all they hold, and so do tokens, mails, bans and mutes. The ledger keeps its sums and forgets
-    who it was. Nobody may be online with one of the characters.
+    who it was, but for a moderator's name in rows about others. Nobody may be online with one of the characters.
     """
     found = terminal.on_database(database, partial(_erase, key=name, dry_run=True))
     click.echo(f"{_summary(found)} would go." if dry_run else f"{_summary(found)} will go.", err=not dry_run)
@@ -54,14 +53,7 @@ def export(name: str, file: Path, force: bool, database: str | None) -> None:  #
     The account, its characters with all they hold, bans and mutes, mails, tokens and callers without their secrets, and
     every change of the ledger about them. The file is for its owner only, and is there only when it is whole.
     """
-
-    async def write(keeper: Keeper) -> Exported:
-        try:
-            return await exports.export(keeper, name, file, force=force)
-        except BadBackup as problem:
-            terminal.fail(str(problem))
-
-    done = terminal.on_database(database, write)
+    done = terminal.on_database(database, partial(exports.export, key=name, path=file, force=force))
     size = file.stat().st_size
     facts = f"{_count(done.characters, 'character')}, {_count(done.changes, 'change')}; {size:,} bytes"
     click.echo(f"Wrote all about {done.user.name} to {file} ({facts}).")

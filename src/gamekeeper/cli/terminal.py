@@ -18,10 +18,8 @@ from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import EmailTaken, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
 from gamekeeper.settings import BadSetting, Settings
-from gamekeeper.store.engine import Away, ClaimTaken
+from gamekeeper.store.engine import Away, ClaimTaken, Unusable
 from gamekeeper.store.migrate import SchemaMismatch, known, migrate, pending
-from gamekeeper.store.postgres import OldPostgres
-from gamekeeper.store.sqlite import OldSqlite
 
 T = TypeVar("T")
 NEXT: Mapping[type[Refusal], str] = {
@@ -51,7 +49,7 @@ def clear_failures() -> Generator[None]:
     except Away as away:
         problem = str(away).rstrip(".")
         fail(f"The database is out of reach: {problem}. Check --database and that the database is up.")
-    except (BadCopy, BadSetting, SchemaMismatch, OldSqlite, OldPostgres) as problem:
+    except (BadCopy, BadSetting, SchemaMismatch, Unusable) as problem:
         fail(str(problem))
 
 

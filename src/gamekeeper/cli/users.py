@@ -22,12 +22,23 @@ R = TypeVar("R")
 
 class Role(click.ParamType[str]):
     name = "role"
+    known: Sequence[str] = (*accounts.ROLES,)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         found = accounts.role(value)
         if found is None:
-            self.fail(f"'{value}' is not a role; there are {', '.join(accounts.ROLES)}.", param, ctx)
+            self.fail(f"'{value}' is not a {self.name}; there are {', '.join(self.known)}.", param, ctx)
         return found
+
+
+class Right(Role):
+    """A role, or a power in the game."""
+
+    name = "right"
+    known = (*accounts.ROLES, *accounts.POWERS)
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value.lower() if value.lower() in accounts.POWERS else super().convert(value, param, ctx)
 
 
 password_option = click.option(
@@ -113,20 +124,23 @@ def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT00
 
 @users.command(epilog="Example: gamekeeper users grant root users.manage")
 @click.argument("name")
-@click.argument("role", type=Role())
+@click.argument("right", type=Right())
 @terminal.database_option
-def grant(name: str, role: str, database: str | None) -> None:
-    """Give an account a role: users.query, users.manage (which includes users.query) or game.link."""
-    _change_powers(database, name, lambda powers: accounts.granted(powers, role))
+def grant(name: str, right: str, database: str | None) -> None:
+    """Give an account a role or a power in the game.
+
+    Roles: users.query, users.manage (which includes users.query), game.link. Powers: editor, ban, kick, mute.
+    """
+    _change_powers(database, name, lambda powers: accounts.granted(powers, right))
 
 
 @users.command(epilog="Example: gamekeeper users revoke root users.manage")
 @click.argument("name")
-@click.argument("role", type=Role())
+@click.argument("right", type=Right())
 @terminal.database_option
-def revoke(name: str, role: str, database: str | None) -> None:
-    """Take a role from an account; users.query takes users.manage with it."""
-    _change_powers(database, name, lambda powers: accounts.revoked(powers, role))
+def revoke(name: str, right: str, database: str | None) -> None:
+    """Take a role or a power from an account; users.query takes users.manage with it."""
+    _change_powers(database, name, lambda powers: accounts.revoked(powers, right))
 
 
 @users.command(epilog="Example: gamekeeper users api root on")
@@ -217,9 +231,9 @@ def _in_game(powers: Powers) -> list[str]:
 async def _everybody(keeper: Keeper) -> AsyncGenerator[User]:
     fold = ""
     while page := await user_rows.after(keeper.store, fold, PAGE):
-        for user in page:
+        for user, _ in page:
             yield user
-        fold = lookup.fold(page[-1].name)
+        fold = page[-1][1]
 
 
 def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powers]) -> None:

@@ -75,7 +75,7 @@ class UserDeleted(_OfUser):
     """The row itself has the id alone; the characters are gone before, each by a change of its own."""
 
     changes: Sequence[int]  # those about the account and its characters, which say no more who they were
-    words: Sequence[str]  # by which they were known
+    players: Sequence[str]  # the characters' ids
     kind: ClassVar[str] = "user_deleted"
 
     def sides(self) -> tuple[Trace | None, Trace | None]:
@@ -83,8 +83,11 @@ class UserDeleted(_OfUser):
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
         ledger.blank(tx, self.changes, spelling.personal())
-        keys.blank(tx, self.changes, self.words, self.user.id)
+        keys.blank_of_user(tx, self.user.id)
+        keys.blank_of_players(tx, self.players, self.user.id)
         keys.delete_of_account(tx, self.user.id)
+        moderation.blank_bans_by(tx, self.user.name)
+        moderation.blank_mutes_by(tx, self.user.name)
         guesses.delete_of_account(tx, self.user.id)
         users.delete(tx, self.user.id)
 

@@ -20,6 +20,7 @@ RESERVED = frozenset({"rank", "online", "bag", "register"})
 ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
 SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
 POWERS = ("editor", "ban", "kick", "mute")
+_FLAGS = {**ROLES, **{power: power for power in POWERS}}
 
 
 def require_name(name: str, field: str, settings: Settings) -> str:
@@ -46,14 +47,14 @@ def role(name: str) -> str | None:
     return found if found in ROLES else None
 
 
-def granted(powers: Powers, role: str) -> Powers:
-    """Managing users includes reading them."""
-    wider = powers._replace(**{ROLES[role]: True})
+def granted(powers: Powers, right: str) -> Powers:
+    """A role or a power; managing users includes reading them."""
+    wider = powers._replace(**{_FLAGS[right]: True})
     return wider._replace(users_query=wider.users_query or wider.users_manage)
 
 
-def revoked(powers: Powers, role: str) -> Powers:
-    narrower = powers._replace(**{ROLES[role]: False})
+def revoked(powers: Powers, right: str) -> Powers:
+    narrower = powers._replace(**{_FLAGS[right]: False})
     return narrower._replace(users_manage=narrower.users_manage and narrower.users_query)
 
 
@@ -67,13 +68,13 @@ async def register(tx: Reading, name: str, email: str, password: str, powers: Po
 
 
 async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
-    """Nobody else's name; one's own in another case is free."""
-    user = await lookup.locked_user(tx, key)
+    """Nobody else's name; one's own in another case is free, and so is one that another has no more."""
+    user = await lookup.locked_user_record(tx, key)
     owner = await users.by_fold(tx, fold(name))
     if owner and owner.id != user.id:
         raise UsernameTaken(name=name)
-    if user.name == name:
-        return Decision([], user)
+    if owner and user.name == name:
+        return Decision([], user, about=(None, user.id))
     return Decision([UserRenamed(user, name)], user._replace(name=name))
 
 
@@ -83,8 +84,8 @@ async def change_email(tx: Reading, key: str, email: str, proven: str | None) ->
     owner = await users.id_by_email_fold(tx, fold(email))
     if owner not in (None, user.id):
         raise EmailTaken(email=email)
-    if user.email == email:
-        return Decision([], user)
+    if owner and user.email == email:
+        return Decision([], user, about=(None, user.id))
     return Decision([EmailChanged(user, email)], user._replace(email=email, reset_code=None))
 
 
@@ -96,11 +97,11 @@ async def change_password(tx: Reading, key: str, password: str, proven: str | No
 async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]:
     user = await lookup.locked_user(tx, key)
     changes = [PowersChanged(user, powers)] if user.powers != powers else []
-    return Decision(changes, user._replace(powers=powers))
+    return Decision(changes, user._replace(powers=powers), about=(None, user.id))
 
 
 async def _locked(tx: Reading, key: str, proven: str | None) -> User:
-    user = await lookup.locked_user(tx, key)
+    user = await lookup.locked_user_record(tx, key)
     if proven is not None and user.password != proven:
         raise WrongPassword  # it changed since the caller's password was checked
     return user

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from gamekeeper import crash
 from gamekeeper.game.effects import Change, Untraced
 from gamekeeper.game.refusals import IdempotencyInProgress, IdempotencyKeyReused
-from gamekeeper.game.spelling import Spelling
+from gamekeeper.game.spelling import Spelling, Whose
 from gamekeeper.store import keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Reading, Store, Writing
 
@@ -39,6 +39,7 @@ class Decision(Generic[R]):
 
     changes: Sequence[Change | Untraced]
     result: R
+    about: Whose | None = None  # whom the result is about, where the first change does not say it
     kept: R | None = None  # what a replay is told, where the result may not be kept
 
 
@@ -78,7 +79,8 @@ class Changes:
                 raise _DryRun(body)
             if intent.key and intent.actor_id:
                 kept = body if decision.kept is None else answer(decision.kept)
-                keys.insert(tx, intent.actor_id, intent.key, keys.Kept(intent.fingerprint, kept))
+                told = keys.Kept(intent.fingerprint, kept)
+                keys.insert(tx, intent.actor_id, intent.key, told, _about(decision))
             return Done(body)
 
         try:
@@ -131,6 +133,12 @@ class Changes:
             request_id=intent.request_id,
             reason=intent.reason,
         )
+
+
+def _about(decision: Decision[Any]) -> Whose:
+    """Whoever is erased takes the answers about them along."""
+    said = (change.whose() for change in decision.changes if not isinstance(change, Untraced))
+    return decision.about or next(said, (None, None))
 
 
 def _keyed(intent: Intent) -> bool:

@@ -23,17 +23,22 @@ def require_level(level: int, settings: Settings) -> int:
     return level
 
 
-async def require_free(tx: Reading, name: str, player_id: str) -> None:
-    """Nobody else's name; one's own in another case is free."""
-    if await players.id_by_fold(tx, lookup.fold(name)) not in (None, player_id):
+async def require_free(tx: Reading, name: str, player_id: str) -> bool:
+    """Nobody else's name; one's own in another case is free. True: it is found by it already."""
+    owner = await players.id_by_fold(tx, lookup.fold(name))
+    if owner not in (None, player_id):
         raise NameTaken(name=name)
+    return owner == player_id
 
 
 async def rename(tx: Reading, key: str, name: str, spelling: Spelling) -> Decision[Record]:
     """Also while it is online: the game hears of it over the feed, as of everything."""
     before = await _locked(tx, key, spelling)
-    await require_free(tx, name, before.id)
-    return await _changed(tx, before, replace(before, name=name), spelling)
+    found_by_it = await require_free(tx, name, before.id)
+    if found_by_it and name == before.name:
+        return Decision([], await record_of(tx, before, spelling), about=(before.id, None))
+    after = replace(before, name=name)
+    return Decision([PlayerChanged(before, after, named=True)], await record_of(tx, after, spelling))
 
 
 async def set_level(tx: Reading, key: str, level: int, spelling: Spelling) -> Decision[Record]:
@@ -97,4 +102,4 @@ async def _locked(tx: Reading, key: str, spelling: Spelling) -> Player:
 
 async def _changed(tx: Reading, before: Player, after: Player, spelling: Spelling) -> Decision[Record]:
     changes = [PlayerChanged(before, after)] if after != before else []
-    return Decision(changes, await record_of(tx, after, spelling))
+    return Decision(changes, await record_of(tx, after, spelling), about=(before.id, None))

@@ -154,25 +154,28 @@ class PlayerChanged:
 
     before: Player
     after: Player
+    named: bool = False  # it is given its name, be it the same: who shared it with another is found by it now
     kind: ClassVar[str] = "player_changed"
 
     def whose(self) -> Whose:
-        return self.after.id, self.after.user_id if self._differs("user_id") else None
+        return self.after.id, self.after.user_id if self._sets("user_id") else None
 
     def sides(self) -> tuple[Trace, Trace]:
-        names = [each.name for each in fields(Player) if self._differs(each.name)]
+        names = [each.name for each in fields(Player) if self._sets(each.name)]
         return (
             Trace(player={name: getattr(self.before, name) for name in names}),
             Trace(player={name: getattr(self.after, name) for name in names}),
         )
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
-        players.update(tx, rows.columns(self.after, spelling))
-        if self._differs("name"):
-            presence.rename(tx, self.after.id, fold(self.after.name))
+        named = self._sets("name")
+        players.update(tx, rows.columns(self.after, spelling), named=named)
+        if named or self._sets("level") or self._sets("exp"):
+            new_fold = fold(self.after.name) if named else None
+            presence.follow(tx, self.after.id, new_fold, self.after.level, self.after.exp)
 
-    def _differs(self, name: str) -> bool:
-        return getattr(self.before, name) != getattr(self.after, name)
+    def _sets(self, name: str) -> bool:
+        return getattr(self.before, name) != getattr(self.after, name) or (self.named and name == "name")
 
 
 @dataclass(frozen=True, slots=True)

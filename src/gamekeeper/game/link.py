@@ -76,7 +76,8 @@ async def put_player(
     if "equipment" not in report.fields:
         emptied = {slot for (place, slot), stack in outcome.touched.items() if place == INVENTORY and not stack}
         new = replace(new, equipment=unequipped(new, emptied))
-    return Decision(_changes(old, new, world, outcome, report), await characters.record_of(tx, new, spelling))
+    changes = _changes(old, new, world, outcome, report)
+    return Decision(changes, await characters.record_of(tx, new, spelling), about=(player_id, None))
 
 
 async def _require_applied(tx: Reading, player_id: str, applied: int | None, account_id: str) -> None:

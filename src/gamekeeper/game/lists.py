@@ -62,7 +62,16 @@ EMAILS = Listing("emails", "", _word, users.from_email, users.keys_by_email, use
 ONLINE = Listing(
     "online", "", _word, presence.records_from_name, presence.keys_by_name, presence.lows_by_name, presence.count
 )
-LISTINGS: tuple[Listing[Any], ...] = (RANK, NAMES, USERS, EMAILS, ONLINE)
+ONLINE_RANK = Listing(
+    "online_rank",
+    RANK.lowest,
+    RankKey,
+    presence.records_from_rank,
+    presence.keys_by_rank,
+    presence.lows_by_rank,
+    presence.count,
+)
+LISTINGS: tuple[Listing[Any], ...] = (RANK, NAMES, USERS, EMAILS, ONLINE, ONLINE_RANK)
 _KEYS = {listing.name: listing.key for listing in LISTINGS}
 
 
@@ -104,6 +113,7 @@ class Lists:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._view: View | None = None
+        self._renewing = asyncio.Lock()
         self._told = False  # that there is none
 
     async def page(
@@ -111,8 +121,8 @@ class Lists:
     ) -> tuple[int, list[R]]:
         """How many there are in all, and those of a page."""
         wanted = Wanted(offset, limit, descending)
-        total, rows = await self._at_once(listing, wanted) or await self._store.read(
-            lambda tx: self._settled(tx, listing, wanted)
+        total, rows = await self._found(
+            lambda view: self._at_once(view, listing, wanted), lambda tx: self._settled(tx, listing, wanted)
         )
         return total, rows[::-1] if descending else rows
 
@@ -127,7 +137,7 @@ class Lists:
             _, found = await players.records_around_rank(tx, mark, mine, around, bucket.low, bucket.size)
             return _ranked(order, bucket, mine, found)
 
-        return await self._rank_at_once(key, around) or await self._store.read(look)
+        return await self._found(lambda view: self._rank_at_once(view, key, around), look)
 
     async def ready(self) -> None:
         """Before the first request: what a bulk load, a restore or an older version left behind is put in order."""
@@ -146,7 +156,10 @@ class Lists:
         if self._view is not None and (self._view.left or self._view.changes >= CHECKPOINT):
             self._view = packed = await asyncio.to_thread(_packed, self._view)
             # two further, and the log is trimmed of all that these blocks know: nothing names those who left
-            await self._save(packed, loads, further=2 if packed.left else 1, number=packed.number)
+            further = 2 if packed.left else 1
+            if await self._save(packed, loads, further, number=packed.number):
+                # nobody knows these blocks better; what others read into the view meanwhile is still in the log
+                self._view = replace(packed, number=packed.number + further, changes=0, left=False)
 
     async def rebuild(self) -> bool:
         """Counts every list anew, while others read and write; False when they got in between each time."""
@@ -161,6 +174,24 @@ class Lists:
         # nothing that these blocks do not know of
         return await self._save(view, loads, further=2, number=view.number + 1)
 
+    async def _found(
+        self, at_once: Callable[[View], Awaitable[R | None]], settled: Callable[[Reading], Coroutine[Any, Any, R]]
+    ) -> R:
+        view = self._view
+        if view is not None:
+            found = await at_once(view)
+            if found is not None:
+                return found
+            await self._renewed(view)
+        return await self._store.read(settled)
+
+    async def _renewed(self, view: View) -> None:
+        """Of all whose view turned out too old, one reads the blocks; the others go on from there."""
+        if self._view is view:
+            async with self._renewing:
+                if self._view is view:
+                    await self._store.read(self._current)
+
     async def _current(self, tx: Reading) -> View | None:
         """The view in this snapshot. Asked for before all else: what others publish later may be newer than it."""
         before = self._view
@@ -171,21 +202,15 @@ class Lists:
             self._view = view
         return view
 
-    async def _at_once(self, listing: Listing[R], wanted: Wanted) -> tuple[int, list[R]] | None:
+    async def _at_once(self, view: View, listing: Listing[R], wanted: Wanted) -> tuple[int, list[R]] | None:
         """In one round trip, sought where the view says; None when it turns out that the rows have moved on."""
-        view = self._view
-        if view is None:
-            return None
         spot = _spot(view.orders[listing.name], listing, wanted)
         news, rows = await listing.seek(self._store, view.mark, *spot)
         order = self._moved_on(view, news, listing)
         return (order.total, rows) if order and _spot(order, listing, wanted) == spot else None
 
-    async def _rank_at_once(self, key: str, around: int) -> Ranked | None:
+    async def _rank_at_once(self, view: View, key: str, around: int) -> Ranked | None:
         """In two round trips; None when the player or the bucket is found changed in the second."""
-        view = self._view
-        if view is None:
-            return None
         mine = await lookup.rank_key(self._store, key)
         sought = view.orders[RANK.name].of(mine)
         news, found = await players.records_around_rank(self._store, view.mark, mine, around, sought.low, sought.size)
@@ -333,7 +358,7 @@ def _after(view: View, news: News) -> View:
 def _moved(order: Order, name: str, steps: Sequence[tuple[Key, int]]) -> Order:
     """No bucket is known by the name of somebody who is not in the list; a rank's keys name nobody."""
     after = order.after(steps)
-    return after if name == RANK.name else after.without(key for key, step in steps if step < 0)
+    return after if name in (RANK.name, ONLINE_RANK.name) else after.without(key for key, step in steps if step < 0)
 
 
 def _packed(view: View) -> View:

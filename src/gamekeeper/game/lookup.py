@@ -49,11 +49,6 @@ def clashing_fold(name: str, own_id: str) -> str:
     return f"{fold(name)}\x01{own_id}"
 
 
-def shown(fold: str) -> str:
-    """What of it comes from a name."""
-    return fold.partition("\x01")[0]
-
-
 def key_of(text: str) -> Key:
     found = guid(text)
     return Key("name", text) if found is None else Key("id", found)
@@ -90,10 +85,23 @@ async def user(tx: Reading, text: str) -> users.User:
     return await _found(tx, text, users.by_id, users.by_fold, NoSuchUser)
 
 
+async def user_record(tx: Reading, text: str) -> users.User:
+    """The account as it is shown: with how long it was played."""
+    return await _found(tx, text, users.record_by_id, users.record_by_fold, NoSuchUser)
+
+
 async def locked_user(tx: Reading, text: str) -> users.User:
+    return await user(tx, await _lock_user(tx, text))
+
+
+async def locked_user_record(tx: Reading, text: str) -> users.User:
+    return await user_record(tx, await _lock_user(tx, text))
+
+
+async def _lock_user(tx: Reading, text: str) -> str:
     found = await user(tx, text)
     await users.lock(tx, found.id)
-    return await user(tx, found.id)
+    return found.id
 
 
 async def _found(tx: Reading, text: str, by_id: Ask[T], by_fold: Ask[T], missing: type[NotFound]) -> T:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gamekeeper.game import lookup
+from gamekeeper.game import lookup, texts
 from gamekeeper.game.account_effects import penalty
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import GameTold, UserBanned, UserMuted, UserUnbanned, UserUnmuted
 from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, NotBanned, NotMuted, Outranked, UserNotOnline
+from gamekeeper.game.spelling import Whose
 from gamekeeper.store import clock, moderation, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
@@ -30,56 +31,65 @@ class Order(NamedTuple):
 
 async def ban(tx: Reading, order: Order) -> Decision[str]:
     """Results, like all of these, in the name of whom the key meant."""
-    name, user = await _meant(tx, order)
+    name, user, about = await _meant(tx, order)
     if user.ban_reason is not None:
         raise AlreadyBanned(name=name)
     given = await _penalty(tx, order)
     told = await _told(tx, user, UserBanned.kind, penalty("ban_reason", given))
-    return Decision([UserBanned(user, given), *told], name)
+    return Decision([UserBanned(user, given), *told], name, about)
 
 
 async def mute(tx: Reading, order: Order) -> Decision[str]:
-    name, user = await _meant(tx, order)
+    name, user, about = await _meant(tx, order)
     if user.mute_reason is not None:
         raise AlreadyMuted(name=name)
     given = await _penalty(tx, order)
     told = await _told(tx, user, UserMuted.kind, penalty("mute_reason", given))
-    return Decision([UserMuted(user, given), *told], name)
+    return Decision([UserMuted(user, given), *told], name, about)
 
 
 async def unban(tx: Reading, order: Order) -> Decision[str]:
     """The game need not hear it: nobody who is banned is online."""
-    name, user = await _meant(tx, order)
+    name, user, about = await _meant(tx, order)
     if user.ban_reason is None:
         raise NotBanned(name=name)
-    return Decision([UserUnbanned(user, _said(order))], name)
+    return Decision([UserUnbanned(user, _said(order))], name, about)
 
 
 async def unmute(tx: Reading, order: Order) -> Decision[str]:
-    name, user = await _meant(tx, order)
+    name, user, about = await _meant(tx, order)
     if user.mute_reason is None:
         raise NotMuted(name=name)
     told = await _told(tx, user, UserUnmuted.kind, {"mute_reason": None, **_said(order)})
-    return Decision([UserUnmuted(user, _said(order)), *told], name)
+    return Decision([UserUnmuted(user, _said(order)), *told], name, about)
 
 
 async def kick(tx: Reading, order: Order) -> Decision[str]:
-    name, user = await _meant(tx, order)
+    name, user, about = await _meant(tx, order)
     told = await _told(tx, user, "user_kicked", _said(order))
     if not told:
         raise UserNotOnline
-    return Decision(told, name)
+    return Decision(told, name, about)
 
 
-async def _meant(tx: Reading, order: Order) -> tuple[str, User]:
+async def _meant(tx: Reading, order: Order) -> tuple[str, User, Whose]:
     """The account, locked: whoever issues a token waits, and then sees what was decided."""
+    texts.require(order.reason, "reason", texts.LONGEST_REASON)
     owner = await lookup.owner(tx, order.key) if order.of_player else None
     user = await lookup.locked_user(tx, owner.user_id if owner else order.key)
     if order.actor_id is not None:
         actor = await users.by_id(tx, order.actor_id)
-        if actor is None or _score(actor.powers) < _score(user.powers):
+        if actor is None or not _may_act_on(actor.powers, user.powers):
             raise Outranked
-    return (owner.player if owner else user.name), user
+    if owner:
+        return owner.player, user, (owner.player_id, user.id)
+    return user.name, user, (None, user.id)
+
+
+def _may_act_on(own: Powers, others: Powers) -> bool:
+    """Nor does anybody without such a role take the tokens of a game server, or of who manages users."""
+    roles = own.users_manage >= others.users_manage and own.game_link >= others.game_link
+    return roles and _score(own) >= _score(others)
 
 
 def _score(powers: Powers) -> int:

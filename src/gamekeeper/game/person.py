@@ -26,18 +26,18 @@ class Erased:
 
 async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -> Decision[Erased]:
     """Refused while one of the characters is online, and to the account itself: nobody could repeat the request."""
-    user = await lookup.locked_user(tx, key)
+    user = await lookup.locked_user_record(tx, key)
     if user.id == caller:
         raise OwnAccount
-    gone = [await _deleted(tx, each.id, spelling) for each in await players.records_of_user(tx, user.id)]
-    ids = {change.player.id for _, change in gone}.union(await ledger.players_of(tx, user.id))
+    held = await players.lock_of_user(tx, user.id)
+    gone = [await _deleted(tx, each, spelling) for each in held]
+    ids = sorted({*held, *await ledger.deleted_of_user(tx, user.id)})
     changes = await ledger.about(tx, user.id, ids)
     names = [name for name, _ in gone]
-    words = {user.name, user.email, *names, *await ledger.words(tx, changes, spelling.personal())} - {""}
-    deleted = UserDeleted(user, changes, sorted(words))
+    deleted = UserDeleted(user, changes, ids)
     nobody = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
-    return Decision(changed, Erased(user, names, len(changes)), kept=Erased(nobody, [], 0))
+    return Decision(changed, Erased(user, names, len(changes)), about=(None, user.id), kept=Erased(nobody, [], 0))
 
 
 async def _deleted(tx: Reading, player_id: str, spelling: Spelling) -> tuple[str, PlayerDeleted]:

@@ -32,6 +32,7 @@ Refusal
 ├── TooManyRequests          wait, and ask again
 │   └── TooManyGuesses  TooManyMails  TooManyRegistrations
 ├── Overloaded               come back in a moment
+├── SearchNotReady           come back later, or do without
 └── LogInRefusal             what RFC 6749 has its own words for
     ├── InvalidRequest  InvalidGrant
     └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
@@ -301,6 +302,12 @@ class Overloaded(Refusal):
     """The server has more to do than it can take on now; ask again in a moment."""
 
     retry_after = 1
+
+
+class SearchNotReady(Refusal):
+    """Searches wait for an index that is made at the end of an import; the list without a search is there."""
+
+    retry_after = 10
 
 
 class LogInRefusal(Refusal):

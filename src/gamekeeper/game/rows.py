@@ -29,6 +29,7 @@ def columns(player: Player, spelling: Spelling, *, clashes: bool = False) -> pla
         created_at=player.created_at,
         last_online=player.last_online,
         document=spelling.player_document(player),
+        play_time=player.play_time_seconds,
     )
 
 

@@ -2,14 +2,22 @@
 
 import hashlib
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from gamekeeper.game import credentials, guesses, lookup
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Untraced
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import AccountBanned, InvalidGrant, LogInRefusal, NoSuchToken, UnauthorizedClient
+from gamekeeper.game.refusals import (
+    AccountBanned,
+    InvalidGrant,
+    LogInRefusal,
+    NoSuchToken,
+    NoSuchUser,
+    UnauthorizedClient,
+)
 from gamekeeper.store import clock, tokens, users
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.users import User
@@ -35,13 +43,16 @@ def digest(token: str) -> str:
 
 
 async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_only: bool) -> Pair:
-    """An unknown account and a wrong password get the same answer in the same time."""
-    user = await users.by_fold(keeper.store, lookup.fold(name)) if lookup.nameable(name) else None
-    guess = guesses.from_address(user.id if user else None, lookup.fold(name), address)
+    """An unknown account and a wrong password get the same answer in the same time.
+
+    The name may be an id: it is the only way in for accounts whose name is found as another's.
+    """
+    user = await _if_any(lookup.user(keeper.store, name))
+    guess = guesses.from_address(user.id if user else None, lookup.fold(lookup.key_of(name).text), address)
 
     async def issue(tx: Writing, proven: User) -> Pair | LogInRefusal:
-        current = await lookup.locked_user(tx, proven.id)
-        if current.password != proven.password:
+        current = await _if_any(lookup.locked_user(tx, proven.id))
+        if current is None or current.password != proven.password:
             raise InvalidGrant  # it changed since it was checked, and that ended all it had opened
         if barred := _barred(current):
             return barred  # not raised here: the password was right all the same
@@ -105,7 +116,7 @@ async def revoke_all(tx: Reading, name: str) -> Decision[User]:
     async def revoke(tx: Writing) -> None:
         tokens.revoke_of_user(tx, user.id)
 
-    return Decision([Untraced(revoke)], user)
+    return Decision([Untraced(revoke)], user, about=(None, user.id))
 
 
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
@@ -119,7 +130,7 @@ async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
     async def revoke(tx: Writing) -> None:
         tokens.revoke_one(tx, found)
 
-    return Decision([Untraced(revoke)], user)
+    return Decision([Untraced(revoke)], user, about=(None, user.id))
 
 
 async def note_use(store: Store, ids: Collection[str]) -> None:
@@ -130,6 +141,13 @@ async def note_use(store: Store, ids: Collection[str]) -> None:
 
     if ids:
         await store.write(note)
+
+
+async def _if_any(looking: Coroutine[Any, Any, User]) -> User | None:
+    try:
+        return await looking
+    except NoSuchUser:
+        return None
 
 
 def _barred(user: User) -> LogInRefusal | None:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 from msgspec.structs import FieldInfo
 
-from gamekeeper.game import lookup, passwords
+from gamekeeper.game import lookup, passwords, texts
 from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
 from gamekeeper.http.errors import MalformedBody, UnsupportedMediaType
 
@@ -24,7 +24,6 @@ FORM = "application/x-www-form-urlencoded"
 DEEPEST = 32
 LONGEST_INTEGER = 20
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})", re.ASCII)
-_UNSTORABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _INSTANT = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII | re.IGNORECASE
 )
@@ -237,11 +236,7 @@ def _text(meta: Meta) -> Read:
     def read(value: object, path: str) -> object:
         if not isinstance(value, str):
             raise BadField(field=path, problem="must be a string")
-        if meta.max_length is not None and len(value) > meta.max_length:
-            raise BadField(field=path, problem=f"must have at most {meta.max_length} characters")
-        if _UNSTORABLE.search(value):
-            raise BadField(field=path, problem="has characters that cannot be stored")
-        return value
+        return texts.require(value, path, meta.max_length)
 
     return read
 

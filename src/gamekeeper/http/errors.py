@@ -68,6 +68,7 @@ STATUS: Mapping[type[Refusal], int] = {
     refusals.TooManyRequests: 429,
     InternalError: 500,
     refusals.Overloaded: 503,
+    refusals.SearchNotReady: 503,
     DatabaseAway: 503,
     OutcomeUnknown: 503,
 }

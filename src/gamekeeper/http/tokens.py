@@ -5,6 +5,7 @@ from gamekeeper.game.passwords import require
 from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
 from gamekeeper.http import spelling, wire
 from gamekeeper.http.request import Request
+from gamekeeper.store import users
 
 
 async def log_in(request: Request, body: wire.LogIn) -> bytes:
@@ -27,9 +28,9 @@ async def log_in(request: Request, body: wire.LogIn) -> bytes:
 
 async def revoke_all(request: Request) -> bytes:
     """End all tokens of an account: one's own, or anybody's with users.manage."""
-    name = _own_or_managed(request)
+    key = await _own_or_managed(request)
     answer = await request.change(
-        partial(tokens.revoke_all, name=name), lambda user: wire.encode(wire.Revoked(user.name))
+        partial(tokens.revoke_all, name=key), lambda user: wire.encode(wire.Revoked(user.name))
     )
     request.callers.forget()
     return answer
@@ -37,19 +38,23 @@ async def revoke_all(request: Request) -> bytes:
 
 async def revoke_one(request: Request) -> bytes:
     """End one token of an account, by its id or its refresh token."""
-    name, token = _own_or_managed(request), request.params[1]
+    key, token = await _own_or_managed(request), request.params[1]
     kept = await request.change(
-        partial(tokens.revoke_one, name=name, token=token), lambda user: wire.encode(wire.Revoked(user.name))
+        partial(tokens.revoke_one, name=key, token=token), lambda user: wire.encode(wire.Revoked(user.name))
     )
     request.callers.forget()
     return wire.revoked(kept, token)  # under the key it is kept without: it may be a refresh token
 
 
-def _own_or_managed(request: Request) -> str:
-    """Before anything is looked up: who may not manage users learns nothing about them."""
+async def _own_or_managed(request: Request) -> str:
+    """Nobody is looked up by another name than one's own: who may not manage users learns nothing about them."""
     name, caller = request.params[0], request.caller
+    if "users.manage" in caller.rights:
+        return name
     by, key = lookup.key_of(name)
-    own = key == caller.account_id if by == "id" else lookup.fold(key) == lookup.fold(caller.name)
-    if not own and "users.manage" not in caller.rights:
+    if by == "name" and lookup.fold(key) == lookup.fold(caller.name):
+        found = await users.by_fold(request.keeper.store, lookup.fold(key))
+        key = found.id if found else ""  # imported accounts may share a name: it means the first of them
+    if key != caller.account_id:
         raise RoleMissing(role=accounts.role("users.manage"))
-    return name
+    return key

@@ -30,7 +30,9 @@ async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
 
 async def show(request: Request) -> bytes:
     """One account, by name or id."""
-    return spelling.user_record(await lookup.user(request.keeper.store, request.params[0]), codes=sees_codes(request))
+    return spelling.user_record(
+        await lookup.user_record(request.keeper.store, request.params[0]), codes=sees_codes(request)
+    )
 
 
 async def register(request: Request, body: wire.Register) -> bytes:

@@ -185,7 +185,7 @@ Search = Annotated[
     str,
     Meta(
         description="A part of the name, or of an account's email; less than 3 characters are ignored. At most 1000 "
-        "matches are looked at, and `Total` is never more.",
+        "matches are put into order (among those online: those of these that are), and `Total` is never more.",
         extra_json_schema={"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"},
     ),
 ]
@@ -703,7 +703,9 @@ def rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> bytes:
 
 
 def revoked(answer: bytes, token_id: str) -> bytes:
-    """The answer about all tokens, made one about this token."""
+    """The answer about all tokens, made one about this token; nothing, once who had it is erased."""
+    if answer == b"{}":
+        return answer
     return encode(msgspec.structs.replace(msgspec.json.decode(answer, type=Revoked), tokenId=token_id))
 
 

@@ -56,18 +56,22 @@ def named(own_id: str, raw: object, pattern: re.Pattern[str], note: Note) -> str
     return name
 
 
-def imposed(rows: Iterable[Row]) -> Imposed:
-    """The first ban or mute of an account: it has one at most."""
+def imposed(rows: Iterable[Row]) -> Imposed | None:
+    """The first ban or mute of an account: it has one at most. None: nobody can tell when it ends."""
     user_id, _, started, ends, reason, moderator = next(iter(rows))
-    began = values.moment(started) or 0
-    return Imposed(user_id, values.text(reason), values.text(moderator), began, values.end(ends))
+    try:
+        until = values.end(ends)
+    except ValueError:
+        return None
+    return Imposed(user_id, values.text(reason), values.text(moderator), values.moment(started) or 0, until)
 
 
 def _password(salt: object, password: object, note: Note) -> str:
-    if not isinstance(salt, str) or not salt.strip() or not isinstance(password, str) or not _HASH.fullmatch(password):
+    usable = isinstance(salt, str) and salt.strip() and "\x00" not in salt  # PostgreSQL stores no NUL
+    if not usable or not isinstance(password, str) or not _HASH.fullmatch(password):
         note(NO_SALT)
         return NO_PASSWORD
-    return salted.imported(salt, password.upper())
+    return salted.imported(str(salt), password.upper())
 
 
 def _powers(raw: object, note: Note) -> Powers:

@@ -1,6 +1,7 @@
 """Gamedata as our catalogue, and what of it is needed to compute a character's record."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -15,6 +16,7 @@ from gamekeeper.store.catalogue import Entry, Item, Named, Variable
 EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # Intersect's types of items
 TYPES = {1: BOOLEAN, 2: INTEGER, 3: "String", 4: "Number"}  # of variables
 NOT_KEPT = "a variable of text or of fractions, which Gamekeeper does not keep"
+_LEVEL = re.compile(r"[0-9]{1,10}", re.ASCII)
 KINDS = {
     "items": "items",
     "known_spells": "spells",
@@ -32,10 +34,15 @@ class Game:
     entries: dict[str, dict[str, Entry]] = field(default_factory=dict[str, dict[str, Entry]])  # by table, by id
     classes: dict[str, Class] = field(default_factory=dict[str, Class])
     worn: dict[str, Worn] = field(default_factory=dict[str, Worn])  # what gives health or mana
-    lines: list[Line] = field(default_factory=list[Line])  # rows that are no entry
+    lines: list[Line] = field(default_factory=list[Line])  # rows that are no entry, or not as they were
 
     def ids(self, *nouns: str) -> set[str]:
         return {each for noun in nouns for each in self.entries.get(noun, {})}
+
+    def types(self) -> dict[str, str]:
+        """Of variables."""
+        found = (self.entries.get(noun, {}).values() for noun in ("known_variables", "known_switches"))
+        return {entry.id: entry.type for entries in found for entry in entries if isinstance(entry, Variable)}
 
     def add(self, noun: str, table: str, rows: Iterable[Row]) -> None:
         entries = self.entries.setdefault(noun, {})
@@ -46,6 +53,7 @@ class Game:
             entry = self._entry(noun, row)
             if entry:
                 entries[row[0]] = entry
+                self.lines += [Line(table, row[0], reason, taken=True) for reason in _odd(row, entry)]
             else:
                 self.lines.append(Line(table, row[0], NOT_KEPT))
 
@@ -65,12 +73,20 @@ class Game:
             self.worn[row[0]] = Worn(given, percent)
 
 
+def _odd(row: Row, entry: Entry) -> Iterator[str]:
+    """In what it is not as it was."""
+    if values.replaced(row):
+        yield values.NOT_UTF8
+    if isinstance(entry, Item) and entry.bag_slots == values.MOST_SLOTS != row[5]:
+        yield f"its SlotCount is {row[5]}: {entry.bag_slots} now"
+
+
 def item(row: Row) -> Item:
     """Currency is stackable whatever its flag says; what is worn or is a bag never is."""
     own_id, name, kind, stackable, icon, slots, most = row[:7]
     stacks = (kind == CURRENCY or values.flag(stackable)) and kind not in (EQUIPMENT, BAG)
     cap = values.number(most, 1) if stacks else None
-    size = max(1, values.number(slots, 0) or 0) if kind == BAG else 0
+    size = values.size(slots) if kind == BAG else 0
     return Item(own_id, values.text(name), stacks, cap, size, values.text(icon) or None)
 
 
@@ -97,5 +113,7 @@ def _levels(raw: object) -> dict[int, int]:
     found = values.decoded(raw)
     if not isinstance(found, dict):
         return {}
-    pairs = cast("dict[str, object]", found).items()
-    return {int(level): exp for level, exp in pairs if level.isdigit() and isinstance(exp, int)}
+    pairs = (
+        (level, values.number(exp, 0, values.MOST_LONG)) for level, exp in cast("dict[str, object]", found).items()
+    )
+    return {int(level): exp for level, exp in pairs if _LEVEL.fullmatch(level) and exp is not None}

@@ -9,6 +9,8 @@ from gamekeeper.game.effects import World
 from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.players import NOTHING_EQUIPPED, Player
+from gamekeeper.game.rows import BOOLEAN, INTEGER
+from gamekeeper.game.variables import type_of
 from gamekeeper.intersect import values
 from gamekeeper.intersect.accounts import named
 from gamekeeper.intersect.catalogue import NOT_KEPT
@@ -22,13 +24,18 @@ BOOLEAN_TYPE, INTEGER_TYPE = 1, 2
 DIRECTIONS = 3
 MOST_WORN = 20
 MOST_USUAL = 50_000
+NO_VALUE = "it has no value, or none that can be read"
+MISMATCHED = {
+    BOOLEAN: "its value is a Boolean and its variable an Integer",
+    INTEGER: "its value is an Integer and its variable a Boolean",
+}
 
 
 Character = tuple[Player, World]
 
 
 class Bag(NamedTuple):
-    size: int
+    said: object  # its size, as it stands there
     rows: Sequence[Row]
 
 
@@ -51,8 +58,9 @@ class Reader:
     tables: Mapping[str, str]  # what they are called there
     settings: Settings
     vitals: Vitals
-    items: Mapping[object, str]  # the catalogue's, by how they are spelt there
+    items: set[str]  # the catalogue's
     spells: set[str]  # the catalogue's
+    types: Mapping[str, str]  # of the catalogue's variables
     bags: Mapping[str, Bag]
     usual: dict[tuple[object, object, object], Stack] = field(  # what slots held before, by item, quantity and stats
         default_factory=dict[tuple[object, object, object], Stack]
@@ -69,7 +77,10 @@ class Reader:
         self._place(slots, INVENTORY, "inventory", raw.inventory, waiting)
         self._place(slots, BANK, "bank", raw.bank, waiting)
         for bag_id in waiting:  # it grows while bags are found in bags
-            size, rows = self.bags[bag_id]
+            said, rows = self.bags[bag_id]
+            size = values.size(said)
+            if size != said:
+                self.note("bags", bag_id, f"its size is {said!r}: {size} now")
             self._place(slots, bag_id, "bag_slots", rows, waiting)
             sizes[bag_id] = max(size, *(row[2] + 1 for row in rows if (bag_id, row[2]) in slots), 1)
             self._count("bags").taken += 1
@@ -109,7 +120,7 @@ class Reader:
         place, slot = spot
         _, row_id, _, item, quantity, bag, properties = row
         notes, item_id, count = len(self.lines), self.guids[item], values.number(quantity, 0)
-        if item_id is None or count is None or values.number(slot, 0) is None:
+        if item_id is None or count is None or self._slot(slot, self._size(place)) is None:
             self.leave(noun, row_id, f"impossible values: slot {slot!r}, item {shown(item)}, quantity {quantity!r}")
             return None
         if spot in slots:
@@ -150,7 +161,11 @@ class Reader:
         """The last slot of a place."""
         if place == INVENTORY:
             return self.settings.inventory_slots - 1
-        return self.settings.bank_slots - 1 if place == BANK else self.bags[place].size - 1
+        return self.settings.bank_slots - 1 if place == BANK else values.size(self.bags[place].said) - 1
+
+    def _slot(self, raw: object, last: int) -> int | None:
+        """Some beyond the last are kept; one without measure would make every answer about its place as long."""
+        return values.number(raw, 0, max(last, values.MOST_SLOTS - 1))
 
     # --- spells and variables --------------------------------------------------------------------------------------
 
@@ -158,7 +173,7 @@ class Reader:
         known: dict[int, str] = {}
         for _, row_id, slot, raw in rows:
             spell_id = self.guids[raw]
-            if spell_id is None or values.number(slot, 0) is None:
+            if spell_id is None or self._slot(slot, self.settings.spell_slots - 1) is None:
                 self.leave("spells", row_id, f"impossible values: slot {slot!r}, spell {shown(raw)}")
             elif slot in known:
                 self.leave("spells", row_id, f"slot {slot} is taken by another row")
@@ -181,10 +196,14 @@ class Reader:
                 if variable_id is None or variable_id in found:
                     self.leave(noun, row_id, "its variable's id is no guid, or there twice")
                 elif value is None:
-                    self.leave(noun, row_id, NOT_KEPT)
+                    self.leave(noun, row_id, NOT_KEPT if _has_value(raw_value) else NO_VALUE)
+                elif self.types.get(variable_id, type_of(value)) != type_of(value):
+                    self.leave(noun, row_id, MISMATCHED[type_of(value)])
                 else:
                     found[variable_id] = value
                     self._count(noun).taken += 1
+                    if variable_id not in self.types:
+                        self.note(noun, row_id, f"its variable {variable_id} is not in the game data: kept")
         return found
 
     # --- the record ------------------------------------------------------------------------------------------------
@@ -266,3 +285,8 @@ def value_of(raw: object) -> int | bool | None:
     if isinstance(found, bool):
         return found
     return found if isinstance(found, int) and -values.MOST_LONG <= found <= values.MOST_LONG else None
+
+
+def _has_value(raw: object) -> bool:
+    found = values.decoded(raw)
+    return (cast("dict[str, Any]", found).get("Value") if isinstance(found, dict) else found) is not None

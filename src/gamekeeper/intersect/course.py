@@ -5,7 +5,7 @@ It can be killed at any time, and the next run goes on where this one stopped.
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -14,7 +14,9 @@ from gamekeeper.game.effects import Change, Untraced
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.loads import come_to
 from gamekeeper.game.lookup import ZERO
+from gamekeeper.intersect import values
 from gamekeeper.intersect.data import OWNERS, Data
+from gamekeeper.intersect.eras import BadSource
 from gamekeeper.intersect.report import Counts, File, Line
 from gamekeeper.intersect.seen import Seen
 from gamekeeper.intersect.source import Row
@@ -48,6 +50,7 @@ class Course:
     moved: Moved
     dry: bool
     source: str = ""
+    report: str = ""  # the file, as the database knows it
     stage: str = ""
     last: str = ZERO
     listed: int = 0  # bytes of the file
@@ -55,18 +58,32 @@ class Course:
     began: bool = False  # in an earlier run
     worked: bool = True  # whether there was anything to do
     walked: Seen = field(default_factory=Seen)  # bags of characters that were there before
+    replaced: list[Line] = field(default_factory=list[Line])  # rows of the next step with text that is not UTF-8
 
     async def resume(self) -> bool:
         """Takes up what another run left; False: it left nothing to do."""
-        self.source = self.data.fingerprint()
+        self.source, self.report = self.data.fingerprint, values.text(str(self.file.path))
         state = await imports.find(self.keeper.store, self.source) if self.keeper else None
         if state is None:
             self.counts = self.data.counts()
             return True
         self.began = True
         self.stage, self.last, self.counts = state.stage, state.last, Counts.read(state.counts)
-        self.listed = min(state.listed, self.file.size())
+        self.listed = state.listed
+        if state.stage != DONE:
+            self._require_report(state.report)
+        self.report = state.report
         return state.stage != DONE
+
+    def _require_report(self, begun: str) -> None:
+        """What was listed in the earlier run is not lost."""
+        if self.report != begun:
+            raise BadSource(f"This import was begun with another report, which goes on. Give --report {begun}")
+        if self.file.size() < self.listed:
+            raise BadSource(
+                f"{begun} is gone or was cut since this import was begun: it has the rows that were listed by then. "
+                "Bring it back, or import into an empty database."
+            )
 
     def come_to(self, stage: str) -> None:
         if stage != self.stage:
@@ -79,10 +96,10 @@ class Course:
         async def decide(tx: Reading | None) -> Decision[None]:
             nonlocal after
             turned = await turn(tx)
-            listed = self.file.write(self.listed, turned.lines)
+            listed = self.file.write(self.listed, chain(self.replaced, turned.lines))
             counts = self.counts.plus(turned.counts)
             after = counts, listed
-            state = State(self.source, self.stage, last, listed, counts.json())
+            state = State(self.source, self.stage, last, self.report, listed, counts.json())
             return Decision([*turned.changes, come_to(state)], None)
 
         if self.keeper and not self.dry:
@@ -91,6 +108,7 @@ class Course:
             await decide(self.keeper.store if self.keeper else None)
         self.counts, self.listed = after
         self.last = last
+        self.replaced.clear()
 
     async def batches(self, noun: str, work: Callable[[list[str]], Awaitable[None]]) -> None:
         """All of a table's ids, from where it stopped."""
@@ -107,4 +125,8 @@ class Course:
         if noun not in tables:
             return {}
         found = self.data.players.rows(tables[OWNERS[noun]], tables[noun], ids[0], ids[-1])
+        if self.data.players.replaces:
+            own = 0 if OWNERS[noun] == noun else 1  # where its id stands
+            odd = (values.shown(row[own]) for row in found if values.replaced(row))
+            self.replaced += [Line(tables[noun].name, row_id, values.NOT_UTF8, taken=True) for row_id in odd]
         return {key: list(rows) for key, rows in groupby(found, itemgetter(0))}

@@ -50,6 +50,7 @@ class Data:
     def names(self) -> dict[str, str]:
         return {noun: table.name for noun, table in self.tables.items()}
 
+    @cached_property
     def fingerprint(self) -> str:
         """Of the ids of all that may be taken: where one is missing or new, it is another source."""
         digest = blake2b(digest_size=16)

@@ -27,7 +27,7 @@ from gamekeeper.intersect.report import Counts, Line
 from gamekeeper.intersect.source import Row
 from gamekeeper.intersect.there import BAG, EMAIL, PLAYER, PLAYER_NAME, USER, USER_NAME
 from gamekeeper.intersect.vitals import Vitals
-from gamekeeper.store import indexes, players
+from gamekeeper.store import indexes, players, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.imports import DONE
 from gamekeeper.store.moderation import Imposed
@@ -37,7 +37,8 @@ HOLDING = ("inventory", "bank", "bag_slots")  # what may hold a bag
 DOUBLED = "its id is another row's"
 NO_ACCOUNT = "its account is not there"
 NOT_TAKEN = "its character was not taken"
-NO_OWNER = "whoever it belongs to is not there, or its id is no guid"
+NO_OWNER = "whoever it belongs to is not there, or its id is no guid or all zeros"
+NO_END = "nobody can tell when it ends: impose it anew if it is to last"
 LOST_BAG = "no slot of a character that is there holds it"
 UNKEPT = "Gamekeeper does not keep these"
 
@@ -46,11 +47,12 @@ async def run(course: Course) -> bool:
     """Whether there was anything to do."""
     if not await course.resume():
         return False
-    game = _game(course)
+    game, store = _game(course), course.keeper.store if course.keeper else None
+    fresh = store is not None and not (await users.count(store) or await players.count(store))
     stages: Mapping[str, Callable[[], Awaitable[None]]] = {
         "catalogue": partial(_catalogue, course, game),
         "users": partial(_users, course),
-        "players": partial(_players, course, game),
+        "players": partial(_players, course, game, fresh=fresh),
         "bags": partial(_bags, course),
         "strays": partial(_strays, course),
     }
@@ -93,7 +95,7 @@ async def _catalogue(course: Course, game: Game) -> None:
             count.taken, count.there = len(new), len(entries) - len(new)
             changes += [CataloguePut(kind, [], new)] if new else []
         for line in game.lines:
-            counts[line.table].left += 1
+            counts[line.table].left += not line.taken
         known = set(course.data.names.values())
         unkept = [name for name, count in course.counts.of.items() if name not in known and count.rows]
         return Turned(changes, counts, [*game.lines, *(Line(name, "", UNKEPT) for name in unkept)])
@@ -152,8 +154,11 @@ async def _clashing(course: Course, tx: Reading | None, kind: str, wanted: Seque
 def _imposed(
     table: str, read: Mapping[str, list[Row]], known: set[str], counts: Counts, lines: list[Line]
 ) -> list[Imposed]:
-    taken = [accounts.imposed(rows) for own_id, rows in read.items() if own_id not in known]
-    counts[table].taken, counts[table].there = len(taken), len(read) - len(taken)
+    new = [rows for own_id, rows in read.items() if own_id not in known]
+    found = [(rows[0], accounts.imposed(rows)) for rows in new]
+    taken = [each for _, each in found if each]
+    counts[table].taken, counts[table].there = len(taken), len(read) - len(new)
+    _left(counts, lines, table, [(values.shown(row[1]), NO_END) for row, each in found if not each])
     for rows in read.values():
         _left(counts, lines, table, [(values.shown(row[1]), "its account has another") for row in rows[1:]])
     return taken
@@ -162,18 +167,18 @@ def _imposed(
 # --- characters ----------------------------------------------------------------------------------------------------
 
 
-async def _players(course: Course, game: Game) -> None:
-    items = {form: each for each in game.ids("items") for form in course.data.players.forms(each)}
+async def _players(course: Course, game: Game, *, fresh: bool) -> None:
     vitals = Vitals(game.classes, game.worn, course.settings.max_level)
-    first = [UNINDEXED] if course.keeper and not await players.count(course.keeper.store) else []
-    spells, usual = game.ids("known_spells"), dict[tuple[object, object, object], Stack]()
+    first = [UNINDEXED] if fresh else []  # somebody may look for those who are there
+    items, spells, types = game.ids("items"), game.ids("known_spells"), game.types()
+    usual = dict[tuple[object, object, object], Stack]()
 
     async def work(ids: list[str]) -> None:
         read = {noun: course.rows(noun, ids) for noun in ("players", *BELONGINGS)}
         bags = _bags_of(course, read)
 
         async def turn(tx: Reading | None) -> Turned:
-            reader = Reader(course.data.names, course.settings, vitals, items, spells, bags, usual)
+            reader = Reader(course.data.names, course.settings, vitals, items, spells, types, bags, usual)
             return await _players_turned(course, reader, read, tx, first)
 
         await course.step(ids[-1], turn)
@@ -191,7 +196,7 @@ def _bags_of(course: Course, read: Mapping[str, Mapping[str, list[Row]]]) -> dic
         for row in source.among(tables["bag_slots"], sorted(wanted)):
             rows.setdefault(row[0], []).append(row)
         sizes = dict(source.among(tables["bags"], sorted(wanted)))
-        found |= {each: Bag(max(1, values.number(sizes[each], 0) or 0), rows.get(each, ())) for each in sizes}
+        found |= {each: Bag(sizes[each], rows.get(each, ())) for each in sizes}
         wanted = _named_bags(row for own in rows.values() for row in own) - found.keys()
     return found
 

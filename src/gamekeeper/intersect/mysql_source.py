@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from gamekeeper.game.lookup import ZERO
 from gamekeeper.intersect.eras import BadSource, Table
 from gamekeeper.intersect.source import Keys, Row, Source
 
@@ -11,6 +12,7 @@ SCHEME = "mysql://"
 PORT = 3306
 CONNECT_SECONDS = 10
 SOME = 1000  # rows in one go
+GUID = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"  # in the one form that is in their order
 SNAPSHOT = (
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     "SET SESSION TRANSACTION READ ONLY",
@@ -22,10 +24,11 @@ class MysqlSource(Source):
     mark = "%s"
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self.name = f"{SCHEME}{parts.hostname}/{parts.path[1:]}"  # without the password
+        self.name = SCHEME
         self._driver = _driver()
         try:
+            parts = urlsplit(url)
+            self.name = f"{SCHEME}{parts.hostname}/{parts.path[1:]}"  # without the password
             self._db = self._driver.connect(
                 host=parts.hostname or "localhost",
                 port=parts.port or PORT,
@@ -39,7 +42,7 @@ class MysqlSource(Source):
         except (self._driver.MySQLError, ValueError) as error:
             raise BadSource(
                 f"{self.name} cannot be reached: {_said(error)}. It is mysql://user:password@host/database; in a "
-                "password write / as %2F, ? as %3F, # as %23 and @ as %40."
+                "password write / as %2F, ? as %3F, # as %23, [ as %5B and @ as %40."
             ) from error
         for text in SNAPSHOT:
             list(self.run(text))
@@ -77,10 +80,11 @@ class MysqlSource(Source):
 
     def keys(self, owners: Table, column: str) -> Keys:
         key = self.quoted(owners.key)
-        return Keys(self.quoted(owners.name), f"LOWER(k.{key})", f"t.{self.quoted(column)} = k.{key}")
+        place = f"(SELECT {key} FROM {self.quoted(owners.name)} WHERE {key} REGEXP '{GUID}' AND {key} <> '{ZERO}')"  # noqa: S608 - names that the schema has
+        return Keys(place, f"LOWER(k.{key})", f"t.{self.quoted(column)} = k.{key}")
 
     def guid(self, expression: str) -> str:
-        return f"LOWER({expression})"
+        return f"CASE WHEN {expression} REGEXP '{GUID}' THEN LOWER({expression}) END"
 
     def forms(self, guid: str) -> Sequence[object]:
         return (guid,)

@@ -67,15 +67,26 @@ def _sum(one: Count, other: Count) -> Count:
 
 
 class File:
-    """JSON Lines. What is written goes after a place that is known, so that a second try writes the same bytes."""
+    """JSON Lines, after one that says of which source. No other file is ever written to.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    What is written goes after a place that is known, so that a second try writes the same bytes.
+    """
+
+    def __init__(self, path: Path, source: str) -> None:
+        self.path = path.resolve()
+        self._first = msgspec.json.encode({"source": source}) + b"\n"
+        self._is_new = not path.exists()
+        if not self._is_new and not path.is_file():
+            raise BadSource(f"{path} is not a file. Name another with --report.")
         try:
-            path.touch(mode=0o600)  # it has people's names
+            if self._is_new:
+                path.touch(mode=0o600, exist_ok=False)  # it has people's names
             self._file = path.open("r+b")
         except OSError as error:
             raise BadSource(f"{path} cannot be written: {error.strerror}. Name another with --report.") from error
+        if self._file.readline(len(self._first)) not in (b"", self._first):
+            self._file.close()
+            raise BadSource(f"{path} is there already and is no report of this import. Name another with --report.")
 
     def size(self) -> int:
         return self._file.seek(0, os.SEEK_END)
@@ -84,6 +95,8 @@ class File:
         """Cuts off whatever else is there; returns where it ends now."""
         self._file.seek(after)
         self._file.truncate()
+        if not after:
+            self._file.write(self._first)
         self._file.writelines(msgspec.json.encode(line._asdict()) + b"\n" for line in lines)
         if self._file.tell() > after:
             self._file.flush()
@@ -91,4 +104,7 @@ class File:
         return self._file.tell()
 
     def close(self) -> None:
+        """Leaves nothing behind where nothing was written."""
+        if self._is_new and not self.size():
+            self.path.unlink()
         self._file.close()

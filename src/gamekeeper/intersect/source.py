@@ -13,7 +13,7 @@ SOME = 300  # ids in one question
 
 
 class Keys(NamedTuple):
-    """Where the ids of a table stand in our order, as `k`, and how a row, `t`, is told to be one of theirs."""
+    """Where a table's ids, if they are guids and not all zeros, stand in our order, as `k`; how a row, `t`, matches."""
 
     place: str
     id: str
@@ -29,6 +29,7 @@ class Source(ABC):
     """`name` is what people know it by. Whose a row is stands before its columns, as a guid of ours."""
 
     name: str
+    replaces = False  # whether it has text that is not UTF-8, as far as it was read
     mark: str  # where a value goes in a statement
 
     @abstractmethod
@@ -56,7 +57,7 @@ class Source(ABC):
 
     @abstractmethod
     def guid(self, expression: str) -> str:
-        """The guid in it as we spell it."""
+        """The guid in it as we spell it; NULL when it is none."""
 
     @abstractmethod
     def forms(self, guid: str) -> Sequence[object]:

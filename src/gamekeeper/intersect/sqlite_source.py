@@ -3,9 +3,12 @@
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
+from gamekeeper.game.lookup import ZERO
 from gamekeeper.intersect import values
 from gamekeeper.intersect.eras import BadSource, Table
 from gamekeeper.intersect.source import Keys, Row, Source
@@ -39,24 +42,36 @@ class SqliteSource(Source):
             return
         self._ordered.add(table.name)
         place, key = self.keys(table, table.key).place, self.quoted(table.key)
-        self._db.execute(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
-        own = f"SELECT guid({key}) AS own FROM {self.quoted(table.name)} LIMIT -1"  # noqa: S608 - names that the schema has
-        self._db.execute(
+        self.all(f"CREATE TEMP TABLE {place} (id TEXT PRIMARY KEY, upper TEXT, raw BLOB) WITHOUT ROWID")
+        own = f"SELECT {self.guid(key)} AS own FROM {self.quoted(table.name)} LIMIT -1"  # noqa: S608 - names that the schema has
+        self.all(
             f"INSERT OR IGNORE INTO {place} SELECT own, upper(own), guid_bytes(own) FROM ({own}) "  # noqa: S608 - names that the schema has
-            "WHERE own IS NOT NULL ORDER BY own"
+            f"WHERE own <> '{ZERO}' ORDER BY own"
         )
 
     def all(self, text: str, *given: object) -> list[Row]:
         try:
             return self._db.execute(text, given).fetchall()
         except sqlite3.Error as error:
-            raise _clear(Path(self.name), error) from error
+            self._replace_text(error)
+            return self.all(text, *given)
 
     def run(self, text: str, *given: object) -> Iterator[Row]:
+        done = 0
         try:
-            yield from self._db.execute(text, given)
+            for row in self._db.execute(text, given):
+                yield row
+                done += 1
         except sqlite3.Error as error:
+            self._replace_text(error)
+            yield from islice(self.run(text, *given), done, None)  # nothing changes here: they come as before
+
+    def _replace_text(self, error: sqlite3.Error) -> None:
+        """From now on whatever is not UTF-8 is replaced. Not before there is such text: it takes longer."""
+        if hasattr(error, "sqlite_errorcode") or self.replaces:  # SQLite itself does not look whether text is UTF-8
             raise _clear(Path(self.name), error) from error
+        self.replaces = True
+        self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
 
     def close(self) -> None:
         self._db.close()
@@ -70,7 +85,9 @@ class SqliteSource(Source):
         )
 
     def guid(self, expression: str) -> str:
-        return f"guid({expression})"
+        """Python is not asked about what it may not be able to read: text with anything but ASCII in it."""
+        odd = f"typeof({expression}) = 'text' AND {expression} GLOB '*[^ -~]*'"
+        return f"CASE WHEN {odd} THEN NULL ELSE guid({expression}) END"
 
     def forms(self, guid: str) -> Sequence[object]:
         return guid, guid.upper(), values.guid_bytes(guid)

@@ -1,5 +1,6 @@
 """What stands in Intersect's columns, as values of ours: guids, moments, flags, numbers and lists of them."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, cast
@@ -12,9 +13,12 @@ from gamekeeper.game.inventory import NO_BUFFS
 MOST = 2**31 - 1  # of what is an integer there and here
 MOST_LONG = 2**63 - 1
 GUID_BYTES = 16
-LAST_YEAR = 9999  # what stands for never there
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NEVER = (datetime(9999, 1, 1, tzinfo=UTC) - EPOCH).days * 86_400_000  # the last year there is stands for it
 STATS = 5
+MOST_SLOTS = 1000  # of a bag, as on the wire; of every other place too, unless the settings have more
+REPLACED = "\ufffd"  # what stands where text was not UTF-8
+NOT_UTF8 = f"some of its text is not UTF-8: read with {REPLACED} in its place"
 
 
 def guid(raw: object) -> str | None:
@@ -47,7 +51,21 @@ class Guids(dict[object, str | None]):
 
 
 def moment(raw: object) -> int | None:
-    """Milliseconds since 1970, and None for what is no moment or was before; a moment without a zone is UTC."""
+    """Milliseconds since 1970, and None for what is no moment or was before."""
+    milliseconds = _milliseconds(raw)
+    return milliseconds if milliseconds is not None and milliseconds > 0 else None
+
+
+def end(raw: object) -> int | None:
+    """When a ban ends; None: it does not. One that ended before 1970 is over like any other."""
+    at = _milliseconds(raw)
+    if at is None:
+        raise ValueError("it is no moment")
+    return None if at >= NEVER else max(at, 0)
+
+
+def _milliseconds(raw: object) -> int | None:
+    """Since 1970; None: it is no moment. One without a zone is UTC."""
     if isinstance(raw, str):
         try:
             raw = datetime.fromisoformat(raw.strip())
@@ -56,14 +74,7 @@ def moment(raw: object) -> int | None:
     if not isinstance(raw, datetime):
         return None
     since = (raw if raw.tzinfo else raw.replace(tzinfo=UTC)) - EPOCH
-    milliseconds = since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
-    return milliseconds if milliseconds > 0 else None
-
-
-def end(raw: object) -> int | None:
-    """When a ban ends; None: it does not."""
-    at = moment(raw)
-    return None if at is None or datetime.fromtimestamp(at / 1000, UTC).year >= LAST_YEAR else at
+    return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
 
 
 def text(raw: object) -> str:
@@ -74,6 +85,11 @@ def text(raw: object) -> str:
     return kept.replace("\x00", "").encode(errors="replace").decode()
 
 
+def replaced(row: Iterable[object]) -> bool:
+    """Whether a text in it was not UTF-8."""
+    return any(isinstance(each, str) and REPLACED in each for each in row)
+
+
 def flag(raw: object) -> bool:
     """MySQL may have it as a bit, which comes as a byte."""
     return any(raw) if isinstance(raw, bytes) else bool(raw)
@@ -82,6 +98,11 @@ def flag(raw: object) -> bool:
 def number(raw: object, least: int, most: int = MOST) -> int | None:
     """None when there is no such number."""
     return raw if isinstance(raw, int) and least <= raw <= most else None
+
+
+def size(raw: object) -> int:
+    """Of a bag: as near to it as there is one."""
+    return max(1, min(raw, MOST_SLOTS)) if isinstance(raw, int) else 1
 
 
 def decoded(raw: object) -> Any:  # noqa: ANN401 - JSON may be anything

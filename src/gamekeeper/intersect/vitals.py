@@ -23,14 +23,23 @@ class Class(NamedTuple):
     def vital(self, which: int, level: int) -> int:
         base, increase = self.base[which], self.increase[which]
         if self.by_percent:
-            return int(base * (1 + increase / 100) ** (level - 1))
+            return _grown(base, increase, level)
         return base + increase * (level - 1)
 
     def exp_for(self, level: int) -> int:
         """How much it takes from this level to the next."""
         if level in self.overrides:
             return self.overrides[level]
-        return min(int(self.first_exp * (1 + self.exp_increase / 100) ** (level - 1)), values.MOST_LONG)
+        return _grown(self.first_exp, self.exp_increase, level)
+
+
+def _grown(base: int, percent: int, level: int) -> int:
+    """By so much with every level after the first; no further than what can be stored."""
+    try:
+        grown = int(base * (1 + percent / 100) ** (level - 1))
+    except OverflowError:
+        grown = values.MOST_LONG * base
+    return max(-values.MOST_LONG, min(grown, values.MOST_LONG))
 
 
 class Worn(NamedTuple):

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from gamekeeper.store import copies
 from gamekeeper.store.engine import Row, Writing
-from gamekeeper.store.migrate import CLOSED
+from gamekeeper.store.migrate import CLOSED, MIGRATIONS, SchemaMismatch
 from gamekeeper.store.statements import Statement, Statements
 
 SQL = Statements("closing")
@@ -22,6 +23,8 @@ async def close(tx: Writing, why: str) -> None:
 
 async def reopen(tx: Writing) -> bool:
     """Whether it was closed."""
+    if MIGRATIONS not in await copies.tables(tx):
+        raise SchemaMismatch("Gamekeeper has never used this database. Check --database.")
     await unguard(tx)
     return await unmark(tx)
 

@@ -15,6 +15,10 @@ class Away(Exception):
     """The database cannot be reached or cannot take the work now; nothing was answered, the caller may retry."""
 
 
+class Unusable(Exception):
+    """Nothing can be done with this database as it is; the message says why, and what to do."""
+
+
 class Undecided(Away):
     """The connection broke while COMMIT was under way: the change was made, or it was not."""
 

@@ -13,6 +13,7 @@ class State(NamedTuple):
     source: str
     stage: str
     last: str
+    report: str
     listed: int
     counts: str  # JSON
     finished_at: int | None = None
@@ -20,11 +21,11 @@ class State(NamedTuple):
 
 async def find(tx: Reading, source: str) -> State | None:
     row = await tx.one(SQL.find, source)
-    return State(row[0], row[1], row[2], row[3], _text(row[4]), row[5]) if row else None
+    return State(row[0], row[1], row[2], row[3], row[4], _text(row[5]), row[6]) if row else None
 
 
 def save(tx: Writing, state: State) -> None:
-    tx.later(SQL.save, state.source, state.stage, state.last, state.listed, state.counts)
+    tx.later(SQL.save, state.source, state.stage, state.last, state.report, state.listed, state.counts)
 
 
 def _text(value: str | bytes) -> str:

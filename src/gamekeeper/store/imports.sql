@@ -1,9 +1,9 @@
 -- name: find
-SELECT source, stage, last, listed, counts, finished_at FROM imports WHERE source = $1;
+SELECT source, stage, last, report, listed, counts, finished_at FROM imports WHERE source = $1;
 
 -- name: save
-INSERT INTO imports (source, stage, last, listed, counts, started_at, finished_at)
-VALUES ($1, $2, $3, $4, $5, {now}, CASE WHEN $2 = 'done' THEN {now} END)
+INSERT INTO imports (source, stage, last, report, listed, counts, started_at, finished_at)
+VALUES ($1, $2, $3, $4, $5, $6, {now}, CASE WHEN $2 = 'done' THEN {now} END)
 ON CONFLICT (source) DO UPDATE
 SET stage = excluded.stage, last = excluded.last, listed = excluded.listed, counts = excluded.counts,
     finished_at = excluded.finished_at;

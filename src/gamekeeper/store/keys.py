@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import msgspec
-
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
@@ -22,19 +20,23 @@ async def find(tx: Reading, account_id: str, key: str) -> Kept | None:
     return Kept(*row) if row else None
 
 
-def insert(tx: Writing, account_id: str, key: str, kept: Kept) -> None:
-    tx.later(SQL.insert, account_id, key, *kept)
+def insert(tx: Writing, account_id: str, key: str, kept: Kept, about: tuple[str | None, str | None]) -> None:
+    """With the ids of the player and the user whom the answer is about."""
+    tx.later(SQL.insert, account_id, key, *kept, *about)
 
 
 def touch(tx: Writing, account_id: str, key: str) -> None:
     tx.later(SQL.touch, account_id, key)
 
 
-def blank(tx: Writing, changes: Iterable[int], words: Iterable[str], but_of: str) -> None:
-    """What was answered to those who made these changes; the keys stay, so that nothing is done twice."""
-    written = [msgspec.json.encode(word).decode()[1:-1] for word in words]  # as it stands in an answer
-    table = as_table({"seq": each} for each in changes)
-    tx.later(SQL.blank, table, as_table({"word": each} for each in written), but_of)
+def blank_of_user(tx: Writing, user_id: str) -> None:
+    """What others were answered about an account; the keys stay, so that nothing is done twice."""
+    tx.later(SQL.blank_of_user, user_id)
+
+
+def blank_of_players(tx: Writing, player_ids: Iterable[str], but_of: str) -> None:
+    """What all but one account were answered about these characters."""
+    tx.later(SQL.blank_of_players, as_table({"id": each} for each in player_ids), but_of)
 
 
 def delete_of_account(tx: Writing, account_id: str) -> None:

@@ -87,9 +87,9 @@ def delete(tx: Writing, numbers: Iterable[int]) -> None:
     tx.later(SQL.delete, _table(numbers))
 
 
-async def players_of(tx: Reading, user_id: str) -> list[str]:
-    """Characters that the ledger knows as the account's, also those that were deleted."""
-    return [row[0] for row in await tx.all(SQL.players_of, user_id)]
+async def deleted_of_user(tx: Reading, user_id: str) -> list[str]:
+    """The ids of characters that were the account's to the end."""
+    return [row[0] for row in await tx.all(SQL.deleted_of_user, user_id)]
 
 
 async def of_user(tx: Reading, user_id: str, seq: int, limit: int) -> list[Written]:
@@ -105,12 +105,6 @@ async def about(tx: Reading, user_id: str, player_ids: Iterable[str]) -> list[in
     """The numbers of all rows about an account and these characters."""
     given = as_table({"id": each} for each in player_ids)
     return sorted(row[0] for row in await tx.all(SQL.about, user_id, given))
-
-
-async def words(tx: Reading, numbers: Iterable[int], fields: Iterable[str]) -> list[str]:
-    """All that these rows say in these fields."""
-    named = as_table({"field": each} for each in fields)
-    return [row[0] for row in await tx.all(SQL.words, _table(numbers), named)]
 
 
 def blank(tx: Writing, numbers: Iterable[int], fields: Iterable[str]) -> None:

@@ -37,11 +37,12 @@ UPDATE epoch SET trimmed = $1;
 -- name: delete
 DELETE FROM ledger WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
 
--- Characters that an account made, got or gave up, but for those that are another's by now.
--- name: players_of
+-- Characters that were the account's when they were deleted, but for those that have come back as another's.
+-- name: deleted_of_user
 SELECT DISTINCT l.player_id FROM ledger l
-WHERE l.user_id = $1 AND l.player_id IS NOT NULL
-  AND NOT EXISTS (SELECT 1 FROM players p WHERE p.id = l.player_id AND p.user_id <> $1);
+WHERE l.user_id = $1 AND l.kind = 'player_deleted'
+  AND NOT EXISTS (SELECT 1 FROM players p WHERE p.id = l.player_id AND p.user_id <> $1)
+  AND NOT EXISTS (SELECT 1 FROM ledger r WHERE r.player_id = l.player_id AND r.seq > l.seq AND r.user_id <> $1);
 
 -- name: of_user
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
@@ -56,15 +57,6 @@ SELECT seq FROM ledger WHERE user_id = $1 AND player_id IS NULL
 UNION ALL
 SELECT r.seq FROM json_each($2) AS given,
      {each} ledger r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each};
-
--- name: words
-SELECT DISTINCT word
-FROM (SELECT l.before->>(named.value->>'field') AS word FROM ledger l, json_each($2) AS named
-      WHERE l.seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1))
-      UNION
-      SELECT l.after->>(named.value->>'field') FROM ledger l, json_each($2) AS named
-      WHERE l.seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1))) AS words
-WHERE word IS NOT NULL;
 
 -- name: blank (sqlite)
 UPDATE ledger SET before = json_patch(before, $2), after = json_patch(after, $2), reason = NULL

@@ -10,6 +10,7 @@ from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("migrate")
+MIGRATIONS = "migrations"  # the table that remembers them
 CLAIM = 0x67616D65  # any number that no other program on the database uses
 CLOSED = 10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")

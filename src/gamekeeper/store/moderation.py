@@ -27,6 +27,7 @@ class Imposed(NamedTuple):
 
 class Owner(NamedTuple):
     user_id: str
+    player_id: str
     player: str  # the character's name
 
 
@@ -52,6 +53,15 @@ def lift_ban(tx: Writing, user_id: str) -> None:
 
 def lift_mute(tx: Writing, user_id: str) -> None:
     tx.later(SQL.lift_mute, user_id)
+
+
+def blank_bans_by(tx: Writing, moderator: str) -> None:
+    """Who is said to have done it, in any case of the letters, is nobody now."""
+    tx.later(SQL.blank_bans_by, moderator)
+
+
+def blank_mutes_by(tx: Writing, moderator: str) -> None:
+    tx.later(SQL.blank_mutes_by, moderator)
 
 
 async def owner_by_fold(tx: Reading, fold: str) -> Owner | None:

@@ -22,11 +22,17 @@ DELETE FROM bans WHERE user_id = $1;
 -- name: lift_mute
 DELETE FROM mutes WHERE user_id = $1;
 
+-- name: blank_bans_by
+UPDATE bans SET moderator = '' WHERE lower(moderator) = lower($1) AND moderator <> '';
+
+-- name: blank_mutes_by
+UPDATE mutes SET moderator = '' WHERE lower(moderator) = lower($1) AND moderator <> '';
+
 -- name: owner_by_fold
-SELECT user_id, name FROM players WHERE fold = $1;
+SELECT user_id, id, name FROM players WHERE fold = $1;
 
 -- name: owner_by_id
-SELECT user_id, name FROM players WHERE id = $1;
+SELECT user_id, id, name FROM players WHERE id = $1;
 
 -- name: online_of_user
 SELECT p.id FROM players p JOIN presence o ON o.player_id = p.id WHERE p.user_id = $1 ORDER BY p.id;

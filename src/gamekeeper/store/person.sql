@@ -4,7 +4,7 @@ UNION ALL
 SELECT 'mute', reason, moderator, started_at, ends_at FROM mutes WHERE user_id = $1;
 
 -- name: tokens
-SELECT id, read_only, issued_at, access_expires, refresh_expires, exchanged_at, revoked_at, last_used FROM tokens
+SELECT id, read_only, issued_at, access_expires, refresh_expires, exchanged_at, revoked_at, last_used FROM token_records
 WHERE user_id = $1 AND (issued_at, id) > ($2, $3) ORDER BY issued_at, id LIMIT $4;
 
 -- name: mails

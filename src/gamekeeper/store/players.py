@@ -56,6 +56,7 @@ class Columns(NamedTuple):
     created_at: int
     last_online: int | None
     document: bytes
+    play_time: int  # in seconds
 
 
 class Claims(NamedTuple):
@@ -154,6 +155,11 @@ async def lock_by_id(tx: Reading, player_id: str) -> Locked | None:
     return Locked(*row) if row else None
 
 
+async def lock_of_user(tx: Reading, user_id: str) -> list[str]:
+    """The ids, the oldest first."""
+    return [row[0] for row in await tx.all(SQL.lock_of_user, user_id)]
+
+
 def insert(tx: Writing, players: Iterable[Columns]) -> None:
     tx.later(SQL.insert, as_table({**each._asdict(), "document": each.document.decode()} for each in players))
 
@@ -172,8 +178,9 @@ async def known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}
 
 
-def update(tx: Writing, columns: Columns) -> None:
-    tx.later(SQL.update, *columns)
+def update(tx: Writing, columns: Columns, *, named: bool) -> None:
+    """Not named: it goes on being found, or not, as it was."""
+    tx.later(SQL.update, *columns, named)
 
 
 def delete(tx: Writing, player_id: str) -> None:
@@ -181,7 +188,7 @@ def delete(tx: Writing, player_id: str) -> None:
 
 
 async def columns_after(tx: Reading, player_id: str, limit: int) -> Sequence[Row]:
-    """Every player in order of id, for checks over the whole table: id … created_at, document."""
+    """Every player in order of id, for checks over the whole table: id … play_time, document."""
     return await tx.all(SQL.columns_after, player_id, limit)
 
 

@@ -77,18 +77,22 @@ SELECT id, user_id, document, created_at, last_online FROM players WHERE fold = 
 -- name: lock_by_id
 SELECT id, user_id, document, created_at, last_online FROM players WHERE id = $1 {for_update};
 
+-- Those that somebody else gives away or deletes meanwhile are waited for, and not among them.
+-- name: lock_of_user
+SELECT id FROM players WHERE user_id = $1 ORDER BY created_at, id {for_update};
+
 -- name: insert
-INSERT INTO players (id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document)
+INSERT INTO players (id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document, play_time)
 SELECT CAST(value->>'id' AS {guid}), CAST(value->>'user_id' AS {guid}), value->>'name', value->>'fold',
        CAST(value->>'level' AS INTEGER), CAST(value->>'exp' AS {long}),
        CAST(value->>'class_id' AS {guid}), CAST(value->>'map_id' AS {guid}),
        CAST(value->>'created_at' AS {long}), CAST(value->>'last_online' AS {long}),
-       CAST(value->>'document' AS {document})
+       CAST(value->>'document' AS {document}), CAST(value->>'play_time' AS {long})
 FROM json_each($1);
 
 -- name: load
-INSERT INTO players (id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+INSERT INTO players (id, user_id, name, fold, level, exp, class_id, map_id, created_at, last_online, document, play_time)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
 
 -- name: name_taken
 SELECT value->>'name' FROM json_each($1)
@@ -100,16 +104,16 @@ LIMIT 1;
 -- name: known_folds
 SELECT fold FROM players WHERE fold IN (SELECT value->>'fold' FROM json_each($1));
 
--- Who has another's name keeps a fold of their own, until they are renamed.
+-- Who has another's name keeps a fold of their own, until they are given a name.
 -- name: update
 UPDATE players
-SET user_id = $2, name = $3, fold = CASE WHEN name = $3 THEN fold ELSE $4 END, level = $5, exp = $6, class_id = $7, map_id = $8,
-    created_at = $9, last_online = $10, document = $11
+SET user_id = $2, name = $3, fold = CASE WHEN $13 THEN $4 ELSE fold END, level = $5, exp = $6, class_id = $7, map_id = $8,
+    created_at = $9, last_online = $10, document = $11, play_time = $12
 WHERE id = $1;
 
 -- name: delete
 DELETE FROM players WHERE id = $1;
 
 -- name: columns_after
-SELECT id, user_id, name, fold, level, exp, class_id, map_id, created_at, document FROM players
+SELECT id, user_id, name, fold, level, exp, class_id, map_id, created_at, play_time, document FROM players
 WHERE id > $1 ORDER BY id LIMIT $2;

@@ -12,7 +12,7 @@ import asyncpg
 
 from gamekeeper import crash
 from gamekeeper.store import codecs, hosts
-from gamekeeper.store.engine import Away, ClaimTaken, Figures, Row, Snapshot, Undecided, Value, Writing
+from gamekeeper.store.engine import Away, ClaimTaken, Figures, Row, Snapshot, Undecided, Unusable, Value, Writing
 from gamekeeper.store.statements import BESIDE, Statement, as_one, beside
 from gamekeeper.store.watch import Watch
 
@@ -42,6 +42,7 @@ WORKING = """WITH sessions AS (
                              OR NOT pg_terminate_backend(pid) FROM sessions WHERE session = ANY($1)"""
 OWN_SESSION = "SELECT pid, concat(pid, ' ', backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
 LEAST_VERSION = 15
+OWNER = "Make the user that you connect as its owner: ALTER DATABASE … OWNER TO …"
 WORDS = {
     "guid": "uuid",
     "json": "json",
@@ -88,10 +89,6 @@ _LOST = (
     asyncpg.TooManyConnectionsError,
     asyncpg.InsufficientResourcesError,
 )
-
-
-class OldPostgres(Exception):
-    """The server is too old."""
 
 
 class _Unsettled(Exception):
@@ -315,6 +312,8 @@ class PostgresStore:
             raise _TooLong("A statement took too long.") from error
         except asyncpg.LockNotAvailableError as error:
             raise Away("Another change of the same thing takes too long.") from error
+        except asyncpg.InsufficientPrivilegeError as error:
+            raise Unusable(f"The database does not allow it: {error}. {OWNER}") from error
         except (*_LOST, TimeoutError) as error:
             if line is not None:
                 line.db.terminate()
@@ -393,7 +392,7 @@ class PostgresStore:
 async def _require_version(line: _Line) -> None:
     version = line.db.get_server_version()
     if version.major < LEAST_VERSION:
-        raise OldPostgres(f"This is PostgreSQL {version.major}; Gamekeeper needs {LEAST_VERSION} or newer.")
+        raise Unusable(f"This is PostgreSQL {version.major}; Gamekeeper needs {LEAST_VERSION} or newer.")
 
 
 def _text(statement: Statement) -> str:

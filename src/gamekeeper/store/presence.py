@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.lists import News, news
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import RankKey, Record
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -38,6 +38,19 @@ async def keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
 
 async def lows_by_name(tx: Reading, every: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
+
+
+async def records_from_rank(tx: Reading, mark: str, key: RankKey, limit: int, offset: int) -> tuple[News, list[Record]]:
+    new, rows = await news(tx, mark, SQL.records_from_rank, *key, limit, offset)
+    return new, [Record(*row) for row in rows]
+
+
+async def keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
+    return [RankKey(*row) for row in await tx.all(SQL.keys_by_rank, *key, limit)]
+
+
+async def lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
+    return [RankKey(*row) for row in await tx.all(SQL.lows_by_rank, every)]
 
 
 async def is_online(tx: Reading, player_id: str) -> bool:
@@ -92,8 +105,9 @@ async def drop_server(tx: Writing, name: str) -> None:
     await tx.returning(SQL.drop_server, name)
 
 
-def rename(tx: Writing, player_id: str, fold: str) -> None:
-    tx.later(SQL.rename, player_id, fold)
+def follow(tx: Writing, player_id: str, fold: str | None, level: int, exp: int) -> None:
+    """What the lists of those online are ordered by; no fold: it stays what it is."""
+    tx.later(SQL.follow, player_id, fold, level, exp)
 
 
 def _ids(ids: Iterable[str]) -> str:

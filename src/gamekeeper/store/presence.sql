@@ -21,6 +21,22 @@ SELECT fold FROM presence WHERE fold >= $1 ORDER BY fold LIMIT $2;
 SELECT fold FROM (SELECT fold, row_number() OVER (ORDER BY fold) AS n FROM presence) AS numbered
 WHERE n % $1 = 1 ORDER BY n;
 
+-- name: records_from_rank
+SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
+FROM (SELECT level, exp, player_id FROM presence WHERE (level, exp, player_id) >= ($1, $2, $3)
+      ORDER BY level, exp, player_id LIMIT $4 OFFSET $5) AS page,
+     {each} player_records r WHERE r.id = page.player_id {end_each}
+ORDER BY page.level, page.exp, page.player_id;
+
+-- name: keys_by_rank
+SELECT level, exp, player_id FROM presence WHERE (level, exp, player_id) >= ($1, $2, $3)
+ORDER BY level, exp, player_id LIMIT $4;
+
+-- name: lows_by_rank
+SELECT level, exp, player_id
+FROM (SELECT level, exp, player_id, row_number() OVER (ORDER BY level, exp, player_id) AS n FROM presence) AS numbered
+WHERE n % $1 = 1 ORDER BY n;
+
 -- name: is_online
 SELECT 1 FROM presence WHERE player_id = $1;
 
@@ -38,8 +54,8 @@ ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at;
 SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
 -- name: join
-INSERT INTO presence (player_id, server, fold)
-SELECT p.id, CAST($1 AS TEXT), p.fold FROM players p
+INSERT INTO presence (player_id, server, fold, level, exp)
+SELECT p.id, CAST($1 AS TEXT), p.fold, p.level, p.exp FROM players p
 WHERE p.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2)) {keep_key}
 ON CONFLICT (player_id) DO UPDATE SET server = excluded.server;
 
@@ -67,8 +83,8 @@ DELETE FROM presence WHERE server = $1;
 -- name: drop_server
 DELETE FROM servers WHERE name = $1;
 
--- name: rename
-UPDATE presence SET fold = $2 WHERE player_id = $1;
+-- name: follow
+UPDATE presence SET fold = COALESCE($2, fold), level = $3, exp = $4 WHERE player_id = $1;
 
 -- name: on_server
 SELECT player_id FROM presence

@@ -32,6 +32,7 @@ CREATE TABLE mutes (
     moderator   TEXT NOT NULL DEFAULT '',      -- whoever is said to have done it
     started_at  {long} NOT NULL DEFAULT 0
 ) {strict};
+CREATE INDEX mutes_by_moderator ON mutes (lower(moderator)) WHERE moderator <> '';
 
 -- Who may not play and get no tokens, and until when.
 CREATE TABLE bans (
@@ -41,6 +42,7 @@ CREATE TABLE bans (
     started_at  {long} NOT NULL,
     ends_at     {long}
 ) {strict};
+CREATE INDEX bans_by_moderator ON bans (lower(moderator)) WHERE moderator <> '';
 
 -- One-time codes for setting a password without knowing the old one; the newest of an account wins.
 CREATE TABLE resets (
@@ -109,11 +111,28 @@ CREATE TABLE tokens (
     refresh_expires  {long} NOT NULL,
     exchanged_at     {long},                   -- when the refresh token was first exchanged
     revoked_at       {long},
-    last_used        {long}                    -- to the minute; null: never
+    last_used        {long},                   -- to the minute; null: never
+    round            INTEGER NOT NULL DEFAULT 0 -- the account's when it was issued
 ) {strict};
 CREATE INDEX tokens_by_user ON tokens (user_id, issued_at);
 CREATE INDEX tokens_by_family ON tokens (family_id);
 CREATE INDEX tokens_by_age ON tokens (refresh_expires);
+
+-- All tokens of an account end with one write, however many there are: another round begins.
+CREATE TABLE token_rounds (
+    user_id   {guid} PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+    number    INTEGER NOT NULL,                -- a token of an earlier one is over; no row: 0
+    began_at  {long} NOT NULL
+) {strict};
+
+-- A token as it is read: one that ended with all of its account's was revoked then.
+CREATE VIEW token_records AS
+SELECT t.id, t.family_id, t.user_id, u.name, t.access_hash, t.refresh_hash, t.read_only,
+       t.issued_at, t.access_expires, t.refresh_expires, t.exchanged_at, t.last_used,
+       CASE WHEN t.revoked_at IS NULL AND t.round < r.number THEN r.began_at ELSE t.revoked_at END AS revoked_at
+FROM tokens t
+JOIN users u ON u.id = t.user_id
+LEFT JOIN token_rounds r ON r.user_id = t.user_id;
 
 -- Passwords tried and not yet found right.
 CREATE TABLE guesses (
@@ -153,27 +172,32 @@ CREATE TABLE items (
     icon       TEXT,
     CHECK (NOT stackable OR bag_slots = 0)
 ) {strict};
+CREATE INDEX items_by_name ON items (name, id);
 
 CREATE TABLE spells (
     id    {guid} PRIMARY KEY,
     name  {ordered} NOT NULL
 ) {strict};
+CREATE INDEX spells_by_name ON spells (name, id);
 
 CREATE TABLE variables (
     id    {guid} PRIMARY KEY,
     name  {ordered} NOT NULL,
     type  TEXT NOT NULL CHECK (type IN ('Integer', 'Boolean'))
 ) {strict};
+CREATE INDEX variables_by_name ON variables (name, id);
 
 CREATE TABLE classes (
     id    {guid} PRIMARY KEY,
     name  {ordered} NOT NULL
 ) {strict};
+CREATE INDEX classes_by_name ON classes (name, id);
 
 CREATE TABLE maps (
     id    {guid} PRIMARY KEY,
     name  {ordered} NOT NULL
 ) {strict};
+CREATE INDEX maps_by_name ON maps (name, id);
 
 -- Characters. The document is the record as it is sent, but for its tail; the columns beside it are in it too.
 CREATE TABLE players (
@@ -187,7 +211,8 @@ CREATE TABLE players (
     map_id       {guid} NOT NULL,
     created_at   {long} NOT NULL,
     last_online  {long},                       -- in the tail: presence moves it, and presence is not a change
-    document     {document} NOT NULL
+    document     {document} NOT NULL,
+    play_time    {long} NOT NULL DEFAULT 0     -- in seconds
 ) {strict};
 CREATE INDEX players_by_rank ON players (level, exp, id);
 CREATE INDEX players_by_user ON players (user_id, created_at, id);
@@ -236,10 +261,13 @@ CREATE TABLE servers (
 CREATE TABLE presence (
     player_id  {guid} PRIMARY KEY REFERENCES players (id) ON DELETE CASCADE,
     server     TEXT NOT NULL REFERENCES servers (name) ON DELETE CASCADE,
-    fold       {ordered} NOT NULL                 -- the player's, so that the online list is read in order
+    fold       {ordered} NOT NULL,                -- this and the next two are the player's: the online lists' orders
+    level      INTEGER NOT NULL DEFAULT 1,
+    exp        {long} NOT NULL DEFAULT 0
 ) {strict};
 CREATE INDEX presence_by_server ON presence (server);
 CREATE INDEX presence_by_fold ON presence (fold, player_id);
+CREATE INDEX presence_by_rank ON presence (level, exp, player_id);
 
 -- A character with its tail: what is joined in when it is read, so that renaming a class rewrites nobody.
 CREATE VIEW player_records AS
@@ -280,9 +308,13 @@ CREATE TABLE idempotency_keys (
     fingerprint  TEXT NOT NULL,
     answer       {document} NOT NULL,
     at           {long} NOT NULL,
+    player_id    {guid},                       -- whom the answer is about; null in both: nobody
+    user_id      {guid},
     PRIMARY KEY (account_id, key)
 ) {strict};
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (at);
+CREATE INDEX idempotency_keys_by_player ON idempotency_keys (player_id) WHERE player_id IS NOT NULL;
+CREATE INDEX idempotency_keys_by_user ON idempotency_keys (user_id) WHERE user_id IS NOT NULL;
 
 -- Which life of the ledger this is: a restored copy gets another, so that followers notice that numbers may repeat.
 CREATE TABLE epoch (
@@ -297,7 +329,8 @@ CREATE TABLE imports (
     source       TEXT PRIMARY KEY,             -- a digest of the ids that the source has
     stage        TEXT NOT NULL,                -- what is being read; 'done' at the end
     last         TEXT NOT NULL,                -- the last id of it that was read
-    listed       {long} NOT NULL,              -- how many bytes the file of the listed rows has
+    report       TEXT NOT NULL,                -- the file of the listed rows
+    listed       {long} NOT NULL,              -- how many bytes it has
     counts       {json} NOT NULL,              -- what became of each table's rows so far
     started_at   {long} NOT NULL,
     finished_at  {long}
@@ -370,10 +403,18 @@ BEGIN INSERT INTO list_changes (list, level, exp, word, step)
       VALUES ('users', 0, 0, OLD.fold, -1), ('users', 0, 0, NEW.fold, 1); END;
 -- only: sqlite
 CREATE TRIGGER presence_listed AFTER INSERT ON presence
-BEGIN INSERT INTO list_changes (list, level, exp, word, step) VALUES ('online', 0, 0, NEW.fold, 1); END;
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('online', 0, 0, NEW.fold, 1), ('online_rank', NEW.level, NEW.exp, NEW.player_id, 1); END;
 -- only: sqlite
 CREATE TRIGGER presence_unlisted AFTER DELETE ON presence
-BEGIN INSERT INTO list_changes (list, level, exp, word, step) VALUES ('online', 0, 0, OLD.fold, -1); END;
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('online', 0, 0, OLD.fold, -1), ('online_rank', OLD.level, OLD.exp, OLD.player_id, -1); END;
+-- only: sqlite
+CREATE TRIGGER presence_ranked AFTER UPDATE OF level, exp ON presence
+WHEN (OLD.level, OLD.exp) <> (NEW.level, NEW.exp)
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('online_rank', OLD.level, OLD.exp, OLD.player_id, -1),
+             ('online_rank', NEW.level, NEW.exp, NEW.player_id, 1); END;
 -- only: sqlite
 CREATE TRIGGER presence_renamed AFTER UPDATE OF fold ON presence WHEN OLD.fold <> NEW.fold
 BEGIN INSERT INTO list_changes (list, level, exp, word, step)
@@ -395,6 +436,13 @@ BEGIN INSERT INTO list_changes (list, level, exp, word, step)
 CREATE FUNCTION list_by_email() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN INSERT INTO list_changes (list, level, exp, word, step)
       SELECT 'emails', 0, 0, word, step FROM (VALUES (OLD.email_fold, -1), (NEW.email_fold, 1)) AS sides (word, step)
+      WHERE word IS NOT NULL AND (SELECT NOT loading FROM lists); RETURN NULL; END $$;
+-- only: postgres
+CREATE FUNCTION list_online_by_rank() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      SELECT 'online_rank', level, exp, word, step
+      FROM (VALUES (OLD.level, OLD.exp, OLD.player_id::text, -1), (NEW.level, NEW.exp, NEW.player_id::text, 1))
+           AS sides (level, exp, word, step)
       WHERE word IS NOT NULL AND (SELECT NOT loading FROM lists); RETURN NULL; END $$;
 -- only: postgres
 CREATE TRIGGER players_listed_by_rank AFTER INSERT OR DELETE ON players FOR EACH ROW EXECUTE FUNCTION list_by_rank();
@@ -422,6 +470,12 @@ FOR EACH ROW EXECUTE FUNCTION list_by_fold('online');
 -- only: postgres
 CREATE TRIGGER presence_renamed AFTER UPDATE OF fold ON presence
 FOR EACH ROW WHEN (OLD.fold <> NEW.fold) EXECUTE FUNCTION list_by_fold('online');
+-- only: postgres
+CREATE TRIGGER presence_listed_by_rank AFTER INSERT OR DELETE ON presence
+FOR EACH ROW EXECUTE FUNCTION list_online_by_rank();
+-- only: postgres
+CREATE TRIGGER presence_ranked AFTER UPDATE OF level, exp ON presence
+FOR EACH ROW WHEN ((OLD.level, OLD.exp) <> (NEW.level, NEW.exp)) EXECUTE FUNCTION list_online_by_rank();
 
 -- Characters and accounts by any three letters of a name or an email.
 -- only: sqlite
@@ -466,7 +520,7 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE tier text := LEAST(length(CAST(id AS text)) - length(rtrim(CAST(id AS text), '0')), 5)
 ; parts text[] := '{}'; word text
 ; BEGIN FOREACH word IN ARRAY words
-        LOOP FOR n IN 1 .. length(split_part(word, chr(1), 1)) - 2
+        LOOP FOR n IN 1 .. COALESCE(length(split_part(word, chr(1), 1)), 0) - 2
              LOOP parts := parts || (tier || substr(word, n, 3)); END LOOP; END LOOP
 ; RETURN parts; END $$;
 -- only: postgres

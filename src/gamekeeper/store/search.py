@@ -26,19 +26,19 @@ class UserFound(NamedTuple):
     email_fold: str
 
 
-async def players(tx: Reading, parts: Sequence[str], text: str, limit: int) -> list[PlayerFound]:
-    """Those in whose names the text is; the parts are some of the text's, by which the index knows them."""
-    return [PlayerFound(*row) for row in await tx.all(SQL.players, _table("part", parts), text, limit)]
+async def players(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[PlayerFound]:
+    """Those in whose names the text is, out of so many that have the parts, which are some of the text's."""
+    return [PlayerFound(*row) for row in await tx.all(SQL.players, _table("part", parts), text, candidates, limit)]
 
 
-async def users(tx: Reading, parts: Sequence[str], text: str, limit: int) -> list[UserFound]:
+async def users(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[UserFound]:
     """Those in whose names or emails the text is."""
-    return [UserFound(*row) for row in await tx.all(SQL.users, _table("part", parts), text, limit)]
+    return [UserFound(*row) for row in await tx.all(SQL.users, _table("part", parts), text, candidates, limit)]
 
 
-async def online(tx: Reading, limit: int) -> list[PlayerFound]:
-    """So many of those who are online, the first by name."""
-    return [PlayerFound(*row) for row in await tx.all(SQL.online, limit)]
+async def indexed(tx: Reading) -> bool:
+    row = await tx.one(SQL.indexed)
+    return bool(row and row[0])
 
 
 async def online_among(tx: Reading, ids: Iterable[str]) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
-from gamekeeper.store.engine import Away, Figures, Row, Snapshot, Undecided, Value, Writing
+from gamekeeper.store.engine import Away, Figures, Row, Snapshot, Undecided, Unusable, Value, Writing
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
@@ -52,10 +52,6 @@ WORDS = {
         "substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
     ),
 }
-
-
-class OldSqlite(Exception):
-    """This Python's SQLite is too old."""
 
 
 class _Connection:
@@ -129,7 +125,7 @@ class SqliteStore:
 
     async def open(self) -> None:
         if sqlite3.sqlite_version_info < LEAST_VERSION:
-            raise OldSqlite(
+            raise Unusable(
                 f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
@@ -161,14 +157,14 @@ class SqliteStore:
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         try:
             return self._reader.execute(statement, values).fetchall()
-        except sqlite3.OperationalError as error:
-            raise Away(str(error)) from error
+        except sqlite3.DatabaseError as error:
+            raise _translated(error) from error
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
         try:
             return self._reader.execute(statement, values).fetchone()
-        except sqlite3.OperationalError as error:
-            raise Away(str(error)) from error
+        except sqlite3.DatabaseError as error:
+            raise _translated(error) from error
 
     async def beside(
         self, first: Statement, value: Value, statement: Statement, *values: Value
@@ -182,8 +178,8 @@ class SqliteStore:
                 return drive(work(self._reader))
             finally:
                 self._reader_db.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise Away(str(error)) from error
+        except sqlite3.DatabaseError as error:
+            raise _translated(error) from error
 
     async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
         del claim  # one writer: no two works ever overlap
@@ -204,8 +200,12 @@ class SqliteStore:
     def _set_clock(self) -> None:
         """Ours instead of SQLite's own, which is the machine's: also in the views, whose text is in the file."""
         clock = SteadyClock()
-        with contextlib.suppress(sqlite3.OperationalError):  # a new file has no tables yet
+        try:
             clock.go_on_from(self._reader_db.execute(NEWEST).fetchone()[0])
+        except sqlite3.OperationalError:
+            pass  # a new file has no tables yet
+        except sqlite3.DatabaseError as error:
+            raise _translated(error) from error
         for db in (self._writer_db, self._reader_db):
             db.create_function("julianday", 1, clock.julian_day)
 
@@ -337,9 +337,12 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _translated(error: BaseException) -> BaseException:
-    closed = isinstance(error, sqlite3.IntegrityError) and error.sqlite_errorname == "SQLITE_CONSTRAINT_TRIGGER"
-    if closed or isinstance(error, sqlite3.OperationalError):
-        away = Away(str(error))
-        away.__cause__ = error
-        return away
-    return error
+    name: str = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        translated = Unusable(f"The database's file is damaged: {error}. Restore a backup.")
+    elif name == "SQLITE_CONSTRAINT_TRIGGER" or isinstance(error, sqlite3.OperationalError):
+        translated = Away(str(error))
+    else:
+        return error
+    translated.__cause__ = error
+    return translated

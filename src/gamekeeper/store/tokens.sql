@@ -1,20 +1,24 @@
 -- name: caller
 SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, u.users_query, u.users_manage, u.game_link,
        u.ban, u.kick, u.mute
-FROM tokens t JOIN users u ON u.id = t.user_id
-WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.access_expires > {now} AND u.api;
+FROM tokens t JOIN users u ON u.id = t.user_id LEFT JOIN token_rounds r ON r.user_id = t.user_id
+WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.round = COALESCE(r.number, 0)
+  AND t.access_expires > {now} AND u.api;
 
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;
 
 -- name: lock_refresh
-SELECT id, family_id, user_id, read_only, revoked_at IS NOT NULL, refresh_expires <= {now},
-       exchanged_at IS NOT NULL, COALESCE({now} - exchanged_at, 0)
-FROM tokens WHERE refresh_hash = $1 {for_update};
+SELECT id, family_id, user_id, read_only,
+       revoked_at IS NOT NULL OR EXISTS (SELECT 1 FROM token_rounds r WHERE r.user_id = t.user_id AND r.number > t.round),
+       refresh_expires <= {now}, exchanged_at IS NOT NULL, COALESCE({now} - exchanged_at, 0)
+FROM tokens t WHERE refresh_hash = $1 {for_update};
 
 -- name: insert
-INSERT INTO tokens (id, family_id, user_id, access_hash, refresh_hash, read_only, issued_at, access_expires, refresh_expires)
-VALUES ($1, $2, $3, $4, $5, $6, {now}, {now} + $7, {now} + $8);
+INSERT INTO tokens (id, family_id, user_id, access_hash, refresh_hash, read_only,
+                    issued_at, access_expires, refresh_expires, round)
+VALUES ($1, $2, $3, $4, $5, $6, {now}, {now} + $7, {now} + $8,
+        COALESCE((SELECT number FROM token_rounds WHERE user_id = $3), 0));
 
 -- name: mark_exchanged
 UPDATE tokens SET exchanged_at = {now} WHERE id = $1 AND exchanged_at IS NULL;
@@ -23,7 +27,8 @@ UPDATE tokens SET exchanged_at = {now} WHERE id = $1 AND exchanged_at IS NULL;
 UPDATE tokens SET revoked_at = {now} WHERE family_id = $1 AND revoked_at IS NULL;
 
 -- name: revoke_of_user
-UPDATE tokens SET revoked_at = {now} WHERE user_id = $1 AND revoked_at IS NULL;
+INSERT INTO token_rounds (user_id, number, began_at) VALUES ($1, 1, {now})
+ON CONFLICT (user_id) DO UPDATE SET number = token_rounds.number + 1, began_at = excluded.began_at;
 
 -- name: find_of_user
 SELECT id FROM tokens WHERE user_id = $1 AND (id = $2 OR refresh_hash = $3);
@@ -32,11 +37,11 @@ SELECT id FROM tokens WHERE user_id = $1 AND (id = $2 OR refresh_hash = $3);
 UPDATE tokens SET revoked_at = {now} WHERE id = $1 AND revoked_at IS NULL;
 
 -- name: list
-SELECT t.id, u.name, t.read_only, t.issued_at, t.access_expires, t.refresh_expires, t.revoked_at, t.last_used,
-       t.revoked_at IS NULL AND (t.access_expires > {now} OR t.refresh_expires > {now})
-FROM tokens t JOIN users u ON u.id = t.user_id
-WHERE CAST($1 AS {guid}) IS NULL OR u.id = $1
-ORDER BY t.issued_at DESC, t.id LIMIT $2;
+SELECT id, name, read_only, issued_at, access_expires, refresh_expires, revoked_at, last_used,
+       revoked_at IS NULL AND (access_expires > {now} OR refresh_expires > {now})
+FROM token_records
+WHERE CAST($1 AS {guid}) IS NULL OR user_id = $1
+ORDER BY issued_at DESC, id LIMIT $2;
 
 -- name: note_use
 UPDATE tokens SET last_used = {now}

@@ -31,7 +31,7 @@ class User(NamedTuple):
     mute_reason: str | None
     reset_code: str | None
     ban_reason: str | None = None
-    play_time_seconds: int = 0  # of all its characters
+    play_time_seconds: int = 0  # of all its characters; only a record says it
 
 
 class Columns(NamedTuple):
@@ -63,9 +63,19 @@ async def by_id(tx: Reading, user_id: str) -> User | None:
     return _user(row) if row else None
 
 
+async def record_by_fold(tx: Reading, fold: str) -> User | None:
+    row = await tx.one(SQL.record_by_fold, fold)
+    return _record(row) if row else None
+
+
+async def record_by_id(tx: Reading, user_id: str) -> User | None:
+    row = await tx.one(SQL.record_by_id, user_id)
+    return _record(row) if row else None
+
+
 async def from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[User]]:
     new, rows = await news(tx, mark, SQL.from_name, fold, limit, offset)
-    return new, [_user(row) for row in rows]
+    return new, [_record(row) for row in rows]
 
 
 async def keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
@@ -78,7 +88,7 @@ async def lows_by_name(tx: Reading, every: int) -> list[str]:
 
 async def from_email(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[User]]:
     new, rows = await news(tx, mark, SQL.from_email, fold, limit, offset)
-    return new, [_user(row) for row in rows]
+    return new, [_record(row) for row in rows]
 
 
 async def keys_by_email(tx: Reading, fold: str, limit: int) -> list[str]:
@@ -91,12 +101,12 @@ async def lows_by_email(tx: Reading, every: int) -> list[str]:
 
 async def of_ids(tx: Reading, ids: Iterable[str]) -> list[User]:
     """In no order."""
-    return [_user(row) for row in await tx.all(SQL.of_ids, as_table({"id": each} for each in ids))]
+    return [_record(row) for row in await tx.all(SQL.of_ids, as_table({"id": each} for each in ids))]
 
 
-async def after(tx: Reading, fold: str, limit: int) -> list[User]:
-    """Everybody in the order of names, a piece at a time."""
-    return [_user(row) for row in await tx.all(SQL.after, fold, limit)]
+async def after(tx: Reading, fold: str, limit: int) -> list[tuple[User, str]]:
+    """Everybody in the order of names, a piece at a time; each with the fold to go on after."""
+    return [(_user(row), row[-1]) for row in await tx.all(SQL.after, fold, limit)]
 
 
 async def count(tx: Reading) -> int:
@@ -161,5 +171,8 @@ def set_powers(tx: Writing, user_id: str, powers: Powers) -> None:
 
 def _user(row: Row) -> User:
     powers = Powers(*(bool(flag) for flag in row[4:12]))
-    seconds = int(min(row[16], MOST_SECONDS))
-    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15], seconds)
+    return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15])
+
+
+def _record(row: Row) -> User:
+    return _user(row)._replace(play_time_seconds=int(min(row[16], MOST_SECONDS)))

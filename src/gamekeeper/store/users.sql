@@ -1,24 +1,30 @@
 -- name: by_fold
 SELECT id, name, email, password, editor, ban, kick, mute, api,
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason
+FROM user_records WHERE fold = $1;
+
+-- A record has the sum of what its characters were played; who only logs in does without.
+-- name: record_by_fold
+SELECT id, name, email, password, editor, ban, kick, mute, api,
        users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason,
-       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
-        FROM players p WHERE p.user_id = r.id) AS play_time
-FROM user_records r
-WHERE fold = $1;
+       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
+FROM user_records r WHERE fold = $1;
 
 -- name: by_id
 SELECT id, name, email, password, editor, ban, kick, mute, api,
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason
+FROM user_records WHERE id = $1;
+
+-- name: record_by_id
+SELECT id, name, email, password, editor, ban, kick, mute, api,
        users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason,
-       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
-        FROM players p WHERE p.user_id = r.id) AS play_time
-FROM user_records r
-WHERE id = $1;
+       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
+FROM user_records r WHERE id = $1;
 
 -- name: from_name
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
        r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
-       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
-        FROM players p WHERE p.user_id = r.id) AS play_time
+       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
 FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.fold = page.fold {end_each}
 ORDER BY page.fold;
@@ -33,8 +39,7 @@ WHERE n % $1 = 1 ORDER BY n;
 -- name: from_email
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
        r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
-       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
-        FROM players p WHERE p.user_id = r.id) AS play_time
+       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
 FROM (SELECT email_fold, id FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.id = page.id {end_each}
 ORDER BY page.email_fold;
@@ -49,17 +54,13 @@ WHERE n % $1 = 1 ORDER BY n;
 -- name: of_ids
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
        r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
-       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
-        FROM players p WHERE p.user_id = r.id) AS play_time
+       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
 FROM json_each($1) AS wanted, {each} user_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: after
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason,
-       (SELECT COALESCE(SUM(CAST(CAST(CAST(p.document AS TEXT) AS {json})->>'PlayTimeSeconds' AS DOUBLE PRECISION)), 0)
-        FROM players p WHERE p.user_id = r.id) AS play_time
-FROM user_records r
-WHERE fold > $1 ORDER BY fold LIMIT $2;
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, fold
+FROM user_records WHERE fold > $1 ORDER BY fold LIMIT $2;
 
 -- name: count
 SELECT COUNT(*) FROM users;

@@ -34,7 +34,51 @@ CREATE TRIGGER users_listed_by_email AFTER INSERT OR DELETE ON users FOR EACH RO
 CREATE TRIGGER users_readdressed AFTER UPDATE OF email_fold ON users
 FOR EACH ROW WHEN (OLD.email_fold <> NEW.email_fold) EXECUTE FUNCTION list_by_email();
 
--- One list more: they are counted anew.
+-- Those online by their level.
+ALTER TABLE presence ADD COLUMN level INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE presence ADD COLUMN exp {long} NOT NULL DEFAULT 0;
+UPDATE presence SET level = p.level, exp = p.exp FROM players p WHERE p.id = presence.player_id;
+CREATE INDEX presence_by_rank ON presence (level, exp, player_id);
+
+-- only: sqlite
+DROP TRIGGER presence_listed;
+-- only: sqlite
+CREATE TRIGGER presence_listed AFTER INSERT ON presence
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('online', 0, 0, NEW.fold, 1), ('online_rank', NEW.level, NEW.exp, NEW.player_id, 1); END;
+-- only: sqlite
+DROP TRIGGER presence_unlisted;
+-- only: sqlite
+CREATE TRIGGER presence_unlisted AFTER DELETE ON presence
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('online', 0, 0, OLD.fold, -1), ('online_rank', OLD.level, OLD.exp, OLD.player_id, -1); END;
+-- only: sqlite
+CREATE TRIGGER presence_ranked AFTER UPDATE OF level, exp ON presence
+WHEN (OLD.level, OLD.exp) <> (NEW.level, NEW.exp)
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      VALUES ('online_rank', OLD.level, OLD.exp, OLD.player_id, -1),
+             ('online_rank', NEW.level, NEW.exp, NEW.player_id, 1); END;
+
+-- only: postgres
+CREATE FUNCTION list_online_by_rank() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO list_changes (list, level, exp, word, step)
+      SELECT 'online_rank', level, exp, word, step
+      FROM (VALUES (OLD.level, OLD.exp, OLD.player_id::text, -1), (NEW.level, NEW.exp, NEW.player_id::text, 1))
+           AS sides (level, exp, word, step)
+      WHERE word IS NOT NULL AND (SELECT NOT loading FROM lists); RETURN NULL; END $$;
+-- only: postgres
+CREATE TRIGGER presence_listed_by_rank AFTER INSERT OR DELETE ON presence
+FOR EACH ROW EXECUTE FUNCTION list_online_by_rank();
+-- only: postgres
+CREATE TRIGGER presence_ranked AFTER UPDATE OF level, exp ON presence
+FOR EACH ROW WHEN ((OLD.level, OLD.exp) <> (NEW.level, NEW.exp)) EXECUTE FUNCTION list_online_by_rank();
+
+-- How long each character was played: an account's record has the sum.
+ALTER TABLE players ADD COLUMN play_time {long} NOT NULL DEFAULT 0;
+UPDATE players
+SET play_time = COALESCE(CAST(CAST(CAST(document AS TEXT) AS {json})->>'PlayTimeSeconds' AS {long}), 0);
+
+-- Two lists more: they are counted anew.
 UPDATE lists SET loads = loads + 1;
 
 -- Characters and accounts by any three letters of a name or an email.
@@ -73,13 +117,14 @@ WHEN (OLD.fold, OLD.email_fold) <> (NEW.fold, NEW.email_fold)
 BEGIN INSERT INTO users_by_part (users_by_part, rowid, fold, email_fold)
       VALUES ('delete', OLD.rowid, OLD.fold, OLD.email_fold), (NULL, NEW.rowid, NEW.fold, NEW.email_fold); END;
 
+-- The index is made of rows as they were before this, too: an email may be null in those.
 -- only: postgres
 CREATE FUNCTION search_parts(id uuid, VARIADIC words text[]) RETURNS text[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE tier text := LEAST(length(CAST(id AS text)) - length(rtrim(CAST(id AS text), '0')), 5)
 ; parts text[] := '{}'; word text
 ; BEGIN FOREACH word IN ARRAY words
-        LOOP FOR n IN 1 .. length(split_part(word, chr(1), 1)) - 2
+        LOOP FOR n IN 1 .. COALESCE(length(split_part(word, chr(1), 1)), 0) - 2
              LOOP parts := parts || (tier || substr(word, n, 3)); END LOOP; END LOOP
 ; RETURN parts; END $$;
 -- only: postgres

@@ -3,7 +3,8 @@ CREATE TABLE imports (
     source       TEXT PRIMARY KEY,             -- a digest of the ids that the source has
     stage        TEXT NOT NULL,                -- what is being read; 'done' at the end
     last         TEXT NOT NULL,                -- the last id of it that was read
-    listed       {long} NOT NULL,              -- how many bytes the file of the listed rows has
+    report       TEXT NOT NULL,                -- the file of the listed rows
+    listed       {long} NOT NULL,              -- how many bytes it has
     counts       {json} NOT NULL,              -- what became of each table's rows so far
     started_at   {long} NOT NULL,
     finished_at  {long}

@@ -1,0 +1,165 @@
+"""Names and addresses that another has already, as an import leaves them: reachable by id, and to be had back."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import people
+from copied import errors
+from game_server import heartbeat, join
+from gamekeeper.game import salted
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import Change, PlayersLoaded, UsersLoaded
+from gamekeeper.game.effects import World as Belongings
+from gamekeeper.game.lookup import clashing_fold
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.players import Player
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import Powers, User
+from proof import refused
+from world import CLI, Answer, World
+
+TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
+FIRST, SECOND = people.guid(0x501), people.guid(0x502)  # the accounts Zed and ZED
+KNIGHT, OTHER = people.guid(0x503), people.guid(0x504)  # the characters Knight and KNIGHT
+ADDRESS = "zed@example.test"
+
+
+def old_password(name: str) -> str:
+    return wire_form(f"{name}'s own")
+
+
+def imported(user_id: str, name: str, email: str = ADDRESS) -> User:
+    stored = salted.imported("5E88", salted.hashed(old_password(name), "5E88"))
+    return User(user_id, name, email, stored, Powers(api=True), 1_700_000_000_000, None, None)
+
+
+def load(world: World, *changes: Change) -> None:
+    async def decide(_: Reading) -> Decision[None]:
+        return Decision(list(changes), None)
+
+    world.run(world.keeper.changes.apply(CLI, decide, lambda _: b"null"))
+
+
+@pytest.fixture
+def clashing(world: World) -> World:
+    """Zed came first; ZED has neither its name nor its address. So with Zed's Knight and ZED's KNIGHT."""
+    knights = [Player(KNIGHT, FIRST, "Knight"), Player(OTHER, SECOND, "KNIGHT")]
+    accounts = [imported(FIRST, "Zed"), imported(SECOND, "ZED")]
+    load(
+        world,
+        UsersLoaded(accounts, clashing={SECOND}, unaddressed={SECOND}),
+        PlayersLoaded([(each, Belongings()) for each in knights], clashing={OTHER}),
+    )
+    return world
+
+
+def log_in(world: World, username: str, sent: str) -> Answer:
+    return world.post(TOKEN, {"grant_type": "password", "username": username, "password": sent}, by=None)
+
+
+def token_of(world: World, username: str, name: str) -> str:
+    answer = log_in(world, username, old_password(name))
+    assert answer.status == 200, answer.raw
+    return answer.json["access_token"]
+
+
+def works(world: World, token: str) -> bool:
+    return world.get(PLAYERS, token=token).status == 200
+
+
+def folds(world: World, table: str, row_id: str) -> tuple[Any, ...]:
+    columns = "fold, email_fold" if table == "users" else "fold"
+    return world.sql(f"SELECT {columns} FROM {table} WHERE id = $1", row_id)[0]  # noqa: S608 - our own tables
+
+
+def test_both_log_in_with_their_old_passwords(clashing: World) -> None:
+    """One by name, the other by its id, however that is spelt."""
+    assert works(clashing, token_of(clashing, "zed", "Zed"))
+    assert works(clashing, token_of(clashing, "{" + SECOND.upper() + "}", "ZED"))
+    for name in ("zed", "ZED"):
+        assert log_in(clashing, name, old_password("ZED")).json["error"] == "invalid_grant"
+
+
+def test_guesses_at_an_id_are_counted(make_world: Callable[..., World]) -> None:
+    """At one's own id with those at the name; at nobody's as at nobody's name, and told alike."""
+    world = make_world(guesses_per_caller=2)
+    shop = people.USER_IDS["Shop"]
+    for tried in (("Shop", shop, shop.upper()), (people.NOBODY_ID, people.NOBODY_ID.replace("-", ""), "Nobody")):
+        first, second, third = (log_in(world, each, wire_form("not it")) for each in tried)
+        assert first.json["error"] == second.json["error"] == "invalid_grant"
+        assert first.message == second.message
+        if tried[0] == "Shop":
+            assert third.status == 429
+    assert log_in(world, people.NOBODY_ID.upper(), wire_form("not it")).status == 429
+
+
+def test_a_name_that_is_a_guid_is_nobodys_key(world: World) -> None:
+    """It is reachable by its id alone, at the token endpoint as everywhere."""
+    load(world, UsersLoaded([imported(SECOND, FIRST)]))
+    assert log_in(world, FIRST, old_password(FIRST)).json["error"] == "invalid_grant"
+    assert works(world, token_of(world, SECOND, FIRST))
+
+
+@pytest.mark.parametrize("rest", ["", f"/{people.guid(0x505)}"])
+def test_nobody_ends_the_tokens_of_who_has_the_same_name(clashing: World, rest: str) -> None:
+    first, second = token_of(clashing, FIRST, "Zed"), token_of(clashing, SECOND, "ZED")
+    for key in ("zed", "ZED", FIRST):
+        refused(clashing.call("DELETE", f"{TOKEN}/{key}{rest}", token=second), 403, "role_missing")
+    clashing.sql("UPDATE users SET name = 'Gone', fold = 'gone' WHERE id = $1", FIRST)
+    refused(clashing.call("DELETE", f"{TOKEN}/zed{rest}", token=second), 403, "role_missing")
+    assert works(clashing, first)
+    own = clashing.call("DELETE", f"{TOKEN}/{SECOND}{rest}", token=second)
+    assert own.status == (404 if rest else 200)
+    assert works(clashing, second) == bool(rest)
+
+
+def test_an_account_gets_its_name_back(clashing: World) -> None:
+    path, body = f"{USERS}/{SECOND}/name", {"name": "ZED"}
+    refused(clashing.post(path, body), 409, "username_taken")
+    assert clashing.post(f"{USERS}/zed/name", {"name": "Zack"}).status == 200
+    before = len(clashing.ledger())
+    assert clashing.post(path, body).status == 200
+    assert folds(clashing, "users", SECOND)[0] == "zed"
+    assert clashing.get(f"{USERS}/zed").json["Id"] == SECOND
+    (row,) = clashing.ledger()[before:]
+    assert (row.kind, row.user_id) == ("user_renamed", SECOND)
+    assert clashing.post(path, body).status == 200
+    assert len(clashing.ledger()) == before + 1
+
+
+@pytest.mark.parametrize("operation", ["manage/email/change", "email/change"])
+def test_an_account_gets_its_address_back(clashing: World, operation: str) -> None:
+    path, body = f"{USERS}/{SECOND}/{operation}", {"new": ADDRESS, "authorization": old_password("ZED")}
+    refused(clashing.post(path, body), 409, "email_taken")
+    assert clashing.post(f"{USERS}/zed/manage/email/change", {"new": "zack@example.test"}).status == 200
+    before = len(clashing.ledger())
+    assert clashing.post(path, body).status == 200
+    assert folds(clashing, "users", SECOND)[1] == ADDRESS
+    assert [row.kind for row in clashing.ledger()[before:]] == ["email_changed"]
+    thief = {"username": "Thief", "email": ADDRESS, "password": wire_form("x")}
+    refused(clashing.post(f"{USERS}/register", thief), 409, "email_taken")
+    assert clashing.post(path, body).status == 200
+    assert len(clashing.ledger()) == before + 1
+
+
+def test_a_character_gets_its_name_back(clashing: World) -> None:
+    """In the lists, too; what a game saves in between leaves it as it is."""
+    heartbeat(clashing)
+    join(clashing, OTHER)
+    path, body = f"{PLAYERS}/{OTHER}/name", {"name": "KNIGHT"}
+    refused(clashing.post(path, body), 409, "name_taken")
+    assert clashing.post(f"{PLAYERS}/knight/name", {"name": "Page"}).status == 200
+    assert clashing.post(f"{PLAYERS}/{OTHER}/level", {"level": 9}).status == 200
+    assert folds(clashing, "players", OTHER) == (clashing_fold("knight", OTHER),)
+    before = len(clashing.ledger())
+    assert clashing.post(path, body).status == 200
+    assert folds(clashing, "players", OTHER) == ("knight",)
+    assert clashing.sql("SELECT fold FROM presence") == [("knight",)]
+    assert clashing.get(f"{PLAYERS}/knight").json["Id"] == OTHER
+    (row,) = clashing.ledger()[before:]
+    assert (row.kind, row.player_id) == ("player_changed", OTHER)
+    assert clashing.post(path, body).status == 200
+    assert len(clashing.ledger()) == before + 1
+    assert errors(clashing) == []

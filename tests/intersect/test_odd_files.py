@@ -1,0 +1,77 @@
+"""Files with something in them that stops whoever does not expect it: all else comes in, and it is listed."""
+
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+from command_line import CommandLine
+from gamekeeper.intersect import importing
+from gamekeeper.intersect.eras import BadSource
+from gamekeeper.intersect.sqlite_source import SqliteSource
+from gamekeeper.store import indexes
+from intersect_files import Make, change, errors, listed, own, run, unaccounted
+from world import World
+
+SPOILT_ID = "no UTF-8: \ufffd"
+
+
+def test_text_that_is_not_utf_8(files: Make, command: CommandLine, opened: Callable[[str], World]) -> None:
+    made = files("0.8", 5)
+    spoilt = "CAST(x'4b6eff69676874' AS TEXT)"
+    bad_id = "CAST(x'6e6f205554462d383a20ff' AS TEXT)"
+    change(
+        made.players,
+        f"UPDATE Players SET Name = {spoilt} WHERE Name = 'Knight3'",  # noqa: S608 - from here
+        f"UPDATE Bans SET Reason = {spoilt}",  # noqa: S608 - from here
+        f"UPDATE Player_Spells SET Id = {bad_id} WHERE PlayerId = '{own('player', 2).upper()}' AND Slot = 1",  # noqa: S608 - from here
+        f"UPDATE Bag_Items SET ItemProperties = {spoilt} WHERE Slot = 0",  # noqa: S608 - from here
+        f"INSERT INTO Users (Id, Name) VALUES ({bad_id}, 'Eve')",  # noqa: S608 - from here
+    )
+    change(made.game, f"UPDATE Items SET Name = {spoilt} WHERE Name = 'Herb'")  # noqa: S608 - from here
+    tried = run(command, made, "--dry-run")
+    told = run(command, made)
+    assert told["tables"] == tried["tables"]
+    assert unaccounted(told) == []
+    replaced = [(line["table"], line["id"]) for line in listed(made) if "UTF-8" in line["reason"]]
+    assert {("Players", own("player", 3)), ("Player_Spells", SPOILT_ID), ("Items", own("item", 4))} <= set(replaced)
+    assert [table for table, _ in replaced].count("Bans") == 2
+    assert "Bag_Items" in dict(replaced)
+    assert len(replaced) == len(set(replaced))
+    assert ("Users", SPOILT_ID, False) in [(line["table"], line["id"], line["taken"]) for line in listed(made)]
+    world = opened(command.database)
+    assert world.sql("SELECT reason FROM bans") == [("Kn\ufffdight",)] * 2
+    assert world.sql("SELECT name FROM players WHERE id = $1", own("player", 3)) == [(own("player", 3),)]  # no name
+    assert errors(world) == []
+
+
+def test_every_row_comes_once_whatever_its_text_is(files: Make) -> None:
+    made = files()
+    change(made.game, "UPDATE Items SET Name = CAST(x'48ff' AS TEXT) WHERE Name = 'Sack'")
+    with closing(SqliteSource(made.game)) as source:
+        names = [name for (name,) in source.run("SELECT Name FROM Items ORDER BY rowid")]
+    assert names == ["Coin", "Sword", "Helmet", "H\ufffd", "Herb"]
+
+
+async def _broken(*_: object) -> None:
+    raise BadSource("it broke off")
+
+
+@pytest.mark.parametrize("before", [[], ["0.7.1"]])
+def test_indexes_are_dropped_only_when_nobody_is_there(
+    before: list[str],
+    files: Make,
+    command: CommandLine,
+    opened: Callable[[str], World],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for era in before:
+        earlier = files(era)
+        change(earlier.players, "DELETE FROM Players")
+        run(command, earlier)
+    monkeypatch.setattr(importing, "_bags", _broken)
+    command.refuses("import", "intersect", *files("0.8", 5).options)
+    world = opened(command.database)
+    assert world.sql("SELECT COUNT(*) FROM players") == [(5,)]
+    missing = world.run(indexes.missing(world.keeper.store, world.keeper.store.engine))
+    assert bool(missing) == (not before)

@@ -1,0 +1,92 @@
+"""The file of the listed rows: it never takes the place of another file, and lasts as long as its import."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import CommandLine
+from gamekeeper.intersect import importing
+from gamekeeper.intersect.eras import BadSource
+from intersect_files import Files, Make, change, run
+
+
+async def _broken(*_: object) -> None:
+    raise BadSource("it broke off")
+
+
+def break_off(command: CommandLine, made: Files, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """All but the last stages are done. Returns the report so far."""
+    change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that something is listed
+    with monkeypatch.context() as patched:
+        patched.setattr(importing, "_bags", _broken)
+        assert "it broke off" in command.refuses("import", "intersect", *made.options)
+    return made.report.read_bytes()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+@pytest.mark.parametrize("victim", ["playerdata.db", "gamedata.db", "diary.txt", "lines.jsonl", "other.jsonl"])
+def test_what_is_no_report_of_it_is_left_alone(victim: str, more: list[str], files: Make, command: CommandLine) -> None:
+    made = files()
+    path = made.report.with_name(victim)
+    path.with_name("diary.txt").write_text("Dear diary")
+    path.with_name("lines.jsonl").write_text('{"table":"Users","id":"","reason":"","taken":true}\n')
+    path.with_name("other.jsonl").write_text('{"source":"00"}\n')
+    before = path.read_bytes()
+    told = command.refuses("import", "intersect", *made._replace(report=path).options, *more)
+    assert f"{path} is there already and is no report of this import. Name another with --report." in told
+    assert path.read_bytes() == before
+    assert not Path(command.database.removeprefix("sqlite:///")).exists()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_an_empty_file_may_be_filled_and_a_device_may_not(files: Make, command: CommandLine) -> None:
+    made = files()
+    assert "is not a file" in command.refuses("import", "intersect", *made._replace(report=Path("/dev/null")).options)
+    made.report.touch()
+    run(command, made)
+    assert made.report.stat().st_size
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_every_source_has_a_report_of_its_own(
+    files: Make, command: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = files("0.8", 3), files("0.8", 4)
+    command.says("import", "intersect", *first.options[:4], "--dry-run")
+    told = [command.json("import", "intersect", *each.options[:4]) for each in (first, second)]
+    reports = [Path(each["report"]) for each in told]
+    assert sorted(tmp_path.glob("*.jsonl")) == sorted(tmp_path / each for each in reports)
+    assert len({json.loads(each.read_text().splitlines()[0])["source"] for each in reports}) == 2
+    assert all(len(each.read_text().splitlines()) > 1 for each in reports)
+
+
+def test_going_on_needs_the_report_that_was_begun(
+    files: Make, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = files()
+    begun = break_off(command, made, monkeypatch)
+    other = made.report.with_name("other.jsonl")
+    for more in ([], ["--dry-run"]):
+        told = command.refuses("import", "intersect", *made._replace(report=other).options, *more)
+        assert f"Give --report {made.report}" in told
+        assert not other.exists()
+    made.report.rename(other)
+    told = command.refuses("import", "intersect", *made.options)
+    assert f"{made.report} is gone or was cut" in told
+    assert not made.report.exists()
+    other.rename(made.report)
+    assert run(command, made)["changed"]
+    assert made.report.read_bytes().startswith(begun)
+
+
+def test_afterwards_it_may_be_anywhere(files: Make, command: CommandLine) -> None:
+    made = files()
+    first = run(command, made)
+    made.report.rename(made.report.with_name("kept.jsonl"))
+    again: Any = run(command, made._replace(report=made.report.with_name("other.jsonl")))
+    assert (again["changed"], again["report"]) == (False, first["report"])
+    assert not made.report.with_name("other.jsonl").exists()
