@@ -111,12 +111,13 @@ NUMBERS = r"""\set number random(1, {players})
 """
 ONE = "(SELECT id FROM numbered WHERE number = :number)"
 COLUMNS = re.compile(r"(\w+) = \$\d+")
+NEW_NAMES_ONLY = "CASE WHEN $13 THEN $4 ELSE fold END"
 
 
 def update_as_we_do() -> str:
     """The statement of the write path, the whole row written anew, with nothing changed in it but exp."""
     values = {"id": ONE, "exp": ":exp"}
-    text = players.SQL.update.text(POSTGRES, WORDS)
+    text = players.SQL.update.text(POSTGRES, WORDS).replace(NEW_NAMES_ONLY, "$4")
     return COLUMNS.sub(lambda found: f"{found[1]} = {values.get(found[1], found[1])}", text)
 
 

@@ -24,7 +24,7 @@ from server import Server
 
 PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
 NEW = wire_form("something else")
-VOLATILE = {"RequestId", "PasswordResetCode", "LastOnline", "uptime", "cps", "port", "ServerPort"}
+VOLATILE = {"RequestId", "PasswordResetCode", "LastOnline", "RegistrationDate", "uptime", "cps", "port", "ServerPort"}
 ZERO = "00000000-0000-0000-0000-000000000000"
 NOBODY = "12345678-1234-4234-8234-123456789abc"
 PREFIX = "/api/v1/"
@@ -44,6 +44,7 @@ def asks() -> Iterator[Ask]:
     yield from _items()
     yield from _users()
     yield from _server()
+    yield from _keeping()
 
 
 def _players() -> Iterator[Ask]:
@@ -130,6 +131,22 @@ def _server() -> Iterator[Ask]:
         yield Ask("legacy_object_names", f"gameobjects/{kind}/names")
         for each in (sample.item.id, NOBODY, "x"):
             yield Ask("game_object", f"gameobjects/{kind}/{each}")
+
+
+def _keeping() -> Iterator[Ask]:
+    sample = characters.sample()
+    user, name = sample.account, sample.player.name
+    for act in ("ban", "unban", "mute", "unmute", "kick"):
+        for key in (f"users/{user}", f"players/{name}", "users/Nobody", f"players/{NOBODY}"):
+            yield Ask(act, f"{key}/admin/{act}", {"reason": "spam", "duration": "2"})
+    for level in (7, "8", 0, 101):
+        yield Ask("set_level", f"players/{name}/level", {"level": level})
+    for each in (sample.player.class_id, NOBODY):
+        yield Ask("set_class", f"players/{name}/class", {"classid": each})
+    for of in (f"players/{name}", f"users/{user}", "players/Nobody", "users/Nobody"):
+        yield Ask("rename", f"{of}/name", {"name": "Renamed"})
+    for of in ("players/Renamed", "users/Renamed", "players/Nobody", "users/Nobody"):
+        yield Ask("delete", of)
 
 
 async def filled(database: str) -> str:

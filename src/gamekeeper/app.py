@@ -109,6 +109,7 @@ class Upkeep:
             *jobs,
         ]
         self._tasks: list[asyncio.Task[None]] = []
+        self._give_back: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         await self._keeper.store.open()
@@ -117,7 +118,7 @@ class Upkeep:
         await self._keeper.lists.ready()
         await self._keeper.store.limit(self._keeper.settings.statement_seconds)  # all that may take long is done
         self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
-        _on_stop(self._keeper.feed.stop)
+        self._give_back = _on_stop(self._keeper.feed.stop)
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -127,19 +128,24 @@ class Upkeep:
         await self._keeper.feed.close()
         await self._keeper.store.close()
         self._keeper.passwords.close()
+        self._give_back()
 
     async def note_use(self) -> None:
         """Which tokens were used: never on a request's own path."""
         await token_rules.note_use(self._keeper.store, self._callers.take_used())
 
 
-def _on_stop(wake: Callable[[], None]) -> None:
-    """Long polls are answered when the signal comes: the server waits for them before it tells us of the stop."""
+def _on_stop(wake: Callable[[], None]) -> Callable[[], None]:
+    """Long polls are answered when the signal comes: the server waits for them before it tells us of the stop.
+
+    Returns what gives the signals back.
+    """
     if threading.current_thread() is not threading.main_thread():
-        return
+        return lambda: None
     loop = asyncio.get_running_loop()
+    taken: dict[int, Any] = {}
     for number in _stop_signals():
-        before = signal.getsignal(number)
+        before = taken[number] = signal.getsignal(number)
 
         def stop(number: int, frame: types.FrameType | None, before: Any = before) -> None:  # noqa: ANN401 - a handler, or one of the constants
             loop.call_soon_threadsafe(wake)
@@ -147,6 +153,12 @@ def _on_stop(wake: Callable[[], None]) -> None:
                 before(number, frame)
 
         signal.signal(number, stop)
+
+    def give_back() -> None:
+        for number, before in taken.items():
+            signal.signal(number, before)
+
+    return give_back
 
 
 def _stop_signals() -> tuple[int, ...]:

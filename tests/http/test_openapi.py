@@ -25,7 +25,7 @@ from world import Answer, World
 
 PASSWORD = "correct horse battery staple"  # whose hash the examples have
 SETTINGS = settings.Settings()
-RAW = openapi.document(ROUTES, SETTINGS.game_name, SETTINGS.name_pattern)
+RAW = openapi.document(ROUTES, SETTINGS)
 DOCUMENT: Any = json.loads(RAW)
 VERBS = {"get", "post", "put", "delete"}
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"

@@ -51,7 +51,7 @@ class Asgi:
     def __init__(self, keeper: Keeper, callers: Callers, start: Hook, stop: Hook) -> None:
         self._keeper = keeper
         self._callers = callers
-        self._files = Files(openapi.document(ROUTES, keeper.settings.game_name, keeper.settings.name_pattern))
+        self._files = Files(openapi.document(ROUTES, keeper.settings))
         self._start, self._stop = start, stop
         self._root = _tree((*ROUTES, METRICS) if keeper.settings.metrics_token else ROUTES)
         self.admission = Admission(keeper.settings.requests_in_flight)

@@ -13,6 +13,7 @@ from gamekeeper.http.files import KINDS
 from gamekeeper.http.request import LONGEST_REASON
 from gamekeeper.http.routes import NEVER, POWERS, WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
+from gamekeeper.settings import Settings
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OK, NOT_MODIFIED = "200", "304"
@@ -76,8 +77,8 @@ SAME: Schema = {
 
 
 @cache
-def document(routes: Sequence[Route], game_name: str, name_pattern: str) -> bytes:
-    schemas = Schemas(name_pattern)
+def document(routes: Sequence[Route], settings: Settings) -> bytes:
+    schemas = Schemas(settings.name_pattern, settings.max_level)
     shared: dict[str, Schema] = {}
     paths: dict[str, dict[str, Schema]] = {}
     for route in routes:
@@ -87,7 +88,7 @@ def document(routes: Sequence[Route], game_name: str, name_pattern: str) -> byte
         {
             "openapi": "3.1.0",
             "info": {
-                "title": f"{game_name} API",
+                "title": f"{settings.game_name} API",
                 "version": __version__,
                 "summary": "Characters and accounts of an online game, over HTTP.",
                 "description": ABOUT,

@@ -18,8 +18,9 @@ TRUTH = [True, False, "true", "false"]
 class Schemas:
     """Collects the components that the schemas it makes refer to."""
 
-    def __init__(self, name_pattern: str) -> None:
+    def __init__(self, name_pattern: str, max_level: int) -> None:
         self._names = f"^(?:{name_pattern})$"
+        self._max_level = max_level
         self.components: dict[str, Schema] = {}
 
     def given(self, kind: Any) -> Schema:  # noqa: ANN401 - a type annotation of any form
@@ -54,6 +55,8 @@ class Schemas:
         return cast("Schema", _walked(schema, self._forgiven))
 
     def _forgiven(self, schema: Schema) -> Schema:
+        if schema.get("format") == "level":
+            return self._forgiven({"type": "integer", "minimum": 1, "maximum": self._max_level})
         if schema.get("type") == "integer":
             return {**schema, "type": ["integer", "string"], "pattern": _digits(schema["minimum"], schema["maximum"])}
         if schema.get("type") == "boolean":

@@ -22,6 +22,7 @@ Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"forma
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest is a setting
 Days = Annotated[int, Meta(ge=0, le=999_999, description="Whole days; 0: for good.")]
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
@@ -111,7 +112,7 @@ class Rename(Struct):
 
 
 class SetLevel(Struct):
-    level: Positive
+    level: Level
 
 
 class SetClass(Struct):
