@@ -10,7 +10,7 @@ run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 setup: .venv/dev ## the virtual environment with everything for development
 
 test: .venv/dev lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL
-	$(BIN)/pytest -n 4 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 lint: .venv/dev
 	$(BIN)/ruff check

@@ -22,7 +22,9 @@ async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.R
     headers = {"Authorization": f"Bearer {token}"}
     limits = httpx.Limits(max_connections=POLLERS)
     async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=70, limits=limits) as client:
-        after = (await client.get("/api/link/v1/changes?after=now")).json()["Next"]
+        # all are connected before any waits: how long that takes is the machine's matter
+        now = await asyncio.gather(*(client.get("/api/link/v1/changes?after=now") for _ in range(POLLERS)))
+        after = now[0].json()["Next"]
         asking = [client.get(f"/api/link/v1/changes?after={after}&wait=60") for _ in range(POLLERS)]
         polls = [asyncio.ensure_future(each) for each in asking]
         await asyncio.sleep(1)
