@@ -21,13 +21,18 @@ POLLERS = 50
 async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.Response], int, float]:
     headers = {"Authorization": f"Bearer {token}"}
     limits = httpx.Limits(max_connections=POLLERS)
+    sent = list[str]()
+
+    async def trace(event: str, _: object) -> None:
+        sent.extend([event] if event == "http11.send_request_body.complete" else [])
+
     async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=70, limits=limits) as client:
-        # all are connected before any waits: how long that takes is the machine's matter
-        now = await asyncio.gather(*(client.get("/api/link/v1/changes?after=now") for _ in range(POLLERS)))
-        after = now[0].json()["Next"]
-        asking = [client.get(f"/api/link/v1/changes?after={after}&wait=60") for _ in range(POLLERS)]
-        polls = [asyncio.ensure_future(each) for each in asking]
-        await asyncio.sleep(1)
+        after = (await client.get("/api/link/v1/changes?after=now")).json()["Next"]
+        poll = client.build_request("GET", f"/api/link/v1/changes?after={after}&wait=60", extensions={"trace": trace})
+        polls = [asyncio.ensure_future(client.send(poll)) for _ in range(POLLERS)]
+        while len(sent) < POLLERS:  # noqa: ASYNC110 - how long that takes is the machine's matter
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.5)
         assert not any(poll.done() for poll in polls)
         began = time.monotonic()
         code = await asyncio.to_thread(server.stop)
