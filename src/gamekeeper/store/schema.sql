@@ -53,16 +53,6 @@ CREATE TABLE resets (
     mail_id     {guid}                         -- the mail that carries the code
 ) {strict};
 
--- An account as it is read: with its mute, its ban and its reset code while they last.
-CREATE VIEW user_records AS
-SELECT u.id, u.name, u.fold, u.email, u.password, u.editor, u.ban, u.kick, u.mute, u.api,
-       u.users_query, u.users_manage, u.game_link, u.created_at, m.reason AS mute_reason, r.code AS reset_code,
-       b.reason AS ban_reason
-FROM users u
-LEFT JOIN mutes m ON m.user_id = u.id AND (m.ends_at IS NULL OR m.ends_at > {now})
-LEFT JOIN bans b ON b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now})
-LEFT JOIN resets r ON r.user_id = u.id AND r.expires_at > {now} AND r.tries_left > 0;
-
 -- Mail on its way out. A mail about a code goes nowhere once the code has run out.
 CREATE TABLE mails (
     id           {guid} PRIMARY KEY,           -- its Message-ID too, the same on every try
@@ -280,6 +270,17 @@ FROM players p
 LEFT JOIN classes c ON c.id = p.class_id
 LEFT JOIN maps m ON m.id = p.map_id
 LEFT JOIN presence o ON o.player_id = p.id;
+
+-- An account as it is read: with its mute, its ban and its reset code while they last.
+CREATE VIEW user_records AS
+SELECT u.id, u.name, u.fold, u.email, u.password, u.editor, u.ban, u.kick, u.mute, u.api,
+       u.users_query, u.users_manage, u.game_link, u.created_at, m.reason AS mute_reason, r.code AS reset_code,
+       b.reason AS ban_reason,
+       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = u.id) AS play_time -- only who asks for it pays for it
+FROM users u
+LEFT JOIN mutes m ON m.user_id = u.id AND (m.ends_at IS NULL OR m.ends_at > {now})
+LEFT JOIN bans b ON b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now})
+LEFT JOIN resets r ON r.user_id = u.id AND r.expires_at > {now} AND r.tries_left > 0;
 
 -- The ledger: every change, append-only until it is too old to be kept. Passwords, hashes and codes appear as "changed".
 -- only: postgres

@@ -6,9 +6,8 @@ FROM user_records WHERE fold = $1;
 -- A record has the sum of what its characters were played; who only logs in does without.
 -- name: record_by_fold
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason,
-       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
-FROM user_records r WHERE fold = $1;
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, play_time
+FROM user_records WHERE fold = $1;
 
 -- name: by_id
 SELECT id, name, email, password, editor, ban, kick, mute, api,
@@ -17,14 +16,12 @@ FROM user_records WHERE id = $1;
 
 -- name: record_by_id
 SELECT id, name, email, password, editor, ban, kick, mute, api,
-       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason,
-       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
-FROM user_records r WHERE id = $1;
+       users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, play_time
+FROM user_records WHERE id = $1;
 
 -- name: from_name
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
-       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.play_time
 FROM (SELECT fold FROM users WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.fold = page.fold {end_each}
 ORDER BY page.fold;
@@ -38,8 +35,7 @@ WHERE n % $1 = 1 ORDER BY n;
 
 -- name: from_email
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
-       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.play_time
 FROM (SELECT email_fold, id FROM users WHERE email_fold >= $1 ORDER BY email_fold LIMIT $2 OFFSET $3) AS page,
      {each} user_records r WHERE r.id = page.id {end_each}
 ORDER BY page.email_fold;
@@ -53,8 +49,7 @@ WHERE n % $1 = 1 ORDER BY n;
 
 -- name: of_ids
 SELECT r.id, r.name, r.email, r.password, r.editor, r.ban, r.kick, r.mute, r.api,
-       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason,
-       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = r.id) AS play_time
+       r.users_query, r.users_manage, r.game_link, r.created_at, r.mute_reason, r.reset_code, r.ban_reason, r.play_time
 FROM json_each($1) AS wanted, {each} user_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
 -- name: after

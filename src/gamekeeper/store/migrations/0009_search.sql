@@ -78,6 +78,17 @@ ALTER TABLE players ADD COLUMN play_time {long} NOT NULL DEFAULT 0;
 UPDATE players
 SET play_time = COALESCE(CAST(CAST(CAST(document AS TEXT) AS {json})->>'PlayTimeSeconds' AS {long}), 0);
 
+DROP VIEW user_records;
+CREATE VIEW user_records AS
+SELECT u.id, u.name, u.fold, u.email, u.password, u.editor, u.ban, u.kick, u.mute, u.api,
+       u.users_query, u.users_manage, u.game_link, u.created_at, m.reason AS mute_reason, r.code AS reset_code,
+       b.reason AS ban_reason,
+       (SELECT COALESCE(SUM(CAST(p.play_time AS DOUBLE PRECISION)), 0) FROM players p WHERE p.user_id = u.id) AS play_time
+FROM users u
+LEFT JOIN mutes m ON m.user_id = u.id AND (m.ends_at IS NULL OR m.ends_at > {now})
+LEFT JOIN bans b ON b.user_id = u.id AND (b.ends_at IS NULL OR b.ends_at > {now})
+LEFT JOIN resets r ON r.user_id = u.id AND r.expires_at > {now} AND r.tries_left > 0;
+
 -- Two lists more: they are counted anew.
 UPDATE lists SET loads = loads + 1;
 
