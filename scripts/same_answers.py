@@ -175,7 +175,7 @@ def settled(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
     """An answer without what may differ: the request's id, a random code, the moment."""
     if isinstance(value, dict):
         known = cast("dict[str, Any]", value)
-        return {key: "…" if key in VOLATILE and known[key] else settled(known[key]) for key in known}
+        return {key: "…" if key in VOLATILE and known[key] is not None else settled(known[key]) for key in known}
     return [settled(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
 
 

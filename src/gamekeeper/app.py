@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gamekeeper import log
+from gamekeeper.console.routes import PAGES
 from gamekeeper.game import legacy, lists, presence, retention
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
@@ -87,7 +88,8 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     """`jobs` are done besides the usual upkeep."""
     callers = Callers(keeper.store)
     upkeep = Upkeep(keeper, callers, jobs)
-    asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop)
+    pages = PAGES if keeper.settings.console else ()
+    asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop, pages)
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
         upkeep.jobs.append((workers.PUBLISH_SECONDS, asgi.metrics.publish))
     return asgi

@@ -47,6 +47,11 @@ class Settings:
         30, "Seconds after which PostgreSQL gives up a statement of a request; a COMMIT never.", least=1
     )
     stop_seconds: int = setting(30, "Seconds that requests under way have to end after SIGTERM.", least=1, most=600)
+    console: bool = setting(True, "The console for people at /console.")
+    console_hours: int = setting(12, "Hours after which whoever is signed in to the console signs in again.", least=1)
+    console_idle_minutes: int = setting(
+        60, "Minutes without a click after which the console asks to sign in again.", least=5
+    )
     metrics_token: str = setting(
         "", "What Prometheus must send as its bearer token to read /metrics; empty: there is no /metrics.", secret=True
     )

@@ -162,11 +162,12 @@ class UserMuted(_OfUser):
 
 @dataclass(frozen=True, slots=True)
 class UserUnbanned(_OfUser):
+    lifted: moderation.Penalty
     said: Mapping[str, object]
     kind: ClassVar[str] = "user_unbanned"
 
     def sides(self) -> tuple[Trace, Trace]:
-        return Trace(user={"ban_reason": self.user.ban_reason}), Trace(user={"ban_reason": None, **self.said})
+        return Trace(user=penalty("ban_reason", self.lifted)), Trace(user={"ban_reason": None, **self.said})
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         moderation.lift_ban(tx, self.user.id)
@@ -174,11 +175,12 @@ class UserUnbanned(_OfUser):
 
 @dataclass(frozen=True, slots=True)
 class UserUnmuted(_OfUser):
+    lifted: moderation.Penalty
     said: Mapping[str, object]
     kind: ClassVar[str] = "user_unmuted"
 
     def sides(self) -> tuple[Trace, Trace]:
-        return Trace(user={"mute_reason": self.user.mute_reason}), Trace(user={"mute_reason": None, **self.said})
+        return Trace(user=penalty("mute_reason", self.lifted)), Trace(user={"mute_reason": None, **self.said})
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         moderation.lift_mute(tx, self.user.id)

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.game.effects import Change, Untraced
-from gamekeeper.game.refusals import IdempotencyInProgress, IdempotencyKeyReused
+from gamekeeper.game.refusals import ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.spelling import Spelling, Whose
 from gamekeeper.store import keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Reading, Store, Writing
@@ -31,6 +31,7 @@ class Intent:
     key: str | None = None
     fingerprint: str = ""
     dry_run: bool = False
+    expected: str | None = None  # as `seen` has it: whoever looked before must have looked at this
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +42,21 @@ class Decision(Generic[R]):
     result: R
     about: Whose | None = None  # whom the result is about, where the first change does not say it
     kept: R | None = None  # what a replay is told, where the result may not be kept
+    undoes: int | None = None  # the change that this takes back
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     answer: bytes
     replayed: bool = False
+    entries: Sequence[ledger.Entry] = ()  # what is in the ledger now, or would be
 
 
 class _DryRun(Exception):
     """Rolls the transaction back with the answer in hand."""
 
-    def __init__(self, answer: bytes) -> None:
-        self.answer = answer
+    def __init__(self, done: Done) -> None:
+        self.done = done
 
 
 Decide = Callable[[Reading], Coroutine[Any, Any, Decision[R]]]
@@ -71,22 +74,25 @@ class Changes:
                 return done
             crash.here("after_key")
             decision = await decide(tx)
-            await self._carry_out(tx, intent, decision.changes)
+            entries = await self._carry_out(tx, intent, decision)
+            if intent.expected is not None and seen(entries) != intent.expected:
+                raise ChangedMeanwhile
             crash.here("after_effect")
             body = answer(decision.result)
+            done = Done(body, entries=entries)
             if intent.dry_run:
                 await tx.flush()
-                raise _DryRun(body)
+                raise _DryRun(done)
             if intent.key and intent.actor_id:
                 kept = body if decision.kept is None else answer(decision.kept)
                 told = keys.Kept(intent.fingerprint, kept)
                 keys.insert(tx, intent.actor_id, intent.key, told, _about(decision))
-            return Done(body)
+            return done
 
         try:
             return await self._store.write(attempt, _claim(intent))
         except _DryRun as tried:
-            return Done(tried.answer)
+            return tried.done
         except ClaimTaken:
             raise IdempotencyInProgress from None
 
@@ -108,17 +114,18 @@ class Changes:
         keys.touch(tx, intent.actor_id or "", intent.key or "")
         return Done(kept.answer, replayed=True)
 
-    async def _carry_out(self, tx: Writing, intent: Intent, changes: Sequence[Change | Untraced]) -> None:
+    async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.Entry]:
         entries: list[ledger.Entry] = []
-        for change in changes:
+        for change in decision.changes:
             if isinstance(change, Untraced):
                 await change.effect(tx)
             else:
                 change.carry_out(tx, self.spelling)
-                entries.append(self._entry(intent, change))
+                entries.append(self._entry(intent, change, decision.undoes))
         await ledger.append(tx, entries)
+        return entries
 
-    def _entry(self, intent: Intent, change: Change) -> ledger.Entry:
+    def _entry(self, intent: Intent, change: Change, undoes: int | None) -> ledger.Entry:
         before, after = change.sides()
         player_id, user_id = change.whose()
         return ledger.Entry(
@@ -132,7 +139,14 @@ class Changes:
             after=self.spelling.trace(after) if after else None,
             request_id=intent.request_id,
             reason=intent.reason,
+            undoes=undoes,
         )
+
+
+def seen(entries: Sequence[ledger.Entry]) -> str:
+    """What a change starts from: the same for two that find everything the same."""
+    from_here = [(each.kind, each.player_id, each.user_id, each.before) for each in entries]
+    return hashlib.sha256(repr(from_here).encode()).hexdigest()
 
 
 def _about(decision: Decision[Any]) -> Whose:

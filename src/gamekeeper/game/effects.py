@@ -96,7 +96,7 @@ class SpellsChanged:
 class VariablesSet:
     player_id: str
     before: Mapping[str, int | bool | None]
-    after: Mapping[str, int | bool]
+    after: Mapping[str, int | bool | None]  # None: never set
     kind: ClassVar[str] = "variables_set"
 
     def whose(self) -> Whose:
@@ -106,7 +106,10 @@ class VariablesSet:
         return Trace(variables=self.before), Trace(variables=self.after)
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
-        _save_variables(tx, self.player_id, self.after)
+        _save_variables(tx, self.player_id, {each: value for each, value in self.after.items() if value is not None})
+        unset = [each for each, value in self.after.items() if value is None]
+        if unset:
+            variables.clear(tx, self.player_id, unset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class Order(NamedTuple):
     moderator: str = ""
     actor_id: str | None = None  # None: the command line, which outranks everybody
     of_player: bool = False  # the key is a character's; the account that owns it is meant
+    again: Penalty | None = None  # what is imposed as it was before it was ended
 
 
 async def ban(tx: Reading, order: Order) -> Decision[str]:
@@ -51,17 +52,19 @@ async def mute(tx: Reading, order: Order) -> Decision[str]:
 async def unban(tx: Reading, order: Order) -> Decision[str]:
     """The game need not hear it: nobody who is banned is online."""
     name, user, about = await _meant(tx, order)
-    if user.ban_reason is None:
+    lifted = await moderation.ban_of(tx, user.id)
+    if user.ban_reason is None or lifted is None:
         raise NotBanned(name=name)
-    return Decision([UserUnbanned(user, _said(order))], name, about)
+    return Decision([UserUnbanned(user, lifted, _said(order))], name, about)
 
 
 async def unmute(tx: Reading, order: Order) -> Decision[str]:
     name, user, about = await _meant(tx, order)
-    if user.mute_reason is None:
+    lifted = await moderation.mute_of(tx, user.id)
+    if user.mute_reason is None or lifted is None:
         raise NotMuted(name=name)
     told = await _told(tx, user, UserUnmuted.kind, {"mute_reason": None, **_said(order)})
-    return Decision([UserUnmuted(user, _said(order)), *told], name, about)
+    return Decision([UserUnmuted(user, lifted, _said(order)), *told], name, about)
 
 
 async def kick(tx: Reading, order: Order) -> Decision[str]:
@@ -98,6 +101,8 @@ def _score(powers: Powers) -> int:
 
 
 async def _penalty(tx: Reading, order: Order) -> Penalty:
+    if order.again:
+        return order.again
     ends_at = await clock.now(tx) + order.days * DAY_MS if order.days else None
     return Penalty(order.reason, order.moderator, ends_at)
 

@@ -18,7 +18,8 @@ Refusal
 ├── NotFound
 │   ├── NoSuchPlayer  NoSuchUser  NoSuchItem  NoSuchSpell  NoSuchVariable
 │   ├── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind
-│   └── NoSuchObjectType  NoSuchObject  NoSuchClass
+│   ├── NoSuchObjectType  NoSuchObject  NoSuchClass
+│   └── NoSuchChange  NotThereThen
 ├── Conflict                 a rule says no to a well-formed request
 │   ├── UsernameTaken  EmailTaken  NameTaken
 │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
@@ -27,6 +28,9 @@ Refusal
 │   ├── AlreadyBanned  AlreadyMuted  NotBanned  NotMuted
 │   ├── UnappliedChanges     the game has not heard of all that was done to a character
 │   ├── EpochChanged  ChangesTrimmed  CursorAhead
+│   ├── HistoryTrimmed  HistoryTooLong
+│   ├── ChangedMeanwhile     what was looked at before is not so any more
+│   ├── NotUndoable  AlreadyUndone  UndoConflict
 │   └── IdempotencyInProgress
 ├── IdempotencyKeyReused
 ├── TooManyRequests          wait, and ask again
@@ -172,6 +176,14 @@ class NoSuchKind(NotFound):
     """The catalogue has no kind '{kind}'; it has items, spells, variables, classes and maps."""
 
 
+class NoSuchChange(NotFound):
+    """The ledger has no change {seq}."""
+
+
+class NotThereThen(NotFound):
+    """The player '{key}' was not there at that moment."""
+
+
 class Conflict(Refusal):
     """A rule says no."""
 
@@ -266,6 +278,30 @@ class ChangesTrimmed(Conflict):
 
 class CursorAhead(Conflict):
     """The ledger has not come that far: its last number is {last}."""
+
+
+class HistoryTrimmed(Conflict):
+    """Changes up to {trimmed} are no longer kept, so nobody knows how it was before; ask for a later moment."""
+
+
+class HistoryTooLong(Conflict):
+    """There are more than {most} changes of this player since then; ask for a later moment."""
+
+
+class ChangedMeanwhile(Conflict):
+    """It has changed since you looked; nothing was done. Look again."""
+
+
+class NotUndoable(Conflict):
+    """A change of the kind {kind} cannot be undone: {why}."""
+
+
+class AlreadyUndone(Conflict):
+    """Change {seq} was undone already, by change {by}."""
+
+
+class UndoConflict(Conflict):
+    """Change {seq} cannot be undone any more: {why}. Nothing was changed."""
 
 
 class IdempotencyInProgress(Conflict):

@@ -37,6 +37,10 @@ class Spelling(Protocol):
 
     def trace(self, trace: Trace, /) -> str: ...
 
+    def read_trace(self, side: bytes | str, /) -> Trace:
+        """What `trace` wrote; a field that players and accounts both have is in both parts."""
+        ...
+
     def personal(self) -> Sequence[str]:
         """What a side of a ledger row calls that which says who somebody is, or what others think of them."""
         ...

@@ -42,10 +42,13 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_only: bool) -> Pair:
+async def log_in(
+    keeper: Keeper, name: str, sent: str, address: str, *, read_only: bool = False, session: bool = False
+) -> Pair:
     """An unknown account and a wrong password get the same answer in the same time.
 
-    The name may be an id: it is the only way in for accounts whose name is found as another's.
+    The name may be an id: it is the only way in for accounts whose name is found as another's. A session is a person's
+    in a browser: nothing renews it, and it ends when they rest.
     """
     user = await _if_any(lookup.user(keeper.store, name))
     guess = guesses.from_address(user.id if user else None, lookup.fold(lookup.key_of(name).text), address)
@@ -56,6 +59,8 @@ async def log_in(keeper: Keeper, name: str, sent: str, address: str, *, read_onl
             raise InvalidGrant  # it changed since it was checked, and that ended all it had opened
         if barred := _barred(current):
             return barred  # not raised here: the password was right all the same
+        if session:
+            return await _open_session(tx, keeper, current)
         return await _issue(tx, keeper, current, lookup.new_guid(), read_only=read_only)
 
     issued = await credentials.tried(keeper, guess, user, sent, issue)
@@ -165,7 +170,17 @@ async def _issue(tx: Writing, keeper: Keeper, user: User, family_id: str, *, rea
     return pair
 
 
-def _insert(tx: Writing, pair: Pair, user: User, family_id: str, *, read_only: bool, refresh_ms: int) -> None:
+async def _open_session(tx: Writing, keeper: Keeper, user: User) -> Pair:
+    now = await clock.now(tx)
+    pair = Pair(lookup.new_guid(), _access(), None, now, now + keeper.settings.console_hours * 60 * MINUTE_MS)
+    idle_ms = keeper.settings.console_idle_minutes * MINUTE_MS
+    _insert(tx, pair, user, pair.id, read_only=False, refresh_ms=0, idle_ms=idle_ms)
+    return pair
+
+
+def _insert(
+    tx: Writing, pair: Pair, user: User, family_id: str, *, read_only: bool, refresh_ms: int, idle_ms: int | None = None
+) -> None:
     row = tokens.NewToken(
         id=pair.id,
         family_id=family_id,
@@ -175,6 +190,7 @@ def _insert(tx: Writing, pair: Pair, user: User, family_id: str, *, read_only: b
         read_only=read_only,
         access_ms=pair.expires_at - pair.issued_at,
         refresh_ms=refresh_ms,
+        idle_ms=idle_ms,
     )
     tokens.insert(tx, row)
 

@@ -1,9 +1,10 @@
 """The app: one plain ASGI callable that dispatches on the table and runs the checks in the order decided."""
 
+import asyncio
 import itertools
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -11,7 +12,7 @@ from msgspec import Struct
 
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import PowerMissing, ReadOnlyToken, Refusal, RoleMissing
+from gamekeeper.game.refusals import ReadOnlyToken, Refusal
 from gamekeeper.http import bodies, errors, health, openapi, receipt, tags, users
 from gamekeeper.http.admission import ALWAYS, Admission
 from gamekeeper.http.caller import Callers
@@ -22,7 +23,7 @@ from gamekeeper.http.files import Files
 from gamekeeper.http.heads import Heads
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import Receive, Request, query_of
-from gamekeeper.http.routes import CHECKED, METRICS, NEVER, POWERS, ROUTES, WRITE, Route
+from gamekeeper.http.routes import ANY, CHECKED, METRICS, NEVER, ROUTES, WRITE, Route
 from gamekeeper.store.engine import Away, Undecided
 
 Scope = MutableMapping[str, Any]
@@ -32,7 +33,7 @@ Hook = Callable[[], Awaitable[None]]
 LOG_IN = "/api/oauth/token"
 ADMIN = "admin"  # what follows is read in any case: versions of the engine differ, and so do their clients
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
-OK, NOT_MODIFIED = 200, 304
+NOT_MODIFIED = 304
 
 
 class _Node:
@@ -48,12 +49,15 @@ class _Node:
 
 
 class Asgi:
-    def __init__(self, keeper: Keeper, callers: Callers, start: Hook, stop: Hook) -> None:
+    def __init__(
+        self, keeper: Keeper, callers: Callers, start: Hook, stop: Hook, pages: tuple[Route, ...] = ()
+    ) -> None:
+        """`pages` are for people, and no operations of the API."""
         self._keeper = keeper
         self._callers = callers
         self._files = Files(openapi.document(ROUTES, keeper.settings))
         self._start, self._stop = start, stop
-        self._root = _tree((*ROUTES, METRICS) if keeper.settings.metrics_token else ROUTES)
+        self._root = _tree((*ROUTES, *pages, *((METRICS,) if keeper.settings.metrics_token else ())))
         self.admission = Admission(keeper.settings.requests_in_flight)
         self._proxies, self._cors = Proxies(keeper.settings), Cors(keeper.settings)
         self._heads = Heads(keeper.settings, self._cors)
@@ -87,10 +91,13 @@ class Asgi:
             admission=self.admission,
             readiness=self._readiness,
             metrics=self.metrics,
+            asked=(scope.get("raw_path") or b"", scope["query_string"]),
         )
         status, body = await self._answer(request, scope, receive)
         await send({"type": "http.response.start", "status": status, "headers": self._heads.of(request, status, body)})
-        await send({"type": "http.response.body", "body": body})
+        await send({"type": "http.response.body", "body": body, "more_body": request.stream is not None})
+        if request.stream is not None:
+            await _told_on(request, request.stream, send)
         self._pace.count()
         if self._count:
             self._count(request.method, request.path, status, started)
@@ -126,15 +133,15 @@ class Asgi:
         if route.needs is not None:
             request.caller = await self._callers.caller(request.headers.get(b"authorization"))
             if route.needs or route.does is WRITE:
-                _require(request, route)
+                require(request, route)
         if route.takes is not None:
             request.raw = await self._body(request, route, receive)
         request.query = query_of(scope["query_string"])
         if route.successor:
             link = f'<{route.successor}>; rel="successor-version"'.encode()
             request.answer_headers += [(b"deprecation", DEPRECATED_SINCE), (b"link", link)]
-        content = await (route.handler(request) if route.takes is None else _with_body(request, route, route.takes))
-        return _checked(request, content) if _kept(request, route) else (OK, content)
+        content = await handled(request, route)
+        return _checked(request, content) if _kept(request, route) else (request.status, content)
 
     async def _body(self, request: Request, route: Route, receive: Receive) -> bytes:
         """Those who send slowly keep nobody's place."""
@@ -203,12 +210,12 @@ def _tree(routes: tuple[Route, ...]) -> _Node:
     return root
 
 
-def _require(request: Request, route: Route) -> None:
-    missing = (route.needs or frozenset()) - request.caller.rights
-    if missing & POWERS:
-        raise PowerMissing(power=min(missing & POWERS).title())
-    if missing:
-        raise RoleMissing(role=min(missing))
+async def handled(request: Request, route: Route) -> bytes:
+    return await (route.handler(request) if route.takes is None else _with_body(request, route, route.takes))
+
+
+def require(request: Request, route: Route) -> None:
+    request.caller.require(route.needs or ANY)
     if route.does is WRITE and request.caller.read_only:
         raise ReadOnlyToken
 
@@ -229,9 +236,28 @@ def _checked(request: Request, content: bytes) -> tuple[int, bytes]:
     """The answer with its tag, or nothing but the tag for a caller who has that answer."""
     request.tag = tags.of(content)
     same = tags.among(request.tag, request.headers.get(b"if-none-match"))
-    return (NOT_MODIFIED, b"") if same else (OK, content)
+    return (NOT_MODIFIED, b"") if same else (request.status, content)
+
+
+async def _told_on(request: Request, stream: AsyncGenerator[bytes], send: Send) -> None:
+    """Until it ends, or nobody listens any more."""
+    gone = asyncio.ensure_future(request.gone())
+    try:
+        async for piece in stream:
+            if gone.done():
+                break
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+    except Exception:  # noqa: BLE001 - the head is sent: all that is left is to end, and to say it in the log
+        log.failure(request.id)
+    finally:
+        gone.cancel()
+        await stream.aclose()
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _refused(request: Request, refusal: Refusal) -> tuple[int, bytes]:
     request.answer_headers += errors.headers(refusal)
-    return errors.status(type(refusal)), errors.body(refusal, request.id, log_in=request.path == LOG_IN)
+    status = errors.status(type(refusal))
+    if request.refused is not None:
+        return status, request.refused(refusal)
+    return status, errors.body(refusal, request.id, log_in=request.path == LOG_IN)

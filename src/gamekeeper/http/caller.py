@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from gamekeeper.game.refusals import Denied
+from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
 from gamekeeper.game.tokens import PREFIX, digest
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Store
@@ -11,6 +11,7 @@ from gamekeeper.store.engine import Store
 BELIEVED_SECONDS = 4.0  # a revocation elsewhere is seen within five
 BELIEVED_MOST = 10_000
 LONGEST = 255
+POWERS = frozenset({"ban", "kick", "mute"})  # the account's own, in the game; asked for like roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,13 @@ class Caller:
     token_id: str
     read_only: bool
     rights: frozenset[str]  # roles, and the powers that the API asks for
+
+    def require(self, needs: frozenset[str]) -> None:
+        missing = needs - self.rights
+        if missing & POWERS:
+            raise PowerMissing(power=min(missing & POWERS).title())
+        if missing:
+            raise RoleMissing(role=min(missing))
 
 
 class Callers:
@@ -33,11 +41,12 @@ class Callers:
         """How many tokens; some of them may have to be asked about again."""
         return len(self._believed)
 
-    async def caller(self, authorization: bytes | None) -> Caller:
+    async def caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
+        """`used`: whether this counts as a use of the token, or somebody only looks whether it is still good."""
         found = self._believed.get(authorization or b"")
         if found is not None and found[1] > time.monotonic():
             return found[0]
-        return await self._ask(authorization or b"")
+        return await self._ask(authorization or b"", used=used)
 
     def forget(self) -> None:
         """After a revocation: in this process it holds at once, also for a token that is being asked about now."""
@@ -48,7 +57,7 @@ class Callers:
         used, self._used = self._used, set()
         return used
 
-    async def _ask(self, authorization: bytes) -> Caller:
+    async def _ask(self, authorization: bytes, *, used: bool) -> Caller:
         asked, believed = time.monotonic(), self._believed
         row = await tokens.caller(self._store, digest(_token(authorization)))
         if row is None:
@@ -57,7 +66,8 @@ class Callers:
         powers = {"ban": row.ban, "kick": row.kick, "mute": row.mute}
         rights = frozenset(right for right, has in (held | powers).items() if has)
         caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights)
-        self._used.add(row.token_id)
+        if used:
+            self._used.add(row.token_id)
         if len(believed) >= BELIEVED_MOST:
             believed.clear()
         believed[authorization] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)

@@ -14,6 +14,7 @@ from gamekeeper.http import (
     errors,
     feed,
     gameobjects,
+    history,
     items,
     link,
     moderation,
@@ -25,7 +26,8 @@ from gamekeeper.http import (
     variables,
     wire,
 )
-from gamekeeper.http.routes import POWERS, WRITE, Route
+from gamekeeper.http.caller import POWERS
+from gamekeeper.http.routes import WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
 
 Kind = type[Refusal]
@@ -53,6 +55,8 @@ DETAILS = {  # of the examples of refusals
     "last": 4711,
     "epoch": samples.EPOCH,
     "limit": 65_536,
+    "seq": 4711,
+    "why": "slot 17 of the inventory holds something else by now",
     "allowed": "GET",
 }
 PROBLEMS: Mapping[Kind, str] = {
@@ -66,12 +70,14 @@ PARAMETERS: Mapping[str, Kind] = {
     "server": no.BadField,
     "type": no.NoSuchObjectType,
     "objectId": no.BadField,
+    "seq": no.NoSuchChange,
     "kind": no.NoSuchKind,
     "username": no.NoSuchUser,
     "tokenId": no.NoSuchToken,
     "lookupKey1": no.NoSuchUser,
     "lookupKey2": no.NoSuchPlayer,
 }
+THEN: tuple[Kind, ...] = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong)
 RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     variables.one: (no.NoSuchVariable,),
     variables.value: (no.NoSuchVariable,),
@@ -122,6 +128,15 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     link.left: (no.NoSuchServer, no.NoSuchPlayer),
     link.shut: (no.NoSuchServer,),
     gameobjects.game_object: (no.NoSuchObject,),
+    history.items: THEN,
+    history.spells: THEN,
+    history.variables: THEN,
+    history.undone: (
+        *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.NoSuchItem, no.NoSuchUser),
+        *(no.NotUndoable, no.AlreadyUndone, no.UndoConflict),
+        *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
+        *(no.AlreadyBanned, no.AlreadyMuted, no.NotBanned, no.NotMuted),
+    ),
     feed.changes: (no.EpochChanged, no.ChangesTrimmed, no.CursorAhead),
 }
 

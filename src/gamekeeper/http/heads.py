@@ -34,7 +34,9 @@ class Heads:
         else:
             found += self._unkept
         if status not in BARE:
-            found += [(b"content-type", request.content_type), (b"content-length", b"%d" % len(body))]
+            found.append((b"content-type", request.content_type))
+        if status not in BARE and request.stream is None:
+            found.append((b"content-length", b"%d" % len(body)))
         if self._cors:
             found += self._cors.granted(request)
         if request.headers.get(b"connection", b"").lower() == b"close" and CLOSE not in found:

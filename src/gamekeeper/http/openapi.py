@@ -9,9 +9,10 @@ from msgspec import Struct
 
 from gamekeeper import __version__
 from gamekeeper.http import failures, samples, wire
+from gamekeeper.http.caller import POWERS
 from gamekeeper.http.files import KINDS
 from gamekeeper.http.request import LONGEST_REASON
-from gamekeeper.http.routes import NEVER, POWERS, WRITE, Route
+from gamekeeper.http.routes import NEVER, WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
 from gamekeeper.settings import Settings
 
@@ -44,6 +45,8 @@ GROUPS = {  # module → what its operations are about
     "gameobjects": "The catalogue in the engine's own types and shapes.",
     "link": "What game servers tell us: the catalogue, characters, who is online.",
     "feed": "What game servers are told.",
+    "history": "What happened, how it was before, and taking it back.",
+    "finder": "One search for everything.",
     "pages": "This description, for programs and for people.",
     "health": "For load balancers.",
 }

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -11,13 +11,14 @@ import msgspec
 
 from gamekeeper.game.changes import Decide, Done, Intent
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import BadField, RepeatedField
+from gamekeeper.game.refusals import BadField, Refusal, RepeatedField
 from gamekeeper.http import bodies
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Caller, Callers
 from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
 from gamekeeper.http.question import Question
+from gamekeeper.store.ledger import Entry
 
 R = TypeVar("R")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -45,6 +46,7 @@ class Request:
     admission: Admission
     readiness: Question[None]
     metrics: Metrics
+    asked: tuple[bytes, bytes]  # the path and the query, as they came
     caller: Caller = NOBODY
     raw: bytes = b""
     body: msgspec.Struct | None = None
@@ -52,6 +54,11 @@ class Request:
     policy: bytes = POLICY  # of the answer, for browsers
     tag: bytes = b""  # of the answer, where the caller may keep it
     answer_headers: list[tuple[bytes, bytes]] = field(default_factory=list[tuple[bytes, bytes]])
+    status: int = 200  # of the answer, unless it is refused
+    stream: AsyncGenerator[bytes] | None = None  # what follows the answer as long as the caller listens
+    refused: Callable[[Refusal], bytes] | None = None  # how a refusal is put, where not as JSON
+    expected: str | None = None  # what whoever asks has looked at
+    entries: Sequence[Entry] = ()  # what the change wrote, or would have written, into the ledger
 
     def intent(self) -> Intent:
         key = self._key()
@@ -64,6 +71,7 @@ class Request:
             key=key,
             fingerprint=self._fingerprint() if key else "",
             dry_run=self.flag("dryRun"),
+            expected=self.expected,
         )
 
     def flag(self, name: str) -> bool:
@@ -82,6 +90,7 @@ class Request:
         return self.done(await self.keeper.changes.apply(self.intent(), decide, answer))
 
     def done(self, done: Done) -> bytes:
+        self.entries = done.entries
         if done.replayed:
             self.answer_headers.append((b"idempotent-replay", b"true"))
         return done.answer

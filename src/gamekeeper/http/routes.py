@@ -11,8 +11,10 @@ from msgspec import Struct
 from gamekeeper.http import (
     credentials,
     feed,
+    finder,
     gameobjects,
     health,
+    history,
     info,
     items,
     link,
@@ -50,7 +52,6 @@ QUERY = frozenset({"users.query"})
 MANAGE = frozenset({"users.query", "users.manage"})
 LINK = frozenset({"game.link"})
 BAN, KICK, MUTE = frozenset({"ban"}), frozenset({"kick"}), frozenset({"mute"})
-POWERS = BAN | KICK | MUTE  # the account's own, in the game; asked for like roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ KEYED = (
     | wire.Legacy[wire.Keyed[wire.VariableObject]]
     | wire.Legacy[wire.Keyed[wire.NamedEntry]]
 )
-P, U, L = "/api/v1/players", "/api/v1/users", "/api/link/v1"
+P, U, L, K = "/api/v1/players", "/api/v1/users", "/api/link/v1", "/api/keeper/v1"
 INFO, GAME = "/api/v1/info", "/api/v1/gameobjects"
 ROUTES: tuple[Route, ...] = (
     Route(1, "GET", P, ANY, READ, CHECKED, players.by_name, None, PLAYERS, asks=wire.PlayersQuery),
@@ -170,6 +171,13 @@ ROUTES: tuple[Route, ...] = (
     Route(None, "POST", f"{L}/servers/[server]/left", LINK, WRITE, NEVER, link.left, wire.Players, wire.Online),
     Route(None, "DELETE", f"{L}/servers/[server]", LINK, WRITE, NEVER, link.shut, None, wire.Online),
     Route(None, "GET", f"{L}/changes", LINK, READ, NEVER, feed.changes, None, wire.Changes, asks=wire.FeedQuery),
+
+    Route(None, "GET", f"{K}/changes", ANY, READ, NEVER, history.changes, None, wire.History, asks=wire.HistoryQuery),
+    Route(None, "POST", f"{K}/changes/[seq]/undo", ANY, WRITE, NEVER, history.undone, None, wire.Undone),
+    Route(None, "GET", f"{K}/players/[lookupKey]/items", ANY, READ, NEVER, history.items, None, wire.ItemsThen, asks=wire.ThenQuery),
+    Route(None, "GET", f"{K}/players/[lookupKey]/spells", ANY, READ, NEVER, history.spells, None, list[wire.KnownSpell], asks=wire.ThenQuery),
+    Route(None, "GET", f"{K}/players/[lookupKey]/variables", ANY, READ, NEVER, history.variables, None, list[wire.Variable], asks=wire.ThenQuery),
+    Route(None, "GET", f"{K}/search", ANY, READ, NEVER, finder.find, None, wire.Finds, asks=wire.FindQuery),
 
     Route(None, "GET", "/api/openapi.json", NOBODY, READ, CHECKED, pages.openapi, None, dict[str, Any]),
     Route(None, "GET", "/api/docs", NOBODY, READ, CHECKED, pages.docs, None, "text/html"),

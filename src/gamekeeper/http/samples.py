@@ -84,6 +84,26 @@ CHANGE = wire.FeedChange(
     KEEPER,
     REQUEST_ID,
 )
+TOLD = wire.ToldChange(
+    CHANGE.Seq,
+    CHANGE.At,
+    CHANGE.Kind,
+    PLAYER_ID,
+    PLAYER,
+    None,
+    None,
+    USER_ID,
+    KEEPER,
+    False,
+    CHANGE.Before,
+    CHANGE.After,
+    REQUEST_ID,
+    "shop order 4711",
+    None,
+    None,
+    True,
+)
+UNDONE = wire.DoneChange("items_set", PLAYER_ID, None, CHANGE.After, CHANGE.Before)
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.ItemEntry(DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png")
 DRAUGHT_OBJECT = wire.ItemObject(DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
@@ -141,6 +161,10 @@ GIVEN: Mapping[object, object] = {
     wire.ServerState: wire.ServerState(REALM, LATER, 7),
     wire.Online: wire.Online(7),
     wire.Changes: wire.Changes([CHANGE], 4711, EPOCH),
+    wire.History: wire.History([TOLD], 4711),
+    wire.Undone: wire.Undone(4711, CHANGE.Kind, [UNDONE]),
+    wire.ItemsThen: wire.ItemsThen([COINS, IN_PACK], [wire.ItemSlot(0)], [wire.Bag(PACK_ID, 12, [wire.ItemSlot(0)])]),
+    wire.Finds: wire.Finds("aldw", [wire.Found("player", PLAYER_ID, PLAYER, "level 48", "prefix")]),
     wire.Health: wire.Health("live"),
     wire.Versions: wire.Versions(wire.VERSIONS),
     wire.Info: wire.Info("Harrowmere", 5400),
@@ -179,6 +203,7 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {  # what it is, and one
     "id": ("The character's id, which the game chooses.", PLAYER_ID),
     "type": ("One of the engine's types, in any case.", "item"),
     "objectId": ("The object's id.", DRAUGHT),
+    "seq": ("The change's number.", "4711"),
     "server": ("The game server's own name for itself.", REALM),
     "file": ("One of the page's files.", next(iter(files.KINDS))),
 }

@@ -11,6 +11,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET
 
+from gamekeeper.game import finder, undo
+from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Sizes, Slots, Spot, Stack, cap
 from gamekeeper.game.link import Report
 from gamekeeper.game.lists import Ranked
@@ -21,7 +23,7 @@ from gamekeeper.game.spelling import Trace
 from gamekeeper.game.tokens import Pair
 from gamekeeper.http import wire
 from gamekeeper.http.wire import encode
-from gamekeeper.store import catalogue, feed
+from gamekeeper.store import catalogue, feed, history
 from gamekeeper.store.players import Record
 from gamekeeper.store.users import User
 
@@ -32,6 +34,10 @@ ITEM, QUANTITY = wire.Sum.__struct_fields__  # as every record that has them spe
 _TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.TIMES]
 _attributes = attrgetter(*(wire.PLAYER_ATTRIBUTES[name] for name in _FIELDS))
 _document = msgspec.json.Decoder(wire.PlayerDocument)
+_side = msgspec.json.Decoder(wire.LedgerSide)
+_fields = msgspec.json.Decoder(dict[str, object])
+_USER_ATTRIBUTES = {name: attribute for attribute, name in wire.USER_FIELDS.items()}
+_TRACED = {*wire.PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.LedgerSide.__struct_fields__}
 
 
 def instant(milliseconds: int) -> str:
@@ -52,6 +58,12 @@ def milliseconds(text: str) -> int:
     moment = datetime.fromisoformat(text)
     whole = moment.replace(microsecond=0).timestamp()
     return round(whole) * 1000 + moment.microsecond // 1000
+
+
+def moment(text: str) -> int:
+    """A time that somebody typed: without a zone it is UTC."""
+    given = datetime.fromisoformat(text)
+    return milliseconds((given if given.tzinfo else given.replace(tzinfo=UTC)).isoformat())
 
 
 def player_document(player: Player) -> bytes:
@@ -179,6 +191,37 @@ def feed_changes(changes: Sequence[feed.Change]) -> list[wire.FeedChange]:
     return [_feed_change(each) for each in changes]
 
 
+def told(change: history.Told, undone_by: int | None) -> wire.ToldChange:
+    return wire.ToldChange(
+        change.seq,
+        instant(change.at),
+        change.kind,
+        change.player_id,
+        change.player,
+        change.user_id,
+        change.user,
+        change.actor_id,
+        change.actor,
+        change.over_link,
+        _raw(change.before),
+        _raw(change.after),
+        change.request_id,
+        change.reason,
+        change.undoes,
+        undone_by,
+        undone_by is None and undo.undoable(change),
+    )
+
+
+def found(each: finder.Found) -> wire.Found:
+    return wire.Found(each.kind, each.id, each.name, each.detail, each.match)
+
+
+def undone(taken: undo.Taken) -> bytes:
+    changes = [_done(each) for each in taken.changes]
+    return encode(wire.Undone(taken.told.seq, taken.told.kind, changes))
+
+
 def trace(side: Trace) -> str:
     """One side of a ledger row, in the words of the records."""
     named = {wire.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
@@ -194,6 +237,23 @@ def trace(side: Trace) -> str:
         [wire.Sum(item, quantity) for item, quantity in side.sums.items()],
     )
     return encode({**fields, **cast("Mapping[str, object]", msgspec.to_builtins(rest))}).decode()
+
+
+def read_trace(side: bytes | str) -> Trace:
+    fields, rest = _fields.decode(side), _side.decode(side)
+    slots = _spots(INVENTORY, rest.Items) | _spots(BANK, rest.Bank)
+    for bag in rest.Bags:
+        slots |= _spots(bag.Id, bag.Slots)
+    return Trace(
+        player=_attributed(fields, wire.PLAYER_ATTRIBUTES),
+        slots=slots,
+        bags={bag.Id: bag.SlotCount for bag in rest.Bags if bag.SlotCount is not None},
+        spells={each.Slot: None if each.SpellId == ZERO else each.SpellId for each in rest.Spells},
+        variables={each.VariableId: each.Value for each in rest.Variables},
+        user=_attributed(fields, _USER_ATTRIBUTES),
+        catalogue={name.lower(): value for name, value in fields.items() if name not in _TRACED},
+        sums={each.ItemId: each.Quantity for each in rest.Sums},
+    )
 
 
 def personal() -> Sequence[str]:
@@ -218,6 +278,10 @@ def sums(side: bytes | str | None) -> Counter[str]:
     return found
 
 
+def _attributed(fields: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    return {names[name]: _read(name, value) for name, value in fields.items() if name in names}
+
+
 def _once(field: str, keys: Sequence[object]) -> None:
     """Which of two would be meant is not for us to guess."""
     if len(set(keys)) < len(keys):
@@ -229,6 +293,11 @@ def _feed_change(change: feed.Change) -> wire.FeedChange:
     return wire.FeedChange(
         change.seq, instant(change.at), change.kind, change.player_id, *sides, change.by, change.request_id
     )
+
+
+def _done(change: Change) -> wire.DoneChange:
+    before, after = (side and trace(side) for side in change.sides())
+    return wire.DoneChange(change.kind, *change.whose(), _raw(before), _raw(after))
 
 
 def _raw(stored: str | bytes | None) -> msgspec.Raw:

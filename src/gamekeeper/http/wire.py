@@ -230,6 +230,45 @@ class FeedQuery(Struct):
     epoch: Epoch | UnsetType = UNSET
 
 
+Cursor = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Changes before this number: `Next` of the page before.")]
+Since = Annotated[Instant, Meta(description="Changes from this time on.")]
+Until = Annotated[Instant, Meta(description="Changes up to this time.")]
+Whose = Annotated[Guid, Meta(description="Changes of this character, by its id; also of a deleted one.")]
+OfUser = Annotated[Guid, Meta(description="Changes of this account and its characters' creation and deletion.")]
+By = Annotated[Guid, Meta(description="Changes that this account made; not those that it reported for a game.")]
+OfItem = Annotated[Guid, Meta(description="Changes that have this item on either side.")]
+OfRequest = Annotated[str, Meta(description="Changes that the request with this `X-Request-Id` made.")]
+Because = Annotated[Text, Meta(description="Changes whose reason has this in it, in any case.")]
+OfKind = Annotated[str, Meta(description="Changes of this kind, such as `items_given`.")]
+Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table for spreadsheets.")]
+Then = Annotated[str, Meta(description="The number of a change, or a time: how it was once that had happened.")]
+Sought = Annotated[Text, Meta(description="An id, or the beginning or a part of a name or an email.")]
+
+
+class HistoryQuery(Struct, rename={"since": "from"}):
+    player: Whose | UnsetType = UNSET
+    user: OfUser | UnsetType = UNSET
+    actor: By | UnsetType = UNSET
+    kind: OfKind | UnsetType = UNSET
+    item: OfItem | UnsetType = UNSET
+    since: Since | UnsetType = UNSET
+    to: Until | UnsetType = UNSET
+    request: OfRequest | UnsetType = UNSET
+    reason: Because | UnsetType = UNSET
+    before: Cursor | UnsetType = UNSET
+    limit: Limit = 50
+    format: Format = "json"
+
+
+class ThenQuery(Struct):
+    at: Then | UnsetType = UNSET
+
+
+class FindQuery(Struct):
+    q: Sought = ""
+    limit: Limit = 20
+
+
 # --- what comes in and goes out ------------------------------------------------------------------------------------
 
 
@@ -503,6 +542,64 @@ class Changes(Struct):
     Changes: list[FeedChange]
     Next: int
     Epoch: Guid
+
+
+class ToldChange(Struct):
+    Seq: int
+    At: Instant
+    Kind: str
+    PlayerId: Guid | None
+    Player: str | None
+    UserId: Guid | None
+    User: str | None
+    ActorId: Guid | None
+    By: str | None
+    OverLink: bool
+    Before: msgspec.Raw
+    After: msgspec.Raw
+    RequestId: str
+    Reason: str | None
+    Undoes: int | None
+    UndoneBy: int | None
+    Undoable: bool
+
+
+class History(Struct):
+    Changes: list[ToldChange]
+    Next: int | None
+
+
+class DoneChange(Struct):
+    Kind: str
+    PlayerId: Guid | None
+    UserId: Guid | None
+    Before: msgspec.Raw
+    After: msgspec.Raw
+
+
+class Undone(Struct):
+    Undoes: int
+    Kind: str
+    Changes: list[DoneChange]
+
+
+class ItemsThen(Struct):
+    inventory: list[ItemSlot]
+    bank: list[ItemSlot]
+    bags: list[Bag]
+
+
+class Found(Struct):
+    Kind: str
+    Id: str
+    Name: str
+    Detail: str
+    Match: str  # id, exact, prefix, part or near
+
+
+class Finds(Struct):
+    Query: str
+    Found: list[Found]
 
 
 class Health(Struct):

@@ -21,6 +21,7 @@ class Entry(NamedTuple):
     after: str | None
     request_id: str
     reason: str | None
+    undoes: int | None = None  # the change that this one takes back
 
 
 class Written(NamedTuple):

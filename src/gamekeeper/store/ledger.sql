@@ -1,6 +1,6 @@
 -- name: append
-INSERT INTO ledger (at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason)
-VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
+INSERT INTO ledger (at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes)
+VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
 -- name: after
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason

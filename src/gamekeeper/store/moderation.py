@@ -64,6 +64,16 @@ def blank_mutes_by(tx: Writing, moderator: str) -> None:
     tx.later(SQL.blank_mutes_by, moderator)
 
 
+async def ban_of(tx: Reading, user_id: str) -> Penalty | None:
+    row = await tx.one(SQL.ban_of, user_id)
+    return Penalty(*row) if row else None
+
+
+async def mute_of(tx: Reading, user_id: str) -> Penalty | None:
+    row = await tx.one(SQL.mute_of, user_id)
+    return Penalty(*row) if row else None
+
+
 async def owner_by_fold(tx: Reading, fold: str) -> Owner | None:
     row = await tx.one(SQL.owner_by_fold, fold)
     return Owner(*row) if row else None

@@ -22,6 +22,12 @@ DELETE FROM bans WHERE user_id = $1;
 -- name: lift_mute
 DELETE FROM mutes WHERE user_id = $1;
 
+-- name: ban_of
+SELECT reason, moderator, ends_at FROM bans WHERE user_id = $1;
+
+-- name: mute_of
+SELECT reason, moderator, ends_at FROM mutes WHERE user_id = $1;
+
 -- name: blank_bans_by
 UPDATE bans SET moderator = '' WHERE lower(moderator) = lower($1) AND moderator <> '';
 

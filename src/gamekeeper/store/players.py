@@ -59,6 +59,13 @@ class Columns(NamedTuple):
     play_time: int  # in seconds
 
 
+class Named(NamedTuple):
+    id: str
+    name: str
+    fold: str
+    level: int
+
+
 class Claims(NamedTuple):
     """What a character and its account of the same name share with nobody."""
 
@@ -84,6 +91,11 @@ async def records_of_user(tx: Reading, user_id: str) -> list[Record]:
 async def records_of_ids(tx: Reading, ids: Iterable[str]) -> list[Record]:
     """In no order."""
     return _records(await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids)))
+
+
+async def called(tx: Reading, ids: Iterable[str]) -> list[Named]:
+    """In no order."""
+    return [Named(*row) for row in await tx.all(SQL.called, as_table({"id": each} for each in ids))]
 
 
 async def count(tx: Reading) -> int:

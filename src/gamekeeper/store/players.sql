@@ -15,6 +15,10 @@ SELECT COUNT(*) FROM players;
 SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM json_each($1) AS wanted, {each} player_records r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
 
+-- name: called
+SELECT r.id, r.name, r.fold, r.level
+FROM json_each($1) AS wanted, {each} players r WHERE r.id = CAST(value->>'id' AS {guid}) {end_each};
+
 -- name: records_from_name
 SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM (SELECT fold FROM players WHERE fold >= $1 ORDER BY fold LIMIT $2 OFFSET $3) AS page,

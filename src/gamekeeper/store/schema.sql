@@ -102,7 +102,8 @@ CREATE TABLE tokens (
     exchanged_at     {long},                   -- when the refresh token was first exchanged
     revoked_at       {long},
     last_used        {long},                   -- to the minute; null: never
-    round            INTEGER NOT NULL DEFAULT 0 -- the account's when it was issued
+    round            INTEGER NOT NULL DEFAULT 0, -- the account's when it was issued
+    idle_ms          {long}                    -- it ends when nobody has used it for so long; null: it does not
 ) {strict};
 CREATE INDEX tokens_by_user ON tokens (user_id, issued_at);
 CREATE INDEX tokens_by_family ON tokens (family_id);
@@ -297,10 +298,13 @@ CREATE TABLE ledger (
     before      {json},
     after       {json},
     request_id  TEXT NOT NULL,
-    reason      TEXT
+    reason      TEXT,
+    undoes      {long}                         -- the change that this one takes back
 ) {strict};
 CREATE INDEX ledger_by_player ON ledger (player_id, seq) WHERE player_id IS NOT NULL;
 CREATE INDEX ledger_by_user ON ledger (user_id, seq) WHERE user_id IS NOT NULL;
+CREATE INDEX ledger_by_undone ON ledger (undoes) WHERE undoes IS NOT NULL;
+CREATE INDEX ledger_by_actor ON ledger (actor_id, seq) WHERE actor_id IS NOT NULL AND NOT over_link;
 
 -- Answers to requests that carried an Idempotency-Key.
 CREATE TABLE idempotency_keys (

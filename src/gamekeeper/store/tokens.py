@@ -43,6 +43,7 @@ class NewToken(NamedTuple):
     read_only: bool
     access_ms: int
     refresh_ms: int
+    idle_ms: int | None = None  # it ends when nobody has used it for so long
 
 
 class Listed(NamedTuple):

@@ -3,7 +3,7 @@ SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, u.users_query,
        u.ban, u.kick, u.mute
 FROM tokens t JOIN users u ON u.id = t.user_id LEFT JOIN token_rounds r ON r.user_id = t.user_id
 WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.round = COALESCE(r.number, 0)
-  AND t.access_expires > {now} AND u.api;
+  AND t.access_expires > {now} AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms) AND u.api;
 
 -- name: owner_of_refresh
 SELECT user_id FROM tokens WHERE refresh_hash = $1;
@@ -16,8 +16,8 @@ FROM tokens t WHERE refresh_hash = $1 {for_update};
 
 -- name: insert
 INSERT INTO tokens (id, family_id, user_id, access_hash, refresh_hash, read_only,
-                    issued_at, access_expires, refresh_expires, round)
-VALUES ($1, $2, $3, $4, $5, $6, {now}, {now} + $7, {now} + $8,
+                    issued_at, access_expires, refresh_expires, idle_ms, round)
+VALUES ($1, $2, $3, $4, $5, $6, {now}, {now} + $7, {now} + $8, $9,
         COALESCE((SELECT number FROM token_rounds WHERE user_id = $3), 0));
 
 -- name: mark_exchanged

@@ -36,5 +36,9 @@ def save(tx: Writing, assigned: Iterable[Assigned]) -> None:
     tx.later(SQL.save, as_table(each._asdict() for each in assigned))
 
 
+def clear(tx: Writing, player_id: str, variable_ids: Iterable[str]) -> None:
+    tx.later(SQL.clear, player_id, as_table({"id": each} for each in variable_ids))
+
+
 def load(tx: Writing, assigned: Iterable[Assigned]) -> None:
     tx.load(SQL.load, assigned)

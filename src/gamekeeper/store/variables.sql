@@ -11,5 +11,9 @@ SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'variable_id' AS {guid}
 FROM json_each($1) WHERE true
 ON CONFLICT (player_id, variable_id) DO UPDATE SET type = excluded.type, value = excluded.value;
 
+-- name: clear
+DELETE FROM player_variables
+WHERE player_id = $1 AND variable_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2));
+
 -- name: load
 INSERT INTO player_variables (player_id, variable_id, type, value) VALUES ($1, $2, $3, $4);

@@ -1,0 +1,131 @@
+"""Changing something, in two steps: what will change, then whether it shall, and why.
+
+A form names an operation of the API and what to send; both steps run that operation, the first as a dry run. What the
+first step found must still be so in the second, in its transaction, or the first step is shown again.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from gamekeeper.console import differences, inside, pages, sessions
+from gamekeeper.console.inside import Call
+from gamekeeper.game.changes import seen
+from gamekeeper.game.lookup import new_guid
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.refusals import ChangedMeanwhile, MissingField, Refusal
+from gamekeeper.http import errors
+from gamekeeper.http.request import Request
+from gamekeeper.store import history
+from gamekeeper.store.history import NEVER, Filter, Told
+
+BODY, PASSWORD = "body.", "password."  # how a form calls what it sends; a password is typed in the second step
+LATEST = 2_000  # changes among which those of a request are looked for, right after it
+OF_ONE = 50
+
+
+class Form(NamedTuple):
+    """What came with a form, checked to be ours."""
+
+    call: Call
+    back: str
+    asks: tuple[str, ...]  # the passwords that the second step asks for
+    confirmed: bool
+    fields: Mapping[str, str]
+
+
+async def act(request: Request, raw: bytes) -> bytes:
+    form = read(request, raw)
+    if not form.confirmed:
+        return await _preview(request, form)
+    try:
+        await inside.call(request, form.call)
+    except ChangedMeanwhile as refusal:
+        request.status = errors.status(type(refusal))
+        return await _preview(request, form, refusal)
+    if pages.wants_json(request):
+        return await _outcome(request)
+    return pages.redirect(request, _with(form.back, done=request.id))
+
+
+async def done(request: Request) -> bytes:
+    """What a request changed, with a way back for each."""
+    told = await of_request(request, request.params[0])
+    lines = await differences.lines(request.keeper, [(each.before, each.after) for each in told])
+    return pages.render(request, "done.html", changes=list(zip(told, lines, strict=True)))
+
+
+async def of_request(request: Request, request_id: str) -> list[Told]:
+    wanted = Filter(request_id=request_id, accounts="users.query" in request.caller.rights)
+    found = await history.page(request.keeper.store, wanted, NEVER, LATEST, OF_ONE)
+    return found[::-1]
+
+
+def read(request: Request, raw: bytes) -> Form:
+    fields = dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
+    sessions.require_own_form(request, fields)
+    for needed in ("method", "path"):
+        if not fields.get(needed):
+            raise MissingField(field=needed)
+    confirmed = fields.get("confirmed") == "yes"
+    asks = tuple(each for each in fields.get("ask", "").split(",") if each)
+    body: dict[str, object] = {
+        name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value
+    }
+    for name in asks:  # a dry run takes any
+        typed = fields.get(PASSWORD + name, "") if confirmed else new_guid()
+        if not typed:
+            raise MissingField(field=name)
+        body[name] = wire_form(typed)
+    call = Call(
+        method=fields["method"],
+        path=fields["path"],
+        body=body,
+        reason=fields.get("reason", "").strip(),
+        key=fields.get("key", "") if confirmed else "",
+        dry_run=not confirmed,
+        expected=fields.get("seen") if confirmed else None,
+    )
+    return Form(call, pages.local(fields.get("back", "")), asks, confirmed, fields)
+
+
+async def _preview(request: Request, form: Form, refusal: Refusal | None = None) -> bytes:
+    tried = await inside.call(request, form.call._replace(dry_run=True, expected=None, key=""))
+    sides = [(each.before, each.after) for each in tried.entries]
+    lines = await differences.lines(request.keeper, sides)
+    route, _ = inside.find(form.call.method, form.call.path)
+    if pages.wants_json(request):
+        found = [[line._asdict() for line in each] for each in lines]
+        return pages.answer(request, {"changes": found, "seen": seen(tried.entries)})
+    sent = {name: value for name, value in form.fields.items() if name.startswith(BODY)}
+    return pages.render(
+        request,
+        "preview.html",
+        title=summary(route.handler.__doc__),
+        changes=list(zip(tried.entries, lines, strict=True)),
+        call=form.call,
+        sent=sent,
+        asks=form.asks,
+        back=form.back,
+        key=new_guid(),
+        seen=seen(tried.entries),
+        refusal=refusal,
+        reason=form.call.reason,
+    )
+
+
+async def _outcome(request: Request) -> bytes:
+    told = await of_request(request, request.id)
+    lines = await differences.lines(request.keeper, [(each.before, each.after) for each in told])
+    changes = [[line._asdict() for line in each] for each in lines]
+    return pages.answer(request, {"request": request.id, "numbers": [each.seq for each in told], "changes": changes})
+
+
+def summary(doc: str | None) -> str:
+    return (doc or "").partition("\n")[0].rstrip(".")
+
+
+def _with(place: str, **query: str) -> str:
+    path, _, old = place.partition("?")
+    kept = [(name, value) for name, value in parse_qsl(old, keep_blank_values=True) if name not in query]
+    return f"{path}?{urlencode([*kept, *query.items()])}"

@@ -1,0 +1,128 @@
+"""What a change changed, line by line, in words: before and after."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, cast
+
+from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.spelling import Trace
+from gamekeeper.http.spelling import instant
+from gamekeeper.store import catalogue
+from gamekeeper.store.engine import Reading
+
+NOTHING = "—"
+MANY = "\u00d7"  # the multiplication sign
+PLACES = {INVENTORY: "Inventory", BANK: "Bank"}
+WORDS = {
+    "class_id": "Class",
+    "map_id": "Map",
+    "user_id": "Owner",
+    "exp": "Experience",
+    "ban_reason": "Banned because of",
+    "mute_reason": "Muted because of",
+    "ends_at": "Until",
+}
+NAMED = {"class_id": "classes", "map_id": "maps"}
+TIMES = frozenset({"ends_at", "created_at", "last_online"})
+Side = bytes | str | None
+
+
+class Line(NamedTuple):
+    what: str
+    before: str
+    after: str
+
+
+class Names(NamedTuple):
+    """What the catalogue calls things, by kind and id."""
+
+    known: Mapping[str, Mapping[str, catalogue.Entry]]
+
+    def of(self, kind: str, each: str) -> str:
+        entry = self.known.get(kind, {}).get(each)
+        return entry.name if entry and entry.name else each
+
+
+async def lines(keeper: Keeper, changes: Sequence[tuple[Side, Side]]) -> list[list[Line]]:
+    """Of each change, given by its two sides."""
+    read = keeper.changes.spelling.read_trace
+    traces = [(read(before) if before else Trace(), read(after) if after else Trace()) for before, after in changes]
+    names = await names_of(keeper.store, [side for sides in traces for side in sides])
+    return [_lines(before, after, names) for before, after in traces]
+
+
+async def names_of(tx: Reading, sides: Iterable[Trace]) -> Names:
+    """Of all that is mentioned, asked for once."""
+    wanted: dict[str, set[str]] = {kind: set() for kind in ("items", "spells", "variables", "classes", "maps")}
+    for side in sides:
+        wanted["items"] |= {stack.item_id for stack in side.slots.values() if stack} | side.sums.keys()
+        wanted["spells"] |= {spell for spell in side.spells.values() if spell}
+        wanted["variables"] |= side.variables.keys()
+        for name, kind in NAMED.items():
+            wanted[kind] |= {str(side.player[name])} if name in side.player else set()
+    return Names({kind: await catalogue.by_id(tx, kind, ids) if ids else {} for kind, ids in wanted.items()})
+
+
+def _lines(before: Trace, after: Trace, names: Names) -> list[Line]:
+    fields = [{**side.player, **side.user, **side.catalogue} for side in (before, after)]
+    found = [
+        Line(_word(name), *(_field(name, side.get(name), names) for side in fields))
+        for name in dict.fromkeys([*fields[0], *fields[1]])
+    ]
+    found += [
+        Line(f"Bag {bag[:8]}", _size(before.bags.get(bag)), _size(after.bags.get(bag)))
+        for bag in sorted(before.bags.keys() | after.bags.keys())
+    ]
+    for spot in sorted(before.slots.keys() | after.slots.keys()):
+        found.append(Line(where(spot), _stack(before.slots.get(spot), names), _stack(after.slots.get(spot), names)))
+    for slot in sorted(before.spells.keys() | after.spells.keys()):
+        sides = (_spell(before.spells.get(slot), names), _spell(after.spells.get(slot), names))
+        found.append(Line(f"Spell slot {slot}", *sides))
+    for each in sorted(before.variables.keys() | after.variables.keys()):
+        sides = (_plain(before.variables.get(each)), _plain(after.variables.get(each)))
+        found.append(Line(names.of("variables", each), *sides))
+    for each in sorted(before.sums.keys() | after.sums.keys()):
+        sides = (_plain(before.sums.get(each)), _plain(after.sums.get(each)))
+        found.append(Line(names.of("items", each), *sides))
+    return found
+
+
+def where(spot: Spot) -> str:
+    place, slot = spot
+    return f"{PLACES.get(place) or f'Bag {place[:8]}'}, slot {slot}"
+
+
+def _word(name: str) -> str:
+    return WORDS.get(name) or name.replace("_", " ").capitalize()
+
+
+def _stack(stack: Stack | None, names: Names) -> str:
+    return f"{stack.quantity:,} {MANY} {names.of('items', stack.item_id)}" if stack else NOTHING
+
+
+def _spell(spell: str | None, names: Names) -> str:
+    return names.of("spells", spell) if spell else NOTHING
+
+
+def _size(count: int | None) -> str:
+    return NOTHING if count is None else f"{count} slots"
+
+
+def _field(name: str, value: object, names: Names) -> str:
+    if name in NAMED and isinstance(value, str):
+        return names.of(NAMED[name], value)
+    if name in TIMES and isinstance(value, int):
+        return instant(value)
+    return _plain(value)
+
+
+def _plain(value: object) -> str:
+    if value is None or value == "":
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return f"{len(cast('list[object]', value))} entries"
+    if isinstance(value, tuple):
+        return ", ".join(str(each) for each in cast("tuple[object, ...]", value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

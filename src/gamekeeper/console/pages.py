@@ -1,0 +1,120 @@
+"""HTML out of templates: everything is escaped, and nothing comes from elsewhere."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from gamekeeper.console import sessions
+from gamekeeper.console.menu import MENU
+from gamekeeper.game.refusals import Refusal
+from gamekeeper.http import errors, wire
+from gamekeeper.http.request import Request
+from gamekeeper.http.spelling import instant
+
+POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+SEE_OTHER = 303
+JSON = b"application/json"
+FRAGMENT = b"x-fragment"  # a script wants the middle of the page alone
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+def _files() -> dict[str, bytes]:
+    """Read once, at start; a name in a path is looked up here and never reaches the file system."""
+    folder = resources.files("gamekeeper.console") / "static"
+    return {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
+
+
+FILES = _files()
+TEMPLATES = Environment(
+    loader=PackageLoader("gamekeeper.console"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def render(request: Request, template: str, **context: object) -> bytes:
+    request.content_type = b"text/html; charset=utf-8"
+    request.policy = POLICY
+    base = "fragment.html" if FRAGMENT in request.headers else "layout.html"
+    return TEMPLATES.get_template(template).render(**_shared(request), base=base, **context).encode()
+
+
+def answer(request: Request, value: Mapping[str, object]) -> bytes:
+    """For our own scripts."""
+    request.content_type = JSON
+    return wire.encode(value)
+
+
+def redirect(request: Request, to: str) -> bytes:
+    """After a form: what the browser reloads then is a page, not the form again."""
+    request.status = SEE_OTHER
+    request.answer_headers.append((b"location", to.encode()))
+    return b""
+
+
+def local(path: str) -> str:
+    """A place to go back to, if it is one of the console's own."""
+    ours = path == sessions.PATH or path.startswith((f"{sessions.PATH}/", f"{sessions.PATH}?"))
+    return path if ours and not any(ord(letter) <= ord(" ") or letter == "\\" for letter in path) else sessions.PATH
+
+
+def wants_json(request: Request) -> bool:
+    return request.headers.get(b"accept", b"").startswith(JSON)
+
+
+def refused(request: Request, refusal: Refusal) -> bytes:
+    if wants_json(request):
+        request.content_type = JSON
+        return errors.body(refusal, request.id, log_in=False)
+    return render(request, "refused.html", refusal=refusal)
+
+
+def _shared(request: Request) -> dict[str, object]:
+    rights = request.caller.rights
+    return {
+        "me": request.caller.name,
+        "my_id": request.caller.account_id,
+        "rights": rights,
+        "menu": [each for each in MENU if each.needs <= rights],
+        "csrf": sessions.csrf(request),
+        "game": request.keeper.settings.game_name,
+        "path": request.path,
+        "request_id": request.id,
+        "place": _place(request),
+    }
+
+
+def _place(request: Request) -> str:
+    """Where the browser is, to come back to."""
+    if FRAGMENT in request.headers:
+        return local(request.headers.get(b"x-place", b"").decode("latin-1"))
+    path, query = request.asked
+    return local((path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1"))
+
+
+def _when(milliseconds: int | None) -> str:
+    return "" if milliseconds is None else instant(milliseconds)
+
+
+def _clock(text: str) -> str:
+    """A moment as people read it, in UTC; a script adds the reader's own time."""
+    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if text else ""
+
+
+def _pretty(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}"
+
+
+TEMPLATES.filters.update(when=_when, clock=_clock, pretty=_pretty, grouped=_grouped)

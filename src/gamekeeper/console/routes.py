@@ -1,0 +1,73 @@
+"""THE TABLE of the console: one row per page and form, and who may see or send it."""
+
+from collections.abc import Callable, Coroutine
+from functools import partial, wraps
+from typing import Any
+
+from gamekeeper.console import actions, entrance, pages, sessions
+from gamekeeper.console.menu import ANYBODY
+from gamekeeper.console.refusals import NoSuchPage, SignInFirst
+from gamekeeper.http.request import Request
+from gamekeeper.http.routes import CHECKED, NEVER, NOBODY, READ, WRITE, Route
+
+Handler = Callable[..., Coroutine[Any, Any, bytes]]
+ROOT = sessions.PATH
+
+
+def page(path: str, show: Handler, needs: frozenset[str] = ANYBODY) -> Route:
+    return Route(None, "GET", ROOT + path, NOBODY, READ, NEVER, _entered(show, needs), None, "text/html")
+
+
+def form(path: str, act: Handler, needs: frozenset[str] = ANYBODY) -> Route:
+    return Route(None, "POST", ROOT + path, NOBODY, WRITE, NEVER, _entered(act, needs), bytes, "text/html")
+
+
+def _entered(handler: Handler, needs: frozenset[str]) -> Handler:
+    """For those who are signed in and may; what is refused is a page too."""
+
+    @wraps(handler)
+    async def entered(request: Request, *body: bytes) -> bytes:
+        request.refused = partial(pages.refused, request)
+        try:
+            await sessions.enter(request)
+        except SignInFirst:
+            if pages.wants_json(request):
+                raise
+            return entrance.to_sign_in(request)
+        request.caller.require(needs)
+        return await handler(request, *body)
+
+    return entered
+
+
+def _open(handler: Handler) -> Handler:
+    """For everybody."""
+
+    @wraps(handler)
+    async def opened(request: Request, *body: bytes) -> bytes:
+        request.refused = partial(pages.refused, request)
+        return await handler(request, *body)
+
+    return opened
+
+
+async def file(request: Request) -> bytes:
+    """A style sheet or a script."""
+    name = request.params[0]
+    if name not in pages.FILES:
+        raise NoSuchPage
+    request.content_type = f"{pages.KINDS['.' + name.rpartition('.')[2]]}; charset=utf-8".encode()
+    request.policy = pages.POLICY
+    return pages.FILES[name]
+
+
+# fmt: off - one row is one line, so that the table can be read as one
+PAGES: tuple[Route, ...] = (
+    Route(None, "GET", f"{ROOT}/sign-in", NOBODY, READ, NEVER, _open(entrance.show), None, "text/html"),
+    Route(None, "POST", f"{ROOT}/sign-in", NOBODY, WRITE, NEVER, _open(entrance.sign_in), bytes, "text/html"),
+    Route(None, "GET", f"{ROOT}/static/[file]", NOBODY, READ, CHECKED, _open(file), None, "text/*"),
+    form("/sign-out", entrance.sign_out),
+    form("/act", actions.act),
+    page("/done/[requestId]", actions.done),
+)
+# fmt: on

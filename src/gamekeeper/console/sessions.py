@@ -1,0 +1,87 @@
+"""Who is signed in: a cookie that only the browser sees, and a token in every form that only our own pages have."""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+
+from gamekeeper.console.refusals import ForgedForm, SignInFirst
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.refusals import Denied
+from gamekeeper.game.tokens import Pair, log_in
+from gamekeeper.http.request import Request
+
+COOKIE = "gamekeeper"
+PATH = "/console"
+CSRF_FIELD = "csrf"
+CSRF_HEADER = b"x-csrf"
+
+
+async def sign_in(request: Request, name: str, password: str) -> Pair:
+    """With what people type; the same limits on guesses as everywhere."""
+    pair = await log_in(request.keeper, name, wire_form(password), request.address, session=True)
+    _set_cookie(request, pair.access, request.keeper.settings.console_hours * 3600)
+    return pair
+
+
+def forget(request: Request) -> None:
+    _set_cookie(request, "", 0)
+
+
+async def enter(request: Request, *, used: bool = True) -> None:
+    """The caller by the cookie; who is not signed in is sent to sign in."""
+    try:
+        request.caller = await request.callers.caller(authorization(request), used=used)
+    except Denied:
+        raise SignInFirst from None
+
+
+def authorization(request: Request) -> bytes:
+    """The cookie as a program would send it."""
+    return b"Bearer " + _token(request).encode("latin-1", "replace")
+
+
+def csrf(request: Request) -> str:
+    """Made of the cookie, which no other page can read: nothing to keep, and another for every session."""
+    return hmac.new(_token(request).encode(), b"console form", hashlib.sha256).hexdigest()
+
+
+def require_own_form(request: Request, fields: Mapping[str, str]) -> None:
+    """From a page of ours, sent by a browser that shows it."""
+    sent = fields.get(CSRF_FIELD) or request.headers.get(CSRF_HEADER, b"").decode("latin-1")
+    if not hmac.compare_digest(sent.encode(), csrf(request).encode()) or not _same_origin(request):
+        raise ForgedForm
+
+
+def require_same_origin(request: Request) -> None:
+    """For the one form that is sent before there is a session."""
+    if not _same_origin(request):
+        raise ForgedForm
+
+
+def _same_origin(request: Request) -> bool:
+    """Browsers say where a form was; who says nothing is none, and has the token."""
+    site = request.headers.get(b"sec-fetch-site")
+    if site is not None and site not in {b"same-origin", b"none"}:
+        return False
+    origin = request.headers.get(b"origin")
+    return origin is None or origin.partition(b"://")[2] == request.headers.get(b"host", b"")
+
+
+def _token(request: Request) -> str:
+    try:
+        cookies = SimpleCookie(request.headers.get(b"cookie", b"").decode("latin-1"))
+    except CookieError:
+        return ""
+    return cookies[COOKIE].value if COOKIE in cookies else ""
+
+
+def _set_cookie(request: Request, value: str, seconds: int) -> None:
+    secure = "; Secure" if _over_tls(request) else ""
+    line = f"{COOKIE}={value}; Path={PATH}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+    request.answer_headers.append((b"set-cookie", line.encode()))
+
+
+def _over_tls(request: Request) -> bool:
+    """A proxy that ends TLS says so; who lies about it only keeps their own cookie from coming back."""
+    return bool(request.keeper.settings.tls_cert) or request.headers.get(b"x-forwarded-proto", b"") == b"https"

@@ -1,0 +1,49 @@
+// A form that changes something: what will change is shown in a dialog, and done from there.
+const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathname + location.search, "Content-Type": "application/x-www-form-urlencoded" });
+
+export async function openAction(event) {
+  const form = event.target;
+  if (!form.matches("form[data-action], form[data-confirm]")) return;
+  const dialog = document.getElementById("dialog");
+  if (!dialog?.showModal) return; // the form works by itself
+  event.preventDefault();
+  const fields = new URLSearchParams(new FormData(form, event.submitter));
+  setBusy(form, true);
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: fields, headers: HEADERS() });
+    if (answer.redirected) {
+      location.assign(answer.url);
+      return;
+    }
+    show(dialog, await answer.text());
+  } catch {
+    say(form, "The server cannot be reached. Nothing may have been done: try again; it is never done twice.");
+  } finally {
+    setBusy(form, false);
+  }
+}
+
+function show(dialog, html) {
+  dialog.innerHTML = html; // our own template: everything in it is escaped
+  dialog.querySelector("[data-close]")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    dialog.close();
+  });
+  if (!dialog.open) dialog.showModal();
+  (dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close]"))?.focus();
+}
+
+function say(form, text) {
+  let notice = form.querySelector(".notice");
+  if (!notice) {
+    notice = document.createElement("p");
+    notice.className = "notice bad";
+    notice.setAttribute("role", "alert");
+    form.append(notice);
+  }
+  notice.textContent = text;
+}
+
+function setBusy(form, busy) {
+  for (const button of form.querySelectorAll("button")) button.disabled = busy;
+}

@@ -1,0 +1,56 @@
+// What every page has: the search box's key, local times, light or dark, actions in a dialog, what was done.
+import { openAction } from "./actions.js";
+
+const THEME = "gamekeeper-theme";
+const root = document.documentElement;
+
+function theme() {
+  const chosen = localStorage.getItem(THEME);
+  if (chosen) root.dataset.theme = chosen;
+}
+
+function switchTheme() {
+  const dark = root.dataset.theme === "dark" || (!root.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem(THEME, root.dataset.theme);
+}
+
+export function localTimes(within = document) {
+  for (const each of within.querySelectorAll("time[datetime]:not([data-local])")) {
+    const moment = new Date(each.dateTime);
+    if (Number.isNaN(moment.getTime())) continue;
+    each.dataset.local = "yes";
+    each.title = each.textContent.trim();
+    each.textContent = moment.toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+  }
+}
+
+async function showDone() {
+  const id = new URLSearchParams(location.search).get("done");
+  const place = document.getElementById("done");
+  if (!id || !place) return;
+  const clean = new URL(location.href);
+  clean.searchParams.delete("done");
+  history.replaceState(null, "", clean);
+  const answer = await fetch(`/console/done/${encodeURIComponent(id)}`, { headers: { "X-Fragment": "yes", "X-Place": clean.pathname + clean.search } });
+  if (!answer.ok) return;
+  place.innerHTML = await answer.text(); // our own template: everything in it is escaped
+  localTimes(place);
+}
+
+theme();
+document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    const box = document.getElementById("find");
+    if (!box) return;
+    event.preventDefault();
+    box.focus();
+    box.select();
+  }
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-theme-switch]")) switchTheme();
+});
+document.addEventListener("submit", openAction);
+localTimes();
+showDone();

@@ -1,0 +1,21 @@
+"""One search for everything that has a name or an id."""
+
+from gamekeeper.game import finder
+from gamekeeper.game.refusals import BadField
+from gamekeeper.http import paging, spelling, wire
+from gamekeeper.http.request import CONTROL, Request
+
+DEFAULT, MOST = 20, 50
+LONGEST = 255
+ACCOUNTS = "users.query"
+
+
+async def find(request: Request) -> bytes:
+    """Characters, accounts, the catalogue and changes, by id, name or email, the best match first."""
+    text = request.query.get("q", "")
+    if CONTROL.search(text) or len(text) > LONGEST:
+        raise BadField(field="q", problem=f"must be at most {LONGEST} printable characters")
+    limit = min(paging.integer(request.query, "limit", 1, DEFAULT), MOST)
+    accounts = ACCOUNTS in request.caller.rights
+    found = await request.keeper.store.read(lambda tx: finder.find(tx, text, limit, accounts=accounts))
+    return wire.encode(wire.Finds(text, [spelling.found(each) for each in found]))

@@ -1,0 +1,169 @@
+"""What happened, who did it, and how it was before: the ledger for people."""
+
+import csv
+import io
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from gamekeeper.game import history, lookup, undo
+from gamekeeper.game.history import Moment, Page
+from gamekeeper.game.inventory import BANK, INVENTORY, sizes
+from gamekeeper.game.refusals import BadField
+from gamekeeper.http import paging, spelling, wire
+from gamekeeper.http.request import CONTROL, Request
+from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, Filter, Told
+
+DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
+JSON, CSV = "json", "csv"
+ACCOUNTS = "users.query"
+
+
+async def changes(request: Request) -> bytes:
+    """Changes, the newest first, filtered; `format=csv` gives them as a table for spreadsheets."""
+    form = request.query.get("format", JSON).lower()
+    if form not in {JSON, CSV}:
+        raise BadField(field="format", problem="must be json or csv")
+    wanted, before = _filter(request), paging.integer(request.query, "before", 1, NEVER, NEVER)
+    most = LARGEST_FILE if form == CSV else LARGEST
+    limit = min(paging.integer(request.query, "limit", 1, DEFAULT_LIMIT), most)
+    cursor = None if before == NEVER else before
+    page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, cursor, limit))
+    return _table(request, page) if form == CSV else wire.encode(_told(page))
+
+
+async def items(request: Request) -> bytes:
+    """What a character has in its inventory, its bank and its bags: now, or at an earlier moment."""
+    _, world = await _world(request)
+    room = request.keeper.settings
+    return wire.encode(
+        wire.ItemsThen(
+            spelling.item_slots(world.slots, INVENTORY, room.inventory_slots),
+            spelling.item_slots(world.slots, BANK, room.bank_slots),
+            [wire.Bag(each, size, spelling.item_slots(world.slots, each, size)) for each, size in world.bags.items()],
+        )
+    )
+
+
+async def spells(request: Request) -> bytes:
+    """Which spells a character knows: now, or at an earlier moment."""
+    _, world = await _world(request)
+    return wire.encode([wire.KnownSpell(slot, spell) for slot, spell in sorted(world.spells.items())])
+
+
+async def variables(request: Request) -> bytes:
+    """A character's variables: now, or at an earlier moment."""
+    _, world = await _world(request)
+    return wire.encode([wire.Variable(each, value) for each, value in sorted(world.variables.items())])
+
+
+async def undone(request: Request) -> bytes:
+    """Take a change back, if what it changed is still as it left it."""
+    seq = _number(request.params[0], "seq")
+    keeper, caller = request.keeper, request.caller
+    _, needs = await undo.require(keeper.store, seq)
+    caller.require(needs)
+    by = (caller.account_id, caller.name)
+    decide = partial(undo.undo, seq=seq, actor=by, spelling=keeper.changes.spelling, room=sizes(keeper.settings))
+    answer = await request.change(decide, spelling.undone)
+    request.callers.forget()  # it may be powers that were taken back
+    return answer
+
+
+def _filter(request: Request) -> Filter:
+    query = request.query
+    player, user, actor = (_guid(request, name) for name in ("player", "user", "actor"))
+    within, whose = next(
+        ((within, each) for within, each in ((OF_PLAYER, player), (OF_USER, user), (BY_ACTOR, actor)) if each),
+        (ALL, None),
+    )
+    return Filter(
+        within=within,
+        whose=whose,
+        accounts=ACCOUNTS in request.caller.rights,
+        since=_time(request, "from", 0),
+        until=_time(request, "to", NEVER),
+        kind=query.get("kind") or None,
+        request_id=query.get("request") or None,
+        reason=_text(request, "reason"),
+        item_id=_guid(request, "item"),
+        user_id=user if within == OF_PLAYER else None,
+        actor_id=actor if within != BY_ACTOR else None,
+    )
+
+
+async def _world(request: Request) -> tuple[str, history.World]:
+    moment = _moment(request)
+    trace = request.keeper.changes.spelling
+    return await request.keeper.store.read(lambda tx: history.belongings(tx, request.params[0], moment, trace))
+
+
+def _moment(request: Request) -> Moment:
+    text = request.query.get("at", "")
+    if not text:
+        return Moment()
+    if text.isascii() and text.isdigit():
+        return Moment(seq=_number(text, "at"))
+    return Moment(at=_time(request, "at", 0))
+
+
+def _number(text: str, field: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < len(str(NEVER))):
+        raise BadField(field=field, problem="must be the number of a change")
+    return int(text)
+
+
+def _time(request: Request, name: str, default: int) -> int:
+    text = request.query.get(name)
+    if not text:
+        return default
+    try:
+        return spelling.moment(text)
+    except (ValueError, OverflowError):
+        raise BadField(field=name, problem="must be a time such as 2026-11-15T12:00:00Z") from None
+
+
+def _guid(request: Request, name: str) -> str | None:
+    text = request.query.get(name)
+    if not text:
+        return None
+    found = lookup.guid(text)
+    if found is None:
+        raise BadField(field=name, problem="must be an id")
+    return found
+
+
+def _text(request: Request, name: str) -> str | None:
+    text = request.query.get(name, "").strip()
+    if CONTROL.search(text):
+        raise BadField(field=name, problem="must have no control characters")
+    return text or None
+
+
+def _told(page: Page) -> wire.History:
+    return wire.History([spelling.told(each, page.undone.get(each.seq)) for each in page.changes], page.next)
+
+
+def _table(request: Request, page: Page) -> bytes:
+    """What a spreadsheet could take for a formula is told to be text."""
+    request.content_type = b"text/csv; charset=utf-8"
+    request.answer_headers.append((b"content-disposition", b'attachment; filename="changes.csv"'))
+    if page.next is not None:
+        request.answer_headers.append((b"x-next", str(page.next).encode()))
+    out = io.StringIO()
+    writer = csv.writer(out)
+    names = wire.ToldChange.__struct_fields__
+    writer.writerow(names)
+    for each in page.changes:
+        writer.writerow(_cells(each, page.undone.get(each.seq)))
+    return out.getvalue().encode()
+
+
+def _cells(told: Told, undone_by: int | None) -> Sequence[str]:
+    return [_cell(value) for value in msgspec.structs.astuple(spelling.told(told, undone_by))]
+
+
+def _cell(value: object) -> str:
+    text = bytes(value).decode() if isinstance(value, msgspec.Raw) else "" if value is None else str(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
