@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 
 from battery import realm
-from battery.cases import POSTGRES, Case, Figure, NotRun, Run, Timed
+from battery.cases import POSTGRES, SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.givers import Givers
 from battery.realm import Realm
 from battery.served import AS_IT_IS, WALL_CLOCK, Served
@@ -243,4 +243,4 @@ def _figures(run: Run, found: Findings) -> list[Figure]:
     return figures
 
 
-CASES = (Case("i", "clock", run, faults=(WALL_CLOCK,)),)
+CASES = (Case("i", "clock", run, faults=(WALL_CLOCK,), fault_engines=(SQLITE,)),)

@@ -51,7 +51,8 @@ def looked_at(run: Run) -> list[Figure]:
     """With a fault: one tool alone, at a folder with one bad snippet in it, so that no other finds it first."""
     if run.fault:
         return [_findings(*TOOLS[run.fault], _with_snippet(run))]
-    return [_findings(name, look, ROOT) for name, look in TOOLS.values()]
+    with ThreadPoolExecutor(2) as both:  # a core each
+        return list(both.map(lambda tool: _findings(*tool, ROOT), TOOLS.values()))
 
 
 def matched(run: Run) -> list[Figure]:

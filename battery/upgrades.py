@@ -36,7 +36,7 @@ import people  # noqa: E402 - see above
 import world as worlds  # noqa: E402 - see above
 
 LOSSY, IN_PIECES = "lossy-migration", "migration-in-pieces"
-OWN = {"migrations", "list_changes"}  # written by the migrations and the triggers themselves
+OWN = {"migrations", "lists", "list_changes"}  # written by the migrations and the triggers themselves
 COLUMNS = {
     SQLITE: "SELECT name FROM pragma_table_info('{}') ORDER BY name",
     POSTGRES: "SELECT column_name FROM information_schema.columns WHERE table_name = '{}' ORDER BY column_name",

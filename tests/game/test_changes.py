@@ -6,7 +6,7 @@ import people
 from gamekeeper.game import changes, inventory, items
 from gamekeeper.game.changes import Decision, Done, Intent
 from gamekeeper.game.effects import Untraced
-from gamekeeper.game.refusals import IdempotencyKeyReused
+from gamekeeper.game.refusals import ChangedMeanwhile, IdempotencyKeyReused
 from gamekeeper.store.engine import Reading, Writing
 from proof import rows
 from world import World
@@ -77,13 +77,41 @@ def test_a_change_has_its_effect_and_its_row_or_neither(world: World, dry_run: b
         decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
         return Decision(decision.changes, b'"given"')
 
-    assert world.run(world.keeper.changes.apply(intent, decide, lambda said: said)) == Done(b'"given"', replayed=False)
+    done = world.run(world.keeper.changes.apply(intent, decide, lambda said: said))
+    assert (done.answer, done.replayed) == (b'"given"', False)
+    assert [(each.kind, each.player_id, each.undoes) for each in done.entries] == [("items_given", people.BOB.id, None)]
     written = world.ledger()[seen:]
     held = world.sql(f"SELECT COUNT(*) FROM slots WHERE player_id = '{people.BOB.id}'")[0][0]  # noqa: S608 - ours
     assert (len(written), held) == ((0, 0) if dry_run else (1, 1))
     for row in written:
         assert (row.actor_id, row.token_id, row.over_link) == (ROOT, None, False)
         assert (row.player_id, row.user_id, row.request_id, row.reason) == (people.BOB.id, None, "r9", "why")
+
+
+def giving(world: World, intent: Intent, undoes: int | None = None) -> Done:
+    async def decide(tx: Reading) -> Decision[bytes]:
+        room = inventory.sizes(world.keeper.settings)
+        decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
+        return Decision(decision.changes, b"null", undoes=undoes)
+
+    return world.run(world.keeper.changes.apply(intent, decide, lambda said: said))
+
+
+def test_what_was_looked_at_must_still_be_so(world: World) -> None:
+    looked = changes.seen(giving(world, Intent("r1", ROOT, dry_run=True)).entries)
+    again = changes.seen(giving(world, Intent("r2", ANN, reason="another", dry_run=True)).entries)
+    assert again == looked
+    giving(world, Intent("r3", ROOT, expected=looked))
+    before = world.ledger()
+    with pytest.raises(ChangedMeanwhile):
+        giving(world, Intent("r4", ROOT, key="k", expected=looked))
+    assert world.ledger() == before
+    assert changes.seen(giving(world, Intent("r5", ROOT, dry_run=True)).entries) != looked
+
+
+def test_a_row_says_what_it_undoes(world: World) -> None:
+    giving(world, Intent("r1", ROOT), undoes=7)
+    assert world.sql("SELECT undoes FROM ledger ORDER BY seq DESC LIMIT 1") == [(7,)]
 
 
 def test_whoever_shares_a_key_shares_a_claim() -> None:

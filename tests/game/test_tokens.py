@@ -8,7 +8,7 @@ import pytest
 
 import people
 from gamekeeper.game import tokens
-from gamekeeper.game.refusals import InvalidGrant, UnauthorizedClient
+from gamekeeper.game.refusals import AccountBanned, InvalidGrant, UnauthorizedClient
 from gamekeeper.game.tokens import Pair
 from gamekeeper.store import users
 from gamekeeper.store.users import User
@@ -135,3 +135,13 @@ def test_what_is_no_refresh_token_revokes_nothing(world: World, token: str) -> N
     kept = rows(world, "tokens")
     assert refresh(world, token) == (None, 0)
     assert rows(world, "tokens") == kept
+
+
+def test_a_banned_account_gets_no_token_of_any_kind(world: World) -> None:
+    pair, shop = log_in(world, "Shop"), user(world, "Shop")
+    world.post("/api/v1/users/Shop/admin/ban", {"reason": "spam"})
+    with pytest.raises(AccountBanned):
+        log_in(world, "Shop")
+    with pytest.raises(AccountBanned):
+        world.run(tokens.issue_for_service(world.keeper, shop, 1, read_only=True))
+    assert refresh(world, pair.refresh or "") == (None, 0)

@@ -280,7 +280,8 @@ def test_the_ledger_has_who_did_what_and_for_how_long(world: World) -> None:
     assert kept == [("spam", "Marshal")]
     act(world, "unban", body={"reason": "sorry"})
     entry = world.ledger()[-1]
-    assert (entry.kind, json.loads(entry.before or "")) == ("user_unbanned", {"BanReason": "spam"})
+    lifted = {"BanReason": "spam", "Moderator": "Marshal", "EndsAt": None}
+    assert (entry.kind, json.loads(entry.before or "")) == ("user_unbanned", lifted)
     assert json.loads(entry.after or "") == {"BanReason": None, "Reason": "sorry", "Moderator": "Root"}
 
 

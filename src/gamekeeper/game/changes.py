@@ -42,7 +42,7 @@ class Decision(Generic[R]):
     result: R
     about: Whose | None = None  # whom the result is about, where the first change does not say it
     kept: R | None = None  # what a replay is told, where the result may not be kept
-    undoes: int | None = None  # the change that this takes back
+    undoes: int | None = None  # the change that the first of these takes back
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Changes:
                 raise ChangedMeanwhile
             crash.here("after_effect")
             body = answer(decision.result)
-            done = Done(body, entries=entries)
+            done = Done(body, entries=tuple(entries))
             if intent.dry_run:
                 await tx.flush()
                 raise _DryRun(done)
@@ -121,7 +121,8 @@ class Changes:
                 await change.effect(tx)
             else:
                 change.carry_out(tx, self.spelling)
-                entries.append(self._entry(intent, change, decision.undoes))
+                # what comes with it, such as telling a game, takes nothing back
+                entries.append(self._entry(intent, change, None if entries else decision.undoes))
         await ledger.append(tx, entries)
         return entries
 

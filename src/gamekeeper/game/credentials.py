@@ -60,7 +60,7 @@ async def tried(keeper: Keeper, guess: Guess, user: User | None, sent: str, then
 def _of_the_one_before(turn: Turn, seal: bytes) -> User | None:
     if isinstance(turn.found, TooManyGuesses):
         raise turn.found.with_traceback(None)
-    return turn.found.user if turn.found and turn.found.seal == seal else None
+    return turn.found.user if turn.found and hmac.compare_digest(turn.found.seal, seal) else None
 
 
 async def _proven(keeper: Keeper, turn: Turn, guess: Guess, user: User | None, sent: str) -> User | None:

@@ -86,9 +86,7 @@ async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pa
         if row.exchanged and row.exchanged_ms_ago > keeper.settings.refresh_grace_seconds * 1000:
             tokens.revoke_family(tx, row.family_id)
             return None
-        user = await users.by_id(tx, row.user_id)
-        if user is None:
-            raise InvalidGrant
+        user = await lookup.user(tx, row.user_id)
         if barred := _barred(user):
             raise barred
         tokens.mark_exchanged(tx, row.id)
