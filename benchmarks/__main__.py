@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import lists, load, loading, lookups, machine, memory, pages, report, results, worlds, writes
+from benchmarks import console, lists, load, loading, lookups, machine, memory, pages, report, results, worlds, writes
 from benchmarks.results import LAYERS, Results
 from benchmarks.rounds import Bench
 
@@ -20,6 +20,7 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T9",), lookups.beside_validates),
     (("T10",), loading.run),
     (("T11",), memory.run),
+    ((console.PART,), console.run),
 )
 ALL = [part for parts, _ in SCENARIOS for part in parts]
 QUICK = ["T1", "T2", "T3", "T4", "T9"]

@@ -9,7 +9,7 @@ from benchmarks import plots
 from benchmarks.results import Results, Sample, Verdict
 
 FOLDER = Path(__file__).parent
-BARS = tuple(f"T{number}" for number in range(1, 12))
+BARS = tuple(f"T{number}" for number in range(1, 13))
 PAGES, LAYERS = "performance-pages.svg", "performance-layers.svg"
 SHORT = "SHORT"
 HEAD = ("", "what", "measured", "bar", "goal", "")

@@ -122,6 +122,7 @@ def _way_in(settings: Settings, address: str, found: Found) -> list[Fact]:
     mail: list[Fact] = [] if settings.smtp_url else [("Mail", outbox, "no SMTP is set up: reset mails wait there")]
     return [
         ("Address", address, ""),
+        *([("Console", f"{address}/console", "in a browser; sign in with the account")] if settings.console else []),
         ("Account", access.account, "with every role and power"),
         ("Password", access.password, whose),
         ("as it is sent", access.sent, "its SHA-256"),

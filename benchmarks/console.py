@@ -1,0 +1,109 @@
+"""T12: what a page of the console takes beside the operations that it stands for, asked one after another."""
+
+import http.client
+import time
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from statistics import median
+
+from benchmarks import machine, rounds, servers
+from benchmarks.load import TIMEOUT_SECONDS
+from benchmarks.pages import percentile
+from benchmarks.results import Results, Sample, Verdict, ratio
+from benchmarks.rounds import Bench
+from benchmarks.servers import Server
+from benchmarks.worlds import ENGINES, POSTGRES, SQLITE
+from gamekeeper.demo.names import numbered_name
+
+PART = "T12"
+NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
+WHO = f"/api/v1/players/{numbered_name(0)}"
+KEPT = "/api/keeper/v1"
+SECONDS = 1
+# each page, and what a program would ask for to show the same
+PAGES = {
+    "/console": (
+        *("/api/v1/players/online/count", "/api/v1/info/stats", "/health/ready", f"{KEPT}/changes?limit=10"),
+        *("/api/v1/players?pageSize=1", "/api/v1/users?pageSize=1"),
+    ),
+    f"/console/players/{numbered_name(0)}": (
+        *(WHO, f"{WHO}/rank", f"{KEPT}/players/{numbered_name(0)}/items", f"{WHO}/spells", f"{WHO}/variables"),
+        *(f"{KEPT}/changes?limit=20", "/api/v1/gameobjects/item?pageSize=100"),
+    ),
+    "/console/changes": (f"{KEPT}/changes?limit=50",),
+}
+LIMIT, GOAL = 2.0, 1.3
+
+
+@dataclass(frozen=True)
+class Asked:
+    candidate: str
+    server: Server
+    paths: Sequence[str]
+    headers: dict[str, str]
+    players: int
+
+
+def run(bench: Bench, parts: Collection[str]) -> Results:
+    del parts  # there is only one
+    found = Results(notes=[f"{PART}: one request at a time; a page against the sum of its operations."])
+    for engine in ENGINES:
+        print(f"Console on {NAMES[engine]}, {bench.players:,} players", flush=True)
+        with ExitStack() as stack:
+            asked = _asked(bench, stack, engine)
+            for number in range(bench.rounds):
+                found.samples += [_timed(each, number) for each in rounds.order(asked, number)]
+        found.verdicts += [_verdict(found.samples, page, engine) for page in PAGES]
+    return found
+
+
+def _asked(bench: Bench, stack: ExitStack, engine: str) -> list[Asked]:
+    world = bench.worlds.get(engine, bench.players)
+    server = stack.enter_context(servers.running(servers.gamekeeper(world)))
+    token = world.tokens.read_text(encoding="utf-8").split()[0]
+    cookie, bearer = {"Cookie": f"gamekeeper={token}"}, {"Authorization": f"Bearer {token}"}
+    found: list[Asked] = []
+    for page, operations in PAGES.items():
+        found.append(Asked(_name(page, engine, "page"), server, (page,), cookie, world.players))
+        found.append(Asked(_name(page, engine, "operations"), server, operations, bearer, world.players))
+    return found
+
+
+def _timed(asked: Asked, number: int) -> Sample:
+    before = machine.cpu_seconds(asked.server.roots)
+    took = _ask(asked)
+    used = machine.cpu_seconds(asked.server.roots) - before
+    p50 = median(took)
+    print(f"  round {number + 1}  {asked.candidate:60} p50 {p50:8.2f} ms", flush=True)
+    per_second = 1000 * len(took) / sum(took)
+    micros = used * 1e6 / len(took)
+    return Sample(PART, asked.candidate, number, micros, per_second, p50, percentile(took, 99), asked.players)
+
+
+def _ask(asked: Asked) -> list[float]:
+    """Milliseconds of all paths together, again and again on one connection."""
+    connection = http.client.HTTPConnection("127.0.0.1", asked.server.port, timeout=TIMEOUT_SECONDS)
+    took: list[float] = []
+    try:
+        while sum(took) < SECONDS * 1000:
+            began = time.perf_counter()
+            for path in asked.paths:
+                connection.request("GET", path, headers=asked.headers)
+                answer = connection.getresponse()
+                body = answer.read()
+                if answer.status != http.client.OK:
+                    raise machine.Stop(f"{asked.candidate} answered {path} with {answer.status}: {body[:200]!r}")
+            took.append(1000 * (time.perf_counter() - began))
+    finally:
+        connection.close()
+    return took
+
+
+def _verdict(samples: Sequence[Sample], page: str, engine: str) -> Verdict:
+    sides = (rounds.of(samples, _name(page, engine, side), "p50_ms") for side in ("page", "operations"))
+    return Verdict(PART, f"{page} vs. its operations, {NAMES[engine]}", ratio(*sides), LIMIT, GOAL, at_least=False)
+
+
+def _name(page: str, engine: str, side: str) -> str:
+    return f"{page}, {side}, {NAMES[engine]}"
