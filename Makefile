@@ -2,14 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run setup test lint types fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
+.PHONY: run setup test lint types chromium screenshots fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
 
-setup: .venv/dev ## the virtual environment with everything for development
+setup: .venv/dev chromium ## the virtual environment with everything for development, and a browser where that can be
 
-test: .venv/dev lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL
+test: .venv/dev chromium lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL
 	$(BIN)/pytest -n 3 --dist worksteal
 
 lint: .venv/dev
@@ -19,6 +19,12 @@ lint: .venv/dev
 
 types: .venv/dev
 	$(BIN)/basedpyright
+
+chromium: ## Debian's, for the tests of the console, as root; nothing where there is one
+	@scripts/install_chromium.sh
+
+screenshots: .venv/dev chromium ## the console's pages, into docs/images/
+	GAMEKEEPER_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k pictures
 
 fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py

@@ -52,7 +52,7 @@ def looked_at(run: Run) -> list[Figure]:
     if run.fault:
         return [_findings(*TOOLS[run.fault], _with_snippet(run))]
     with ThreadPoolExecutor(2) as both:  # a core each
-        return list(both.map(lambda tool: _findings(*tool, ROOT), TOOLS.values()))
+        return list(both.map(_findings_here, TOOLS.values()))
 
 
 def matched(run: Run) -> list[Figure]:
@@ -67,6 +67,11 @@ def matched(run: Run) -> list[Figure]:
 def _findings(name: str, look: Callable[[Path], int], folder: Path) -> Figure:
     count = look(folder)
     return Figure(f"{name}: findings", str(count), "0", count == 0)
+
+
+def _findings_here(tool: tuple[str, Callable[[Path], int]]) -> Figure:
+    name, look = tool
+    return _findings(name, look, ROOT)
 
 
 def _with_snippet(run: Run) -> Path:

@@ -1,5 +1,6 @@
 """Renders README and the documents as a small static site, with nothing from the internet: build_site.py FOLDER"""
 
+import base64
 import html
 import os
 import re
@@ -28,7 +29,7 @@ nav {{ padding: 2rem 1rem; border-right: 1px solid var(--line); }}
 nav a {{ display: block; padding: .15rem .5rem; text-decoration: none; border-radius: .3rem; }}
 nav a[aria-current] {{ background: var(--soft); font-weight: 600; }}
 main {{ padding: 1rem 2rem 4rem; max-width: 60rem; }}
-svg {{ max-width: 100%; height: auto; }}
+svg, img {{ max-width: 100%; height: auto; }}
 pre {{ padding: .8rem 1rem; overflow-x: auto; background: var(--soft); border-radius: .4rem; line-height: 1.4; }}
 code {{ font-family: ui-monospace, monospace; font-size: .9em; }}
 table {{ border-collapse: collapse; display: block; overflow-x: auto; }}
@@ -131,8 +132,11 @@ def _navigation(current: str, pages: Sequence[str]) -> str:
 
 
 def _inline(picture: Token, file: Path) -> None:
-    """A drawing becomes a part of the page, which then needs no other file."""
-    picture.type, picture.content = "html_inline", file.read_text(encoding="utf-8")
+    """A picture becomes a part of the page, which then needs no other file."""
+    if file.suffix == ".svg":
+        picture.type, picture.content = "html_inline", file.read_text(encoding="utf-8")
+    else:
+        picture.attrSet("src", f"data:image/png;base64,{base64.b64encode(file.read_bytes()).decode()}")
 
 
 def _plain(inline: Token) -> str:

@@ -24,17 +24,30 @@ from server import Server
 
 PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
 NEW = wire_form("something else")
-VOLATILE = {"RequestId", "PasswordResetCode", "LastOnline", "RegistrationDate", "uptime", "cps", "port", "ServerPort"}
+VOLATILE = {
+    "RequestId",
+    "At",
+    "ActorId",
+    "PasswordResetCode",
+    "LastOnline",
+    "RegistrationDate",
+    "uptime",
+    "cps",
+    "port",
+    "ServerPort",
+}
 ZERO = "00000000-0000-0000-0000-000000000000"
 NOBODY = "12345678-1234-4234-8234-123456789abc"
-PREFIX = "/api/v1/"
-METHODS = {route.number or route.handler.__name__: route.method for route in ROUTES if route.path.startswith(PREFIX)}
+PREFIX, KEEPER = "/api/v1/", "/api/keeper/v1/"
+METHODS = {
+    route.number or route.handler.__name__: route.method for route in ROUTES if route.path.startswith((PREFIX, KEEPER))
+}
 FAR = ("?page=2147483647&pageSize=100", "?page=2147483648")  # the last page that is read, and one further
 
 
 class Ask(NamedTuple):
     operation: int | str  # the spec's number, or the handler's name where it is one of ours
-    path: str  # after the prefix
+    path: str  # after the prefix, or with one of its own
     body: dict[str, Any] | None = None
 
 
@@ -44,6 +57,7 @@ def asks() -> Iterator[Ask]:
     yield from _items()
     yield from _users()
     yield from _server()
+    yield from _history()
     yield from _keeping()
 
 
@@ -133,12 +147,36 @@ def _server() -> Iterator[Ask]:
             yield Ask("game_object", f"gameobjects/{kind}/{each}")
 
 
+def _history() -> Iterator[Ask]:
+    name, item = characters.sample().player.name, characters.sample().item.id
+    for query in (
+        "?kind=variables_set",
+        "?limit=3",
+        f"?item={item}",
+        "?kind=items_given&limit=1",
+        "?reason=x",
+        "?before=5",
+        "?from=x",
+    ):
+        yield Ask("changes", f"{KEEPER}changes{query}")
+    for what in ("items", "spells", "variables"):
+        for query in ("", "?at=1", "?at=60", "?at=2001-01-01", "?at=x"):
+            yield Ask(what, f"{KEEPER}players/{name}/{what}{query}")
+        yield Ask(what, f"{KEEPER}players/{NOBODY}/{what}?at=1")
+    for seq in (1, 2, 60, 61, 62, 63, 63, 10**6, "x"):
+        yield Ask("undone", f"{KEEPER}changes/{seq}/undo")
+    for text in (name, name[1] + name[0] + name[2:], name[1:], "example", item, "17", "%", ""):
+        yield Ask("find", f"{KEEPER}search?q={text}")
+
+
 def _keeping() -> Iterator[Ask]:
     sample = characters.sample()
     user, name = sample.account, sample.player.name
     for act in ("ban", "unban", "mute", "unmute", "kick"):
         for key in (f"users/{user}", f"players/{name}", "users/Nobody", f"players/{NOBODY}"):
             yield Ask(act, f"{key}/admin/{act}", {"reason": "spam", "duration": "2"})
+    for given in ({"mute": True}, {"ban": "true"}, {"users.manage": True}, {}, {"kick": 1}):
+        yield Ask("change", f"{KEEPER}users/{user}/powers", given)
     for level in (7, "8", 0, 101):
         yield Ask("set_level", f"players/{name}/level", {"level": level})
     for each in (sample.player.class_id, NOBODY):
@@ -166,7 +204,8 @@ def answers(database: str) -> list[tuple[Ask, int, object]]:
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers, timeout=30) as client:
         found: list[tuple[Ask, int, object]] = []
         for ask in asks():
-            answer = client.request(METHODS[ask.operation], f"{PREFIX}{ask.path}", json=ask.body)
+            path = ask.path if ask.path.startswith(KEEPER) else f"{PREFIX}{ask.path}"
+            answer = client.request(METHODS[ask.operation], path, json=ask.body)
             found.append((ask, answer.status_code, settled(answer.json())))
         return found
 

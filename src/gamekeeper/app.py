@@ -6,10 +6,15 @@ import signal
 import threading
 import types
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gamekeeper import log
+from gamekeeper import doctor, log
+from gamekeeper.console import pulse
+from gamekeeper.console.checkup import Checkup, Progress
+from gamekeeper.console.live import Live
+from gamekeeper.console.pulse import Pulse
 from gamekeeper.console.routes import PAGES
 from gamekeeper.game import legacy, lists, presence, retention
 from gamekeeper.game import tokens as token_rules
@@ -56,8 +61,7 @@ def open_store(settings: Settings) -> Store:
 
 def database_file(settings: Settings) -> Path | None:
     """The file that the data is in; None when the database is a server."""
-    store = open_store(settings)
-    return store.path if isinstance(store, SqliteStore) else None
+    return open_store(settings).path
 
 
 def build_keeper(settings: Settings) -> Keeper:
@@ -88,11 +92,19 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     """`jobs` are done besides the usual upkeep."""
     callers = Callers(keeper.store)
     upkeep = Upkeep(keeper, callers, jobs)
+    live = Live(Pulse(keeper), Checkup(partial(_examined, keeper.settings), lambda: keeper.feed.stopping))
     pages = PAGES if keeper.settings.console else ()
-    asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop, pages)
+    asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop, pages, live)
+    if keeper.settings.console:
+        upkeep.jobs.append((pulse.SAMPLE_SECONDS, live.pulse.sample))
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
         upkeep.jobs.append((workers.PUBLISH_SECONDS, asgi.metrics.publish))
     return asgi
+
+
+def _examined(settings: Settings, progress: Progress) -> list[doctor.Finding]:
+    """In a thread of its own, on connections of its own: it reads everything."""
+    return asyncio.run(at_work(settings, lambda keeper: doctor.examine(keeper, progress)))
 
 
 class Upkeep:

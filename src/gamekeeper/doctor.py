@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper import app
 from gamekeeper.game import legacy, lists
 from gamekeeper.game.inventory import BANK
 from gamekeeper.game.keeper import Keeper
@@ -95,7 +94,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
         found = [*await _indexed(keeper), await _recounted(keeper)] if fix else []
         found += await keeper.store.read(lambda tx: _contents(tx, keeper, progress))
         found += await _imported(keeper)
-    return found + _unsafe(keeper.settings)
+    return found + _unsafe(keeper)
 
 
 def exposed(host: str) -> bool:
@@ -357,8 +356,8 @@ async def _mail(tx: Reading, found: Findings, settings: Settings) -> None:
         found.add(NOTE, "mail", f"{failed} mails were refused for good lately. See: gamekeeper mail list")
 
 
-def _unsafe(settings: Settings) -> list[Finding]:
-    found: list[Finding] = []
+def _unsafe(keeper: Keeper) -> list[Finding]:
+    settings, found = keeper.settings, list[Finding]()
     for check in (outbox.check, Proxies, Cors):
         try:
             check(settings)
@@ -366,7 +365,7 @@ def _unsafe(settings: Settings) -> list[Finding]:
             found.append(Finding(ERROR, "settings", str(problem)))
     if overheard(settings):
         found.append(Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS}"))
-    file = app.database_file(settings)
+    file = keeper.store.path
     if file and os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:
         found.append(Finding(NOTE, "settings", f"Everybody on this machine can read {file}. Run: chmod 600 {file}"))
     return found

@@ -118,6 +118,10 @@ def source(name: str, environment: Mapping[str, str] = os.environ) -> str:
     return variable(name) if variable(name) in environment else "default"
 
 
+def meaning(name: str) -> str:
+    return next(str(each.metadata["help"]) for each in fields(Settings) if each.name == name)
+
+
 def shown(settings: Settings, name: str) -> str:
     """A setting's value for people: a secret is masked, but empty stays visibly empty."""
     metadata = next(each.metadata for each in fields(Settings) if each.name == name)

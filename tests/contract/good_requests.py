@@ -23,6 +23,7 @@ OTHER_KEYS = {
     "file": "docs.css",
     "type": "item",
     "objectId": people.COIN.id,
+    "seq": "16",  # Zoe was made: the last that populate does
 }
 OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}  # whom an address is about, when not Ann
 MONAS_ID = people.guid(64)
@@ -40,6 +41,7 @@ UNKNOWN_KEYS = {
     "file": "nothing.css",
     "type": "nothing",
     "objectId": people.NOBODY_ID,
+    "seq": "999999999",
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
@@ -69,6 +71,7 @@ BODIES: Mapping[str, object] = {
     "moderation.mute": {},
     "moderation.unmute": {},
     "moderation.kick": {},
+    "powers.change": {"mute": True},
     "tokens.log_in": {"grant_type": "password", "username": "Clerk", "password": SENT},
     "link.put_catalogue": [{"Id": people.FIREBALL.id, "Name": "Fireball"}],
     "link.put_player": {"Level": 4},

@@ -115,7 +115,10 @@ INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
     (Place("link.put_player", "Items", '[{"Slot": %s}]'), NEVER_NATURAL),
     (Place("link.put_player", "Bank", f'[{{"Slot": 0, "ItemId": "{SWORD}", "Quantity": %s}}]'), NEVER_NATURAL),
 ]
-BOOLEANS = [Place("items.give", "bankoverflow"), Place("link.put_player", "InBank"), Place("link.put_player", "Dead")]
+BOOLEANS = [
+    *(Place("items.give", "bankoverflow"), Place("link.put_player", "InBank"), Place("link.put_player", "Dead")),
+    *(Place("powers.change", name) for name in ("ban", "usersquery", "gamelink")),
+]
 GUIDS = [
     Place("items.give", "itemid"),
     Place("items.take", "itemid"),
@@ -346,7 +349,7 @@ def bodies() -> Iterator[Hostile]:
 
 def _incomplete(example: Example) -> Iterator[Hostile]:
     whole = example.fields
-    needed = [name for name in whole if name not in {"bankoverflow", "Level"}]
+    needed = [name for name in whole if name not in {"bankoverflow", "Level", "mute"}]
     for name in needed:
         rest = json.dumps({each: value for each, value in whole.items() if each != name}).encode()
         yield _sent(

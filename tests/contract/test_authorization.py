@@ -11,7 +11,8 @@ from good_requests import EXAMPLES, Example
 
 import people
 from gamekeeper.game import tokens
-from gamekeeper.http.routes import NOBODY, POWERS, WRITE
+from gamekeeper.http.caller import POWERS
+from gamekeeper.http.routes import NOBODY, WRITE
 from gamekeeper.store import users
 from world import Answer, World
 

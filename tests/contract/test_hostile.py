@@ -91,6 +91,7 @@ WRITES = [
         "moderation.mute",
         "moderation.unmute",
         "moderation.kick",
+        "powers.change",
         "players.rename",
         "users.rename",
     )

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from gamekeeper.http import wire
-from gamekeeper.http.routes import MANAGE, POWERS, ROUTES, Does, Route
+from gamekeeper.http.caller import POWERS
+from gamekeeper.http.routes import MANAGE, ROUTES, Does, Route
 from world import World
 
 SPEC = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")

@@ -22,6 +22,7 @@ from world import SENT, World
 T = TypeVar("T")
 TOKEN = "/api/oauth/token"
 WRONG = wire_form("not it")
+pytestmark = pytest.mark.usefixtures("argon2_in_earnest")
 UNLIMITED = {"guesses_per_caller": 1000, "guesses_per_account": 1000}
 
 
@@ -35,6 +36,16 @@ class Checks:
     def at_work(self) -> list[threading.Thread]:
         """Those of the threads that have not ended."""
         return [thread for thread in threading.enumerate() if thread.ident in self.threads]
+
+
+@pytest.fixture
+def make_world(make_world: Callable[..., World], argon2_in_earnest: str) -> Callable[..., World]:
+    def make(**changed: object) -> World:
+        world = make_world(**changed)
+        world.sql("UPDATE users SET password = $1", argon2_in_earnest)
+        return world
+
+    return make
 
 
 @pytest.fixture

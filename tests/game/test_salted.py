@@ -16,6 +16,7 @@ LETMEIN = "1C8BFE8F801D79745C4631D09FFF36C82AA37FC4CCE4FC946683D7B336B63032"  # 
 SALTED = "ADEB41504249D2F53DF32E89FFD995356FC13152CEA2EAB2407BD1D6FDB36D47"  # that and the salt, by sha256sum
 IMPORTED = f"intersect${SALT}${salted.hashed(SENT, SALT)}"
 ARGON2 = "$argon2id$"
+pytestmark = pytest.mark.usefixtures("argon2_in_earnest")
 
 
 @pytest.fixture

@@ -49,3 +49,34 @@ def test_uptime_is_in_milliseconds_from_the_start(clock: Clock) -> None:
     assert measured.uptime_ms == 0
     clock.now += 90 * SECOND + 1_999_999
     assert measured.uptime_ms == 90_001
+
+
+def test_faults_are_counted_among_the_requests(clock: Clock) -> None:
+    measured = Pace()
+    for fault in (False, True, False):
+        measured.count(fault=fault)
+    assert measured.last(5) == (0, 0)  # the second is not over
+    clock.now += SECOND
+    assert measured.last(5) == (3, 1)
+    clock.now += 5 * SECOND
+    assert measured.last(5) == (0, 0)
+
+
+def test_a_second_never_changes_its_group(clock: Clock) -> None:
+    measured = Pace()
+    clock.now += 12 * SECOND
+    measured.count(fault=True)
+    seen: list[list[int]] = []
+    for _ in range(8):
+        clock.now += SECOND
+        seen.append([each.requests for each in measured.groups(5, 3)])
+    assert seen == [[0, 0, 0]] * 2 + [[0, 0, 1]] * 5 + [[0, 1, 0]]
+
+
+def test_five_minutes_are_remembered_and_no_more(clock: Clock) -> None:
+    measured = Pace()
+    measured.count()
+    clock.now += 300 * SECOND
+    assert [each.requests for each in measured.groups(5, 60)] == [1] + [0] * 59
+    clock.now += 300 * SECOND
+    assert measured.last(pace.KEPT).requests == 0

@@ -388,15 +388,19 @@ def test_one_still_under_way_is_waited_for_and_then_told_to_come_back(world: Wor
     """On SQLite one writer does all the work, so the second waits; on PostgreSQL it is told so after five seconds."""
     slow = Intent("test", actor_id=people.USER_IDS["Root"], key="k", fingerprint="another request")
 
+    begun, answered = asyncio.Event(), asyncio.Event()
+
     async def decide(_: Reading) -> Decision[None]:
+        world.loop.call_soon_threadsafe(begun.set)
         if world.keeper.store.engine == "postgres":
-            await asyncio.sleep(5.5)
+            await asyncio.wait_for(answered.wait(), 60)
         return Decision([], None)
 
     async def together() -> Answer:
         first = asyncio.ensure_future(world.keeper.changes.apply(slow, decide, lambda _: b"null"))
-        await asyncio.sleep(0.2)
+        await begun.wait()
         second = await world.send("POST", GIVE, body=COINS, headers={"Idempotency-Key": "k"})
+        answered.set()
         await first
         return second
 

@@ -3,21 +3,24 @@
 import json
 import re
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
 
 from gamekeeper.demo import filling
 from gamekeeper.demo.names import numbered_id, numbered_name
-from gamekeeper.game import lookup, search
+from gamekeeper.game import finder, history, lookup, search, undo
 from gamekeeper.game.lists import LISTINGS, Listing, Lists
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.order import CROWDED
 from gamekeeper.game.salted import imported
-from gamekeeper.store import keys, ledger, legacy, moderation, players, presence
+from gamekeeper.store import finder as finder_rows
+from gamekeeper.store import keys, ledger, legacy, mails, moderation, players, presence, tokens
 from gamekeeper.store import postgres as postgres_engine
 from gamekeeper.store import sqlite as sqlite_engine
 from gamekeeper.store.engine import Reading, Row, Value, Writing
+from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, Filter
 from gamekeeper.store.statements import Statement
 from gamekeeper.store.table import as_table
 from people import USER_IDS
@@ -25,6 +28,7 @@ from world import World
 
 T = TypeVar("T")
 Asked = dict[Statement, Sequence[Value]]
+Look = Callable[[Reading], Coroutine[Any, Any, Any]]
 PLAYERS, ONLINE = 4000, 2000  # enough that an index is worth its while
 MOST_ROWS = CROWDED + 128  # a bucket, and a page beyond it
 WORDS = {"sqlite": sqlite_engine.WORDS, "postgres": postgres_engine.WORDS}
@@ -41,7 +45,9 @@ GROWING = (
     "SELECT mark FROM list_changes WHERE step = 2",
     "SELECT id FROM players WHERE fold LIKE '%abc%' LIMIT 5",
 )
-SHORT = {"lists", "CONSTANT", "json_each", "wanted"}  # what may be read from end to end
+SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]  # there are as many as machines, not as players
+# what may be read from end to end
+SHORT = {"lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch"}
 
 
 class Watched:
@@ -121,6 +127,32 @@ def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
     assert not faults
 
 
+def test_the_newest_tokens_and_mails_are_found_without_looking_at_the_others(world: World) -> None:
+    """Also of somebody who has all of them, as a website that logs in before every call."""
+    world.run(filling.load_players(world.keeper, PLAYERS, lambda _: None))
+    engine, shop = world.keeper.store.engine, USER_IDS["Shop"]
+    made = f"SELECT id, '{shop}' AS user_id, row_number() OVER (ORDER BY id) AS number FROM players"  # noqa: S608 - words of the test's own
+    for table, columns, values in (
+        (
+            "tokens",
+            "issued_at, family_id, access_hash, read_only, access_expires, refresh_expires",
+            "id, id, 1 = 1, 0, 0",
+        ),
+        ("mails", "queued_at, kind, address, expires_at, tries", "'password_reset', '', 0, 0"),
+    ):
+        chosen = f"SELECT id, CAST(user_id AS {{guid}}), number, {values} FROM ({made}) AS made"  # noqa: S608 - as above
+        world.sql(f"INSERT INTO {table} (id, user_id, {columns}) {chosen}")
+    if engine == "postgres":
+        world.sql("ANALYZE")
+    for statement, values in (
+        (tokens.SQL.newest, (PLAYERS, ZERO, 50, None)),
+        (tokens.SQL.newest, (PLAYERS, ZERO, 50, shop)),
+        (mails.SQL.newest, (PLAYERS, ZERO, 50)),
+    ):
+        found = _growing(world, statement.text(engine, WORDS[engine]), values)
+        assert [each for each in found if not re.search("LAST TERM|RIGHT PART", each)] == []  # those of the same time
+
+
 def test_who_logs_in_is_read_without_their_characters(world: World) -> None:
     """They may be many, and while a bulk load goes on nothing finds them."""
     asked: Asked = {}
@@ -151,6 +183,60 @@ def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyP
                 found = _growing(world, each.text(engine, WORDS[engine]), values)
                 faults += [(text, each.name, found)] if found else []
     assert not faults
+
+
+def test_those_on_a_server_are_looked_at_no_further_than_asked_for(world: World) -> None:
+    _crowd(world)
+    engine, ids = world.keeper.store.engine, as_table({"id": numbered_id("player", number)} for number in range(5))
+    asked = (
+        (presence.SQL.servers, (50, 5)),
+        (presence.SQL.some_of_server, ("s1", 50)),
+        (presence.SQL.servers_of, (ids,)),
+    )
+    faults = {
+        statement.name: found
+        for statement, values in asked
+        if (found := _growing(world, statement.text(engine, WORDS[engine]), values)) and found != SERVERS
+    }
+    assert not faults
+
+
+def test_no_search_for_everything_grows_with_the_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By id, by a beginning, by a part, by a slip: of what nobody has, of what one has, of what everybody has."""
+    monkeypatch.setattr(finder, "CANDIDATES", 100)
+    _crowd(world)
+    somebody = numbered_name(7)
+    slipped = somebody[1] + somebody[0] + somebody[2:]
+    texts = (somebody, slipped, "bab", "example", "zzzzzzz", "ba", "e", "17", numbered_id("player", 7))
+    _none_grows(world, [partial(finder.find, text=text, most=20, accounts=True) for text in texts])
+
+
+def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page and what was taken back on it; the windows bound what is passed over. And one undo, and one moment."""
+    monkeypatch.setattr(history, "WINDOW", 40)
+    monkeypatch.setattr(history, "BACK", 40)
+    monkeypatch.setattr(history, "FURTHEST", 80)
+    _crowd(world)
+    player, user = numbered_id("player", 7), numbered_id("user", 7)
+    _many_changes(world, player, user)
+    filters = [
+        Filter(),
+        Filter(accounts=False),
+        Filter(kind="nothing"),
+        Filter(within=OF_PLAYER, whose=player),
+        Filter(within=OF_USER, whose=user, reason="x"),
+        Filter(within=BY_ACTOR, whose=user, item_id=player),
+        Filter(within=ALL, since=1, until=2000, request_id="x"),
+    ]
+    recent = world.run(ledger.last(world.keeper.store)) - 40
+    moments = [history.Moment(seq=recent), history.Moment(at=1000 * recent)]
+    then = partial(history.belongings, key=player, spelling=world.keeper.changes.spelling)
+    looks: list[Look] = [
+        *(partial(history.page, wanted=each, before=before, limit=20) for each in filters for before in (None, 1500)),
+        *(partial(then, moment=at) for at in moments),
+        partial(undo.require, seq=17),
+    ]
+    _none_grows(world, looks)
 
 
 def test_what_grows_is_noticed(world: World) -> None:
@@ -192,6 +278,34 @@ def _asked(world: World) -> Asked:
     return asked
 
 
+def _many_changes(world: World, player: str, user: str) -> None:
+    """Of everybody one, of one character and its account half of them all; and some are taken back."""
+    row = f"CAST('{player}' AS {{guid}}), CAST('{user}' AS {{guid}})"
+    names = "at, kind, actor_id, over_link, player_id, user_id, before, after, request_id, undoes"
+    link = "SELECT api FROM users WHERE fold = 'ann'"
+    for whose in ("p.id, p.user_id", row):
+        rows = f"SELECT 0, 'player_changed', p.user_id, ({link}), {whose}, '{{}}', '{{}}', '', 0 FROM players p"  # noqa: S608 - words of the test's own
+        world.sql(f"INSERT INTO ledger ({names}) {rows}")
+    world.sql("UPDATE ledger SET at = 1000 * seq, undoes = CASE WHEN seq > 4500 THEN seq - 4000 END")
+    world.sql("UPDATE ledger SET actor_id = $1 WHERE seq > 20", user)
+    if world.keeper.store.engine == "postgres":
+        world.sql("ANALYZE")
+
+
+def _none_grows(world: World, looks: Sequence[Look]) -> None:
+    """The catalogue is as large as the game's design, and the beginnings of a slip are as many as keys on a board."""
+    engine, faults = world.keeper.store.engine, list[object]()
+    for number, look in enumerate(looks):
+        asked: Asked = {}
+        tx: Any = Watched(world.keeper.store, asked)
+        world.run(look(tx))
+        for each, values in asked.items():
+            text = each.text(engine, WORDS[engine])
+            found = [] if each is finder_rows.SQL.catalogue else _growing(world, text, values)
+            faults += [(number, each.name, what) for what in found if " begins" not in what]
+    assert not faults
+
+
 async def _keys(listing: Listing[Any], tx: Reading) -> None:
     """What `tend` asks when a bucket is crowded."""
     await listing.keys(tx, listing.lowest, CROWDED)
@@ -218,7 +332,9 @@ def _growing_in_sqlite(plan: Sequence[tuple[int, int, int, str]]) -> list[str]:
 
 def _generic_plan(text: str, values: Sequence[Value]) -> Callable[[Writing], Coroutine[Any, Any, dict[str, Any]]]:
     """With what it really read; the generic one, because that is what a kept statement comes to."""
-    given = ", ".join(str(each) if isinstance(each, int) else f"'{each}'" for each in values)
+    given = ", ".join(
+        "NULL" if each is None else str(each) if isinstance(each, int) else f"'{each}'" for each in values
+    )
     explain = f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked {f'({given})' if values else ''}"
 
     async def plan(tx: Writing) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Accounts, from the machine they are kept on: the only place where roles and API access are given."""
+"""Accounts, from the machine they are kept on: the first roles and API access are given here."""
 
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence

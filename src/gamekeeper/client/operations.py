@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from gamekeeper.client import gameobjects, link, moderation, server, tokens
+from gamekeeper.client import gameobjects, keeper, link, moderation, server, tokens
 from gamekeeper.client import info as facts
 from gamekeeper.client import players as characters
 from gamekeeper.client import users as accounts
@@ -111,6 +111,7 @@ class Operations:
     redeem_reset_code = One(accounts.redeem_reset_code)
     rename_user = One(accounts.rename_user)
     delete_user = One(accounts.delete_user)
+    change_powers = One(accounts.change_powers)
     players_of = One(accounts.players_of)
     player_of = One(accounts.player_of)
 
@@ -141,6 +142,14 @@ class Operations:
     shut = One(link.shut)
     changes = One(link.changes)
     follow = Many(link.follow)
+
+    history = Many(keeper.history)
+    history_page = One(keeper.history_page)
+    undo = One(keeper.undo)
+    items_at = One(keeper.items_at)
+    spells_at = One(keeper.spells_at)
+    variables_at = One(keeper.variables_at)
+    search = One(keeper.search)
 
     objects = Many(gameobjects.objects)
     objects_page = One(gameobjects.objects_page)

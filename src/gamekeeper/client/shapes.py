@@ -157,6 +157,21 @@ class User(Struct, Generic[R], rename="pascal"):
     play_time_seconds: int
 
 
+class HeldPowers(Struct, rename="pascal"):
+    """All that an account may do."""
+
+    id: str
+    name: str
+    editor: bool
+    ban: bool
+    kick: bool
+    mute: bool
+    api: bool
+    users_query: bool
+    users_manage: bool
+    game_link: bool
+
+
 class Registered(Struct, rename="pascal"):
     username: str
     email: str

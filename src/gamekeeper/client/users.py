@@ -5,9 +5,19 @@ from typing import Literal, TypedDict, Unpack
 
 from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, write
 from gamekeeper.client.players import LARGEST_PAGE, Direction, listed
-from gamekeeper.client.shapes import ChangedPower, LegacyPage, Message, Page, Player, Power, Registered, User
+from gamekeeper.client.shapes import (
+    ChangedPower,
+    HeldPowers,
+    LegacyPage,
+    Message,
+    Page,
+    Player,
+    Power,
+    Registered,
+    User,
+)
 
-USERS = "/api/v1/users"
+USERS, KEEPER = "/api/v1/users", "/api/keeper/v1"
 
 _message = reading(Message)
 _changed = reading(User[ChangedPower])
@@ -100,6 +110,25 @@ def delete_user(user: str, **options: Unpack[WriteOptions]) -> Call[User[Changed
     The answer is the account as it was. It is not kept: whoever repeats the call with the same key gets the id alone.
     """
     return write("DELETE", _of(user), _changed, **options)
+
+
+class PowersGiven(TypedDict, total=False):
+    """Whether the account shall have each; what is not named stays as it is."""
+
+    editor: bool
+    ban: bool
+    kick: bool
+    mute: bool
+    api: bool
+    users_query: bool
+    users_manage: bool
+    game_link: bool
+
+
+def change_powers(user: str, powers: PowersGiven, **options: Unpack[WriteOptions]) -> Call[HeldPowers]:
+    """Of what the caller has itself; needs the role users.manage."""
+    body = {name.replace("_", ""): given for name, given in powers.items()}
+    return write("POST", path(f"{KEEPER}/users/{{}}/powers", user), reading(HeldPowers), body, **options)
 
 
 def players_of(user: str) -> Call[list[Player]]:

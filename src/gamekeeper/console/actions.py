@@ -64,10 +64,10 @@ async def of_request(request: Request, request_id: str) -> list[Told]:
 def read(request: Request, raw: bytes) -> Form:
     fields = dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
     sessions.require_own_form(request, fields)
-    for needed in ("method", "path"):
-        if not fields.get(needed):
-            raise MissingField(field=needed)
     confirmed = fields.get("confirmed") == "yes"
+    for needed in ("method", "path", *(["reason"] if confirmed else [])):
+        if not fields.get(needed, "").strip():
+            raise MissingField(field=needed)
     asks = tuple(each for each in fields.get("ask", "").split(",") if each)
     body: dict[str, object] = {
         name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value

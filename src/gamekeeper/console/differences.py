@@ -12,7 +12,7 @@ from gamekeeper.store.engine import Reading
 
 NOTHING = "—"
 MANY = "\u00d7"  # the multiplication sign
-PLACES = {INVENTORY: "Inventory", BANK: "Bank"}
+PLACES = {place: place.capitalize() for place in (INVENTORY, BANK)}
 WORDS = {
     "class_id": "Class",
     "map_id": "Map",

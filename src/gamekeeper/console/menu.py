@@ -8,21 +8,25 @@ MANAGE = frozenset({"users.query", "users.manage"})
 
 
 class Entry(NamedTuple):
-    title: str
     path: str
     needs: frozenset[str] = ANYBODY
+    named: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.named or self.path.rpartition("/")[2].capitalize()
 
 
 MENU = (
-    Entry("Overview", "/console"),
-    Entry("Characters", "/console/characters"),
-    Entry("Ranking", "/console/ranking"),
-    Entry("Online", "/console/online"),
-    Entry("Accounts", "/console/accounts", QUERY),
-    Entry("Changes", "/console/changes"),
-    Entry("Catalogue", "/console/catalogue"),
-    Entry("Mail", "/console/mail", MANAGE),
-    Entry("Tokens", "/console/tokens", MANAGE),
-    Entry("Health", "/console/health"),
-    Entry("API explorer", "/console/explorer"),
+    Entry("/console", named="Overview"),
+    Entry("/console/characters"),
+    Entry("/console/ranking"),
+    Entry("/console/online"),
+    Entry("/console/accounts", QUERY),
+    Entry("/console/changes"),
+    Entry("/console/catalogue"),
+    Entry("/console/mail", MANAGE),
+    Entry("/console/tokens", MANAGE),
+    Entry("/console/health"),
+    Entry("/console/explorer", named="API explorer"),
 )

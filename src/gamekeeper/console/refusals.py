@@ -1,6 +1,6 @@
 """How the console itself can say no; everything else the rules say."""
 
-from gamekeeper.game.refusals import Denied, Forbidden, NotFound
+from gamekeeper.game.refusals import Denied, Forbidden, NotFound, Overloaded
 
 
 class SignInFirst(Denied):
@@ -13,3 +13,7 @@ class ForgedForm(Forbidden):
 
 class NoSuchPage(NotFound):
     """There is no such page."""
+
+
+class TooManyWatching(Overloaded):
+    """{most} pages are being kept fresh by this process already. Close some, or reload this one to see what is new."""

@@ -4,8 +4,30 @@ from collections.abc import Callable, Coroutine
 from functools import partial, wraps
 from typing import Any
 
-from gamekeeper.console import actions, entrance, pages, sessions
-from gamekeeper.console.menu import ANYBODY
+from gamekeeper.console import (
+    account,
+    accounts,
+    actions,
+    bulk,
+    catalogue,
+    changes,
+    characters,
+    entrance,
+    events,
+    explorer,
+    health,
+    mail,
+    online,
+    overview,
+    pages,
+    player,
+    ranking,
+    search,
+    sessions,
+    suggestions,
+    tokens,
+)
+from gamekeeper.console.menu import ANYBODY, MANAGE, QUERY
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
 from gamekeeper.http.request import Request
 from gamekeeper.http.routes import CHECKED, NEVER, NOBODY, READ, WRITE, Route
@@ -66,8 +88,34 @@ PAGES: tuple[Route, ...] = (
     Route(None, "GET", f"{ROOT}/sign-in", NOBODY, READ, NEVER, _open(entrance.show), None, "text/html"),
     Route(None, "POST", f"{ROOT}/sign-in", NOBODY, WRITE, NEVER, _open(entrance.sign_in), bytes, "text/html"),
     Route(None, "GET", f"{ROOT}/static/[file]", NOBODY, READ, CHECKED, _open(file), None, "text/*"),
+    Route(
+        None, "GET", f"{ROOT}/events", NOBODY, READ, NEVER, _entered(events.follow, ANYBODY), None, "text/event-stream"
+    ),
+    page("", overview.show),
+    page("/health", health.show),
+    form("/health/examine", health.examine, MANAGE),
     form("/sign-out", entrance.sign_out),
     form("/act", actions.act),
     page("/done/[requestId]", actions.done),
+    page("/players/[lookupKey]", player.show),
+    page("/suggest/[kind]", suggestions.show),
+    page("/changes", changes.show),
+    page("/changes/file", changes.file),
+    page("/changes/[seq]", changes.one),
+    page("/search", search.show),
+    page("/suggest", search.suggest),
+    page("/characters", characters.show),
+    page("/ranking", ranking.show),
+    page("/online", online.show),
+    page("/accounts", accounts.show, QUERY),
+    page("/catalogue", catalogue.show),
+    page("/bulk", bulk.show),
+    page("/bulk/given", bulk.given),
+    page("/me", account.me),
+    page("/accounts/[lookupKey]", account.show, QUERY),
+    page("/tokens", tokens.show, MANAGE),
+    page("/mail", mail.show, MANAGE),
+    page("/explorer", explorer.show),
+    form("/explorer/run", explorer.run),
 )
 # fmt: on

@@ -20,7 +20,7 @@ RESERVED = frozenset({"rank", "online", "bag", "register"})
 ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
 SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
 POWERS = ("editor", "ban", "kick", "mute")
-_FLAGS = {**ROLES, **{power: power for power in POWERS}}
+FLAGS = {**ROLES, **{power: power for power in (*POWERS, "api")}}
 
 
 def require_name(name: str, field: str, settings: Settings) -> str:
@@ -49,12 +49,12 @@ def role(name: str) -> str | None:
 
 def granted(powers: Powers, right: str) -> Powers:
     """A role or a power; managing users includes reading them."""
-    wider = powers._replace(**{_FLAGS[right]: True})
+    wider = powers._replace(**{FLAGS[right]: True})
     return wider._replace(users_query=wider.users_query or wider.users_manage)
 
 
 def revoked(powers: Powers, right: str) -> Powers:
-    narrower = powers._replace(**{_FLAGS[right]: False})
+    narrower = powers._replace(**{FLAGS[right]: False})
     return narrower._replace(users_manage=narrower.users_manage and narrower.users_query)
 
 

@@ -46,7 +46,7 @@ class Feed:
         self._waiting = 0
         self._follower: asyncio.Task[None] | None = None
         self._moved = asyncio.Event()
-        self._stopping = False
+        self._stopping = asyncio.Event()
 
     async def changes(self, asked: Asked) -> Told:
         began = time.monotonic()
@@ -74,8 +74,19 @@ class Feed:
 
     def stop(self) -> None:
         """Answers everybody who waits, at once."""
-        self._stopping = True
+        self._stopping.set()
         self._moved.set()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    async def stops_within(self, seconds: float) -> bool:
+        """Waits so long, or until this process is told to stop."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+        return self.stopping
 
     async def close(self) -> None:
         self.stop()
@@ -98,7 +109,7 @@ class Feed:
         """Waits until this number is decided; not beyond the deadline, and not when we stop."""
         self._waiting += 1
         try:
-            while self._decided < number and not self._stopping and time.monotonic() < deadline:
+            while self._decided < number and not self.stopping and time.monotonic() < deadline:
                 self._follower = self._follower or asyncio.create_task(self._follow())
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(deadline - time.monotonic()):
@@ -109,7 +120,7 @@ class Feed:
 
     async def _follow(self) -> None:
         try:
-            while self._waiting and not self._stopping:  # noqa: ASYNC110 - other processes write; no event tells us
+            while self._waiting and not self.stopping:  # noqa: ASYNC110 - other processes write; no event tells us
                 await asyncio.sleep(await self._step())
         except Exception:  # noqa: BLE001 - the next who asks begins anew; this one is in the log
             log.failure("feed")

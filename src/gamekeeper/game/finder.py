@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gamekeeper.game import lookup, search
-from gamekeeper.store import finder, history, players, users
+from gamekeeper.store import finder, history, pattern, players, users
 from gamekeeper.store import search as parts
 from gamekeeper.store.engine import Reading
 
 EACH = 8  # of one kind and one way to match
-NEARBY = 2  # for each of the beginnings that a slip may have stood for
+NEARBY, NEAR_MOST = 2, 64  # for each of the beginnings that a slip may have stood for, and for all of them
 NEAR_LETTERS = 6  # a slip among the first so many letters is forgiven
-CANDIDATES = 400
+CANDIDATES = 1000
+CATALOGUE = 2000  # entries that are looked at for a slip
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_- "
 ID, EXACT, PREFIX, PART, NEAR = "id", "exact", "prefix", "part", "near"
 MATCHES = (ID, EXACT, PREFIX, PART, NEAR)
@@ -37,22 +38,24 @@ async def find(tx: Reading, text: str, most: int, *, accounts: bool) -> list[Fou
     sought = lookup.fold(text.strip())
     if not lookup.nameable(sought):
         return []
-    found = [*await _by_id(tx, sought), *await _by_beginning(tx, sought, accounts=accounts)]
+    found = [*await _by_id(tx, sought, accounts=accounts), *await _by_beginning(tx, sought, accounts=accounts)]
     if len(sought) >= parts.PART and await parts.indexed(tx):
         found += await _by_part(tx, sought, accounts=accounts)
-    found += await _in_catalogue(tx, sought)
+    found += await _in_catalogue(tx, text.strip(), sought)
     if len(sought) >= SHORTEST_NEAR and not any(each.match in {ID, EXACT, PREFIX} for each in found):
         found += await _nearly(tx, sought, accounts=accounts)
-    return _ranked([each for each in found if accounts or each.kind != "user"])[:most]
+    return _ranked(found, len(sought))[:most]
 
 
-async def _by_id(tx: Reading, sought: str) -> list[Found]:
+async def _by_id(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
     wanted = lookup.guid(sought)
     named = await finder.by_id(tx, wanted) if wanted else []
-    found = [Found(each.kind, each.id, each.name, each.id, ID) for each in named]
+    found = [
+        Found(each.kind, each.id, each.name, wanted or "", ID) for each in named if accounts or each.kind != "user"
+    ]
     if sought.isascii() and sought.isdigit() and len(sought) < len(str(history.NEVER)):
         change = await history.one(tx, int(sought))
-        if change:
+        if change and (accounts or not change.about_account):
             found.append(Found("change", sought, f"Change {sought}", change.kind, ID))
     return found
 
@@ -67,59 +70,62 @@ async def _by_beginning(tx: Reading, sought: str, *, accounts: bool) -> list[Fou
 
 async def _by_part(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
     asked = search.parts_of(sought)
-    ids = [each.id for each in await parts.players(tx, asked, sought, CANDIDATES, EACH)]
-    records = await players.called(tx, ids)
+    records = await players.called(tx, _shortest(await parts.players(tx, asked, sought, CANDIDATES, CANDIDATES)))
     found = [Found("player", each.id, each.name, _level(each.level), PART, each.fold) for each in records]
     if accounts:
-        those = [each.id for each in await parts.users(tx, asked, sought, CANDIDATES, EACH)]
-        named = await users.of_ids(tx, those)
+        named = await users.of_ids(tx, _shortest(await parts.users(tx, asked, sought, CANDIDATES, CANDIDATES)))
         found += [Found("user", each.id, each.name, each.email, PART, lookup.fold(each.name)) for each in named]
     return found
 
 
-async def _in_catalogue(tx: Reading, sought: str) -> list[Found]:
-    escaped = sought.replace("!", "!!").replace("%", "!%").replace("_", "!_")
-    beginning, part = await finder.catalogue(tx, f"{escaped}%", EACH), await finder.catalogue(tx, f"%{escaped}%", EACH)
+def _shortest(found: Iterable[parts.PlayerFound | parts.UserFound]) -> list[str]:
+    """The ids of those of whom the part is most."""
+    return [each.id for each in sorted(found, key=lambda each: (len(each.fold), each.fold))[:EACH]]
+
+
+async def _in_catalogue(tx: Reading, typed: str, sought: str) -> list[Found]:
+    beginning = await finder.catalogue(tx, pattern.beginning(typed), EACH)
+    part = await finder.catalogue(tx, pattern.part(typed), EACH)
     return [_named(each, sought) for each in dict.fromkeys([*beginning, *part])]
 
 
 async def _nearly(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
     beginnings = list(dict.fromkeys(slips(sought[:NEAR_LETTERS])))
-    near = await finder.players(tx, beginnings, NEARBY, EACH)
-    found = [Found("player", each.id, each.name, _level(each.level), NEAR, each.fold) for each in near]
+    found = [_player(each, sought) for each in await finder.players(tx, beginnings, NEARBY, NEAR_MOST)]
     if accounts:
-        those = await finder.users(tx, beginnings, NEARBY, EACH)
-        found += [Found("user", each.id, each.name, each.email, NEAR, each.fold) for each in those]
-    return found
+        found += [_user(each, sought) for each in await finder.users(tx, beginnings, NEARBY, NEAR_MOST)]
+        found += [_user(each, sought) for each in await finder.emails(tx, beginnings, NEARBY, NEAR_MOST)]
+    entries = [_named(each, sought) for each in await finder.catalogue(tx, pattern.part(""), CATALOGUE)]
+    near, sizes = set(beginnings), {len(each) for each in beginnings}
+    found += [each for each in entries if any(each.fold[:size] in near for size in sizes)]
+    return [each._replace(match=NEAR) for each in found]
 
 
 def slips(typed: str) -> Iterator[str]:
-    """What may have been meant: two letters exchanged, one too many, one wrong, one forgotten."""
+    """What may have been meant: two letters exchanged, one wrong, one forgotten, one too many; what says most first."""
     for at in range(len(typed) - 1):
         yield typed[:at] + typed[at + 1] + typed[at] + typed[at + 2 :]
-    for at in range(len(typed)):
-        yield typed[:at] + typed[at + 1 :]
-    for at in range(1, len(typed)):
+    for at in reversed(range(len(typed))):
         for letter in ALPHABET:
             yield typed[:at] + letter + typed[at + 1 :]
             yield typed[:at] + letter + typed[at:]
-    for letter in ALPHABET:
-        yield letter + typed[1:]
-        yield letter + typed
+    for at in range(len(typed)):
+        yield typed[:at] + typed[at + 1 :]
 
 
-def _ranked(found: Iterable[Found]) -> list[Found]:
-    """Each thing once, by its best match."""
+def _ranked(found: Iterable[Found], typed: int) -> list[Found]:
+    """Each thing once, by its best match; of equal ones what is about as long as what was typed."""
     best: dict[tuple[str, str], Found] = {}
     for each in found:
         held = best.get((each.kind, each.id))
         if held is None or MATCHES.index(each.match) < MATCHES.index(held.match):
             best[each.kind, each.id] = each
-    return sorted(best.values(), key=_order)
+    return sorted(best.values(), key=lambda each: _order(each, typed))
 
 
-def _order(found: Found) -> tuple[int, int, int, str, str]:
-    return MATCHES.index(found.match), KINDS.index(found.kind), len(found.name), found.fold, found.id
+def _order(found: Found, typed: int) -> tuple[int, int, int, str, str]:
+    distance = abs(len(found.name) - typed)
+    return MATCHES.index(found.match), KINDS.index(found.kind), distance, found.fold, found.id
 
 
 def _matched(fold: str, sought: str) -> str:

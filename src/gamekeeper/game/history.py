@@ -18,7 +18,7 @@ V = TypeVar("V")
 WINDOW = 5_000  # rows looked at in one go
 WINDOWS = 4  # such goes in one request: who wants to look further back asks again from there
 CLOCK_SLACK_MS = 60_000  # transactions that were begun in one order may be numbered in another
-BACK = 500  # rows of a character read in one go
+BACK = 1_000  # rows of a character read in one go
 FURTHEST = 20_000  # of them that are taken back to see an earlier moment
 
 
@@ -67,23 +67,24 @@ async def page(tx: Reading, wanted: Filter, before: int | None, limit: int) -> P
     for window in [WINDOW] * WINDOWS if wanted.picks else [limit]:
         found += await history.page(tx, wanted, cursor, window, limit - len(found))
         if len(found) == limit:
-            return await _page(tx, found, found[-1].seq)
+            return await _page(tx, wanted, found, found[-1].seq)
         last = await history.reached(tx, wanted, cursor, window)
         if last.rows < window or last.at < wanted.since - CLOCK_SLACK_MS:
-            return await _page(tx, found, None)
+            return await _page(tx, wanted, found, None)
         cursor = last.seq
-    return await _page(tx, found, cursor)
+    return await _page(tx, wanted, found, cursor)
 
 
 async def undone_by(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
     """Which of these changes are taken back, and by which: not by one that was taken back itself."""
     wanted = list(numbers)
     undoing = await history.undoing(tx, wanted)
-
-    def by(seq: int) -> int | None:
-        return next((each for each in reversed(undoing.get(seq, [])) if by(each) is None), None)
-
-    return {seq: taken for seq in wanted if (taken := by(seq)) is not None}
+    by: dict[int, int] = {}
+    for seq in sorted({*undoing, *wanted}, reverse=True):  # what takes a change back is later than it
+        standing = [each for each in undoing.get(seq, ()) if each not in by]
+        if standing:
+            by[seq] = max(standing)
+    return {seq: by[seq] for seq in wanted if seq in by}
 
 
 async def belongings(tx: Reading, key: str, moment: Moment, spelling: Spelling) -> tuple[str, World]:
@@ -101,11 +102,12 @@ async def belongings(tx: Reading, key: str, moment: Moment, spelling: Spelling) 
 
 async def _go_back(tx: Reading, player_id: str, held: _Held, moment: Moment, spelling: Spelling) -> None:
     await _require_kept(tx, moment)
-    since, since_ms = (moment.seq, 0) if moment.seq is not None else (0, moment.at or 0)
     cursor = NEVER
-    for _ in range(FURTHEST // BACK):
-        steps = await history.back(tx, player_id, cursor, since, since_ms, BACK)
+    for _ in range(FURTHEST // BACK + 1):
+        steps = await history.back(tx, player_id, cursor, moment.seq or 0, BACK)
         for step in steps:
+            if moment.at is not None and step.at <= moment.at:
+                return  # changes before it that say a later time waited for their turn
             held.take_back(step, spelling)
         if len(steps) < BACK:
             return
@@ -129,7 +131,7 @@ async def _id_of(tx: Reading, key: str) -> str:
         return await lookup.player_id(tx, key)
     except NoSuchPlayer:
         by, text = lookup.key_of(key)
-        if by == "id" and await history.back(tx, text, NEVER, 0, 0, 1):
+        if by == "id" and await history.back(tx, text, NEVER, 0, 1):
             return text
         raise
 
@@ -149,8 +151,10 @@ async def _start(tx: Reading, until: int) -> int:
     return high
 
 
-async def _page(tx: Reading, found: list[Told], following: int | None) -> Page:
-    return Page(found, await undone_by(tx, [each.seq for each in found]), following)
+async def _page(tx: Reading, wanted: Filter, found: list[Told], following: int | None) -> Page:
+    """Who may not look at accounts is not told what they are called either."""
+    shown = found if wanted.accounts else [each._replace(user=None) for each in found]
+    return Page(shown, await undone_by(tx, [each.seq for each in found]), following)
 
 
 def _take_back(now: dict[K, V], before: Mapping[K, V | None], after: Mapping[K, V | None]) -> None:

@@ -147,7 +147,7 @@ async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Ou
     _check_slots(report.slots, kinds, bags, room)
     occupied = after(world.slots, touched)
     _check_shrunk(occupied, new_bags)
-    held = _reachable(occupied, bags)
+    held = reachable(occupied, bags)
     for bag_id in report.bags:
         if bag_id not in held:
             raise BadField(field="Bags", problem=f"has bag '{bag_id}', which no slot holds")
@@ -198,7 +198,7 @@ def _check_shrunk(occupied: Slots, sizes: Mapping[str, int]) -> None:
             raise SlotOutOfRange(slot=slot, place=place, size=sizes[place])
 
 
-def _reachable(slots: Slots, bags: Mapping[str, int]) -> set[str]:
+def reachable(slots: Slots, bags: Mapping[str, int]) -> set[str]:
     """The bags one gets to from the inventory and the bank, each through one slot only."""
     inside: dict[str, list[str]] = {}
     for (place, _), stack in slots.items():

@@ -82,14 +82,14 @@ async def _meant(tx: Reading, order: Order) -> tuple[str, User, Whose]:
     user = await lookup.locked_user(tx, owner.user_id if owner else order.key)
     if order.actor_id is not None:
         actor = await users.by_id(tx, order.actor_id)
-        if actor is None or not _may_act_on(actor.powers, user.powers):
+        if actor is None or not may_act_on(actor.powers, user.powers):
             raise Outranked
     if owner:
         return owner.player, user, (owner.player_id, user.id)
     return user.name, user, (None, user.id)
 
 
-def _may_act_on(own: Powers, others: Powers) -> bool:
+def may_act_on(own: Powers, others: Powers) -> bool:
     """Nor does anybody without such a role take the tokens of a game server, or of who manages users."""
     roles = own.users_manage >= others.users_manage and own.game_link >= others.game_link
     return roles and _score(own) >= _score(others)

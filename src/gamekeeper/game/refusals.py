@@ -24,7 +24,7 @@ Refusal
 │   ├── UsernameTaken  EmailTaken  NameTaken
 │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
 │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
-│   ├── PlayerOnline  UserNotOnline  OwnAccount
+│   ├── PlayerOnline  UserNotOnline  OwnAccount  OwnPowers
 │   ├── AlreadyBanned  AlreadyMuted  NotBanned  NotMuted
 │   ├── UnappliedChanges     the game has not heard of all that was done to a character
 │   ├── EpochChanged  ChangesTrimmed  CursorAhead
@@ -258,6 +258,10 @@ class NotMuted(Conflict):
 
 class OwnAccount(Conflict):
     """An account cannot delete itself; let another one that has users.manage do it, or: gamekeeper users delete"""
+
+
+class OwnPowers(Conflict):
+    """Nobody changes their own powers; let another with users.manage do it, or: gamekeeper users grant {name}"""
 
 
 class UnappliedChanges(Conflict):

@@ -4,47 +4,38 @@ A stack that has grown or shrunk since is given or taken the difference, as long
 invented. An undo is a change like others, so it can be undone too.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from typing import NamedTuple
 
-from gamekeeper.game import accounts, characters, history, items, lookup, moderation, variables
+from gamekeeper.game import account_undo, characters, history, items, link, lookup, variables
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import (
     Change,
-    EmailChanged,
     ItemsChanged,
     PlayerChanged,
     PlayerCreated,
     PlayerDeleted,
-    PowersChanged,
     SpellsChanged,
-    Untraced,
-    UserBanned,
-    UserMuted,
-    UserRenamed,
-    UserUnbanned,
-    UserUnmuted,
     VariablesSet,
     World,
 )
-from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Sizes, Slots, Spot, Stack, Touched, cap
-from gamekeeper.game.moderation import Order
+from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Sizes, Slots, Spot, Stack, Touched, after, cap
 from gamekeeper.game.players import Player
-from gamekeeper.game.refusals import AlreadyUndone, NoSuchChange, NoSuchUser, NotUndoable, Outranked, UndoConflict
+from gamekeeper.game.refusals import AlreadyUndone, BadField, NoSuchChange, NoSuchUser, NotUndoable
 from gamekeeper.game.spelling import Spelling, Trace
+from gamekeeper.game.undoing import Rule, Undoing
 from gamekeeper.store import history as rows
+from gamekeeper.store import items as item_rows
 from gamekeeper.store import players, users
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import Told
-from gamekeeper.store.moderation import Penalty
-from gamekeeper.store.users import Powers
 
-QUERY, MANAGE, LINK = frozenset({"users.query"}), frozenset({"users.query", "users.manage"}), frozenset({"game.link"})
-BAN, MUTE = QUERY | {"ban"}, QUERY | {"mute"}
+LINK = frozenset({"game.link"})
 MOVED_BY_PRESENCE = "last_online"
+BAG_MOVED_ON = "a bag of it holds other things by now, or lies elsewhere"
 
 
 class Taken(NamedTuple):
@@ -54,48 +45,20 @@ class Taken(NamedTuple):
     changes: list[Change]
 
 
-@dataclass(frozen=True, slots=True)
-class Undoing:
-    """One undo under way: the change with both its sides, and whoever asks."""
-
-    told: Told
-    before: Trace
-    after: Trace
-    spelling: Spelling
-    room: Sizes
-    actor_id: str
-    actor: str
-
-    def conflict(self, why: str) -> UndoConflict:
-        return UndoConflict(seq=self.told.seq, why=why)
-
-    @property
-    def player_id(self) -> str:
-        return self.told.player_id or ""
-
-    @property
-    def user_id(self) -> str:
-        return self.told.user_id or ""
-
-
-Rule = Callable[[Reading, Undoing], Coroutine[Any, Any, list[Change]]]
-
-
 async def require(tx: Reading, seq: int) -> tuple[Told, frozenset[str]]:
     """The change, and which roles and powers it takes to undo it."""
     told = await rows.one(tx, seq)
     if told is None:
         raise NoSuchChange(seq=seq)
-    needs, _ = _rule(told)
-    return told, needs | LINK if told.over_link else needs
+    return told, needed(told)
 
 
 async def undo(tx: Reading, seq: int, actor: tuple[str, str], spelling: Spelling, room: Sizes) -> Decision[Taken]:
     """By an actor (id, name) of whom `require` was asked."""
     told, _ = await require(tx, seq)
-    _, rule = _rule(told)
-    before, after = _side(told.before, spelling), _side(told.after, spelling)
-    undoing = Undoing(told, before, after, spelling, room, *actor)
+    rule = _rule(told)
+    sides = _side(told.before, spelling), _side(told.after, spelling)
+    undoing = Undoing(told, *sides, spelling, room, *actor)
     await _lock(tx, told)  # from here on nobody else undoes the same
     if by := (await history.undone_by(tx, [seq])).get(seq):
         raise AlreadyUndone(seq=seq, by=by)
@@ -108,15 +71,16 @@ async def undo(tx: Reading, seq: int, actor: tuple[str, str], spelling: Spelling
 async def _items(tx: Reading, undoing: Undoing) -> list[Change]:
     player = await _locked(tx, undoing)
     world = await characters.belongings(tx, player.id)
-    made, lost = _only_in(undoing.after.bags, undoing.before.bags), _only_in(undoing.before.bags, undoing.after.bags)
-    resized = {bag: size for bag, size in undoing.before.bags.items() if bag in undoing.after.bags}
+    was, became = undoing.before.bags, undoing.after.bags
     touched: Touched = {
         spot: await _back(tx, undoing, spot, world.slots.get(spot))
         for spot in sorted(undoing.before.slots.keys() | undoing.after.slots.keys())
     }
-    _require_bags(undoing, world, touched, made, lost, resized)
-    was = {bag: world.bags[bag] for bag in resized}
-    outcome = Outcome(touched, new_bags=lost | resized, lost_bags=made, resized_bags=was)
+    await _require_nobodys(tx, undoing, was.keys() - became.keys())
+    made = {bag: size for bag, size in became.items() if bag not in was}
+    resized = {bag: size for bag, size in world.bags.items() if bag in was}
+    _require_bags(undoing, after(world.slots, touched), _without({**world.bags, **was}, made))
+    outcome = Outcome(touched, new_bags=dict(was), lost_bags=made, resized_bags=resized)
     return [ItemsChanged("items_set", player.id, world.slots, outcome), *items.taken_off(player, touched)]
 
 
@@ -140,24 +104,24 @@ async def _back(tx: Reading, undoing: Undoing, spot: Spot, now: Stack | None) ->
     return stack
 
 
-def _require_bags(
-    undoing: Undoing,
-    world: World,
-    touched: Touched,
-    made: Mapping[str, int],
-    lost: Mapping[str, int],
-    resized: Mapping[str, int],
-) -> None:
-    after: Slots = {spot: stack for spot, stack in {**world.slots, **touched}.items() if stack}
-    for bag in made:
-        if any(place == bag for place, _ in after):
-            raise undoing.conflict("the bag holds items by now")
-    for bag, size in resized.items():
-        if bag not in world.bags or any(place == bag and slot >= size for place, slot in after):
-            raise undoing.conflict("the bag is another by now")
-    places = {INVENTORY, BANK, *lost, *(world.bags.keys() - made.keys())}
-    if lost.keys() & world.bags.keys() or any(place not in places for place, _ in after):
-        raise undoing.conflict("a bag that it moved is not what it was")
+def _require_bags(undoing: Undoing, slots: Slots, bags: Mapping[str, int]) -> None:
+    """One gets to each bag through one slot, and nothing lies in a bag that is not there."""
+    for (place, slot), stack in slots.items():
+        there = place in (INVENTORY, BANK) or slot < bags.get(place, 0)
+        if not there or (stack.bag_id and stack.bag_id not in bags):
+            raise undoing.conflict(BAG_MOVED_ON)
+    try:
+        held = link.reachable(slots, bags)
+    except BadField:
+        raise undoing.conflict(BAG_MOVED_ON) from None
+    if held != set(bags):
+        raise undoing.conflict(BAG_MOVED_ON)
+
+
+async def _require_nobodys(tx: Reading, undoing: Undoing, bags: Iterable[str]) -> None:
+    """A bag that comes back must not be with somebody by now."""
+    if await item_rows.known_bags(tx, bags):
+        raise undoing.conflict("a bag of it is with somebody by now")
 
 
 async def _spells(tx: Reading, undoing: Undoing) -> list[Change]:
@@ -189,33 +153,43 @@ async def _record(tx: Reading, undoing: Undoing) -> list[Change]:
     for name in wanted:
         if getattr(player, name) != undoing.after.player.get(name):
             raise undoing.conflict(f"its {name.replace('_', ' ')} is another by now")
-    after = replace(player, **wanted)
-    named = "name" in wanted
+    former = replace(player, **wanted)
+    named = former.name != player.name
     if named:
-        await characters.require_free(tx, after.name, player.id)
+        await characters.require_free(tx, former.name, player.id)
     if "user_id" in wanted:
-        await _require_user(tx, undoing, after.user_id)
-    return [PlayerChanged(player, after, named=named)] if after != player or named else []
+        await _require_user(tx, undoing, former.user_id)
+    if "equipment" in wanted:
+        await _require_worn(tx, undoing, former)
+    return [PlayerChanged(player, former, named=named)] if former != player else []
+
+
+async def _require_worn(tx: Reading, undoing: Undoing, former: Player) -> None:
+    worn = {(INVENTORY, slot) for slot in former.equipment if slot >= 0}
+    held = {(row.place, row.slot) for row in await item_rows.slots_of_place(tx, former.id, INVENTORY)}
+    if worn - held:
+        raise undoing.conflict("what it wore is not in its slot any more")
 
 
 async def _creation(tx: Reading, undoing: Undoing) -> list[Change]:
     player = await _locked(tx, undoing)
     _, change = await characters.deleted(tx, player.id, undoing.spelling)
-    made = replace(undoing.after, player={**undoing.after.player, MOVED_BY_PRESENCE: player.last_online})
-    if undoing.spelling.trace(change.world.trace(player)) != undoing.spelling.trace(made):
+    now = undoing.spelling.read_trace(undoing.spelling.trace(change.world.trace(player)))
+    if _lasting(now) != _lasting(undoing.after):
         raise undoing.conflict("the player has changed since; delete it if that is what you want")
     return [change]
 
 
 async def _deletion(tx: Reading, undoing: Undoing) -> list[Change]:
     held, wanted = undoing.before, {each.name for each in fields(Player)}
-    if held.player.keys() < wanted:
+    if not wanted <= held.player.keys():  # an erased person's rows have lost the name
         raise undoing.conflict("the ledger no longer says who it was")
     player = Player(**{name: value for name, value in held.player.items() if name in wanted})  # pyright: ignore[reportArgumentType] - read by the names of Player's own fields
     await _require_user(tx, undoing, player.user_id)
     if await players.lock_by_id(tx, player.id):
         raise undoing.conflict("the player is there again")
     await characters.require_free(tx, player.name, player.id)
+    await _require_nobodys(tx, undoing, held.bags)
     world = World(
         {spot: stack for spot, stack in held.slots.items() if stack},
         held.bags,
@@ -223,49 +197,6 @@ async def _deletion(tx: Reading, undoing: Undoing) -> list[Change]:
         {each: value for each, value in held.variables.items() if value is not None},
     )
     return [PlayerCreated(player, world)]
-
-
-async def _email(tx: Reading, undoing: Undoing) -> list[Change]:
-    user = await lookup.locked_user(tx, undoing.user_id)
-    if user.email != undoing.after.user.get("email"):
-        raise undoing.conflict("the account has another address by now")
-    return _changes(await accounts.change_email(tx, user.id, _text(undoing, "email"), None))
-
-
-async def _account_name(tx: Reading, undoing: Undoing) -> list[Change]:
-    user = await lookup.locked_user(tx, undoing.user_id)
-    if user.name != undoing.after.user.get("name"):
-        raise undoing.conflict("the account has another name by now")
-    return _changes(await accounts.rename(tx, user.id, _text(undoing, "name")))
-
-
-async def _powers(tx: Reading, undoing: Undoing) -> list[Change]:
-    user = await lookup.locked_user(tx, undoing.user_id)
-    if user.powers != _powers_of(undoing.after):
-        raise undoing.conflict("the account has other powers by now")
-    former = _powers_of(undoing.before)
-    actor = await lookup.user(tx, undoing.actor_id)
-    if any(was and not now and not held for was, now, held in zip(former, user.powers, actor.powers, strict=True)):
-        raise Outranked  # nobody gives what they do not have
-    return [PowersChanged(user, former)]
-
-
-async def _ban(tx: Reading, undoing: Undoing) -> list[Change]:
-    _require_same(undoing, (await lookup.locked_user(tx, undoing.user_id)).ban_reason, "ban_reason")
-    return _changes(await moderation.unban(tx, _order(undoing)))
-
-
-async def _unban(tx: Reading, undoing: Undoing) -> list[Change]:
-    return _changes(await moderation.ban(tx, _order(undoing, again="ban_reason")))
-
-
-async def _mute(tx: Reading, undoing: Undoing) -> list[Change]:
-    _require_same(undoing, (await lookup.locked_user(tx, undoing.user_id)).mute_reason, "mute_reason")
-    return _changes(await moderation.unmute(tx, _order(undoing)))
-
-
-async def _unmute(tx: Reading, undoing: Undoing) -> list[Change]:
-    return _changes(await moderation.mute(tx, _order(undoing, again="mute_reason")))
 
 
 ANYBODY: frozenset[str] = frozenset()
@@ -280,13 +211,7 @@ RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
     PlayerChanged.kind: (ANYBODY, _record),
     PlayerCreated.kind: (ANYBODY, _creation),
     PlayerDeleted.kind: (ANYBODY, _deletion),
-    EmailChanged.kind: (MANAGE, _email),
-    UserRenamed.kind: (MANAGE, _account_name),
-    PowersChanged.kind: (MANAGE, _powers),
-    UserBanned.kind: (BAN, _ban),
-    UserUnbanned.kind: (BAN, _unban),
-    UserMuted.kind: (MUTE, _mute),
-    UserUnmuted.kind: (MUTE, _unmute),
+    **account_undo.RULES,
 }
 WHY_NOT = {
     "password_changed": "the old password is kept nowhere",
@@ -305,12 +230,18 @@ def undoable(told: Told) -> bool:
     return told.kind in RULES and not _told_to_game(told)
 
 
-def _rule(told: Told) -> tuple[frozenset[str], Rule]:
-    if _told_to_game(told):
-        raise NotUndoable(kind=told.kind, why=TOLD_TO_GAME)
+def needed(told: Told) -> frozenset[str]:
+    """Which roles and powers it takes to undo it, or to hear why that cannot be."""
+    needs, _ = RULES.get(told.kind, (ANYBODY, None))
+    return needs | (account_undo.QUERY if told.about_account else ANYBODY) | (LINK if told.over_link else ANYBODY)
+
+
+def _rule(told: Told) -> Rule:
     if told.kind not in RULES:
         raise NotUndoable(kind=told.kind, why=WHY_NOT.get(told.kind, LOADED))
-    return RULES[told.kind]
+    if _told_to_game(told):
+        raise NotUndoable(kind=told.kind, why=TOLD_TO_GAME)
+    return RULES[told.kind][1]
 
 
 def _told_to_game(told: Told) -> bool:
@@ -318,8 +249,10 @@ def _told_to_game(told: Told) -> bool:
 
 
 async def _lock(tx: Reading, told: Told) -> None:
-    if told.player_id is None or await players.lock_by_id(tx, told.player_id) is None:
-        await users.lock(tx, told.user_id or "")
+    """The character; of one that is gone, its account."""
+    locked = await players.lock_by_id(tx, told.player_id) if told.player_id else None
+    if locked is None and told.user_id:
+        await users.lock(tx, told.user_id)
 
 
 async def _locked(tx: Reading, undoing: Undoing) -> Player:
@@ -336,45 +269,17 @@ async def _require_user(tx: Reading, undoing: Undoing, user_id: str) -> None:
         raise undoing.conflict("the account that owned it is not there any more") from None
 
 
-def _require_same(undoing: Undoing, reason: str | None, name: str) -> None:
-    if reason is None or reason != undoing.after.user.get(name):
-        raise undoing.conflict("it ended, or another took its place")
-
-
-def _order(undoing: Undoing, again: str | None = None) -> Order:
-    former = undoing.before.user
-    penalty = Penalty(str(former.get(again) or ""), str(former.get("moderator") or ""), _end(former)) if again else None
-    said = f"undoes change {undoing.told.seq}"
-    return Order(undoing.user_id, reason=said, moderator=undoing.actor, actor_id=undoing.actor_id, again=penalty)
-
-
-def _end(former: Mapping[str, object]) -> int | None:
-    ends_at = former.get("ends_at")
-    return ends_at if isinstance(ends_at, int) else None
-
-
-def _powers_of(side: Trace) -> Powers:
-    return Powers(**{name: bool(side.user.get(name)) for name in Powers._fields})
-
-
-def _text(undoing: Undoing, name: str) -> str:
-    """An erased person's rows have lost it."""
-    found = undoing.before.user.get(name)
-    if not isinstance(found, str):
-        raise undoing.conflict("the ledger no longer says what it was")
-    return found
-
-
-def _changes(decision: Decision[Any]) -> list[Change]:
-    return [each for each in decision.changes if not isinstance(each, Untraced)]
-
-
 def _side(side: bytes | str | None, spelling: Spelling) -> Trace:
     return spelling.read_trace(side) if side else Trace()
 
 
-def _only_in(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {bag: size for bag, size in one.items() if bag not in other}
+def _lasting(side: Trace) -> Trace:
+    """Presence is not a change."""
+    return replace(side, player={name: value for name, value in side.player.items() if name != MOVED_BY_PRESENCE})
+
+
+def _without(bags: Mapping[str, int], gone: Mapping[str, int]) -> dict[str, int]:
+    return {bag: size for bag, size in bags.items() if bag not in gone}
 
 
 def _quantity(stack: Stack | None) -> int:

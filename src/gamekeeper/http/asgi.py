@@ -50,13 +50,19 @@ class _Node:
 
 class Asgi:
     def __init__(
-        self, keeper: Keeper, callers: Callers, start: Hook, stop: Hook, pages: tuple[Route, ...] = ()
+        self,
+        keeper: Keeper,
+        callers: Callers,
+        start: Hook,
+        stop: Hook,
+        pages: tuple[Route, ...] = (),
+        live: object = None,
     ) -> None:
-        """`pages` are for people, and no operations of the API."""
+        """`pages` are for people, and no operations of the API; `live` is what they keep in this process."""
         self._keeper = keeper
         self._callers = callers
         self._files = Files(openapi.document(ROUTES, keeper.settings))
-        self._start, self._stop = start, stop
+        self._start, self._stop, self.live = start, stop, live
         self._root = _tree((*ROUTES, *pages, *((METRICS,) if keeper.settings.metrics_token else ())))
         self.admission = Admission(keeper.settings.requests_in_flight)
         self._proxies, self._cors = Proxies(keeper.settings), Cors(keeper.settings)
@@ -91,6 +97,7 @@ class Asgi:
             admission=self.admission,
             readiness=self._readiness,
             metrics=self.metrics,
+            live=self.live,
             asked=(scope.get("raw_path") or b"", scope["query_string"]),
         )
         status, body = await self._answer(request, scope, receive)
@@ -98,7 +105,7 @@ class Asgi:
         await send({"type": "http.response.body", "body": body, "more_body": request.stream is not None})
         if request.stream is not None:
             await _told_on(request, request.stream, send)
-        self._pace.count()
+        self._pace.count(fault=status in errors.FAULTS)
         if self._count:
             self._count(request.method, request.path, status, started)
         if self._log:

@@ -171,6 +171,8 @@ def _annotated(base: Any, meta: Meta) -> Read:  # noqa: ANN401 - as above
         return _integer(cast("int", meta.ge), cast("int", meta.le))
     if get_origin(base) is list:
         return _list(_reader(get_args(base)[0]), meta)
+    if get_origin(base) in (Union, types.UnionType):
+        return _reader(base)
     return _text(meta)
 
 

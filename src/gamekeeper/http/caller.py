@@ -66,8 +66,9 @@ class Callers:
         powers = {"ban": row.ban, "kick": row.kick, "mute": row.mute}
         rights = frozenset(right for right, has in (held | powers).items() if has)
         caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights)
-        if used:
-            self._used.add(row.token_id)
+        if not used:
+            return caller  # not believed: the next use would go by without being noted
+        self._used.add(row.token_id)
         if len(believed) >= BELIEVED_MOST:
             believed.clear()
         believed[authorization] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)

@@ -73,6 +73,8 @@ STATUS: Mapping[type[Refusal], int] = {
     OutcomeUnknown: 503,
 }
 
+FAULTS = frozenset(number for number in STATUS.values() if number >= STATUS[InternalError])  # ours, not the caller's
+
 
 def status(kind: type[Refusal]) -> int:
     """A refusal's own status, or that of the branch it is on."""

@@ -17,6 +17,7 @@ from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, F
 
 DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
 JSON, CSV = "json", "csv"
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how cells begin that spreadsheets carry out
 ACCOUNTS = "users.query"
 
 
@@ -25,12 +26,18 @@ async def changes(request: Request) -> bytes:
     form = request.query.get("format", JSON).lower()
     if form not in {JSON, CSV}:
         raise BadField(field="format", problem="must be json or csv")
-    wanted, before = _filter(request), paging.integer(request.query, "before", 1, NEVER, NEVER)
+    wanted, before = filter_of(request), paging.integer(request.query, "before", 1, NEVER, NEVER)
     most = LARGEST_FILE if form == CSV else LARGEST
     limit = min(paging.integer(request.query, "limit", 1, DEFAULT_LIMIT), most)
     cursor = None if before == NEVER else before
     page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, cursor, limit))
-    return _table(request, page) if form == CSV else wire.encode(_told(page))
+    if form == JSON:
+        return wire.encode(told(page))
+    request.content_type = b"text/csv; charset=utf-8"
+    request.answer_headers.append((b"content-disposition", b'attachment; filename="changes.csv"'))
+    if page.next is not None:
+        request.answer_headers.append((b"x-next", str(page.next).encode()))
+    return table(page)
 
 
 async def items(request: Request) -> bytes:
@@ -41,7 +48,10 @@ async def items(request: Request) -> bytes:
         wire.ItemsThen(
             spelling.item_slots(world.slots, INVENTORY, room.inventory_slots),
             spelling.item_slots(world.slots, BANK, room.bank_slots),
-            [wire.Bag(each, size, spelling.item_slots(world.slots, each, size)) for each, size in world.bags.items()],
+            [
+                wire.Bag(each, size, spelling.item_slots(world.slots, each, size))
+                for each, size in sorted(world.bags.items())
+            ],
         )
     )
 
@@ -63,6 +73,7 @@ async def undone(request: Request) -> bytes:
     seq = _number(request.params[0], "seq")
     keeper, caller = request.keeper, request.caller
     _, needs = await undo.require(keeper.store, seq)
+    caller.require(needs & {ACCOUNTS})  # before the rest, which would tell what kind of change it was
     caller.require(needs)
     by = (caller.account_id, caller.name)
     decide = partial(undo.undo, seq=seq, actor=by, spelling=keeper.changes.spelling, room=sizes(keeper.settings))
@@ -71,8 +82,8 @@ async def undone(request: Request) -> bytes:
     return answer
 
 
-def _filter(request: Request) -> Filter:
-    query = request.query
+def filter_of(request: Request) -> Filter:
+    """As the query says it."""
     player, user, actor = (_guid(request, name) for name in ("player", "user", "actor"))
     within, whose = next(
         ((within, each) for within, each in ((OF_PLAYER, player), (OF_USER, user), (BY_ACTOR, actor)) if each),
@@ -84,8 +95,8 @@ def _filter(request: Request) -> Filter:
         accounts=ACCOUNTS in request.caller.rights,
         since=_time(request, "from", 0),
         until=_time(request, "to", NEVER),
-        kind=query.get("kind") or None,
-        request_id=query.get("request") or None,
+        kind=_text(request, "kind"),
+        request_id=_text(request, "request"),
         reason=_text(request, "reason"),
         item_id=_guid(request, "item"),
         user_id=user if within == OF_PLAYER else None,
@@ -94,12 +105,13 @@ def _filter(request: Request) -> Filter:
 
 
 async def _world(request: Request) -> tuple[str, history.World]:
-    moment = _moment(request)
+    moment = moment_of(request)
     trace = request.keeper.changes.spelling
     return await request.keeper.store.read(lambda tx: history.belongings(tx, request.params[0], moment, trace))
 
 
-def _moment(request: Request) -> Moment:
+def moment_of(request: Request) -> Moment:
+    """What `at` says: a time or the number of a change; now when it says nothing."""
     text = request.query.get("at", "")
     if not text:
         return Moment()
@@ -141,16 +153,12 @@ def _text(request: Request, name: str) -> str | None:
     return text or None
 
 
-def _told(page: Page) -> wire.History:
+def told(page: Page) -> wire.History:
     return wire.History([spelling.told(each, page.undone.get(each.seq)) for each in page.changes], page.next)
 
 
-def _table(request: Request, page: Page) -> bytes:
+def table(page: Page) -> bytes:
     """What a spreadsheet could take for a formula is told to be text."""
-    request.content_type = b"text/csv; charset=utf-8"
-    request.answer_headers.append((b"content-disposition", b'attachment; filename="changes.csv"'))
-    if page.next is not None:
-        request.answer_headers.append((b"x-next", str(page.next).encode()))
     out = io.StringIO()
     writer = csv.writer(out)
     names = wire.ToldChange.__struct_fields__
@@ -160,10 +168,11 @@ def _table(request: Request, page: Page) -> bytes:
     return out.getvalue().encode()
 
 
-def _cells(told: Told, undone_by: int | None) -> Sequence[str]:
-    return [_cell(value) for value in msgspec.structs.astuple(spelling.told(told, undone_by))]
+def _cells(change: Told, undone_by: int | None) -> Sequence[str]:
+    return [_cell(value) for value in msgspec.structs.astuple(spelling.told(change, undone_by))]
 
 
 def _cell(value: object) -> str:
-    text = bytes(value).decode() if isinstance(value, msgspec.Raw) else "" if value is None else str(value)
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    if not isinstance(value, str):
+        return wire.encode(value).decode().removeprefix("null")
+    return f"'{value}" if value.startswith(FORMULA) else value

@@ -16,7 +16,7 @@ from gamekeeper.http.routes import NEVER, WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
 from gamekeeper.settings import Settings
 
-JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+JSON, FORM, CSV = "application/json", "application/x-www-form-urlencoded", "text/csv"
 OK, NOT_MODIFIED = "200", "304"
 GRANTS = wire.PasswordGrant | wire.RefreshGrant
 ABOUT = """\
@@ -39,6 +39,7 @@ GROUPS = {  # module → what its operations are about
     "spells": "Known spells; teaching and forgetting.",
     "users": "Accounts, and which characters are theirs.",
     "moderation": "Bans, mutes and kicks.",
+    "powers": "What accounts may do.",
     "credentials": "Passwords and emails: proving, changing and resetting them.",
     "tokens": "Logging in and out.",
     "info": "What sites and tools ask about the server first.",
@@ -79,9 +80,13 @@ SAME: Schema = {
 }
 
 
-@cache
 def document(routes: Sequence[Route], settings: Settings) -> bytes:
-    schemas = Schemas(settings.name_pattern, settings.max_level)
+    return _made(routes, settings.game_name, settings.name_pattern, settings.max_level)
+
+
+@cache  # of no other setting: a process that makes many apps has one document
+def _made(routes: Sequence[Route], game_name: str, name_pattern: str, max_level: int) -> bytes:
+    schemas = Schemas(name_pattern, max_level)
     shared: dict[str, Schema] = {}
     paths: dict[str, dict[str, Schema]] = {}
     for route in routes:
@@ -91,7 +96,7 @@ def document(routes: Sequence[Route], settings: Settings) -> bytes:
         {
             "openapi": "3.1.0",
             "info": {
-                "title": f"{settings.game_name} API",
+                "title": f"{game_name} API",
                 "version": __version__,
                 "summary": "Characters and accounts of an online game, over HTTP.",
                 "description": ABOUT,
@@ -176,6 +181,8 @@ def _in_path(name: str, route: Route) -> Schema:
     schema: Schema = {"type": "string", "minLength": 1, "maxLength": 255}
     if name in {"variableId", "bagId", "id", "objectId"}:
         schema = {"type": "string", "format": "uuid"}
+    elif name == "seq":
+        schema = {"type": "string", "pattern": "^[0-9]{1,18}$"}
     elif name == "server":
         schema = {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"}
     elif name in choices:
@@ -249,4 +256,5 @@ def _content(route: Route, schemas: Schemas) -> Schema:
     if isinstance(route.gives, str):
         return {kind: {"schema": {"type": "string"}} for kind in sorted(set(KINDS.values()))}
     example = samples.given(route.gives, route.handler)
-    return {JSON: {"schema": schemas.given(route.gives), "example": example}}
+    content: Schema = {JSON: {"schema": schemas.given(route.gives), "example": example}}
+    return {**content, CSV: {"schema": {"type": "string"}}} if route.asks is wire.HistoryQuery else content

@@ -1,24 +1,38 @@
 """How long this process has been serving, and how fast."""
 
 import time
+from collections import deque
+from itertools import islice
+from typing import NamedTuple
 
 SECOND_NS = 10**9
+KEPT = 310  # whole seconds that are remembered: five minutes, and two groups more than are over
+
+
+class Served(NamedTuple):
+    requests: int
+    faults: int  # those of them that failed on our side
+
+
+NONE = Served(0, 0)
 
 
 class Pace:
-    """Requests by whole seconds: two numbers are enough to tell of the last one that is over."""
+    """Requests by whole seconds: those that are over, and the one that is not."""
 
-    __slots__ = ("_before", "_counted", "_second", "_started")
+    __slots__ = ("_counted", "_faults", "_past", "_second", "_started")
 
     def __init__(self) -> None:
         self._started = time.monotonic_ns()  # a clock that nobody can set
         self._second: int = 0
-        self._before = self._counted = 0
+        self._counted = self._faults = 0
+        self._past = deque([NONE] * KEPT, KEPT)  # the oldest first
 
-    def count(self) -> None:
+    def count(self, *, fault: bool = False) -> None:
         """On every request's way."""
         self._turn()
         self._counted += 1
+        self._faults += fault
 
     @property
     def uptime_ms(self) -> int:
@@ -27,10 +41,27 @@ class Pace:
     @property
     def last_second(self) -> int:
         self._turn()
-        return self._before
+        return self._past[-1].requests
+
+    def last(self, seconds: int) -> Served:
+        """Of the last so many seconds that are over."""
+        self._turn()
+        return _sum(list(islice(reversed(self._past), seconds)))
+
+    def groups(self, seconds: int, count: int) -> list[Served]:
+        """The last so many groups of seconds that are over, the oldest first; a second never changes its group."""
+        self._turn()
+        past = list(self._past)
+        end = len(past) - self._second % seconds
+        return [_sum(past[end - seconds * back : end - seconds * (back - 1)]) for back in range(count, 0, -1)]
 
     def _turn(self) -> None:
         second = (time.monotonic_ns() - self._started) // SECOND_NS
         if second != self._second:
-            self._before = self._counted if second == self._second + 1 else 0
-            self._second, self._counted = second, 0
+            self._past.append(Served(self._counted, self._faults))
+            self._past.extend([NONE] * min(second - self._second - 1, KEPT))
+            self._second, self._counted, self._faults = second, 0, 0
+
+
+def _sum(served: list[Served]) -> Served:
+    return Served(sum(each.requests for each in served), sum(each.faults for each in served))

@@ -25,9 +25,9 @@ class Page:
         return self.number * self.size
 
 
-def from_query(query: Mapping[str, str], largest: int) -> Page:
+def from_query(query: Mapping[str, str], largest: int, default: int = DEFAULT_SIZE) -> Page:
     number = integer(query, "page", 0, 0)
-    size = min(integer(query, "pageSize", 1, DEFAULT_SIZE), largest)
+    size = min(integer(query, "pageSize", 1, default), largest)
     limit = min(integer(query, "limit", 1, size), size)
     return Page(number, size, limit)
 

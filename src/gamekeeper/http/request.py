@@ -46,6 +46,7 @@ class Request:
     admission: Admission
     readiness: Question[None]
     metrics: Metrics
+    live: object  # what the pages for people keep in this process
     asked: tuple[bytes, bytes]  # the path and the query, as they came
     caller: Caller = NOBODY
     raw: bytes = b""

@@ -22,6 +22,7 @@ from gamekeeper.http import (
     moderation,
     pages,
     players,
+    powers,
     spells,
     tokens,
     users,
@@ -177,6 +178,7 @@ ROUTES: tuple[Route, ...] = (
     Route(None, "GET", f"{K}/players/[lookupKey]/items", ANY, READ, NEVER, history.items, None, wire.ItemsThen, asks=wire.ThenQuery),
     Route(None, "GET", f"{K}/players/[lookupKey]/spells", ANY, READ, NEVER, history.spells, None, list[wire.KnownSpell], asks=wire.ThenQuery),
     Route(None, "GET", f"{K}/players/[lookupKey]/variables", ANY, READ, NEVER, history.variables, None, list[wire.Variable], asks=wire.ThenQuery),
+    Route(None, "POST", f"{K}/users/[lookupKey]/powers", MANAGE, WRITE, NEVER, powers.change, wire.ChangePowers, wire.HeldPowers),
     Route(None, "GET", f"{K}/search", ANY, READ, NEVER, finder.find, None, wire.Finds, asks=wire.FindQuery),
 
     Route(None, "GET", "/api/openapi.json", NOBODY, READ, CHECKED, pages.openapi, None, dict[str, Any]),

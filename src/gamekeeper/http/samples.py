@@ -71,6 +71,7 @@ BELOW = msgspec.structs.replace(
 RANK = wire.rank(11, 48, wire.encode(RECORD), [wire.ranked_player(12, wire.encode(BELOW))])
 COINS, IN_PACK = wire.ItemSlot(5, None, COIN, 1185), wire.ItemSlot(34, PACK_ID, PACK, 1)
 FLAGS = (False, False, False, False, False)
+HELD = (False, False, False, True, False, False, False, False)
 UNHARMED = (None, False, None, False, THEN, 2_057_761)
 LISTED = wire.UserRecord(USER_ID, USER, "marlow@example.test", wire.Power(*FLAGS, False), *UNHARMED)
 CHANGED = wire.UserRecord(USER_ID, USER, "marlow@example.org", wire.ChangedPower(*FLAGS, False, False), *UNHARMED)
@@ -124,6 +125,7 @@ SENT: Mapping[type[Any], object] = {
     wire.Penalty: wire.Penalty(7, "Sold what was not his.", KEEPER),
     wire.Pardon: wire.Pardon("Said sorry.", KEEPER),
     wire.Rename: wire.Rename("Aldwynne"),
+    wire.ChangePowers: wire.ChangePowers(mute=True, editor=False),
     wire.SetLevel: wire.SetLevel(49),
     wire.SetClass: wire.SetClass(WARDEN),
     wire.LogIn: {"grant_type": "password", "username": KEEPER, "password": HASH},
@@ -153,6 +155,7 @@ GIVEN: Mapping[object, object] = {
     wire.UserRecord[wire.ChangedPower]: CHANGED,
     wire.Paged[wire.UserRecord[wire.Power]]: wire.Paged(25, 0, 5, 1, [LISTED]),
     wire.Legacy[wire.UserRecord[wire.Power]]: wire.Legacy(25, 0, 1, [LISTED]),
+    wire.HeldPowers: wire.HeldPowers(USER_ID, USER, *HELD),
     wire.Registered: wire.Registered("Newcomer", "newcomer@example.org"),
     wire.Message: wire.Message(credentials.CORRECT),
     wire.Token: wire.Token(ACCESS, "bearer", 3600, REFRESH, *RFC_1123),

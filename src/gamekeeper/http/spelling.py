@@ -36,6 +36,7 @@ _attributes = attrgetter(*(wire.PLAYER_ATTRIBUTES[name] for name in _FIELDS))
 _document = msgspec.json.Decoder(wire.PlayerDocument)
 _side = msgspec.json.Decoder(wire.LedgerSide)
 _fields = msgspec.json.Decoder(dict[str, object])
+_ENTRY = set(wire.NamedEntry.__struct_fields__)
 _USER_ATTRIBUTES = {name: attribute for attribute, name in wire.USER_FIELDS.items()}
 _TRACED = {*wire.PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.LedgerSide.__struct_fields__}
 
@@ -148,6 +149,16 @@ def changed_user_record(user: User) -> bytes:
     return _user(user, wire.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
 
 
+def given_powers(body: wire.ChangePowers) -> dict[str, bool]:
+    """By right, in the rules' words; only those that were sent."""
+    sent = msgspec.structs.asdict(body)
+    return {wire.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
+
+
+def held_powers(user: User) -> bytes:
+    return encode(wire.HeldPowers(user.id, user.name, *user.powers))
+
+
 def token(pair: Pair) -> bytes:
     seconds = (pair.expires_at - pair.issued_at) // 1000
     dates = (_http_date(pair.issued_at), _http_date(pair.expires_at))
@@ -240,7 +251,10 @@ def trace(side: Trace) -> str:
 
 
 def read_trace(side: bytes | str) -> Trace:
-    fields, rest = _fields.decode(side), _side.decode(side)
+    fields = _fields.decode(side)
+    if any(_is_catalogue(value) for value in fields.values()):
+        return Trace(catalogue={name.lower(): value for name, value in fields.items()})
+    rest = _side.decode(side)
     slots = _spots(INVENTORY, rest.Items) | _spots(BANK, rest.Bank)
     for bag in rest.Bags:
         slots |= _spots(bag.Id, bag.Slots)
@@ -276,6 +290,12 @@ def sums(side: bytes | str | None) -> Counter[str]:
             else:
                 waiting += record.values()
     return found
+
+
+def _is_catalogue(value: object) -> bool:
+    """Its kinds are called like what a character holds, but its entries have names."""
+    first = next(iter(cast("list[object]", value)), None) if isinstance(value, list) else None
+    return isinstance(first, dict) and cast("dict[str, object]", first).keys() >= _ENTRY
 
 
 def _attributed(fields: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:

@@ -111,6 +111,24 @@ class Rename(Struct):
     name: Name
 
 
+_QUERY = Meta(extra={"or": "users.query"}, description="Also as `users.query`.")
+_MANAGE = Meta(extra={"or": "users.manage"}, description="Also as `users.manage`.")
+_LINK = Meta(extra={"or": "game.link"}, description="Also as `game.link`.")
+
+
+class ChangePowers(Struct):
+    """Only what is given changes."""
+
+    editor: bool | UnsetType = UNSET
+    ban: bool | UnsetType = UNSET
+    kick: bool | UnsetType = UNSET
+    mute: bool | UnsetType = UNSET
+    api: bool | UnsetType = UNSET
+    usersquery: Annotated[bool | UnsetType, _QUERY] = UNSET
+    usersmanage: Annotated[bool | UnsetType, _MANAGE] = UNSET
+    gamelink: Annotated[bool | UnsetType, _LINK] = UNSET
+
+
 class SetLevel(Struct):
     level: Level
 
@@ -240,7 +258,7 @@ OfItem = Annotated[Guid, Meta(description="Changes that have this item on either
 OfRequest = Annotated[str, Meta(description="Changes that the request with this `X-Request-Id` made.")]
 Because = Annotated[Text, Meta(description="Changes whose reason has this in it, in any case.")]
 OfKind = Annotated[str, Meta(description="Changes of this kind, such as `items_given`.")]
-Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table for spreadsheets.")]
+Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table for spreadsheets; its `X-Next` is `Next`.")]
 Then = Annotated[str, Meta(description="The number of a change, or a time: how it was once that had happened.")]
 Sought = Annotated[Text, Meta(description="An id, or the beginning or a part of a name or an email.")]
 
@@ -481,6 +499,21 @@ class UserRecord(Struct, Generic[R]):
     IsBanned: bool
     RegistrationDate: Instant
     PlayTimeSeconds: int  # of all its characters
+
+
+class HeldPowers(Struct):
+    """All that an account may do; the spec's records say a part of it."""
+
+    Id: str
+    Name: str
+    Editor: bool
+    Ban: bool
+    Kick: bool
+    Mute: bool
+    Api: bool
+    UsersQuery: bool
+    UsersManage: bool
+    GameLink: bool
 
 
 class Registered(Struct):
@@ -739,6 +772,11 @@ USER_FIELDS = {
     "users_query": "UsersQuery",
     "users_manage": "UsersManage",
     "game_link": "GameLink",
+}
+RIGHTS = {  # what a body that changes powers calls those that have a point in their name
+    "usersquery": "users.query",
+    "usersmanage": "users.manage",
+    "gamelink": "game.link",
 }
 TIMES = frozenset({"CreationDate", "LastOnline", "EndsAt"})
 PERSONAL = (PLAYER_FIELDS["name"], *(USER_FIELDS[each] for each in ("email", "mute_reason", "ban_reason", "reason")))

@@ -39,16 +39,19 @@ class _Kind(NamedTuple):
     entry: type[Item | Variable | Named]
     total: Statement
     page: Statement
+    called: Statement
     by_id: Statement
     save: Statement
 
 
 KINDS: Mapping[str, _Kind] = {
-    "items": _Kind(Item, SQL.count_items, SQL.items, SQL.items_by_id, SQL.save_items),
-    "spells": _Kind(Named, SQL.count_spells, SQL.spells, SQL.spells_by_id, SQL.save_spells),
-    "variables": _Kind(Variable, SQL.count_variables, SQL.variables, SQL.variables_by_id, SQL.save_variables),
-    "classes": _Kind(Named, SQL.count_classes, SQL.classes, SQL.classes_by_id, SQL.save_classes),
-    "maps": _Kind(Named, SQL.count_maps, SQL.maps, SQL.maps_by_id, SQL.save_maps),
+    "items": _Kind(Item, SQL.count_items, SQL.items, SQL.items_called, SQL.items_by_id, SQL.save_items),
+    "spells": _Kind(Named, SQL.count_spells, SQL.spells, SQL.spells_called, SQL.spells_by_id, SQL.save_spells),
+    "variables": _Kind(
+        Variable, SQL.count_variables, SQL.variables, SQL.variables_called, SQL.variables_by_id, SQL.save_variables
+    ),
+    "classes": _Kind(Named, SQL.count_classes, SQL.classes, SQL.classes_called, SQL.classes_by_id, SQL.save_classes),
+    "maps": _Kind(Named, SQL.count_maps, SQL.maps, SQL.maps_called, SQL.maps_by_id, SQL.save_maps),
 }
 
 
@@ -90,6 +93,11 @@ async def count(tx: Reading, kind: str) -> int:
 
 async def page(tx: Reading, kind: str, limit: int, offset: int) -> list[Entry]:
     return _entries(kind, await tx.all(KINDS[kind].page, limit, offset))
+
+
+async def called(tx: Reading, kind: str, text: str, limit: int) -> list[Entry]:
+    """Those with this text, in small letters, in their names; the likeliest first."""
+    return _entries(kind, await tx.all(KINDS[kind].called, text, limit))
 
 
 async def by_id(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, Entry]:

@@ -8,6 +8,11 @@ WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 -- name: items
 SELECT id, name, stackable, max_stack, bag_slots, icon FROM items ORDER BY name, id LIMIT $1 OFFSET $2;
 
+-- With this text in their names, those that begin with it first. No LIKE: nothing in the text has to be escaped.
+-- name: items_called
+SELECT id, name, stackable, max_stack, bag_slots, icon FROM items WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+
 -- name: count_items
 SELECT COUNT(*) FROM items;
 
@@ -32,6 +37,10 @@ SELECT id, name FROM spells WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FRO
 -- name: spells
 SELECT id, name FROM spells ORDER BY name, id LIMIT $1 OFFSET $2;
 
+-- name: spells_called
+SELECT id, name FROM spells WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+
 -- name: count_spells
 SELECT COUNT(*) FROM spells;
 
@@ -52,6 +61,10 @@ SELECT id, name, type FROM variables WHERE id IN (SELECT CAST(value->>'id' AS {g
 -- name: variables
 SELECT id, name, type FROM variables ORDER BY name, id LIMIT $1 OFFSET $2;
 
+-- name: variables_called
+SELECT id, name, type FROM variables WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+
 -- name: count_variables
 SELECT COUNT(*) FROM variables;
 
@@ -69,6 +82,10 @@ SELECT id, name FROM classes WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FR
 -- name: classes
 SELECT id, name FROM classes ORDER BY name, id LIMIT $1 OFFSET $2;
 
+-- name: classes_called
+SELECT id, name FROM classes WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+
 -- name: count_classes
 SELECT COUNT(*) FROM classes;
 
@@ -85,6 +102,10 @@ SELECT id, name FROM maps WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM 
 
 -- name: maps
 SELECT id, name FROM maps ORDER BY name, id LIMIT $1 OFFSET $2;
+
+-- name: maps_called
+SELECT id, name FROM maps WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
+ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
 
 -- name: count_maps
 SELECT COUNT(*) FROM maps;

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from gamekeeper.store.statements import Statement
@@ -83,6 +84,11 @@ class Store(Reading, Protocol):
     """Itself it reads single statements; `read` gives several of them one snapshot, `write` one transaction."""
 
     engine: str
+
+    @property
+    def path(self) -> Path | None:
+        """The file that the data is in; None when the database is a server."""
+        ...
 
     async def open(self) -> None: ...
 

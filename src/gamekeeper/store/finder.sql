@@ -44,11 +44,11 @@ LIMIT $3;
 
 -- The catalogue is as large as a game's design, not as its players are many.
 -- name: catalogue
-SELECT 'item' AS kind, id, name FROM items WHERE lower(name) LIKE $1 ESCAPE '!'
-UNION ALL SELECT 'spell', id, name FROM spells WHERE lower(name) LIKE $1 ESCAPE '!'
-UNION ALL SELECT 'variable', id, name FROM variables WHERE lower(name) LIKE $1 ESCAPE '!'
-UNION ALL SELECT 'class', id, name FROM classes WHERE lower(name) LIKE $1 ESCAPE '!'
-UNION ALL SELECT 'map', id, name FROM maps WHERE lower(name) LIKE $1 ESCAPE '!'
+SELECT 'item' AS kind, id, name FROM items WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+UNION ALL SELECT 'spell', id, name FROM spells WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+UNION ALL SELECT 'variable', id, name FROM variables WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+UNION ALL SELECT 'class', id, name FROM classes WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
+UNION ALL SELECT 'map', id, name FROM maps WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
 ORDER BY kind, name, id LIMIT $2;
 
 -- name: by_id

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gamekeeper.store import pattern
 from gamekeeper.store.engine import Reading, Row
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
@@ -31,6 +32,11 @@ class Told(NamedTuple):
     actor: str | None
     player: str | None
     user: str | None
+
+    @property
+    def about_account(self) -> bool:
+        """As `page` sees it."""
+        return self.kind.startswith("user") or (self.user_id is not None and self.player_id is None)
 
 
 class Filter(NamedTuple):
@@ -81,7 +87,7 @@ async def page(tx: Reading, wanted: Filter, before: int, window: int, limit: int
         wanted.until,
         wanted.kind,
         wanted.request_id,
-        _part(wanted.reason),
+        pattern.part(wanted.reason) if wanted.reason else None,
         f"%{wanted.item_id}%" if wanted.item_id else None,
         wanted.user_id,
         wanted.actor_id,
@@ -100,27 +106,20 @@ async def one(tx: Reading, seq: int) -> Told | None:
 
 
 async def undoing(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]]:
-    """What takes each of them back, and what takes that back: from a number to those that undo it."""
+    """What takes each of them back, and what takes that back: from a number to those that do."""
     found: dict[int, list[int]] = {}
     for seq, undoes in await tx.all(SQL.undoing, as_table({"seq": each} for each in numbers)):
         found.setdefault(undoes, []).append(seq)
     return found
 
 
-async def back(tx: Reading, player_id: str, before: int, since: int, since_ms: int, limit: int) -> list[Step]:
-    return [Step(*row) for row in await tx.all(SQL.back, player_id, before, since, since_ms, limit)]
+async def back(tx: Reading, player_id: str, before: int, since: int, limit: int) -> list[Step]:
+    return [Step(*row) for row in await tx.all(SQL.back, player_id, before, since, limit)]
 
 
 async def first_from(tx: Reading, seq: int) -> tuple[int, int] | None:
     row = await tx.one(SQL.first_from, seq)
     return (row[0], row[1]) if row else None
-
-
-def _part(text: str | None) -> str | None:
-    if text is None:
-        return None
-    escaped = text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
-    return f"%{escaped}%"
 
 
 def _told(row: Row) -> Told:

@@ -7,6 +7,7 @@ from gamekeeper.store.statements import Statements
 
 SQL = Statements("mails")
 LISTED_MOST = 1000
+COUNTED_MOST = 1000  # by `counts`
 
 
 class Taken(NamedTuple):
@@ -36,6 +37,23 @@ class Listed(NamedTuple):
     code: str | None  # while it lives
 
 
+class Outgoing(NamedTuple):
+    """A mail as keepers see it: nobody but its reader has the code in it."""
+
+    id: str
+    user_id: str
+    name: str
+    kind: str
+    address: str
+    state: str  # queued, sending, sent, failed, expired
+    queued_at: int
+    expires_at: int
+    tries: int
+    next_try_at: int | None
+    sent_at: int | None
+    last_error: str | None
+
+
 def queue(tx: Writing, mail_id: str, user_id: str, caller_id: str, address: str, life_ms: int) -> None:
     tx.later(SQL.queue, mail_id, user_id, caller_id, address, life_ms)
 
@@ -53,6 +71,11 @@ async def wait_of_caller(tx: Reading, caller_id: str, most: int, window_ms: int)
 
 async def any_due(tx: Reading) -> bool:
     return await tx.one(SQL.any_due) is not None
+
+
+async def any_stuck(tx: Reading, since_ms: int) -> bool:
+    """Whether one has been waiting for so long."""
+    return await tx.one(SQL.any_stuck, since_ms) is not None
 
 
 async def take(tx: Writing, lease_ms: int) -> Taken | None:
@@ -90,6 +113,11 @@ async def retry(tx: Writing, mail_id: str | None) -> list[str]:
 
 async def page(tx: Reading, most: int) -> list[Listed]:
     return [Listed(*row) for row in await tx.all(SQL.page, most)]
+
+
+async def newest(tx: Reading, before: tuple[int, str], limit: int) -> list[Outgoing]:
+    """Those queued before a moment, and at that moment those with a smaller id."""
+    return [Outgoing(*row) for row in await tx.all(SQL.newest, *before, limit)]
 
 
 async def by_id(tx: Reading, mail_id: str) -> Listed | None:

@@ -16,6 +16,9 @@ ORDER BY queued_at DESC LIMIT 1 OFFSET $2 - 1;
 SELECT 1 FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id
 WHERE m.next_try_at <= {now} AND r.expires_at > {now} AND r.tries_left > 0 LIMIT 1;
 
+-- name: any_stuck
+SELECT 1 FROM mails WHERE next_try_at IS NOT NULL AND queued_at < {now} - $1 LIMIT 1;
+
 -- name: next_due
 SELECT m.id, u.name, m.address, r.code, m.queued_at, m.tries + 1, r.expires_at - {now}, {now} + $1
 FROM mails m JOIN resets r ON r.user_id = m.user_id AND r.mail_id = m.id JOIN users u ON u.id = m.user_id
@@ -56,6 +59,12 @@ RETURNING id;
 SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error, code
 FROM mail_records
 ORDER BY queued_at DESC, id LIMIT $1;
+
+-- The newest before a moment and an id; without the codes.
+-- name: newest
+SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error
+FROM mail_records WHERE (queued_at, id) < ($1, $2)
+ORDER BY queued_at DESC, id DESC LIMIT $3;
 
 -- name: by_id
 SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error, code

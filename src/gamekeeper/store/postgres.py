@@ -49,6 +49,7 @@ WORDS = {
     "document": "json",
     "boolean": "boolean",
     "ordered": 'text COLLATE "C"',
+    "bytewise": 'COLLATE "C"',
     "long": "bigint",
     # a number is drawn only by a transaction that already owns its id: the change feed relies on it
     "ledger_number": (
@@ -185,7 +186,7 @@ class _Line:
 
 
 class PostgresStore:
-    engine = "postgres"
+    engine, path = "postgres", None
 
     def __init__(self, url: str, connections: int) -> None:
         self._urls = hosts.each(url)

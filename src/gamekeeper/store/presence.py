@@ -1,6 +1,7 @@
 """Game servers, their leases, and who is on them."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.lists import News, news
@@ -9,6 +10,19 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("presence")
+
+
+class Server(NamedTuple):
+    """A game server, when its lease ends, and how many are on it as far as they were counted."""
+
+    name: str
+    expires_at: int
+    players: int
+
+
+class Present(NamedTuple):
+    fold: str
+    player_id: str
 
 
 async def count(tx: Reading) -> int:
@@ -25,6 +39,21 @@ async def count_servers(tx: Reading) -> int:
 async def count_of_server(tx: Reading, server: str) -> int:
     row = await tx.one(SQL.count_of_server, server)
     return row[0] if row else 0
+
+
+async def servers(tx: Reading, counted: int, limit: int) -> list[Server]:
+    """By name, so many of them; those on each are counted up to a number."""
+    return [Server(*row) for row in await tx.all(SQL.servers, counted, limit)]
+
+
+async def some_of_server(tx: Reading, server: str, limit: int) -> list[Present]:
+    """In no order."""
+    return [Present(*row) for row in await tx.all(SQL.some_of_server, server, limit)]
+
+
+async def servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
+    """On which server each of these is that is online."""
+    return {row[0]: row[1] for row in await tx.all(SQL.servers_of, _ids(ids))}
 
 
 async def records_from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[Record]]:
@@ -55,6 +84,12 @@ async def lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
 
 async def is_online(tx: Reading, player_id: str) -> bool:
     return await tx.one(SQL.is_online, player_id) is not None
+
+
+async def server_of(tx: Reading, player_id: str) -> str | None:
+    """Where the player is online."""
+    row = await tx.one(SQL.server_of, player_id)
+    return row[0] if row else None
 
 
 async def lock_server(tx: Reading, server: str) -> bool:
@@ -90,8 +125,8 @@ async def leave(tx: Writing, name: str, ids: Iterable[str]) -> None:
     await tx.returning(SQL.leave, name, table)
 
 
-async def any_lapsed(tx: Reading) -> bool:
-    return await tx.one(SQL.any_lapsed) is not None
+async def any_lapsed(tx: Reading, since_ms: int = 0) -> bool:
+    return await tx.one(SQL.any_lapsed, since_ms) is not None
 
 
 async def lapsed(tx: Reading) -> list[str]:

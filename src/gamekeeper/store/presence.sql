@@ -7,6 +7,19 @@ SELECT COUNT(*) FROM servers;
 -- name: count_of_server
 SELECT COUNT(*) FROM presence WHERE server = $1;
 
+-- How many are on each is counted up to a number, and not further.
+-- name: servers
+SELECT s.name, s.expires_at,
+       (SELECT COUNT(*) FROM (SELECT 1 FROM presence o WHERE o.server = s.name LIMIT $1) AS counted)
+FROM servers s ORDER BY s.name LIMIT $2;
+
+-- name: some_of_server
+SELECT fold, player_id FROM presence WHERE server = $1 LIMIT $2;
+
+-- name: servers_of
+SELECT r.player_id, r.server
+FROM json_each($1) AS wanted, {each} presence r WHERE r.player_id = CAST(value->>'id' AS {guid}) {end_each};
+
 -- name: records_from_name
 SELECT r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
 FROM (SELECT fold, player_id FROM presence WHERE fold >= $1
@@ -40,6 +53,9 @@ WHERE n % $1 = 1 ORDER BY n;
 -- name: is_online
 SELECT 1 FROM presence WHERE player_id = $1;
 
+-- name: server_of
+SELECT server FROM presence WHERE player_id = $1;
+
 -- name: lock_server
 SELECT name, expires_at FROM servers WHERE name = $1 AND expires_at > {now} {for_update};
 
@@ -69,7 +85,7 @@ DELETE FROM presence
 WHERE server = $1 AND player_id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($2));
 
 -- name: any_lapsed
-SELECT 1 FROM servers WHERE expires_at <= {now} LIMIT 1;
+SELECT 1 FROM servers WHERE expires_at <= {now} - $1 LIMIT 1;
 
 -- name: lapsed
 SELECT name FROM servers WHERE expires_at <= {now} ORDER BY name {for_update};

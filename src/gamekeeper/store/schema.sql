@@ -108,6 +108,7 @@ CREATE TABLE tokens (
 CREATE INDEX tokens_by_user ON tokens (user_id, issued_at);
 CREATE INDEX tokens_by_family ON tokens (family_id);
 CREATE INDEX tokens_by_age ON tokens (refresh_expires);
+CREATE INDEX tokens_by_issue ON tokens (issued_at, id);
 
 -- All tokens of an account end with one write, however many there are: another round begins.
 CREATE TABLE token_rounds (

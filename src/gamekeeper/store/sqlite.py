@@ -31,6 +31,7 @@ WORDS = {
     "document": "BLOB",
     "boolean": "INTEGER",
     "ordered": "TEXT",
+    "bytewise": "COLLATE BINARY",
     "long": "INTEGER",
     "ledger_number": "INTEGER PRIMARY KEY AUTOINCREMENT",
     "list_mark": "INTEGER PRIMARY KEY AUTOINCREMENT",

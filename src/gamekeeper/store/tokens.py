@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -58,6 +58,21 @@ class Listed(NamedTuple):
     live: bool
 
 
+class Issued(NamedTuple):
+    """A token as keepers see it."""
+
+    id: str
+    user_id: str
+    user: str
+    read_only: bool
+    renewable: bool  # it has a refresh token: somebody logged in
+    idle_ms: int | None  # it ends when nobody has used it for so long: the console's
+    issued_at: int
+    ends_at: int
+    last_used: int | None
+    live: bool
+
+
 async def caller(tx: Reading, access_hash: str) -> CallerRow | None:
     row = await tx.one(SQL.caller, access_hash)
     if row is None:
@@ -108,6 +123,11 @@ async def list_(tx: Reading, user_id: str | None) -> list[Listed]:
     return [Listed(*row)._replace(read_only=bool(row[2]), live=bool(row[8])) for row in rows]
 
 
+async def newest(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> list[Issued]:
+    """Of one account or of all: those issued before a moment, and at that moment those with a smaller id."""
+    return [_issued(row) for row in await tx.all(SQL.newest, *before, limit, user_id)]
+
+
 def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
     """Except of those whose use was noted less than the pause ago."""
     tx.later(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
@@ -115,3 +135,7 @@ def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
 
 def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
     tx.later(SQL.delete_old, older_than_ms, most)
+
+
+def _issued(row: Row) -> Issued:
+    return Issued(*row)._replace(read_only=bool(row[3]), renewable=bool(row[4]), live=bool(row[9]))

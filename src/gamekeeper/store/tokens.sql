@@ -43,6 +43,23 @@ FROM token_records
 WHERE CAST($1 AS {guid}) IS NULL OR user_id = $1
 ORDER BY issued_at DESC, id LIMIT $2;
 
+-- The newest before a moment and an id, the ended ones too: how many those are must not make a request long.
+-- name: newest
+SELECT t.id, t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.read_only, t.refresh_hash IS NOT NULL,
+       t.idle_ms, t.issued_at,
+       CASE WHEN t.exchanged_at IS NULL AND t.refresh_expires > t.access_expires THEN t.refresh_expires
+            ELSE t.access_expires END, t.last_used,
+       t.revoked_at IS NULL
+           AND t.round = COALESCE((SELECT r.number FROM token_rounds r WHERE r.user_id = t.user_id), 0)
+           AND (t.access_expires > {now} OR (t.exchanged_at IS NULL AND t.refresh_expires > {now}))
+           AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms)
+FROM (SELECT * FROM (SELECT * FROM tokens WHERE CAST($4 AS {guid}) IS NULL AND (issued_at, id) < ($1, $2)
+                     ORDER BY issued_at DESC, id DESC LIMIT $3) AS of_all
+      UNION ALL
+      SELECT * FROM (SELECT * FROM tokens WHERE user_id = $4 AND (issued_at, id) < ($1, $2)
+                     ORDER BY issued_at DESC, id DESC LIMIT $3) AS of_user) AS t
+ORDER BY t.issued_at DESC, t.id DESC;
+
 -- name: note_use
 UPDATE tokens SET last_used = {now}
 WHERE id IN (SELECT t.id FROM tokens t

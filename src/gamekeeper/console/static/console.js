@@ -1,5 +1,6 @@
 // What every page has: the search box's key, local times, light or dark, actions in a dialog, what was done.
 import { openAction } from "./actions.js";
+import { searchBox } from "./search.js";
 
 const THEME = "gamekeeper-theme";
 const root = document.documentElement;
@@ -52,5 +53,6 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-theme-switch]")) switchTheme();
 });
 document.addEventListener("submit", openAction);
+if (document.getElementById("find")) searchBox(document.getElementById("find"));
 localTimes();
 showDone();

@@ -5,3 +5,4 @@ CREATE INDEX ledger_by_actor ON ledger (actor_id, seq) WHERE actor_id IS NOT NUL
 
 -- A token that ends when nobody has used it for so long: a person's, who went away from the browser.
 ALTER TABLE tokens ADD COLUMN idle_ms {long};
+CREATE INDEX tokens_by_issue ON tokens (issued_at, id);

@@ -1,0 +1,127 @@
+"""An account: who it is, its characters, what it may do, what keeps it out, its tokens and what happened to it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gamekeeper.console import changes, marks, pages, tokens
+from gamekeeper.game import accounts, history, lookup, moderation
+from gamekeeper.game.history import Page
+from gamekeeper.game.players import Player
+from gamekeeper.http import paging
+from gamekeeper.http.request import Request
+from gamekeeper.store import moderation as penalties
+from gamekeeper.store import players, users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.history import NEVER, OF_USER, Filter
+from gamekeeper.store.moderation import Penalty
+from gamekeeper.store.players import Record
+from gamekeeper.store.users import Powers, User
+
+CHANGES = 20  # of the history at a time
+TOKENS = 10
+RIGHTS = {  # as the operation calls it → as people do, and what it means
+    "api": ("API access", "signs in here and gets tokens"),
+    "users.query": ("Sees accounts", "role users.query"),
+    "users.manage": ("Manages accounts", "role users.manage; it sees them too"),
+    "game.link": ("Is a game server", "role game.link"),
+    "editor": ("Edits the game", "in the game's editor"),
+    "ban": ("Bans", "and ends bans"),
+    "kick": ("Kicks", "out of the game"),
+    "mute": ("Mutes", "and ends mutes"),
+}
+DAYS = {1: "1 day", 3: "3 days", 7: "7 days", 30: "30 days", 90: "90 days", 365: "1 year", 0: "for good"}
+ACTS = frozenset({"ban", "kick", "mute"})
+
+
+class Right(NamedTuple):
+    name: str
+    title: str
+    meaning: str
+    held: bool
+    ours: bool  # whoever looks has it too, and so may give and take it
+
+
+class Sight(NamedTuple):
+    """All that one moment of the database says."""
+
+    user: User
+    looker: User | None
+    characters: list[Record]
+    ban: Penalty | None
+    mute: Penalty | None
+    tokens: tokens.Page
+    past: Page
+
+
+async def show(request: Request) -> bytes:
+    sight = await request.keeper.store.read(lambda tx: _look(tx, request))
+    user, rights = sight.user, request.caller.rights
+    mine = user.id == request.caller.account_id
+    below = sight.looker is not None and not mine and moderation.may_act_on(sight.looker.powers, user.powers)
+    return pages.render(
+        request,
+        "account.html",
+        user=user,
+        mine=mine,
+        characters=[(_read(request, each), each) for each in sight.characters],
+        online=any(each.online for each in sight.characters),
+        ban=sight.ban,
+        mute=sight.mute,
+        acts=ACTS & rights if below else frozenset[str](),
+        days=DAYS,
+        powers=_rights(user.powers, sight.looker.powers if sight.looker else Powers()),
+        edits_powers=below and "users.manage" in rights,
+        manages="users.manage" in rights,
+        mail_set_up=bool(request.keeper.settings.smtp_url),
+        sees_tokens=_sees_tokens(request, user),
+        tokens=sight.tokens.tokens,
+        more_tokens=sight.tokens.next is not None,
+        own=request.caller.token_id,
+        home=f"/console/accounts/{user.id}",
+        operations=f"/api/v1/users/{user.id}",
+        changes=await changes.entries(request, sight.past.changes, sight.past.undone),
+        older=sight.past.next,
+        later="before" in request.query,
+    )
+
+
+async def me(request: Request) -> bytes:
+    """One's own account; who may not see accounts sees their own tokens all the same."""
+    me = request.caller
+    if "users.query" in me.rights:
+        return pages.redirect(request, f"/console/accounts/{me.account_id}")
+    page = await tokens.live(request.keeper.store, me.account_id, marks.START, tokens.LIMIT)
+    return pages.render(request, "me.html", tokens=page.tokens, more_tokens=page.next is not None, own=me.token_id)
+
+
+async def _look(tx: Reading, request: Request) -> Sight:
+    user = await lookup.user_record(tx, request.params[0])
+    before = paging.integer(request.query, "before", 1, NEVER, NEVER)
+    seen = _sees_tokens(request, user)
+    return Sight(
+        user=user,
+        looker=await users.by_id(tx, request.caller.account_id),
+        characters=await players.records_of_user(tx, user.id),
+        ban=await penalties.ban_of(tx, user.id) if user.ban_reason is not None else None,
+        mute=await penalties.mute_of(tx, user.id) if user.mute_reason is not None else None,
+        tokens=await tokens.live(tx, user.id, marks.START, TOKENS) if seen else tokens.Page([], None),
+        past=await history.page(
+            tx, Filter(within=OF_USER, whose=user.id), None if before == NEVER else before, CHANGES
+        ),
+    )
+
+
+def _sees_tokens(request: Request, user: User) -> bool:
+    """Who may end them: their owner, and who manages accounts."""
+    return user.id == request.caller.account_id or "users.manage" in request.caller.rights
+
+
+def _read(request: Request, record: Record) -> Player:
+    return request.keeper.changes.spelling.read_player(record.document, record.last_online)
+
+
+def _rights(theirs: Powers, ours: Powers) -> Sequence[Right]:
+    return [
+        Right(name, title, meaning, getattr(theirs, accounts.FLAGS[name]), getattr(ours, accounts.FLAGS[name]))
+        for name, (title, meaning) in RIGHTS.items()
+    ]

@@ -1,0 +1,100 @@
+"""What a character holds, as grids of slots: inventory, bank and each bag."""
+
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from gamekeeper.console import differences
+from gamekeeper.console.differences import PLACES, Names
+from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
+from gamekeeper.game.spelling import Trace
+from gamekeeper.http import wire
+from gamekeeper.settings import Settings
+from gamekeeper.store.catalogue import Item
+
+STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.STATS]
+WORN = ("helmet", "armor", "weapon", "shield", "boots")
+COLOURS = 12  # of tiles; the style sheet has one for each
+SHOWN = 35  # slots that are shown although they are empty; a bank may have hundreds
+PICTURE = "data:image/"  # an icon that is all there: nothing is fetched for it
+
+
+class Cell(NamedTuple):
+    """A slot; an empty one has no stack, and then the rest says nothing."""
+
+    slot: int
+    stack: Stack | None = None
+    name: str = ""
+    initials: str = ""
+    colour: int = 0
+    icon: str = ""
+    picture: str = ""
+    buffs: tuple[tuple[str, int], ...] = ()
+    worn: str = ""
+
+
+class Grid(NamedTuple):
+    title: str
+    place: str
+    size: int
+    used: int
+    cells: list[Cell]
+
+    @property
+    def unseen(self) -> int:
+        """Empty slots at the end that are not shown."""
+        return self.size - len(self.cells)
+
+
+def grids(held: Trace, names: Names, room: Settings, equipment: Iterable[int]) -> list[Grid]:
+    slots: dict[Spot, Stack] = {spot: stack for spot, stack in held.slots.items() if stack}
+    worn = {slot: what for slot, what in zip(equipment, WORN, strict=False) if slot >= 0}
+    bags = {stack.bag_id: (spot, stack) for spot, stack in slots.items() if stack.bag_id}
+    found = [
+        _grid(PLACES[INVENTORY], INVENTORY, room.inventory_slots, slots, names, worn),
+        _grid(PLACES[BANK], BANK, room.bank_slots, slots, names),
+    ]
+    for bag, size in sorted(held.bags.items()):
+        title = _title(*bags[bag], names) if bag in bags else f"Bag {bag[:8]}"
+        found.append(_grid(title, bag, size, slots, names))
+    return found
+
+
+def _grid(
+    title: str, place: str, size: int, slots: Mapping[Spot, Stack], names: Names, worn: Mapping[int, str] | None = None
+) -> Grid:
+    """One beyond the size is shown as long as it holds something."""
+    mine = {slot: stack for (where, slot), stack in slots.items() if where == place}
+    shown = max(min(size, SHOWN), max(mine, default=-1) + 1)
+    cells = [_cell(slot, mine.get(slot), names, (worn or {}).get(slot, "")) for slot in range(shown)]
+    return Grid(title, place, max(size, shown), len(mine), cells)
+
+
+def _cell(slot: int, stack: Stack | None, names: Names, worn: str) -> Cell:
+    if stack is None:
+        return Cell(slot)
+    entry = names.known["items"].get(stack.item_id)
+    name = names.of("items", stack.item_id)
+    icon = entry.icon or "" if isinstance(entry, Item) else ""
+    is_picture = icon.startswith(PICTURE)
+    return Cell(
+        slot,
+        stack,
+        name,
+        _initials(name) if entry else "?",
+        zlib.crc32(stack.item_id.encode()) % COLOURS,
+        "" if is_picture else icon,
+        icon if is_picture else "",
+        tuple((what, buff) for what, buff in zip(STATS, stack.buffs, strict=False) if buff),
+        worn,
+    )
+
+
+def _title(spot: Spot, stack: Stack, names: Names) -> str:
+    return f"{names.of('items', stack.item_id)} ({differences.where(spot)})"
+
+
+def _initials(name: str) -> str:
+    words = name.split()
+    return "".join(word[0] for word in words[:2]).upper() if len(words) > 1 else name.strip()[:2].capitalize()

@@ -1,0 +1,31 @@
+"""What the game knows of: items, spells, variables, classes and maps."""
+
+from gamekeeper.console import lists, pages
+from gamekeeper.game import catalogue, lookup
+from gamekeeper.http import paging, search
+from gamekeeper.http.request import Request
+from gamekeeper.store import catalogue as entries
+
+MATCHES = 1_000  # of a name that are looked at
+
+
+async def show(request: Request) -> bytes:
+    kind = request.query.get("kind", "") or "items"
+    catalogue.require_kind(kind)
+    sought = lookup.fold(search.text(request).strip())
+    page = paging.from_query(request.query, request.keeper.settings.max_page_size, lists.SIZE)
+    store = request.keeper.store
+    if sought:
+        called = await entries.called(store, kind, sought, MATCHES) if lookup.nameable(sought) else []
+        total, found = len(called), called[page.offset : page.offset + page.limit]
+    else:
+        total, found = await catalogue.page(store, kind, page.limit, page.offset)
+    return pages.render(
+        request,
+        "catalogue.html",
+        kind=kind,
+        kinds=list(entries.KINDS),
+        entries=found,
+        part=lists.part(request, page, total, len(found), MATCHES if sought else paging.MOST),
+        sought=search.text(request),
+    )

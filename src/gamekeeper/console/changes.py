@@ -1,0 +1,233 @@
+"""The ledger for people: what happened, who did it, how it was before, and a way back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import msgspec
+
+from gamekeeper.console import differences, pages
+from gamekeeper.console.differences import Line
+from gamekeeper.console.menu import QUERY
+from gamekeeper.game import finder, history, lookup, undo
+from gamekeeper.game.history import Page
+from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
+from gamekeeper.http import errors, paging, wire
+from gamekeeper.http import history as operations
+from gamekeeper.http.request import Request
+from gamekeeper.store import history as rows
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.history import NEVER, Filter, Told
+
+LIMIT = 50
+BRIEF = 8  # lines of a change in a list
+FIELDS = ("player", "user", "actor", "kind", "item", "from", "to", "request", "reason")
+PIECE, PIECES = 1_000, 10  # of a file: no more than a program gets in as many requests
+FORMATS = {operations.CSV: b"text/csv; charset=utf-8", operations.JSON: b"application/json; charset=utf-8"}
+AROUND = 1_000  # numbers before and after a change, among which others of its request are looked for
+OF_ONE = 50
+MANY_FOUND, NAMED = 100, {finder.EXACT, finder.PREFIX}
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "Characters": (
+        "items_given",
+        "items_taken",
+        "items_set",
+        "spell_taught",
+        "spell_forgotten",
+        "spells_set",
+        "variables_set",
+        "player_created",
+        "player_changed",
+        "player_deleted",
+    ),
+    "Accounts": (
+        "user_registered",
+        "user_renamed",
+        "user_deleted",
+        "email_changed",
+        "password_changed",
+        "reset_requested",
+        "powers_changed",
+        "user_banned",
+        "user_unbanned",
+        "user_muted",
+        "user_unmuted",
+        "user_kicked",
+    ),
+    "The whole game": ("catalogue_put", "players_loaded", "users_loaded", "ledger_trimmed"),
+}
+
+
+class Entry(NamedTuple):
+    """A change as a line of a history (`ui.change`)."""
+
+    told: Told
+    lines: Sequence[Line]
+    undone_by: int | None
+    undoable: bool
+
+
+async def show(request: Request) -> bytes:
+    """What is typed wrongly is said beside the filter, not instead of it."""
+    sought = {name: request.query.get(name, "").strip() for name in FIELDS}
+    page, reached, problem = Page([], {}, None), None, ""
+    try:
+        page, reached = await _page(request, sought)
+    except Refusal as refusal:
+        request.status, problem = errors.status(type(refusal)), refusal.message
+    older = str(page.next) if page.next else ""
+    return pages.render(
+        request,
+        "changes.html",
+        sought=sought,
+        kinds={title: kinds for title, kinds in KINDS.items() if title != "Accounts" or _sees_accounts(request)},
+        entries=[brief(each) for each in await entries(request, page.changes, page.undone)],
+        problem=problem,
+        reached=reached,
+        newest="" if "before" not in request.query else address("/console/changes", sought),
+        older=address("/console/changes", sought, before=older) if older else "",
+        files={form: _file_address(request, sought, form) for form in FORMATS},
+        most=PIECE * PIECES,
+    )
+
+
+async def one(request: Request) -> bytes:
+    told = await _visible(request, request.params[0])
+    store = request.keeper.store
+    undone = await history.undone_by(store, [told.seq])
+    wanted = Filter(request_id=told.request_id, accounts=_sees_accounts(request))
+    together = await rows.page(store, wanted, told.seq + AROUND, 2 * AROUND, OF_ONE)
+    [entry] = await entries(request, [told], undone)
+    return pages.render(
+        request,
+        "change.html",
+        entry=entry,
+        before=_side(told.before),
+        after=_side(told.after),
+        others=[each for each in reversed(together) if each.seq != told.seq],
+    )
+
+
+async def file(request: Request) -> bytes:
+    """The same changes as a file, the newest first; its name says when there are more."""
+    form = request.query.get("format", "")
+    if form not in FORMATS:
+        raise BadField(field="format", problem="must be csv or json")
+    sought = {name: request.query.get(name, "").strip() for name in FIELDS}
+    wanted, cursor = await _filter(request, sought), _cursor(request)
+    changes, undone = list[Told](), dict[int, int]()
+    for _ in range(PIECES):
+        page = await _read(request, wanted, cursor, PIECE)
+        changes += page.changes
+        undone |= page.undone
+        cursor = page.next
+        if cursor is None:
+            break
+    name = f"changes{'-and-more' if cursor else ''}.{form}"
+    request.content_type = FORMATS[form]
+    request.answer_headers.append((b"content-disposition", f'attachment; filename="{name}"'.encode()))
+    gathered = Page(changes, undone, cursor)
+    return operations.table(gathered) if form == operations.CSV else wire.encode(operations.told(gathered))
+
+
+async def entries(request: Request, changes: Sequence[Told], undone: Mapping[int, int]) -> list[Entry]:
+    """With undo for those who may, on what can be taken back and is not yet."""
+    found = await differences.lines(request.keeper, [(each.before, each.after) for each in changes])
+    rights = request.caller.rights
+    return [
+        Entry(told, lines, by, by is None and undo.undoable(told) and undo.needed(told) <= rights)
+        for told, lines in zip(changes, found, strict=True)
+        for by in [undone.get(told.seq)]
+    ]
+
+
+def brief(entry: Entry) -> Entry:
+    """Of a change of very much, its beginning: its own page has the rest."""
+    more = len(entry.lines) - BRIEF
+    return entry if more <= 1 else entry._replace(lines=[*entry.lines[:BRIEF], Line(f"and {more} more", "", "")])
+
+
+def address(path: str, sought: Mapping[str, str], **more: str) -> str:
+    """What is sought stays in the address bar; what is empty does not."""
+    return f"{path}?{urlencode({name: text for name, text in {**sought, **more}.items() if text})}".rstrip("?")
+
+
+async def _page(request: Request, sought: Mapping[str, str]) -> tuple[Page, int | None]:
+    """With the time back to which was looked, when that was not far enough for a page."""
+    wanted = await _filter(request, sought)
+    page = await _read(request, wanted, _cursor(request), LIMIT)
+    if page.next is None or len(page.changes) == LIMIT:
+        return page, None
+    found = await rows.first_from(request.keeper.store, page.next)
+    return page, found[1] if found else None
+
+
+async def _read(request: Request, wanted: Filter, cursor: int | None, limit: int) -> Page:
+    return await request.keeper.store.read(lambda tx: history.page(tx, wanted, cursor, limit))
+
+
+async def _filter(request: Request, sought: Mapping[str, str]) -> Filter:
+    """Names become ids; the rest is read as the operation reads it."""
+    store = request.keeper.store
+    query = {
+        **sought,
+        "player": await _player(store, sought["player"]),
+        "user": await _account(request, sought["user"]),
+        "actor": await _account(request, sought["actor"]),
+        "item": await _item(store, sought["item"]),
+    }
+    return operations.filter_of(replace(request, query=query))
+
+
+async def _player(tx: Reading, text: str) -> str:
+    """An id is taken as it is: also one that is deleted has a history."""
+    return text and (lookup.guid(text) or await lookup.player_id(tx, text))
+
+
+async def _account(request: Request, text: str) -> str:
+    """Who may not see accounts knows their own name, and ids."""
+    if not text or lookup.guid(text):
+        return text
+    if lookup.fold(text) == lookup.fold(request.caller.name):
+        return request.caller.account_id
+    request.caller.require(QUERY)
+    return (await lookup.user(request.keeper.store, text)).id
+
+
+async def _item(tx: Reading, text: str) -> str:
+    """The item that is called so, or else one that begins so; a slip is not guessed at here."""
+    if not text or lookup.guid(text):
+        return text
+    found = await finder.find(tx, text, MANY_FOUND, accounts=False)
+    best = next((each.id for each in found if each.kind == "item" and each.match in NAMED), None)
+    if best is None:
+        raise BadField(field="item", problem="must be the name or the id of an item of the catalogue")
+    return best
+
+
+async def _visible(request: Request, text: str) -> Told:
+    """Looked for as in the list, so that whoever does not see it there does not see it here."""
+    seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
+    wanted = Filter(accounts=_sees_accounts(request))
+    found = await rows.page(request.keeper.store, wanted, seq + 1, 1, 1)
+    if not found or found[0].seq != seq:
+        raise NoSuchChange(seq=text)
+    return found[0]
+
+
+def _sees_accounts(request: Request) -> bool:
+    return request.caller.rights >= QUERY
+
+
+def _cursor(request: Request) -> int | None:
+    before = paging.integer(request.query, "before", 1, NEVER, NEVER)
+    return None if before == NEVER else before
+
+
+def _file_address(request: Request, sought: Mapping[str, str], form: str) -> str:
+    return address("/console/changes/file", sought, before=request.query.get("before", ""), format=form)
+
+
+def _side(side: bytes | str | None) -> object:
+    return msgspec.json.decode(side) if side else None

@@ -1,0 +1,65 @@
+"""The overview as it changes, by server-sent events: for as long as whoever watches is signed in."""
+
+import time
+from collections.abc import AsyncGenerator
+
+from gamekeeper.console import live, overview, sessions
+from gamekeeper.console.overview import Beat
+from gamekeeper.console.refusals import SignInFirst, TooManyWatching
+from gamekeeper.http import wire
+from gamekeeper.http.request import Request
+from gamekeeper.store.engine import Away
+
+MOST = 100  # who watch in one process
+TICK_SECONDS = 2.0
+SILENT_SECONDS = 15.0  # then a comment is sent: proxies close what is silent for long
+AGAIN = b"retry: 3000\n\n"  # milliseconds after which a browser comes back
+STILL_HERE = b": still here\n\n"
+SIGNED_OUT = b"event: signed-out\ndata: \n\n"
+
+
+async def follow(request: Request) -> bytes:
+    """What the overview shows, again whenever it changes."""
+    if live.of(request).pulse.watching >= MOST:
+        raise TooManyWatching(most=MOST)
+    request.content_type = b"text/event-stream"
+    request.answer_headers.append((b"x-accel-buffering", b"no"))  # a proxy that gathers would gather for ever
+    request.stream = _told(request)
+    return AGAIN
+
+
+async def _told(request: Request) -> AsyncGenerator[bytes]:
+    heart, feed = live.of(request).pulse, request.keeper.feed
+    if heart.watching >= MOST:  # several came in at once
+        return
+    with heart.watched():
+        last, spoke = b"", time.monotonic()
+        while await _signed_in(request):
+            event = _event(await overview.beat(request))
+            now = time.monotonic()
+            if event != last or now - spoke >= SILENT_SECONDS:
+                yield event if event != last else STILL_HERE
+                last, spoke = event, now
+            if await feed.stops_within(TICK_SECONDS):
+                return
+        yield SIGNED_OUT
+
+
+async def _signed_in(request: Request) -> bool:
+    """Watching is no use of the session: it ends like one that nobody looks at."""
+    try:
+        await sessions.enter(request, used=False)
+    except SignInFirst:
+        return False
+    except Away:
+        return True  # nobody can tell now; the page says that the database is away
+    return True
+
+
+def _event(beat: Beat) -> bytes:
+    told = {
+        "texts": beat.texts,
+        "charts": {name: each.points for name, each in beat.charts.items()},
+        "latest": str(beat.seen.latest) if beat.seen else None,
+    }
+    return b"data: " + wire.encode(told) + b"\n\n"

@@ -1,0 +1,88 @@
+"""How the service is: what is cheap to know at once, and what `gamekeeper doctor` finds when it is asked."""
+
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from gamekeeper import __version__
+from gamekeeper.console import live, pages, pulse, sessions
+from gamekeeper.http.request import Request
+from gamekeeper.settings import Settings, meaning
+from gamekeeper.store import feed, mails, migrate
+
+PAGE = "/console/health"
+DAY_MS = 24 * 60 * 60 * 1000
+KINDS = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
+KEPT = ("ledger_days", "key_days", "token_days", "mail_days")
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+class Fact(NamedTuple):
+    what: str
+    value: str
+
+
+class Kept(NamedTuple):
+    """A setting that says for how long something is kept."""
+
+    setting: str
+    days: int
+    meaning: str
+
+
+async def show(request: Request) -> bytes:
+    kept = live.of(request)
+    checks = await kept.pulse.checks()
+    return pages.render(
+        request,
+        "health.html",
+        checks=checks,
+        word=pulse.word(checks),
+        facts=await facts(request),
+        retention=retention(request.keeper.settings),
+        checkup=kept.checkup,
+    )
+
+
+async def examine(request: Request, raw: bytes) -> bytes:
+    """Has the whole doctor look, and comes back at once."""
+    sessions.require_own_form(request, dict(parse_qsl(raw.decode("utf-8", "replace"))))
+    live.of(request).checkup.begin()
+    return pages.redirect(request, PAGE)
+
+
+async def facts(request: Request) -> list[Fact]:
+    store = request.keeper.store
+    newest = max((await migrate.applied(store)).values())
+    standing = await feed.standing(store)
+    waiting, failed = await mails.counts(store, DAY_MS)
+    return [
+        Fact("Version", __version__),
+        Fact("Up for", span(request.metrics.pace.uptime_ms // 1000)),
+        Fact("Database", KINDS[store.engine]),
+        Fact("Schema", f"{newest.number:04} {newest.name}"),
+        Fact("Newest change", f"{standing.last:,}"),
+        Fact("Changes trimmed up to", f"{standing.trimmed:,}" if standing.trimmed else "none"),
+        Fact("Mails waiting", _counted(waiting)),
+        Fact("Mails refused in a day", _counted(failed)),
+        Fact("Processes that serve", str(request.keeper.settings.workers)),
+        Fact("Pages watching here", str(live.of(request).pulse.watching)),
+    ]
+
+
+def retention(settings: Settings) -> list[Kept]:
+    return [Kept(name, getattr(settings, name), meaning(name)) for name in KEPT]
+
+
+def span(seconds: int) -> str:
+    """The two largest units."""
+    found: list[str] = []
+    for length, unit in UNITS:
+        count, seconds = divmod(seconds, length)
+        if count or found:
+            found.append(f"{count} {unit}")
+    return " ".join(found[:2]) or "0 s"
+
+
+def _counted(number: int) -> str:
+    """Nobody counts further than the store does."""
+    return f"{number:,} or more" if number >= mails.COUNTED_MOST else f"{number:,}"

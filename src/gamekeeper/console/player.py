@@ -1,0 +1,154 @@
+"""A character: who it is, what it has and what happened to it; also as it was, and after it is deleted."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple, cast
+
+from gamekeeper.console import belongings, changes, differences, pages
+from gamekeeper.console.differences import Names
+from gamekeeper.game import history, lookup
+from gamekeeper.game.effects import PlayerDeleted
+from gamekeeper.game.history import Moment, Page
+from gamekeeper.game.lists import Ranked
+from gamekeeper.game.players import Player
+from gamekeeper.game.refusals import NoSuchPlayer
+from gamekeeper.game.spelling import Spelling, Trace
+from gamekeeper.http import paging
+from gamekeeper.http.history import moment_of
+from gamekeeper.http.request import Request
+from gamekeeper.store import catalogue, presence, users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.history import NEVER, OF_PLAYER, Filter, Told
+from gamekeeper.store.players import Record
+from gamekeeper.store.users import User
+
+AROUND = 3  # above and below in the ranking
+CHANGES = 20  # of the history at a time
+MOST_CHOICES = 1_000  # classes and variables to choose from
+ERASED = "(erased)"
+
+
+class Sight(NamedTuple):
+    """All that one moment of the database says."""
+
+    player: Player
+    record: Record | None  # None: it is deleted
+    deletion: Told | None
+    held: Trace
+    names: Names
+    owner: User | None
+    server: str | None
+    past: Page
+    classes: list[catalogue.Entry]
+    variables: list[catalogue.Entry]
+
+
+class Neighbour(NamedTuple):
+    rank: int
+    player: Player
+
+
+async def show(request: Request) -> bytes:
+    moment = moment_of(request)
+    sight = await request.keeper.store.read(lambda tx: _look(tx, request, moment))
+    player, then = sight.player, moment != Moment()
+    standing = None if then or sight.record is None else await request.keeper.lists.rank(player.id, AROUND)
+    equipment = () if then else player.equipment
+    told = [*([sight.deletion] if sight.deletion else []), *sight.past.changes]
+    entries = await changes.entries(request, told, sight.past.undone)
+    return pages.render(
+        request,
+        "player.html",
+        sight=sight,
+        player=player,
+        record=sight.record,
+        home=f"/console/players/{player.id}",
+        operations=f"/api/v1/players/{player.id}",
+        moment=moment if then else None,
+        live=sight.record is not None and not then,
+        standing=standing,
+        neighbours=_neighbours(standing, request.keeper.changes.spelling) if standing else [],
+        grids=belongings.grids(sight.held, sight.names, request.keeper.settings, equipment),
+        stats=list(zip(belongings.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
+        variables=_by_name(sight.held.variables, sight.names),
+        played=_played(player.play_time_seconds),
+        deletion=entries.pop(0) if sight.deletion else None,
+        entries=[each._replace(undoable=each.undoable and not then) for each in entries],
+        newer="before" in request.query,
+        older=sight.past.next,
+        max_level=request.keeper.settings.max_level,
+    )
+
+
+async def _look(tx: Reading, request: Request, moment: Moment) -> Sight:
+    spelling = request.keeper.changes.spelling
+    accounts = "users.query" in request.caller.rights
+    player, record, deletion = await _who(tx, request.params[0], spelling, accounts=accounts)
+    if deletion and moment == Moment():
+        held = spelling.read_trace(deletion.before or b"{}")  # all that it had
+    else:
+        _, world = await history.belongings(tx, player.id, moment, spelling)
+        held = world.trace(player)
+    wanted = Filter(within=OF_PLAYER, whose=player.id, accounts=accounts)
+    before = paging.integer(request.query, "before", 1, NEVER, NEVER)
+    return Sight(
+        player=player,
+        record=record,
+        deletion=deletion,
+        held=held,
+        names=await differences.names_of(tx, [held]),
+        owner=await users.by_id(tx, player.user_id),
+        server=await presence.server_of(tx, player.id),
+        past=await history.page(tx, wanted, None if before == NEVER else before, CHANGES),
+        classes=await catalogue.page(tx, "classes", MOST_CHOICES, 0),
+        variables=await catalogue.page(tx, "variables", MOST_CHOICES, 0),
+    )
+
+
+async def _who(
+    tx: Reading, key: str, spelling: Spelling, *, accounts: bool
+) -> tuple[Player, Record | None, Told | None]:
+    """By id or name; who is deleted is known by id alone, as the ledger has it."""
+    try:
+        record = await lookup.player_record(tx, key)
+    except NoSuchPlayer:
+        deletion = await _deletion(tx, key, accounts=accounts)
+        if deletion is None:
+            raise
+        return _as_it_was(deletion, spelling), None, deletion
+    return spelling.read_player(record.document, record.last_online), record, None
+
+
+async def _deletion(tx: Reading, key: str, *, accounts: bool) -> Told | None:
+    player_id = lookup.guid(key)
+    if player_id is None:
+        return None
+    wanted = Filter(within=OF_PLAYER, whose=player_id, kind=PlayerDeleted.kind, accounts=accounts)
+    found = (await history.page(tx, wanted, None, 1)).changes
+    return found[0] if found else None
+
+
+def _as_it_was(deletion: Told, spelling: Spelling) -> Player:
+    """What is left of somebody who was erased says neither name nor owner."""
+    trace = spelling.read_trace(deletion.before or b"{}")
+    names = {each.name for each in fields(Player)}
+    known = {name: value for name, value in trace.player.items() if name in names and value not in {None, ""}}
+    least = {"id": deletion.player_id or lookup.ZERO, "user_id": lookup.ZERO, "name": ERASED}
+    return Player(**cast("dict[str, Any]", least | known))
+
+
+def _neighbours(found: Ranked, spelling: Spelling) -> list[Neighbour]:
+    """With the character itself among them, the best first."""
+    ranked = sorted([*found.around, (found.rank, found.player)])
+    return [Neighbour(rank, spelling.read_player(each.document, each.last_online)) for rank, each in ranked]
+
+
+def _by_name(held: Mapping[str, int | bool | None], names: Names) -> list[tuple[str, str, int | bool]]:
+    """Variables with their names and values."""
+    found = [(names.of("variables", each), each, value) for each, value in held.items() if value is not None]
+    return [(each, name, value) for name, each, value in sorted(found)]
+
+
+def _played(seconds: int) -> str:
+    hours, rest = divmod(seconds, 3600)
+    return f"{hours:,} h {rest // 60} min"

@@ -1,0 +1,112 @@
+"""What the overview shows, asked for once for all who watch: how many there are, the latest changes, and health."""
+
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from gamekeeper.console import differences, pages
+from gamekeeper.game import history
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lists import NAMES, ONLINE, USERS
+from gamekeeper.http.health import readiness
+from gamekeeper.http.question import Question
+from gamekeeper.store import mails, presence
+from gamekeeper.store.engine import Away
+from gamekeeper.store.history import Filter
+
+FRESH_SECONDS = 1.0
+CHECKED_SECONDS = 5.0  # whether rows can be written is found out by writing one
+SAMPLE_SECONDS = 5.0
+SAMPLES = 60  # five minutes
+LATEST = 10
+STUCK_MS = 10 * 60 * 1000
+LAPSED_MS = 10 * 1000  # the reaper comes by twice a second
+GOOD, STRAINED, DOWN = "Good", "Strained", "Down"
+
+
+class Seen(NamedTuple):
+    online: int
+    characters: int
+    accounts: int | None  # for those who may know
+    latest: Markup
+
+
+class Check(NamedTuple):
+    what: str
+    word: str
+    said: str
+
+
+class Pulse:
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._readiness = readiness(keeper)
+        self._checks = Question(self._checked, CHECKED_SECONDS)
+        self._seen = {each: Question(partial(self._look, accounts=each), FRESH_SECONDS) for each in (True, False)}
+        self.online: deque[int] = deque(maxlen=SAMPLES)  # every few seconds, the oldest first
+        self.watching = 0
+
+    async def sample(self) -> None:
+        self.online.append(await self._keeper.lists.total(ONLINE))
+
+    async def seen(self, rights: frozenset[str]) -> Seen:
+        """What somebody with these rights may see; at most a second old."""
+        return await self._seen["users.query" in rights].answer()
+
+    async def checks(self) -> list[Check]:
+        """Cheap ones: a few seconds old at most, and however many ask."""
+        try:
+            return await self._checks.answer()
+        except Away as away:
+            return [Check("Database", DOWN, f"It takes no writes: {str(away).rstrip('.')}.")]
+
+    @contextmanager
+    def watched(self) -> Generator[None]:
+        self.watching += 1
+        try:
+            yield
+        finally:
+            self.watching -= 1
+
+    async def _look(self, *, accounts: bool) -> Seen:
+        keeper = self._keeper
+        online, characters = await keeper.lists.total(ONLINE), await keeper.lists.total(NAMES)
+        page = await keeper.store.read(lambda tx: history.page(tx, Filter(accounts=accounts), None, LATEST))
+        lines = await differences.lines(keeper, [(each.before, each.after) for each in page.changes])
+        shown = pages.TEMPLATES.get_template("latest.html").render(
+            changes=list(zip(page.changes, lines, strict=True)), undone=page.undone, accounts=accounts
+        )
+        return Seen(online, characters, await keeper.lists.total(USERS) if accounts else None, Markup(shown))  # noqa: S704 - out of a template that escapes
+
+    async def _checked(self) -> list[Check]:
+        await self._readiness.answer()
+        store = self._keeper.store
+        stuck, lapsed = await mails.any_stuck(store, STUCK_MS), await presence.any_lapsed(store, LAPSED_MS)
+        return [
+            Check("Database", GOOD, "It takes writes."),
+            _outbox(stuck=stuck, is_set_up=bool(self._keeper.settings.smtp_url)),
+            _leases(lapsed=lapsed),
+        ]
+
+
+def word(checks: list[Check]) -> str:
+    """Health in one word: the worst of them."""
+    return max((each.word for each in checks), key=(GOOD, STRAINED, DOWN).index)
+
+
+def _outbox(*, stuck: bool, is_set_up: bool) -> Check:
+    if not stuck:
+        return Check("Outbox", GOOD, "No mail has waited long.")
+    cure = "See the page Mail." if is_set_up else "Mail is not set up: set GAMEKEEPER_SMTP_URL."
+    return Check("Outbox", STRAINED, f"A mail has waited for more than {STUCK_MS // 60_000} minutes. {cure}")
+
+
+def _leases(*, lapsed: bool) -> Check:
+    if not lapsed:
+        return Check("Game servers", GOOD, "No lease has run out unnoticed.")
+    what = "A lease has run out, and its players are still online"
+    return Check("Game servers", STRAINED, f"{what}: no process does its upkeep. Look at the log, and restart.")

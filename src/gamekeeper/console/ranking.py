@@ -1,0 +1,67 @@
+"""Characters by rank, from any rank on, the best or the worst first."""
+
+from typing import NamedTuple
+
+from gamekeeper.console import lists, pages
+from gamekeeper.console.characters import read
+from gamekeeper.console.lists import ASCENDING, DESCENDING, Part
+from gamekeeper.game.lists import RANK
+from gamekeeper.http import paging
+from gamekeeper.http.request import Request
+from gamekeeper.store.players import Record
+
+
+class Stretch(NamedTuple):
+    """Neighbours in the ranking. Ranks go up by `step` from the first."""
+
+    total: int
+    first: int
+    step: int
+    records: list[Record]
+
+
+async def show(request: Request) -> bytes:
+    worst = paging.ascending(request.query, DESCENDING)
+    stretch = await _found(request, worst=worst)
+    ranks = [stretch.first + number * stretch.step for number in range(len(stretch.records))]
+    return pages.render(
+        request,
+        "ranking.html",
+        ranked=list(zip(ranks, read(request, stretch.records), strict=True)),
+        part=_part(request, stretch),
+        rank=stretch.first,
+        worst=worst,
+        turned=lists.address(request, sortdirection=DESCENDING if worst else ASCENDING, rank=""),
+    )
+
+
+async def _found(request: Request, *, worst: bool) -> Stretch:
+    """The ranks are those of the moment at which the rows were read: others may come and go before that."""
+    keeper = request.keeper
+    size = _size(request)
+    asked = paging.integer(request.query, "rank", 1, 0) if request.query.get("rank") else 0
+    if not worst:
+        first = asked or 1
+        total, records = await keeper.lists.page(RANK, first - 1, size, descending=True)
+        return Stretch(total, first, 1, records)
+    offset = max(await keeper.lists.total(RANK) - asked, 0) if asked else 0
+    total, records = await keeper.lists.page(RANK, offset, size)
+    return Stretch(total, total - offset, -1, records)
+
+
+def _part(request: Request, stretch: Stretch) -> Part:
+    size = _size(request)
+    top, end = (1, stretch.total) if stretch.step > 0 else (stretch.total, 1)
+    last = stretch.first + stretch.step * (len(stretch.records) - 1)
+    start, before, after = lists.address(request, rank=""), "", ""
+    if stretch.first != top:
+        behind = stretch.first - stretch.step * size
+        outside = behind <= 1 if stretch.step > 0 else behind >= stretch.total
+        before = start if outside else lists.address(request, rank=str(behind))
+    if stretch.records and last != end:
+        after = lists.address(request, rank=str(last + stretch.step))
+    return Part(stretch.first, last, stretch.total, start, before, after)
+
+
+def _size(request: Request) -> int:
+    return min(lists.SIZE, request.keeper.settings.max_page_size)

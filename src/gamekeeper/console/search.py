@@ -1,0 +1,79 @@
+"""One box for everything: straight to the thing, or what comes near it."""
+
+from itertools import groupby
+from typing import NamedTuple
+from urllib.parse import quote, urlencode
+
+from gamekeeper.console import pages
+from gamekeeper.console.menu import QUERY
+from gamekeeper.game import finder
+from gamekeeper.game.finder import EXACT, ID, Found
+from gamekeeper.http.request import Request
+
+SUGGESTED, SHOWN = 10, 50
+CATALOGUE = {"item": "items", "spell": "spells", "class": "classes", "map": "maps", "variable": "variables"}
+TITLES = {
+    "player": "characters",
+    "user": "accounts",
+    "item": "items",
+    "spell": "spells",
+    "class": "classes",
+    "map": "maps",
+    "variable": "variables",
+    "bag": "bags of characters",
+    "change": "changes",
+}
+HOW = {"id": "by its id", "exact": "exactly", "prefix": "begins so", "part": "has it inside", "near": "nearly so"}
+
+
+class Hit(NamedTuple):
+    kind: str
+    name: str
+    detail: str
+    how: str
+    href: str
+
+
+async def suggest(request: Request) -> bytes:
+    """For the box, while somebody types."""
+    hits = await _find(request, SUGGESTED)
+    groups = [
+        {
+            "title": TITLES[kind].capitalize(),
+            "found": [{"name": each.name, "detail": each.detail, "href": each.href} for each in of],
+        }
+        for kind, of in groupby(sorted(hits, key=lambda hit: _first_of(hits, hit.kind)), key=lambda hit: hit.kind)
+    ]
+    return pages.answer(request, {"groups": groups})
+
+
+async def show(request: Request) -> bytes:
+    """The thing itself, when it is the only one that is called exactly so."""
+    hits = await _find(request, SHOWN)
+    exact = [each for each in hits if each.how in {HOW[ID], HOW[EXACT]}]
+    if len(exact) == 1:
+        return pages.redirect(request, exact[0].href)
+    return pages.render(request, "search.html", q=_typed(request), hits=hits, titles=TITLES)
+
+
+def address(found: Found) -> str:
+    """Where the thing is; a bag is with whoever has it."""
+    if found.kind in CATALOGUE:
+        return f"/console/catalogue?{urlencode({'kind': CATALOGUE[found.kind], 'id': found.id})}"
+    place = {"user": "accounts", "change": "changes"}.get(found.kind, "players")
+    return f"/console/{place}/{quote(found.id, safe='')}"
+
+
+async def _find(request: Request, most: int) -> list[Hit]:
+    text, accounts = _typed(request), request.caller.rights >= QUERY
+    found = await request.keeper.store.read(lambda tx: finder.find(tx, text, most, accounts=accounts))
+    return [Hit(each.kind, each.name, each.detail, HOW[each.match], address(each)) for each in found]
+
+
+def _typed(request: Request) -> str:
+    return request.query.get("q", "").strip()
+
+
+def _first_of(hits: list[Hit], kind: str) -> int:
+    """The group with the best match comes first."""
+    return next(place for place, hit in enumerate(hits) if hit.kind == kind)

@@ -1,0 +1,313 @@
+// An item for many. Each character is a request of its own with a key of its own, so what is sent twice is done once;
+// the run is kept while the tab is open, so that a lost connection or a reload loses neither it nor its undo.
+import { MOST, select, selected } from "./selection.js";
+import { answerOf, Lost } from "./bulk_requests.js";
+
+const KEPT = "gamekeeper-bulk";
+const AT_ONCE = 4;
+const GIVEN = ["done", "lost"]; // certainly, or maybe
+const SHOWN = 3; // lines of a row before the rest is folded away
+const WORDS = { ready: "", sending: "…", lost: "Not known yet: go on to find out", done: { give: "Given", undo: "Taken back" } };
+
+const page = document.getElementById("bulk");
+const part = (name) => page.querySelector(`[data-${name}]`);
+const [plan, question, progress] = [part("plan"), part("confirm-all"), part("progress")];
+let run = restored() ?? planned();
+let stopped = false;
+
+// Whose turn is still to come, or whose outcome is not known.
+function left(of = run) {
+  return of.rows.filter((row) => ["ready", "lost", "changed"].includes(row.state));
+}
+
+function planned() {
+  const rows = [...selected()].slice(0, MOST).map(([id, name]) => ({ id, name, state: "", said: "", lines: [], seen: "", number: null }));
+  const id = [...crypto.getRandomValues(new Uint8Array(6))].map((each) => each.toString(16).padStart(2, "0")).join("");
+  return { id, me: page.dataset.me, kind: "give", stage: "plan", rows };
+}
+
+function restored() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+  if (kept?.me !== page.dataset.me) return null; // keys are one keeper's own: another would give again
+  for (const row of kept.rows) if (row.state === "sending") row.state = "lost";
+  kept.stage = "over";
+  return left(kept).length === 0 && selected().size > 0 ? null : kept;
+}
+
+const save = () => sessionStorage.setItem(KEPT, JSON.stringify(run));
+const done = () => run.rows.filter((row) => row.state === "done");
+const many = (count) => `${count} ${count === 1 ? "character" : "characters"}`;
+const what = () => `${Number(run.quantity).toLocaleString()} × ${run.item.name}`;
+
+function fieldsOf(row) {
+  if (run.kind === "undo") return { path: `/api/keeper/v1/changes/${row.number}/undo` };
+  return { path: `/api/v1/players/${row.id}/items/give`, "body.itemid": run.item.id, "body.quantity": run.quantity, "body.bankoverflow": run.overflow };
+}
+
+async function look(row) {
+  if (run.kind === "undo" && row.number === null) row.number = await numberOf(row);
+  if (run.kind === "undo" && row.number === null) {
+    Object.assign(row, { state: "out", said: "The ledger knows of no gift", lines: [] });
+    return;
+  }
+  const { ok, told } = await answerOf("/console/act", fieldsOf(row));
+  if (ok) Object.assign(row, { state: "ready", said: "", lines: told.changes.flat(), seen: told.seen });
+  else Object.assign(row, { state: "refused", said: told.Message });
+}
+
+async function carryOut(row) {
+  row.state = "sending";
+  show(row);
+  save();
+  const again = { confirmed: "yes", key: `${run.id}-${run.kind}-${row.id}`, seen: row.seen, reason: `${run.reason} (run ${run.id})` };
+  const { ok, told } = await answerOf("/console/act", { ...fieldsOf(row), ...again });
+  if (ok) await note(row, told);
+  else if (told.seen) Object.assign(row, { state: "changed", said: "It changed meanwhile: nothing was done. This is what would happen now.", lines: told.changes.flat(), seen: told.seen });
+  else Object.assign(row, { state: "refused", said: told.Message });
+}
+
+async function note(row, told) {
+  if (told.changes.length) row.lines = told.changes.flat();
+  // an answer to what was sent twice names no change: the first one did, and was lost
+  if (run.kind === "give") row.number = told.numbers[0] ?? (await numberOf(row));
+  Object.assign(row, { state: "done", said: "" });
+}
+
+async function numberOf(row) {
+  const { ok, told } = await answerOf(`/console/bulk/given?${new URLSearchParams({ player: row.id, run: run.id })}`);
+  return ok ? (told.numbers[0] ?? null) : null;
+}
+
+// One after the other, a few at once, until all are through or somebody stops it.
+async function course(rows, step, stage, said) {
+  stopped = false;
+  run.stage = stage;
+  const waiting = [...rows];
+  let through = 0;
+  let problem = "";
+  refresh(said);
+  part("stop").focus();
+  const work = async () => {
+    while (!stopped && waiting.length) {
+      const row = waiting.shift();
+      try {
+        await step(row);
+      } catch (failure) {
+        if (!(failure instanceof Lost)) throw failure;
+        if (stage === "running") row.state = "lost";
+        problem = failure.message;
+        stopped = true;
+      }
+      through += 1;
+      show(row);
+      progress.max = rows.length;
+      progress.value = through;
+      part("tally").textContent = `${through} of ${rows.length}`;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { problem, whole: !waiting.length && !problem };
+}
+
+async function lookAtAll(rows) {
+  const { problem, whole } = await course(rows, look, "looking", "Looking at what will happen to each. Nothing is done yet.");
+  run.stage = whole ? "asked" : run.kind === "give" ? "plan" : "over";
+  if (!whole && run.kind === "undo") backToGiven();
+  refresh(whole ? "" : `${problem || "Stopped."} Nothing was done.`);
+  if (whole) question.elements.reason.focus();
+}
+
+async function carryOutAll() {
+  const rows = left();
+  if (run.kind === "give") select([]); // what is under way is no longer only selected
+  const { problem } = await course(rows, carryOut, "running", run.kind === "give" ? `Giving ${what()} to ${many(rows.length)}.` : `Taking it back from ${many(rows.length)}.`);
+  run.stage = "over";
+  save();
+  refresh(`${problem ? `${problem} ` : ""}${outcome()}`);
+  (part("again").hidden ? part("undo").hidden ? part("forget") : part("undo") : part("again")).focus();
+}
+
+function outcome() {
+  const refused = run.rows.filter((row) => row.state === "refused").length;
+  const verb = run.kind === "give" ? `${what()} given to` : "Taken back from";
+  return [
+    `${verb} ${many(done().length)}.`,
+    refused ? `Not done for ${refused}: see why below.` : "",
+    left().length ? `${left().length} left; whatever was sent is never done twice.` : "",
+  ].join(" ").trim();
+}
+
+function undoAll() {
+  const rows = run.rows.filter((row) => GIVEN.includes(row.state));
+  for (const row of run.rows) {
+    const { state, said, lines, seen } = row;
+    row.before = { state, said, lines, seen };
+    if (!rows.includes(row)) Object.assign(row, { state: "out", said: said || "Nothing was given", lines: [] });
+  }
+  run.kind = "undo";
+  lookAtAll(rows);
+}
+
+function backToGiven() {
+  run.kind = "give";
+  for (const row of run.rows) Object.assign(row, row.before);
+}
+
+function resultOf(row) {
+  if (row.said) return row.said;
+  return row.state === "done" ? WORDS.done[run.kind] : (WORDS[row.state] ?? "");
+}
+
+function make(tag, text = "", name = "") {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  if (name) made.className = name;
+  return made;
+}
+
+function lineOf(line) {
+  const made = make("li", `${line.what}: `);
+  made.append(make("span", line.before, "was"), " → ", make("span", line.after, "now"));
+  return made;
+}
+
+function listOf(lines) {
+  const list = make("ul");
+  list.append(...lines.map(lineOf));
+  return list;
+}
+
+function show(row) {
+  const there = page.querySelector(`tr[data-id="${CSS.escape(row.id)}"]`);
+  const made = document.createElement("tr");
+  made.dataset.id = row.id;
+  const head = make("th");
+  head.scope = "row";
+  const link = make("a", row.name);
+  link.href = `/console/players/${encodeURIComponent(row.id)}`;
+  head.append(link);
+  const lines = make("td");
+  if (row.lines.length) lines.append(listOf(row.lines.slice(0, SHOWN)));
+  if (row.lines.length > SHOWN) {
+    const rest = make("details");
+    rest.append(make("summary", `${row.lines.length - SHOWN} more`), listOf(row.lines.slice(SHOWN)));
+    lines.append(rest);
+  }
+  const result = make("td", resultOf(row), row.state);
+  if (run.stage === "plan") result.append(leaveOut(row));
+  made.append(head, result, lines);
+  if (there) there.replaceWith(made);
+  else page.querySelector("tbody").append(made);
+}
+
+function leaveOut(row) {
+  const button = make("button", "Leave out", "small");
+  button.type = "button";
+  button.setAttribute("aria-label", `Leave out ${row.name}`);
+  button.addEventListener("click", () => {
+    run.rows = run.rows.filter((each) => each !== row);
+    select(run.rows.map((each) => [each.id, each.name]));
+    refresh();
+  });
+  return button;
+}
+
+// Everything but the rows' own steps: what can be done now, and what is said about it.
+function refresh(said = "") {
+  const busy = run.stage === "looking" || run.stage === "running";
+  const over = run.stage === "over";
+  const given = run.rows.filter((row) => GIVEN.includes(row.state)).length;
+  part("none").hidden = run.rows.length > 0;
+  plan.hidden = run.stage !== "plan" || run.rows.length === 0;
+  part("who").textContent = many(run.rows.length);
+  question.hidden = run.stage !== "asked" || left().length === 0;
+  part("course").hidden = !said && !busy && !over && !(run.stage === "asked" && left().length === 0);
+  part("said").textContent = said || (over ? outcome() : run.stage === "asked" && !left().length ? "It cannot be done for anybody: see why below." : "");
+  progress.hidden = part("tally").hidden = !busy;
+  progress.value = 0;
+  part("tally").textContent = "";
+  part("stop").hidden = !busy;
+  part("again").hidden = !over || left().length === 0;
+  part("again").textContent = `Go on with the ${left().length} left`;
+  part("undo").hidden = !over || run.kind === "undo" || given === 0;
+  part("undo").textContent = `Undo all ${given}`;
+  part("forget").hidden = busy || run.stage === "plan" || !question.hidden;
+  part("changes").hidden = !over;
+  part("changes").href = `/console/changes?${new URLSearchParams({ reason: `run ${run.id}` })}`;
+  ask();
+  part("rows").hidden = run.rows.length === 0;
+  page.querySelector("tbody").replaceChildren();
+  run.rows.forEach(show);
+}
+
+function ask() {
+  if (question.hidden) return;
+  const refused = run.rows.filter((row) => row.state === "refused").length;
+  const who = many(left().length);
+  const not = refused ? ` ${refused} cannot: see why below.` : "";
+  part("question").textContent = (run.kind === "give" ? `Give ${what()} to ${who}?` : `Take it back from ${who}?`) + not;
+  part("go").textContent = run.kind === "give" ? `Give to ${who}` : `Take back from ${who}`;
+}
+
+function forget() {
+  sessionStorage.removeItem(KEPT);
+  run = planned();
+  refresh();
+}
+
+const GUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+function lost(failure) {
+  if (!(failure instanceof Lost)) throw failure;
+  return { ok: false };
+}
+
+// The newest word counts: an answer to an older one that comes late is dropped.
+let asked = 0;
+async function findItems(text) {
+  asked += 1;
+  const mine = asked;
+  const { ok, told } = await answerOf(`/console/suggest/items?${new URLSearchParams({ q: text })}`).catch(lost);
+  if (mine !== asked) return;
+  const found = ok ? told.found : [];
+  if (GUID.test(text)) found.push({ id: text.toLowerCase(), label: `item ${text}` });
+  const options = found.map((each) => new Option(each.label || each.id, each.id));
+  plan.elements.given.replaceChildren(...(options.length ? options : [new Option("Nothing has that in its name", "")]));
+}
+
+plan.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const chosen = plan.elements.given.selectedOptions[0];
+  Object.assign(run, { item: { id: chosen.value, name: chosen.text }, quantity: plan.elements.quantity.value, overflow: plan.elements.overflow.checked });
+  lookAtAll(run.rows);
+});
+question.addEventListener("submit", (event) => {
+  event.preventDefault();
+  run.reason = question.elements.reason.value.trim();
+  carryOutAll();
+});
+part("find").addEventListener("input", (event) => findItems(event.target.value.trim()));
+part("find").addEventListener("keydown", (event) => {
+  if (event.key === "Enter") event.preventDefault(); // it searches by itself
+});
+part("clear").addEventListener("click", () => {
+  select([]);
+  forget();
+});
+part("back").addEventListener("click", () => {
+  run.stage = run.kind === "give" ? "plan" : "over";
+  if (run.kind === "undo") backToGiven();
+  refresh();
+});
+part("stop").addEventListener("click", () => {
+  stopped = true;
+  part("said").textContent = "Stopping…";
+});
+part("again").addEventListener("click", carryOutAll);
+part("undo").addEventListener("click", undoAll);
+part("forget").addEventListener("click", forget);
+addEventListener("beforeunload", (event) => {
+  if (run.stage === "running") event.preventDefault();
+});
+page.hidden = false;
+refresh();

@@ -1,0 +1,58 @@
+// The API explorer: answers below their operation, a filter while somebody types, and a line to copy.
+const HEADERS = { "X-Fragment": "yes", "Content-Type": "application/x-www-form-urlencoded" };
+
+async function run(event) {
+  const form = event.target.closest("form[data-run]");
+  const place = form?.closest(".operation")?.querySelector(".answer") ?? form?.closest(".outcome");
+  if (!form || !place) return;
+  event.preventDefault();
+  const fields = new URLSearchParams(new FormData(form, event.submitter));
+  const buttons = form.querySelectorAll("button");
+  for (const each of buttons) each.disabled = true;
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: fields, headers: HEADERS });
+    if (answer.redirected) location.assign(answer.url); // the session has ended
+    else show(place, await answer.text());
+  } catch {
+    place.textContent = "The server cannot be reached. Try again: what is confirmed is never done twice.";
+  } finally {
+    for (const each of buttons) each.disabled = false;
+  }
+}
+
+function show(place, html) {
+  place.innerHTML = html; // our own template: everything in it is escaped
+  offerCopy(place);
+}
+
+function offerCopy(within) {
+  if (!navigator.clipboard) return; // without TLS the line can be marked with one click
+  for (const each of within.querySelectorAll("[data-copy]")) each.hidden = false;
+}
+
+async function copy(button) {
+  await navigator.clipboard.writeText(button.closest(".line").querySelector("[data-line]").textContent);
+  button.textContent = "Copied";
+}
+
+function narrow(box) {
+  const words = box.value.toLowerCase().split(/\s+/);
+  let left = 0;
+  for (const each of document.querySelectorAll("[data-operation]")) {
+    const said = each.dataset.operation.toLowerCase();
+    each.hidden = !words.every((word) => said.includes(word));
+    if (!each.hidden) left += 1;
+  }
+  for (const each of document.querySelectorAll(".group")) each.hidden = !each.querySelector("[data-operation]:not([hidden])");
+  document.querySelector("[data-count]").textContent = `${left} operations`;
+}
+
+document.addEventListener("submit", run);
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (button) copy(button);
+});
+document.querySelector("[data-narrow] input")?.addEventListener("input", (event) => narrow(event.target));
+const named = document.getElementById(location.hash.slice(1));
+if (named?.matches("details")) named.open = true;
+offerCopy(document);

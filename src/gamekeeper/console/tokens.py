@@ -1,0 +1,57 @@
+"""The tokens that are good now, the newest first: whose they are, when they were last used, and an end to each."""
+
+from typing import NamedTuple
+
+from gamekeeper.console import lists, marks, pages
+from gamekeeper.console.marks import Mark
+from gamekeeper.game import lookup
+from gamekeeper.game.refusals import NoSuchUser
+from gamekeeper.http import errors
+from gamekeeper.http.request import Request
+from gamekeeper.store import tokens
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.tokens import Issued
+
+LIMIT = 50
+WINDOW, WINDOWS = 200, 5  # so many are looked at in one go, and so many goes: most tokens may have ended
+
+
+class Page(NamedTuple):
+    tokens: list[Issued]
+    next: Mark | None  # where to go on; None: there are no more
+
+
+async def show(request: Request) -> bytes:
+    sought, problem = request.query.get("account", "").strip(), ""
+    page = Page([], None)
+    try:
+        whose = await lookup.user(request.keeper.store, sought) if sought else None
+        mark = marks.read(request.query.get("before", ""))
+        page = await request.keeper.store.read(lambda tx: live(tx, whose.id if whose else None, mark, LIMIT))
+    except NoSuchUser as refusal:
+        request.status, problem = errors.status(type(refusal)), refusal.message
+    return pages.render(
+        request,
+        "tokens.html",
+        tokens=page.tokens,
+        sought=sought,
+        problem=problem,
+        newest=lists.address(request, before="") if "before" in request.query else "",
+        older=lists.address(request, before=str(page.next)) if page.next else "",
+        own=request.caller.token_id,
+    )
+
+
+async def live(tx: Reading, user_id: str | None, before: Mark, limit: int) -> Page:
+    """At most so many; fewer where nearly all have ended, and then it is gone on from there."""
+    found: list[Issued] = []
+    for _ in range(WINDOWS):
+        seen = await tokens.newest(tx, user_id, before, WINDOW)
+        found += [each for each in seen if each.live]
+        if len(found) > limit:
+            last = found[limit - 1]
+            return Page(found[:limit], Mark(last.issued_at, last.id))
+        if len(seen) < WINDOW:
+            return Page(found, None)
+        before = Mark(seen[-1].issued_at, seen[-1].id)
+    return Page(found, before)

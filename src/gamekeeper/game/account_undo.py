@@ -1,0 +1,131 @@
+"""Taking back what was done to an account, as undo.py has it for characters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gamekeeper.game import accounts, lookup, moderation, powers
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.effects import (
+    Change,
+    EmailChanged,
+    PowersChanged,
+    Untraced,
+    UserBanned,
+    UserMuted,
+    UserRenamed,
+    UserUnbanned,
+    UserUnmuted,
+)
+from gamekeeper.game.moderation import Order
+from gamekeeper.game.refusals import NoSuchUser
+from gamekeeper.game.spelling import Trace
+from gamekeeper.game.undoing import Rule, Undoing
+from gamekeeper.store import clock
+from gamekeeper.store import moderation as penalties
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.moderation import Penalty
+from gamekeeper.store.users import Powers, User
+
+QUERY, MANAGE = frozenset({"users.query"}), frozenset({"users.query", "users.manage"})
+BAN, MUTE = QUERY | {"ban"}, QUERY | {"mute"}
+
+
+async def _email(tx: Reading, undoing: Undoing) -> list[Change]:
+    user = await _locked(tx, undoing)
+    if user.email != undoing.after.user.get("email"):
+        raise undoing.conflict("the account has another address by now")
+    return _changes(await accounts.change_email(tx, user.id, _text(undoing, "email"), None))
+
+
+async def _name(tx: Reading, undoing: Undoing) -> list[Change]:
+    user = await _locked(tx, undoing)
+    if user.name != undoing.after.user.get("name"):
+        raise undoing.conflict("the account has another name by now")
+    return _changes(await accounts.rename(tx, user.id, _text(undoing, "name")))
+
+
+async def _powers(tx: Reading, undoing: Undoing) -> list[Change]:
+    user = await _locked(tx, undoing)
+    if user.powers != _powers_of(undoing.after):
+        raise undoing.conflict("the account has other powers by now")
+    former = _powers_of(undoing.before)
+    await powers.require_may_change(tx, user, former, undoing.actor_id)
+    return [PowersChanged(user, former)]
+
+
+async def _ban(tx: Reading, undoing: Undoing) -> list[Change]:
+    user = await _locked(tx, undoing)
+    there = await penalties.ban_of(tx, user.id) if user.ban_reason is not None else None
+    _require_same(undoing, there, "ban_reason")
+    return _changes(await moderation.unban(tx, _order(undoing)))
+
+
+async def _unban(tx: Reading, undoing: Undoing) -> list[Change]:
+    return _changes(await moderation.ban(tx, await _again(tx, undoing, "ban_reason")))
+
+
+async def _mute(tx: Reading, undoing: Undoing) -> list[Change]:
+    user = await _locked(tx, undoing)
+    there = await penalties.mute_of(tx, user.id) if user.mute_reason is not None else None
+    _require_same(undoing, there, "mute_reason")
+    return _changes(await moderation.unmute(tx, _order(undoing)))
+
+
+async def _unmute(tx: Reading, undoing: Undoing) -> list[Change]:
+    return _changes(await moderation.mute(tx, await _again(tx, undoing, "mute_reason")))
+
+
+RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
+    EmailChanged.kind: (MANAGE, _email),
+    UserRenamed.kind: (MANAGE, _name),
+    PowersChanged.kind: (MANAGE, _powers),
+    UserBanned.kind: (BAN, _ban),
+    UserUnbanned.kind: (BAN, _unban),
+    UserMuted.kind: (MUTE, _mute),
+    UserUnmuted.kind: (MUTE, _unmute),
+}
+
+
+async def _locked(tx: Reading, undoing: Undoing) -> User:
+    try:
+        return await lookup.locked_user(tx, undoing.user_id)
+    except NoSuchUser:
+        raise undoing.conflict("the account is not there any more") from None
+
+
+def _require_same(undoing: Undoing, there: Penalty | None, of: str) -> None:
+    told = undoing.after.user
+    if there is None or (there.reason, there.ends_at) != (told.get(of), told.get("ends_at")):
+        raise undoing.conflict("it ended, or another took its place")
+
+
+async def _again(tx: Reading, undoing: Undoing, of: str) -> Order:
+    """What was lifted, with the reason and the end that it had."""
+    await _locked(tx, undoing)
+    lifted = undoing.before.user
+    ends_at = lifted.get("ends_at")
+    if isinstance(ends_at, int) and ends_at <= await clock.now(tx):
+        raise undoing.conflict("it would have ended by itself by now")
+    ends = ends_at if isinstance(ends_at, int) else None
+    return _order(undoing)._replace(again=Penalty(_text(undoing, of), str(lifted.get("moderator") or ""), ends))
+
+
+def _order(undoing: Undoing) -> Order:
+    said = f"undoes change {undoing.told.seq}"
+    return Order(undoing.user_id, reason=said, moderator=undoing.actor, actor_id=undoing.actor_id)
+
+
+def _powers_of(side: Trace) -> Powers:
+    return Powers(**{name: bool(side.user.get(name)) for name in Powers._fields})
+
+
+def _text(undoing: Undoing, name: str) -> str:
+    """Rows from before a version that kept it, and those of an erased person, do not have it."""
+    found = undoing.before.user.get(name)
+    if not isinstance(found, str):
+        raise undoing.conflict("the ledger does not say what it was")
+    return found
+
+
+def _changes(decision: Decision[Any]) -> list[Change]:
+    return [each for each in decision.changes if not isinstance(each, Untraced)]

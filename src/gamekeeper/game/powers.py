@@ -1,0 +1,37 @@
+"""Powers and roles: given and taken by those who have them, and never by oneself."""
+
+from collections.abc import Mapping
+
+from gamekeeper.game import accounts, lookup, moderation
+from gamekeeper.game.changes import Decision
+from gamekeeper.game.refusals import BadField, Outranked, OwnPowers
+from gamekeeper.store import users
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import Powers, User
+
+
+async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str) -> Decision[User]:
+    """`given`: by right, whether the account shall have it; what is not named stays."""
+    user = await lookup.locked_user(tx, key)
+    wanted = changed(user.powers, given)
+    await require_may_change(tx, user, wanted, actor_id)
+    return await accounts.change_powers(tx, user.id, wanted)
+
+
+def changed(powers: Powers, given: Mapping[str, bool]) -> Powers:
+    if given.get("users.manage") and not given.get("users.query", True):
+        raise BadField(field="users.manage", problem="can only be held with users.query; give or take both")
+    for right, held in given.items():
+        powers = accounts.granted(powers, right) if held else accounts.revoked(powers, right)
+    return powers
+
+
+async def require_may_change(tx: Reading, user: User, wanted: Powers, actor_id: str) -> None:
+    """Nobody gives or takes what they do not have themselves, nor changes whom they are outranked by."""
+    if user.id == actor_id:
+        raise OwnPowers(name=user.name)
+    actor = await users.by_id(tx, actor_id)
+    if actor is None or not moderation.may_act_on(actor.powers, user.powers):
+        raise Outranked
+    if any(was != shall and not held for was, shall, held in zip(user.powers, wanted, actor.powers, strict=True)):
+        raise Outranked

@@ -1,0 +1,39 @@
+"""One undo under way, as the rules of undo.py and account_undo.py get it."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from gamekeeper.game.effects import Change
+from gamekeeper.game.inventory import Sizes
+from gamekeeper.game.refusals import UndoConflict
+from gamekeeper.game.spelling import Spelling, Trace
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.history import Told
+
+
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """The change that is to be taken back with both its sides, and whoever asks."""
+
+    told: Told
+    before: Trace
+    after: Trace
+    spelling: Spelling
+    room: Sizes
+    actor_id: str
+    actor: str
+
+    def conflict(self, why: str) -> UndoConflict:
+        return UndoConflict(seq=self.told.seq, why=why)
+
+    @property
+    def player_id(self) -> str:
+        return self.told.player_id or ""
+
+    @property
+    def user_id(self) -> str:
+        return self.told.user_id or ""
+
+
+Rule = Callable[[Reading, Undoing], Coroutine[Any, Any, list[Change]]]

@@ -1,0 +1,28 @@
+"""Where Chromium is; without one nobody has looked at the pages, and the run says so."""
+
+import os
+import shutil
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+# its sandbox does not work for root, who runs the tests in a container
+ARGUMENTS = ["--no-sandbox"] if os.geteuid() == 0 else []
+MISSING = (
+    "There is no Chromium to try the console in. Install one (Debian: apt-get install chromium, or make chromium), "
+    "or say where it is with GAMEKEEPER_CHROMIUM."
+)
+
+
+def find() -> str | None:
+    given = os.environ.get("GAMEKEEPER_CHROMIUM")
+    return given or next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def require() -> str:
+    found = find()
+    if found is None and os.environ.get("CI"):
+        pytest.fail(MISSING)
+    if found is None:
+        pytest.skip(MISSING)
+    return found

@@ -1,0 +1,74 @@
+"""The demo world, served, with two who look after it: one may do everything, the other hardly anything."""
+
+import sys
+
+import httpx
+
+import world as worlds
+from gamekeeper.demo import filling
+from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.world import API_ACCOUNT, DRAUGHT, KEY
+from gamekeeper.game import accounts
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.store import users
+from gamekeeper.store.users import Powers
+from server import Server
+
+PASSWORD = "moss and lanterns"
+KEEPER = API_ACCOUNT
+HELPER = "Helper"  # may sign in, and has no role
+LATELY = (
+    ("players/Aldwyn/items/give", {"itemid": DRAUGHT.id, "quantity": 5}, "Lost when the server went down, ticket 4711"),
+    ("players/Halvard/level", {"level": 21}, "Levelled by a quest that paid twice"),
+    ("players/Nestor/items/give", {"itemid": KEY.id, "quantity": 1}, "The gate closed behind him"),
+    ("users/Quillon/admin/mute", {"duration": 3, "reason": "Sells lanterns in every chat"}, "Third time this week"),
+    ("players/Aldwyn/items/take", {"itemid": DRAUGHT.id, "quantity": 2}, "Ticket 4711: it was three, not five"),
+)
+
+
+async def fill(keeper: Keeper) -> None:
+    await filling.fill(keeper, PASSWORD)
+    helper = await keeper.passwords.hashed(wire_form(PASSWORD))
+
+    async def register(tx: worlds.Reading) -> accounts.Decision[users.User]:
+        return await accounts.register(tx, HELPER, "helper@example.test", helper, Powers(api=True))
+
+    await keeper.changes.apply(filling.BY_DEMO, register, lambda _: b"")
+
+
+class DemoServer(Server):
+    """`gamekeeper demo` keeps some of its characters online, which `serve` does not."""
+
+    def cookie(self, name: str) -> str:
+        """Of a session that is new."""
+        form = {"name": name, "password": PASSWORD}
+        return httpx.post(f"{self.url}/console/sign-in", data=form).cookies["gamekeeper"]
+
+    def live(self) -> None:
+        """Something has been done here lately: what the pages have to show."""
+        form = {"grant_type": "password", "username": KEEPER, "password": wire_form(PASSWORD)}
+        token = httpx.post(f"{self.url}/api/oauth/token", data=form).json()["access_token"]
+        for path, body, reason in LATELY:
+            headers = {"Authorization": f"Bearer {token}", "X-Reason": reason}
+            httpx.post(f"{self.url}/api/v1/{path}", json=body, headers=headers).raise_for_status()
+
+    def sign_out(self, cookie: str) -> None:
+        """Elsewhere than in the browser that has the cookie."""
+        with httpx.Client(base_url=self.url, cookies={"gamekeeper": cookie}) as client:
+            page = client.get("/console/done/none").text
+            csrf = page.partition('name="csrf" content="')[2].partition('"')[0]
+            answer = client.post("/console/sign-out", data={"csrf": csrf})
+            assert answer.has_redirect_location, answer.text
+
+    def _command(self) -> list[str]:
+        where = ["--database", self.database, "--port", str(self.port)]
+        return [sys.executable, "-m", "gamekeeper", "demo", *where, "--password", PASSWORD]
+
+
+def player_page(name: str) -> str:
+    return f"/console/players/{stable_id('player', name)}"
+
+
+def account_page(name: str) -> str:
+    return f"/console/accounts/{stable_id('user', name)}"

@@ -1,0 +1,112 @@
+"""How the pages look, to people and to their tools: every page of the menu, and one of each thing.
+
+They look the same on both engines; SQLite is enough.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from demo_server import HELPER, KEEPER, DemoServer, account_page, player_page
+from playwright.sync_api import Page
+from visitor import NARROW, WIDE, Visitor
+
+from gamekeeper.console.menu import MENU
+
+Visit = Callable[..., Visitor]
+PAGES = [
+    *(entry.path for entry in MENU),
+    "/console/me",
+    "/console/bulk",
+    "/console/search?q=silver",
+    player_page("Aldwyn"),
+    f"{player_page('Aldwyn')}?at=60",
+    account_page("Leopold"),
+    "/console/changes/60",
+]
+GRAVE = frozenset({"serious", "critical"})
+AXE: Any = Axe()  # without types
+ALL = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # the latter is WCAG 2.2's
+COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast"]}
+STICKS_OUT = """() => {
+  const wide = document.documentElement.clientWidth;
+  const out = [...document.querySelectorAll('body *')].filter(each => each.getBoundingClientRect().right > wide + 1);
+  return document.documentElement.scrollWidth > wide ? out.slice(0, 5).map(each => each.outerHTML.slice(0, 120)) : [];
+}"""
+LARGEST = 200_000
+STILL = """() => document.querySelectorAll('time').forEach(each => { each.textContent = '1 Jan 2026, 12:00:00'; })"""
+
+
+def grave(page: Page, options: Any = ALL) -> list[str]:
+    """What axe finds that keeps somebody from using the page."""
+    found = AXE.run(page, options=options).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:160]} {node['any'][0]['message'] if node['any'] else ''}"
+        for each in found
+        if each["impact"] in GRAVE
+        for node in each["nodes"][:5]
+    ]
+
+
+def looks_well(visitor: Visitor) -> None:
+    page = visitor.page
+    assert page.evaluate(STICKS_OUT) == []
+    assert grave(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert grave(page, COLOURS) == [], "dark"
+    page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+    assert page.evaluate(STICKS_OUT) == [], "narrow"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_for_everybody(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    assert me.go(path).status == 200
+    assert me.page.locator("h1").count() == 1
+    looks_well(me)
+
+
+def test_so_is_the_way_in(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo)
+    me.go("/console")
+    looks_well(me)
+
+
+def test_so_is_what_will_change(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page("Wynstan"))
+    me.page.get_by_role("button", name="Set level").click()
+    me.dialog.get_by_text("Do it").wait_for()
+    looks_well(me)
+
+
+def test_so_is_a_refusal(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, HELPER)
+    me.expected = {403}
+    assert me.go("/console/accounts").status == 403
+    looks_well(me)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "width", "dark"),
+    [
+        *((name, path, WIDE[0], dark) for name, path in (
+            ("overview", "/console"),
+            ("player", f"{player_page('Aldwyn')}#belongings"),
+            ("changes", "/console/changes"),
+            ("account", account_page("Grizelda")),
+        ) for dark in (False, True)),
+        ("player", player_page("Aldwyn"), NARROW[0], False),
+    ],
+)  # fmt: skip
+def test_pictures(
+    visit: Visit, sqlite_demo: DemoServer, pictures: str, name: str, path: str, width: int, *, dark: bool
+) -> None:
+    me = visit(sqlite_demo, KEEPER, width=width, dark=dark)
+    assert me.go(path).status == 200
+    me.page.evaluate(STILL)
+    file = Path(pictures) / f"console-{name}-{'narrow' if width == NARROW[0] else 'dark' if dark else 'light'}.png"
+    me.page.screenshot(path=file)
+    assert file.stat().st_size < LARGEST

@@ -1,0 +1,168 @@
+"""The tour: sign in, find somebody, give something, see it, take it back; and what must not work."""
+
+from collections.abc import Callable
+
+from demo_server import HELPER, KEEPER, PASSWORD, DemoServer, player_page
+from visitor import Visitor
+
+from gamekeeper.console.menu import MENU
+
+Visit = Callable[..., Visitor]
+ITEM = "River Opal"
+
+
+def sign_in(visitor: Visitor, name: str) -> None:
+    page = visitor.page
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    arrive(visitor)
+
+
+def arrive(visitor: Visitor) -> None:
+    """Inside, with the scripts at work."""
+    visitor.page.get_by_role("navigation", name="Pages").wait_for()
+    visitor.page.wait_for_load_state()
+
+
+def offer(visitor: Visitor, item: str, quantity: int) -> None:
+    """Fills in what is to be given to whoever is on the page, and asks what would happen."""
+    give = visitor.page.locator("form[data-action]", has=visitor.page.get_by_role("button", name="Give", exact=True))
+    give.get_by_label("Item").fill(item)
+    give.get_by_label("How many").fill(str(quantity))
+    give.get_by_role("button", name="Give", exact=True).click()
+
+
+def confirm(visitor: Visitor, reason: str) -> None:
+    visitor.dialog.get_by_label("Reason").fill(reason)
+    with visitor.page.expect_navigation():
+        visitor.dialog.get_by_role("button", name="Do it").click()
+    visitor.sees("Done.")
+
+
+def held(visitor: Visitor, item: str) -> list[str]:
+    """How many of it each slot of the inventory has."""
+    slots = visitor.page.locator("section", has=visitor.page.locator("#grid-inventory")).locator(".tile")
+    return slots.filter(has_text=item).locator(".count").all_inner_texts()
+
+
+def test_give_see_undo_gone(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo)
+    me.go("/console")
+    sign_in(me, KEEPER)
+    me.page.keyboard.press("Control+k")
+    me.page.keyboard.type("nim")
+    me.page.get_by_role("option", name="Nim").first.click()
+    me.page.get_by_role("heading", name="Nim", level=1).wait_for()
+    assert held(me, ITEM) == []
+    offer(me, ITEM, 7)
+    me.dialog.get_by_text("Exactly this will change:").wait_for()
+    assert "7 \u00d7 River Opal" in me.dialog.inner_text()
+    confirm(me, "found in the well")
+    assert held(me, ITEM) == ["7"]
+    me.sees("found in the well")
+    me.page.locator("#done").get_by_role("button", name="Undo").click()
+    confirm(me, "it was somebody else's")
+    assert held(me, ITEM) == []
+
+
+def test_with_the_keyboard_alone(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo)
+    keyboard = me.page.keyboard
+    me.go("/console")
+    for key in (KEEPER, "Tab", PASSWORD, "Enter"):
+        keyboard.press(key) if key in {"Tab", "Enter"} else keyboard.type(key)
+    arrive(me)
+    keyboard.press("Control+k")
+    keyboard.type("ondine")
+    me.page.get_by_role("option", name="Ondine").first.wait_for()
+    keyboard.press("ArrowDown")
+    keyboard.press("Enter")
+    me.page.get_by_role("heading", name="Ondine", level=1).wait_for()
+    before = held(me, ITEM)
+    tab_to(me, "input[data-suggest=items]")
+    keyboard.type(ITEM)
+    keyboard.press("Tab")
+    keyboard.type("3")
+    keyboard.press("Enter")
+    me.dialog.get_by_text("Exactly this will change:").wait_for()
+    keyboard.type("by hand")
+    keyboard.press("Enter")
+    me.sees("Done.")
+    assert held(me, ITEM) != before
+
+
+def tab_to(visitor: Visitor, selector: str) -> None:
+    """The place must be reachable, and be seen to have the focus when it is reached."""
+    for _ in range(150):
+        visitor.page.keyboard.press("Tab")
+        focused = visitor.page.locator(":focus")
+        if focused.count() and focused.evaluate("(each, selector) => each.matches(selector)", selector):
+            width = focused.evaluate("each => getComputedStyle(each).outlineStyle + getComputedStyle(each).boxShadow")
+            assert width != "nonenone", f"nobody sees that {selector} has the focus"
+            return
+    raise AssertionError(f"{selector} cannot be reached with the Tab key")
+
+
+def test_what_a_role_may_not_do_is_not_shown_and_not_possible(visit: Visit, demo: DemoServer) -> None:
+    helper = visit(demo, HELPER)
+    helper.go("/console")
+    shown = helper.page.get_by_role("navigation", name="Pages").get_by_role("link").all_inner_texts()
+    assert shown == [entry.title for entry in MENU if not entry.needs]
+    assert "Accounts" not in shown
+    helper.expected = {403}
+    for entry in MENU:
+        if entry.needs:
+            assert helper.go(entry.path).status == 403, entry.path
+            helper.sees("Nothing was changed.")
+
+
+def test_a_form_without_its_token_is_refused(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.expected = {403}
+    me.go(player_page("Pascoe"))
+    before = held(me, ITEM)
+    me.page.evaluate("document.querySelectorAll('input[name=csrf], meta[name=csrf]').forEach(each => each.remove())")
+    offer(me, ITEM, 7)
+    me.dialog.get_by_text("This form did not come from a page of this console").wait_for()
+    me.go(player_page("Pascoe"))
+    assert held(me, ITEM) == before
+
+
+def test_when_the_session_has_ended_one_signs_in_and_goes_on(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.go("/console")
+    demo.sign_out(me.cookie)
+    me.go(f"{player_page('Rosalind')}?before=9")
+    me.page.get_by_role("heading", name="Sign in").wait_for()
+    sign_in(me, KEEPER)
+    me.page.get_by_role("heading", name="Rosalind", level=1).wait_for()
+    assert me.page.url.endswith(f"{player_page('Rosalind')}?before=9")
+
+
+def test_an_action_after_the_session_has_ended_changes_nothing(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.go(player_page("Wynstan"))
+    level = me.page.get_by_role("spinbutton", name="Level").input_value()
+    me.page.get_by_role("spinbutton", name="Level").fill(str(int(level) + 1))
+    demo.sign_out(me.cookie)
+    me.page.get_by_role("button", name="Set level").click()
+    me.page.get_by_role("heading", name="Sign in").wait_for()
+    sign_in(me, KEEPER)
+    me.go(player_page("Wynstan"))
+    assert me.page.get_by_role("spinbutton", name="Level").input_value() == level
+
+
+def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> None:
+    mine, theirs = visit(demo, KEEPER), visit(demo, KEEPER)
+    mine.expected = {409}
+    for each in (mine, theirs):
+        each.go(player_page("Tamsin"))
+        offer(each, "Moonfern", 1)
+        each.dialog.get_by_text("Exactly this will change:").wait_for()
+    confirm(theirs, "first")
+    mine.dialog.get_by_label("Reason").fill("second")
+    mine.dialog.get_by_role("button", name="Do it").click()
+    mine.dialog.get_by_text("It has changed since you looked").wait_for()
+    mine.dialog.get_by_role("button", name="Do it").click()
+    mine.sees("Done.")

@@ -1,0 +1,116 @@
+"""Somebody at the console, in process: sends what their browser would send and sees what a person would see."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from markup import Page
+
+import people
+from gamekeeper.console import sessions
+from gamekeeper.game import tokens
+from gamekeeper.game.lookup import new_guid
+from gamekeeper.http.routes import Route
+from gamekeeper.store import tokens as stored
+from gamekeeper.store.engine import Writing
+from world import Answer, World
+
+ACT = "/console/act"
+FORM = "application/x-www-form-urlencoded"
+
+
+class Keeper:
+    """`cookie` is what the browser keeps; empty: not signed in."""
+
+    def __init__(self, world: World, cookie: str = "") -> None:
+        self.world = world
+        self.cookie = cookie
+
+    @property
+    def csrf(self) -> str:
+        """As the pages of this session have it."""
+        return next(
+            attributes["content"]
+            for tag, attributes in Page(self.get("/console/done/none").raw.decode()).tags
+            if tag == "meta" and attributes.get("name") == "csrf"
+        )
+
+    def sign_in(self, name: str, password: str = people.PASSWORD, **more: Any) -> Answer:
+        """Through the form, as people do; it costs a password's hash."""
+        answer = self.post("/console/sign-in", {"name": name, "password": password}, csrf="", **more)
+        if "set-cookie" in answer.headers:
+            self.cookie = answer.headers["set-cookie"].partition(";")[0].partition("=")[2]
+        return answer
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None, **more: Any) -> Answer:
+        return self.world.call("GET", path, by=None, headers=self._headers(headers), **more)
+
+    def page(self, path: str) -> Page:
+        """One that is there."""
+        answer = self.get(path)
+        assert answer.status == 200, (path, answer.status, answer.raw)
+        return Page(answer.raw.decode())
+
+    def post(
+        self,
+        path: str,
+        fields: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        csrf: str | None = None,
+        **more: Any,
+    ) -> Answer:
+        """With the token of this session, or another: an empty one is not sent."""
+        token = self.csrf if csrf is None else csrf
+        sent = {**({"csrf": token} if token else {}), **(fields or {})}
+        given = {"content-type": FORM, **(headers or {})}
+        raw = urlencode(sent).encode()
+        return self.world.call("POST", path, by=None, raw=raw, headers=self._headers(given), **more)
+
+    def preview(self, method: str, path: str, body: Mapping[str, object] | None = None, **fields: str) -> Answer:
+        """The first step: what would change."""
+        sent = {f"body.{name}": str(value) for name, value in (body or {}).items()}
+        return self.post(ACT, {"method": method, "path": quote(path), **sent, **fields})
+
+    def confirm(self, preview: Answer, reason: str, **fields: str) -> Answer:
+        """The second step: what the page of the first would send."""
+        shown = Page(preview.raw.decode()).form(ACT, "Do it")
+        return self.post(ACT, {**shown.fields, "reason": reason, **fields}, csrf=shown.fields["csrf"])
+
+    def act(
+        self, method: str, path: str, body: Mapping[str, object] | None = None, reason: str = "a test", **fields: str
+    ) -> Answer:
+        """Both steps; a redirection to where it was done from, with `done=` naming the request."""
+        shown = self.preview(method, path, body, **fields)
+        assert shown.status == 200, (shown.status, shown.raw)
+        return self.confirm(shown, reason)
+
+    def _headers(self, given: Mapping[str, str] | None) -> dict[str, str]:
+        cookie = {"cookie": f"{sessions.COOKIE}={self.cookie}"} if self.cookie else {}
+        return {**cookie, **(given or {})}
+
+
+def signed_in(world: World, name: str) -> Keeper:
+    """With a session that was opened without a password: hashing is what costs."""
+    access = tokens.PREFIX + new_guid()
+    row = stored.NewToken(
+        id=new_guid(),
+        family_id=new_guid(),
+        user_id=people.USER_IDS[name],
+        access_hash=tokens.digest(access),
+        refresh_hash=None,
+        read_only=False,
+        access_ms=world.keeper.settings.console_hours * 60 * tokens.MINUTE_MS,
+        refresh_ms=0,
+        idle_ms=world.keeper.settings.console_idle_minutes * tokens.MINUTE_MS,
+    )
+
+    async def open_(tx: Writing) -> None:
+        stored.insert(tx, row)
+
+    world.run(world.keeper.store.write(open_))
+    return Keeper(world, access)
+
+
+def filled(route: Route) -> str:
+    """A page's path with Ann's id in place of its parameters."""
+    return "/".join(people.ANN.id if step.startswith("[") else step for step in route.path.split("/"))

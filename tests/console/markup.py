@@ -1,0 +1,76 @@
+"""A page as a person meets it: its words, its links, and its forms with what they would send."""
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+UNSEEN = frozenset({"head", "script", "style", "template"})
+VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
+
+
+@dataclass
+class Form:
+    action: str
+    attributes: dict[str, str]
+    fields: dict[str, str] = field(default_factory=dict[str, str])  # as they are before anybody types
+    buttons: list[str] = field(default_factory=list[str])
+
+
+class Page(HTMLParser):
+    """`tags` has every element with its attributes, in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.html = html
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.forms: list[Form] = []
+        self.links: dict[str, str] = {}  # where to, by what the link says
+        self._open: list[tuple[str, dict[str, str], list[str]]] = []
+        self._words: list[str] = []
+        self._select = ""
+        self.feed(html)
+        self.text = " ".join(" ".join(self._words).split())
+
+    def form(self, action: str, button: str = "") -> Form:
+        """The first one that is sent there, by a button of that name if one is given."""
+        for each in self.forms:
+            if each.action == action and (not button or button in each.buttons):
+                return each
+        raise AssertionError(f"no form to {action} with {button!r} among {self.forms}")
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        self.tags.append((tag, attributes))
+        if tag not in VOID:
+            self._open.append((tag, attributes, []))
+        if tag == "form":
+            self.forms.append(Form(attributes.get("action", ""), attributes))
+        self._note_field(tag, attributes)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open:
+            opened, attributes, words = self._open.pop()
+            said = " ".join(" ".join(words).split())
+            if opened == "a":
+                self.links[said] = attributes.get("href", "")
+            if opened == "button" and self.forms:
+                self.forms[-1].buttons.append(said)
+            if opened == tag:
+                break
+
+    def handle_data(self, data: str) -> None:
+        for _, _, words in self._open:
+            words.append(data)
+        if not any(tag in UNSEEN for tag, _, _ in self._open):
+            self._words.append(data)
+
+    def _note_field(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "select":
+            self._select = attributes.get("name", "")
+        if not self.forms:
+            return
+        fields = self.forms[-1].fields
+        ticked = attributes.get("type") not in {"checkbox", "radio"} or "checked" in attributes
+        if tag in {"input", "textarea"} and attributes.get("name") and ticked:
+            fields[attributes["name"]] = attributes.get("value", "")
+        if tag == "option" and self._select and ("selected" in attributes or self._select not in fields):
+            fields[self._select] = attributes.get("value", "")

@@ -1,0 +1,216 @@
+"""The page of an account: what it says, who may do what there, and that it is done through the API's operations."""
+
+from collections.abc import Callable
+
+import pytest
+from keepers import ACT, Keeper
+from markup import Page
+
+import people
+from game_server import LINK
+from gamekeeper.game.passwords import wire_form
+from proof import reset_code
+from world import World
+
+ANN, CLERK = people.USER_IDS["Ann"], people.USER_IDS["Clerk"]
+HOME = f"/console/accounts/{ANN}"
+POWERS = f"/api/keeper/v1/users/{ANN}/powers"
+MANAGING = ("Rename", "Change email", "Set a new password", "Send a reset mail", "Erase the account", "Change powers")
+
+
+def buttons(page: Page) -> set[str]:
+    return {each for form in page.forms for each in form.buttons}
+
+
+def manages(world: World, name: str) -> None:
+    """As `users grant` would have it, looked at anew."""
+    assert world.post(f"/api/keeper/v1/users/{name}/powers", {"users.manage": True}).status == 200
+
+
+def press(keeper: Keeper, page: Page, button: str, **typed: str) -> str:
+    """Both steps of the form with that button; the words of the first."""
+    form = page.form(ACT, button)
+    shown = keeper.post(ACT, {**form.fields, **typed}, csrf=form.fields["csrf"])
+    assert shown.status == 200, shown.raw
+    done = keeper.confirm(shown, "a test")
+    assert done.status == 303, done.raw
+    return Page(shown.raw.decode()).text
+
+
+def test_what_an_account_is(root: Keeper) -> None:
+    page = root.page("/console/accounts/aNN")
+    for words in ("ann@example.test", ANN, "1 h 0 min", "Warrior", "Neither banned nor muted."):
+        assert words in page.text
+    places = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
+    assert {f"/console/players/{each.id}" for each in (people.ANN, people.ZOE)} <= places
+    assert "user registered" in page.text
+    assert "No token, and without API access there will be none." in page.text
+    assert "No character yet." in root.page(f"/console/accounts/{CLERK}").text
+    assert root.get("/console/accounts/Nobody").status == 404
+
+
+def test_markup_is_text(world: World, root: Keeper) -> None:
+    world.post("/api/v1/users/Ann/admin/ban", {"reason": "<script>alert(1)</script>", "moderator": "<b>me</b>"})
+    page = root.page(HOME)
+    assert "<script>alert(1)</script>" in page.text
+    assert "<b>me</b>" in page.text
+    assert not any(tag == "b" or (tag == "script" and not each.get("src")) for tag, each in page.tags)
+
+
+def test_who_sees_what(world: World, keeper: Callable[[str], Keeper]) -> None:
+    assert keeper("Shop").get(HOME).status == 403
+    page = keeper("Clerk").page(HOME)
+    assert buttons(page).isdisjoint({*MANAGING, "Ban", "Mute", "Revoke all"})
+    assert "Tokens" not in page.text
+    manages(world, "Clerk")
+    page = keeper("Clerk").page(HOME)
+    assert set(MANAGING) <= buttons(page)
+    assert buttons(page).isdisjoint({"Ban", "Mute"})
+    ours = keeper("Clerk").page(f"/console/accounts/{people.USER_IDS['Root']}")
+    assert "This account has more powers than yours" in ours.text
+    assert buttons(ours).isdisjoint({"Ban", "Change powers"})
+
+
+def test_one_s_own_account(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    own = f"/console/accounts/{people.USER_IDS['Root']}"
+    assert root.get("/console/me").headers["location"] == own
+    page = root.page(own)
+    assert "Nobody changes their own." in page.text
+    assert "this session" in page.text
+    assert buttons(page).isdisjoint({"Ban", "Mute", "Change powers", "Erase the account"})
+    assert "Tokens" in keeper("Clerk").page(f"/console/accounts/{CLERK}").text
+    page = keeper("Shop").page("/console/me")
+    assert "My tokens" in page.text
+    assert "this session" in page.text
+    assert {"Revoke", "Revoke all of them"} <= buttons(page)
+
+
+def sent(page: Page) -> dict[str, str]:
+    """What the form of the powers would send as it stands."""
+    fields = page.form(ACT, "Change powers").fields
+    return {name: value for name, value in fields.items() if name.startswith("body.")}
+
+
+def test_powers_are_given_and_taken_with_the_form(world: World, root: Keeper) -> None:
+    page = root.page(HOME)
+    assert sent(page) == {}
+    shown = press(root, page, "Change powers", **{"body.ban": "true", "body.users.manage": "true"})
+    assert "Ban no yes" in shown
+    assert "Users query no yes" in shown  # it comes with managing them
+    page = root.page(HOME)
+    assert sent(page) == {"body.ban": "true", "body.users.query": "true", "body.users.manage": "true"}
+    hidden = [each for tag, each in page.tags if tag == "input" and each.get("name") == "body.ban"]
+    assert [(each["type"], each["value"]) for each in hidden] == [("hidden", "false"), ("checkbox", "true")]
+    press(root, page, "Change powers", **{"body.ban": "false"})
+    assert sent(root.page(HOME)) == {"body.users.query": "true", "body.users.manage": "true"}
+    assert [row.kind for row in world.ledger()[-2:]] == ["powers_changed"] * 2
+    assert "Undo" in buttons(root.page(HOME))
+
+
+def test_nobody_s_to_give(world: World, keeper: Callable[[str], Keeper]) -> None:
+    manages(world, "Clerk")
+    assert world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200  # outranks an editor
+    assert world.post(POWERS, {"editor": True, "api": True}).status == 200
+    clerk = keeper("Clerk")
+    page = clerk.page(HOME)
+    boxes = {each["name"]: each for tag, each in page.tags if tag == "input" and each.get("type") == "checkbox"}
+    assert {name for name, each in boxes.items() if "disabled" not in each} == {
+        "body.api",
+        "body.users.query",
+        "body.users.manage",
+        "body.mute",
+    }
+    assert "checked" in boxes["body.editor"]
+    assert "not yours to give" in page.text
+    assert sent(page)["body.api"] == "true"
+    press(clerk, page, "Change powers", **{"body.editor": "", "body.users.query": "true"})
+    forged = clerk.preview("POST", POWERS, {"ban": "true"})
+    assert (forged.status, "You do not have the permission" in forged.raw.decode()) == (403, True)
+
+
+@pytest.mark.parametrize(("what", "said"), [("Ban", "Banned"), ("Mute", "Muted")])
+def test_a_penalty_and_its_end(world: World, root: Keeper, what: str, said: str) -> None:
+    press(root, root.page(HOME), what, **{"body.duration": "3", "body.reason": "selling gold"})
+    page = root.page(HOME)
+    assert f"{said} because of selling gold By Root Until 20" in page.text
+    assert what not in buttons(page)
+    press(root, page, f"End the {what.lower()}")
+    assert "Neither banned nor muted." in root.page(HOME).text
+    press(root, root.page(HOME), what, **{"body.duration": "0"})
+    assert "Until for good" in root.page(HOME).text
+    world.sql(f"UPDATE {what.lower()}s SET ends_at = 1")  # noqa: S608 - a name of the test's own
+    assert "Neither banned nor muted." in root.page(HOME).text
+
+
+def test_a_kick_is_for_who_is_there(world: World, root: Keeper) -> None:
+    assert "Kick out of the game" not in buttons(root.page(HOME))
+    world.call("PUT", f"{LINK}/servers/s1", body={"Lease": 600})
+    world.post(f"{LINK}/servers/s1/joined", {"Players": [people.ANN.id]})
+    page = root.page(HOME)
+    assert "online" in page.text
+    press(root, page, "Kick out of the game")
+    assert world.ledger()[-1].kind == "user_kicked"
+
+
+def test_name_and_email(world: World, root: Keeper) -> None:
+    press(root, root.page(HOME), "Rename", **{"body.name": "Anna"})
+    shown = press(root, root.page(HOME), "Change email", **{"body.new": "anna@example.test"})
+    assert "ann@example.test anna@example.test" in shown
+    user = world.get("/api/v1/users/Anna").json
+    assert (user["Id"], user["Email"]) == (ANN, "anna@example.test")
+    page = root.page(HOME)
+    assert page.text.count("a test") >= 2  # the reasons
+    press(root, page, "Undo")
+    assert world.get("/api/v1/users/Anna").json["Email"] == "ann@example.test"
+
+
+def test_a_password_is_typed_in_the_second_step(world: World, root: Keeper) -> None:
+    form = root.page(HOME).form(ACT, "Set a new password")
+    shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
+    again = Page(shown.raw.decode()).form(ACT, "Do it")
+    assert again.fields["password.new"] == ""
+    done = root.confirm(shown, "she forgot it", **{"password.new": "something new"})
+    assert done.status == 303
+    sent = {"password": wire_form("something new")}
+    assert world.post("/api/v1/users/Ann/password/validate", sent).status == 200
+
+
+def test_a_reset_mail_is_queued(world: World, root: Keeper) -> None:
+    page = root.page(HOME)
+    assert "Mail is not set up" in page.text
+    press(root, page, "Send a reset mail")
+    assert world.sql("SELECT COUNT(*) FROM mails") == [(1,)]
+    code = reset_code(world, "Ann")
+    assert code not in root.page(HOME).html
+
+
+def test_an_account_is_erased(world: World, root: Keeper) -> None:
+    press(root, root.page(HOME), "Erase the account")
+    assert root.get(HOME).status == 404
+    assert world.get("/api/v1/users/Ann").status == 404
+
+
+def test_tokens_end_one_by_one_and_all_at_once(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    clerk, home = keeper("Clerk"), f"/console/accounts/{CLERK}"
+    page = root.page(home)
+    assert "service" in page.text
+    assert "console session" in page.text
+    assert page.text.count("Revoke all") == 1
+    press(root, page, "Revoke")  # the newest: the session
+    assert clerk.get("/console/me").headers["location"].startswith("/console/sign-in")
+    press(root, root.page(home), "Revoke all")
+    assert "No token is good." in root.page(home).text
+    assert world.get("/api/v1/players", by="Clerk").status == 401
+
+
+def test_the_history_goes_on_where_it_ended(world: World, root: Keeper) -> None:
+    for number in range(25):
+        world.post(f"/api/v1/users/{ANN}/name", {"name": f"Ann{number:02}"})
+    page = root.page(HOME)
+    assert "Ann24" in page.text
+    assert "Ann02" not in page.text
+    rest = root.page(page.links["Older"].partition("#")[0])
+    assert "Ann02" in rest.text
+    assert rest.links["Newest"].startswith(HOME)
+    assert "Older" not in rest.links
+    assert root.get(f"{HOME}?before=x").status == 400

@@ -1,0 +1,187 @@
+"""Changing something from a page, in two steps: what is shown is what is done, once, with a reason."""
+
+import re
+
+import pytest
+from keepers import ACT, Keeper, signed_in
+from markup import Page
+
+import people
+from expectations import everything
+from gamekeeper.console import differences
+from gamekeeper.console.differences import MANY, Line
+from gamekeeper.game.passwords import wire_form
+from world import Answer, World
+
+GIVE = f"/api/v1/players/{people.ANN.id}/items/give"
+TAKE = f"/api/v1/players/{people.ANN.id}/items/take"
+COINS = {"itemid": people.COIN.id, "quantity": 5}
+PASSWORD = "/api/v1/users/Ann/manage/password/change"
+JSON = {"accept": "application/json"}
+
+
+def lines(world: World, number: int) -> list[Line]:
+    """What the ledger's row of that number says, in the words of the pages."""
+    row = next(each for each in world.ledger() if each.seq == number)
+    [found] = world.run(differences.lines(world.keeper, [(row.before, row.after)]))
+    return found
+
+
+def said(answer: Answer) -> str:
+    return Page(answer.raw.decode()).text
+
+
+def numbers(world: World) -> list[int]:
+    return [row.seq for row in world.ledger()]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (GIVE, COINS),
+        (GIVE, {"itemid": people.ARROW.id, "quantity": 120}),
+        (GIVE, {"itemid": people.POUCH.id, "quantity": 1}),
+        (TAKE, {"itemid": people.ARROW.id, "quantity": 60}),
+        (f"/api/v1/players/{people.ANN.id}/spells/teach", {"spellid": people.HEAL.id}),
+        (f"/api/v1/players/{people.ANN.id}/variables/{people.KILLS.id}", {"value": 8}),
+        (f"/api/v1/players/{people.BOB.id}/level", {"level": 9}),
+    ],
+)
+def test_what_is_shown_is_what_is_done(world: World, root: Keeper, path: str, body: dict[str, object]) -> None:
+    before = everything(world)
+    shown = root.preview("POST", path, body)
+    assert shown.status == 200, shown.raw
+    assert everything(world) == before
+    done = root.confirm(shown, "a gift")
+    assert done.status == 303, done.raw
+    row = world.ledger()[-1]
+    assert (row.reason, row.actor_id) == ("a gift", people.USER_IDS["Root"])
+    # a new bag has an id that nobody knows before it is there
+    wanted = [" ".join(line) for line in lines(world, row.seq) if not line.what.startswith("Bag ")]
+    for each in wanted:
+        assert each in said(shown)
+    assert wanted
+
+
+def test_it_says_what_it_did_and_offers_the_way_back(world: World, root: Keeper) -> None:
+    done = root.confirm(root.preview("POST", GIVE, COINS, back="/console/players/x?tab=2"), "a gift")
+    where, _, request_id = done.headers["location"].partition("&done=")
+    assert where == "/console/players/x?tab=2"
+    page = root.page(f"/console/done/{request_id}")
+    assert f"Inventory, slot 0 250 {MANY} Gold Coin 255 {MANY} Gold Coin" in page.text
+    undo = page.form(ACT, "Undo")
+    assert undo.fields["path"] == f"/api/keeper/v1/changes/{numbers(world)[-1]}/undo"
+    shown = root.post(ACT, undo.fields)
+    assert f"255 {MANY} Gold Coin 250 {MANY} Gold Coin" in said(shown)
+    assert root.confirm(shown, "by mistake").status == 303
+    assert world.get(f"/api/v1/players/{people.ANN.id}/items/inventory").json[0]["Quantity"] == 250
+
+
+def test_what_changed_meanwhile_is_shown_anew_and_nothing_is_done(world: World, root: Keeper) -> None:
+    shown = root.preview("POST", GIVE, COINS)
+    assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 100}).status == 200
+    before = everything(world)
+    stale = root.confirm(shown, "a gift")
+    assert stale.status == 409
+    assert "It has changed since you looked" in said(stale)
+    assert f"350 {MANY} Gold Coin 355 {MANY} Gold Coin" in said(stale)
+    assert Page(stale.raw.decode()).form(ACT, "Do it").fields["reason"] == "a gift"
+    assert everything(world) == before
+    assert root.confirm(stale, "a gift").status == 303
+    assert world.get(f"/api/v1/players/{people.ANN.id}/items/inventory").json[0]["Quantity"] == 355
+
+
+def test_two_keepers_at_once_lose_nothing(world: World, root: Keeper) -> None:
+    other = signed_in(world, "Clerk")
+    mine, theirs = root.preview("POST", GIVE, COINS), other.preview("POST", GIVE, COINS)
+    assert [root.confirm(mine, "mine").status, other.confirm(theirs, "theirs").status] == [303, 409]
+
+
+def test_a_repeated_confirmation_is_harmless(world: World, root: Keeper) -> None:
+    shown = root.preview("POST", GIVE, COINS)
+    assert root.confirm(shown, "a gift").status == 303
+    after = world.ledger()
+    assert root.confirm(shown, "a gift").status == 303
+    assert world.ledger() == after
+
+
+@pytest.mark.parametrize("reason", ["", "   "])
+def test_there_is_no_change_without_a_reason(world: World, root: Keeper, reason: str) -> None:
+    shown = root.preview("POST", GIVE, COINS)
+    asked = [attributes for _, attributes in Page(shown.raw.decode()).tags if attributes.get("name") == "reason"]
+    assert ["required" in each for each in asked] == [True]
+    before = everything(world)
+    answer = root.confirm(shown, reason)
+    assert answer.status == 400
+    assert "The field 'reason' is missing." in said(answer)
+    assert everything(world) == before
+
+
+def test_a_reason_may_be_in_any_language(world: World, root: Keeper) -> None:
+    assert root.act("POST", GIVE, COINS, reason="für Łukasz 🎁").status == 303
+    assert world.ledger()[-1].reason == "für Łukasz 🎁"
+
+
+def test_a_password_is_asked_for_in_the_second_step_and_never_shown(world: World, root: Keeper) -> None:
+    shown = root.preview("POST", PASSWORD, {"authorization": "x"}, ask="new")
+    assert shown.status == 200, shown.raw
+    fields = Page(shown.raw.decode()).form(ACT, "Do it").fields
+    assert fields["password.new"] == ""
+    missing = root.confirm(shown, "forgot it")
+    assert (missing.status, "The field 'new' is missing." in said(missing)) == (400, True)
+    done = root.confirm(shown, "forgot it", **{"password.new": "moss & lanterns"})
+    assert done.status == 303, done.raw
+    page = root.get(done.headers["location"].replace("/console?done=", "/console/done/"))
+    ours = (root.csrf.encode(), seen(shown))  # digests too, as long as a password's
+    for answer in (shown, missing, done, page):
+        left = answer.raw.replace(ours[0], b"").replace(ours[1], b"")
+        assert not re.search(rb"moss|[0-9a-f]{64}", left)
+    proof = {"password": wire_form("moss & lanterns")}
+    assert world.post("/api/v1/users/Ann/password/validate", proof).status == 200
+
+
+def seen(answer: Answer) -> bytes:
+    return Page(answer.raw.decode()).form(ACT, "Do it").fields["seen"].encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/api/v1/players/Nobody/items/give", 404), ("/api/v1/nothing", 404), ("/console/act", 404), ("//", 404)],
+)
+def test_what_is_not_there_is_refused_as_a_page(root: Keeper, path: str, status: int) -> None:
+    answer = root.preview("POST", path, COINS)
+    assert answer.status == status
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "Nothing was changed." in said(answer)
+
+
+def test_what_a_role_may_not_do_is_refused(world: World) -> None:
+    shop = signed_in(world, "Shop")
+    before = everything(world)
+    answer = shop.preview("DELETE", "/api/v1/users/Ann")
+    assert answer.status == 403
+    assert "users." in said(answer)
+    assert everything(world) == before
+
+
+def test_a_token_that_only_reads_changes_nothing(world: World, root: Keeper) -> None:
+    world.sql("UPDATE tokens SET read_only = TRUE WHERE idle_ms IS NOT NULL")
+    before = everything(world)
+    assert root.preview("POST", GIVE, COINS).status == 403
+    assert everything(world) == before
+
+
+def test_scripts_are_told_the_same_as_json(world: World, root: Keeper) -> None:
+    fields = {"method": "POST", "path": GIVE, **{f"body.{name}": str(value) for name, value in COINS.items()}}
+    shown = root.post(ACT, fields, headers=JSON).json
+    line = {"what": "Inventory, slot 0", "before": f"250 {MANY} Gold Coin", "after": f"255 {MANY} Gold Coin"}
+    assert shown["changes"] == [[line]]
+    confirmed = {**fields, "confirmed": "yes", "reason": "a gift", "key": "k", "seen": shown["seen"]}
+    done = root.post(ACT, confirmed, headers=JSON).json
+    assert (done["changes"], done["numbers"]) == ([[line]], numbers(world)[-1:])
+
+
+@pytest.mark.parametrize("missing", ["method", "path"])
+def test_a_form_that_names_no_operation_is_refused(root: Keeper, missing: str) -> None:
+    fields = {"method": "POST", "path": GIVE, missing: ""}
+    assert root.post(ACT, fields).status == 400

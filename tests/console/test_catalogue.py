@@ -1,0 +1,59 @@
+"""The catalogue, kind by kind."""
+
+import pytest
+from keepers import Keeper
+
+import people
+from game_server import put_catalogue
+from gamekeeper.console import catalogue, lists
+from gamekeeper.store.catalogue import Named
+from world import World
+
+PAGE = "/console/catalogue"
+
+
+def test_items_come_first(root: Keeper) -> None:
+    page = root.page(PAGE)
+    assert f"Arrow up to 100 — — {people.ARROW.id}" in page.text
+    assert f"Pouch no 8 pouch.png {people.POUCH.id}" in page.text
+    assert page.links["Changes with this item : Arrow"] == f"/console/changes?item={people.ARROW.id}"
+    assert page.links["Give it to many : Arrow"] == f"/console/bulk?item={people.ARROW.id}"
+
+
+@pytest.mark.parametrize("kind", people.CATALOGUE)
+def test_every_kind(root: Keeper, kind: str) -> None:
+    page = root.page(root.page(PAGE).links[kind.capitalize()])
+    for entry in people.CATALOGUE[kind]:
+        assert entry.name in page.text
+        assert entry.id in page.text
+    assert "Changes with this item" in page.text or kind != "items"
+    assert page.form(PAGE, "Search").fields == {"kind": kind, "search": ""}
+
+
+def test_by_a_part_of_a_name(root: Keeper) -> None:
+    page = root.page(f"{PAGE}?kind=items&search=OU")
+    assert "Pouch" in page.text
+    assert "Arrow" not in page.text
+    assert "Nothing of this kind has that in its name." in root.page(f"{PAGE}?kind=spells&search=%25").text
+
+
+def test_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    maps = [Named(people.guid(0x7000 + number), f"Field {number:03}") for number in range(120)]
+    put_catalogue(world, "maps", [{"Id": each.id, "Name": each.name} for each in maps])
+    first = root.page(f"{PAGE}?kind=maps&search=field")
+    assert f"1 to {lists.SIZE} of 120 maps" in first.text
+    assert "Field 050" in root.page(first.links["Next"]).text
+    assert "1 to 50 of 121 maps" in root.page(f"{PAGE}?kind=maps").text
+    monkeypatch.setattr(catalogue, "MATCHES", 70)
+    assert "1 to 50 of 70 or more maps" in root.page(f"{PAGE}?kind=maps&search=field").text
+
+
+def test_markup_is_text(world: World, root: Keeper) -> None:
+    put_catalogue(world, "spells", [{"Id": people.guid(0x7FFF), "Name": "<script>alert(1)</script>"}])
+    page = root.page(f"{PAGE}?kind=spells")
+    assert "<script>alert(1)</script>" in page.text
+    assert "<script>alert" not in page.html
+
+
+def test_a_kind_that_there_is_not(root: Keeper) -> None:
+    assert root.get(f"{PAGE}?kind=weapons").status == 404

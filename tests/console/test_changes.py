@@ -1,0 +1,223 @@
+"""The ledger as a page: filtered, paged, taken back, and as a file."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from keepers import Keeper
+from markup import Page
+
+import people
+from gamekeeper.console import changes
+from gamekeeper.console.differences import MANY
+from gamekeeper.game import account_effects, effects, history, undo
+from world import World
+
+CHANGES = "/console/changes"
+GIVE = f"/api/v1/players/{people.ANN.id}/items/give"
+GIVE_BOB = f"/api/v1/players/{people.BOB.id}/items/give"
+UNDO = "/console/act"
+
+
+def give(world: World, item: str = people.COIN.id, path: str = GIVE, reason: str = "a gift", by: str = "Root") -> int:
+    """The number of the change."""
+    sent = {"itemid": item, "quantity": 5}
+    assert world.post(path, sent, by=by, headers={"X-Reason": reason}).status == 200
+    return world.ledger()[-1].seq
+
+
+def numbers(page: Page) -> list[int]:
+    return [int(each["id"].removeprefix("change-")) for tag, each in page.tags if tag == "article"]
+
+
+def test_the_newest_is_first_with_both_sides_and_a_way_back(world: World, root: Keeper) -> None:
+    first, second = give(world), give(world, reason="<b>another</b>")
+    page = root.page(CHANGES)
+    assert numbers(page)[:2] == [second, first]
+    assert f"250 {MANY} Gold Coin 255 {MANY} Gold Coin" in page.text
+    assert "<b>another</b>" in page.text
+    assert "&lt;b&gt;another" in page.html
+    assert page.form(UNDO, "Undo").fields["path"] == f"/api/keeper/v1/changes/{second}/undo"
+
+
+def test_what_is_taken_back_says_so_and_is_not_taken_back_again(world: World, root: Keeper) -> None:
+    seq = give(world)
+    assert root.act("POST", f"/api/keeper/v1/changes/{seq}/undo").status == 303
+    page = root.page(f"{CHANGES}?player=ann")
+    undoing = numbers(page)[0]
+    assert f"undone by {undoing}" in page.text
+    assert f"undoes {seq}" in page.text
+    paths = [form.fields.get("path") for form in page.forms]
+    assert f"/api/keeper/v1/changes/{seq}/undo" not in paths
+    assert f"/api/keeper/v1/changes/{undoing}/undo" in paths
+
+
+@pytest.mark.parametrize(
+    ("sought", "found"),
+    [
+        ("player=ANN", [0, 1, 3]),
+        ("player={ann}", [0, 1, 3]),
+        ("player=Bob", [2]),
+        ("actor=shop", [3]),
+        ("actor=root", [0, 1, 2]),
+        ("item=gold+coin", [0, 3]),
+        ("item={arrow}", [1, 2]),
+        ("kind=items_given&item=arrow&player=bob", [2]),
+        ("reason=SECOND", [1]),
+        ("kind=user_banned", []),
+        ("request={request}", [3]),
+        ("to=2020-01-01T00:00", []),
+    ],
+)
+def test_the_filter_takes_names_and_ids(world: World, root: Keeper, sought: str, found: list[int]) -> None:
+    made = [give(world), give(world, people.ARROW.id, reason="the second")]
+    made += [give(world, people.ARROW.id, GIVE_BOB), give(world, by="Shop")]
+    filled = sought.format(ann=people.ANN.id, arrow=people.ARROW.id, request=world.ledger()[-1].request_id)
+    page = root.page(f"{CHANGES}?{filled}&from=2020-01-01T00:00")
+    assert [each for each in numbers(page) if each in made] == [made[place] for place in reversed(found)]
+    assert page.form(CHANGES).fields["from"] == "2020-01-01T00:00"
+    if not found:
+        assert "No change is like this" in page.text
+
+
+@pytest.mark.parametrize(
+    ("sought", "status", "said"),
+    [
+        ("player=Nobody", 404, "No player with name 'Nobody'."),
+        ("user=Nobody", 404, "No user with name 'Nobody'."),
+        ("item=Nothing", 400, "the name or the id of an item"),
+        ("from=yesterday", 400, "must be a time"),
+        ("before=x", 400, "before"),
+    ],
+)
+def test_what_is_typed_wrongly_is_said_beside_the_filter(root: Keeper, sought: str, status: int, said: str) -> None:
+    answer = root.get(f"{CHANGES}?{sought}")
+    page = Page(answer.raw.decode())
+    assert (answer.status, said in page.text) == (status, True)
+    assert page.form(CHANGES).buttons
+
+
+def test_older_ones_are_a_page_further_with_the_same_filter(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [give(world) for _ in range(3)]
+    monkeypatch.setattr(changes, "LIMIT", 2)
+    page = root.page(f"{CHANGES}?player=Ann&reason=gift")
+    assert numbers(page) == made[:0:-1]
+    page = root.page(page.links["Older"])
+    assert numbers(page) == made[:1]
+    assert page.form(CHANGES).fields["reason"] == "gift"
+    assert numbers(root.page(page.links["Newest"])) == made[:0:-1]
+
+
+def test_where_few_are_found_it_says_how_far_it_looked(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seq = give(world, reason="the one")
+    for _ in range(6):
+        give(world)
+    monkeypatch.setattr(history, "WINDOW", 1)
+    page = root.page(f"{CHANGES}?reason=the+one")
+    assert numbers(page) == []
+    assert "Looked back to" in page.text
+    assert "No change is like this" not in page.text
+    assert numbers(root.page(page.links["Look further back"])) == [seq]
+
+
+def test_a_change_of_very_much_is_brief_in_the_list_and_whole_on_its_page(world: World, root: Keeper) -> None:
+    created = next(each.seq for each in world.ledger() if each.kind == "player_created")
+    listed = root.page(f"{CHANGES}?kind=player_created")
+    assert re.search(r"and \d+ more", listed.text)
+    assert "ann-face.png" not in listed.text
+    shown = root.page(f"{CHANGES}/{created}").text
+    assert "more" not in shown
+    assert "ann-face.png" in shown
+
+
+def test_one_change_tells_everything(world: World, root: Keeper) -> None:
+    seq = give(world, by="Shop", reason="<i>why</i>")
+    row = world.ledger()[-1]
+    page = root.page(f"{CHANGES}/{seq}")
+    for said in (f"Change {seq}: items given", "Ann", "Shop", "<i>why</i>", row.request_id, '"Quantity": 255'):
+        assert said in page.text, said
+    assert page.form(UNDO, "Undo").fields["back"] == f"{CHANGES}/{seq}"
+    root.act("POST", f"/api/keeper/v1/changes/{seq}/undo")
+    assert "It was taken back by" in root.page(f"{CHANGES}/{seq}").text
+    assert page.links["what else they did"] == f"{CHANGES}?actor={people.USER_IDS['Shop']}"
+
+
+def test_one_change_names_the_others_of_its_request(world: World, root: Keeper) -> None:
+    """Erasing Ann takes her two characters with her."""
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    rows = world.ledger()
+    together = [each.seq for each in rows if each.request_id == rows[-1].request_id]
+    assert len(together) > 1
+    page = root.page(f"{CHANGES}/{together[0]}")
+    assert [f"Change {each}" in page.links for each in together] == [False, *[True] * (len(together) - 1)]
+
+
+@pytest.mark.parametrize("number", ["0", "999999", "x", "-1", "9" * 30])
+def test_no_such_change(root: Keeper, number: str) -> None:
+    assert root.get(f"{CHANGES}/{number}").status == 404
+
+
+def test_who_may_not_see_accounts_does_not_see_their_changes(
+    world: World, root: Keeper, keeper: Callable[[str], Keeper]
+) -> None:
+    assert world.post("/api/v1/users/Bob/name", {"name": "Bobby"}).status == 200
+    seq, shop = world.ledger()[-1].seq, keeper("Shop")
+    assert root.get(f"{CHANGES}/{seq}").status == 200
+    assert shop.get(f"{CHANGES}/{seq}").status == 404
+    page = shop.page(CHANGES)
+    assert seq not in numbers(page)
+    assert "user" not in page.form(CHANGES).fields
+    assert "user_renamed" not in page.html
+    assert shop.get(f"{CHANGES}?user=Bobby").status == 403
+    assert shop.get(f"{CHANGES}?actor=Nobody").status == shop.get(f"{CHANGES}?actor=Root").status == 403
+    assert numbers(shop.page(f"{CHANGES}?actor=SHOP")) == []
+
+
+def test_undo_is_shown_to_those_who_may(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    assert world.post("/api/v1/users/Bob/name", {"name": "Bobby"}).status == 200
+    path = f"{CHANGES}/{world.ledger()[-1].seq}"
+    assert root.page(path).form(UNDO, "Undo")
+    assert "Undo" not in [button for form in keeper("Clerk").page(path).forms for button in form.buttons]
+
+
+def test_the_same_changes_as_a_table(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [give(world, reason="=1+1") for _ in range(5)]
+    monkeypatch.setattr(changes, "PIECE", 2)
+    answer = root.get(root.page(f"{CHANGES}?player=Ann&reason=1").links["CSV"])
+    assert answer.headers["content-disposition"] == 'attachment; filename="changes.csv"'
+    assert answer.headers["content-type"].startswith("text/csv")
+    head, *rows = csv.reader(io.StringIO(answer.raw.decode()))
+    assert head[0] == "Seq"
+    assert [int(row[0]) for row in rows] == made[::-1]
+    assert all("'=1+1" in row for row in rows)
+
+
+def test_the_same_changes_as_json_up_to_a_limit(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [give(world) for _ in range(5)]
+    monkeypatch.setattr(changes, "PIECE", 2)
+    monkeypatch.setattr(changes, "PIECES", 2)
+    answer = root.get(root.page(f"{CHANGES}?player=Ann&kind=items_given").links["JSON"])
+    assert answer.headers["content-disposition"] == 'attachment; filename="changes-and-more.json"'
+    assert [each["Seq"] for each in answer.json["Changes"]] == made[:0:-1]
+    assert answer.json["Next"] == made[1]
+
+
+def test_a_file_of_another_kind_is_refused(root: Keeper) -> None:
+    assert root.get(f"{CHANGES}/file?format=xml").status == 400
+
+
+def kinds() -> Iterator[str]:
+    yield from undo.RULES
+    yield from undo.WHY_NOT
+    for module in (effects, account_effects):
+        yield from (each.kind for each in vars(module).values() if isinstance(getattr(each, "kind", None), str))
+
+
+def test_every_kind_of_change_can_be_chosen() -> None:
+    assert sorted(each for group in changes.KINDS.values() for each in group) == sorted(set(kinds()))

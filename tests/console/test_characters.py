@@ -1,0 +1,88 @@
+"""The list of all characters: what is in the address is what is shown."""
+
+from collections.abc import Callable
+
+from keepers import Keeper
+
+import people
+from gamekeeper.console import lists
+from gamekeeper.demo import filling
+from world import World
+
+PAGE = "/console/characters"
+MANY = 120
+
+
+def names(root: Keeper, path: str) -> list[str]:
+    """In the order in which they are shown."""
+    return [attributes["data-name"] for _, attributes in root.page(path).tags if "data-name" in attributes]
+
+
+def test_all_by_name(root: Keeper) -> None:
+    assert names(root, PAGE) == ["Ann", "Bob", "Zoe"]
+    page = root.page(PAGE)
+    assert "Ann 12 345 Warrior Meadow" in page.text
+    assert page.links["Ann"] == f"/console/players/{people.ANN.id}"
+    assert "1 to 3 of 3 characters" in page.text
+    assert "Next" not in page.links
+
+
+def test_the_order_is_in_the_address(root: Keeper) -> None:
+    page = root.page(PAGE)
+    assert names(root, page.links["Name ▲"]) == ["Zoe", "Bob", "Ann"]
+    by_level = page.links["Level"]
+    assert names(root, by_level)[0] == "Bob"
+    assert ("th", "ascending") in [(tag, each.get("aria-sort")) for tag, each in root.page(by_level).tags]
+
+
+def test_a_search_keeps_the_order_and_an_order_keeps_the_search(root: Keeper) -> None:
+    page = root.page(f"{PAGE}?search=ann&sortby=level&sortdirection=descending")
+    assert "Ann" in page.links
+    assert "Bob" not in page.links
+    form = page.form(PAGE, "Search")
+    assert form.fields == {"search": "ann", "sortby": "level", "sortdirection": "descending"}
+    assert "search=ann" in page.links["Name"]
+    assert page.links["Show all"] == f"{PAGE}?sortby=level&sortdirection=descending"
+
+
+def test_what_nobody_has_and_what_is_too_short(root: Keeper) -> None:
+    assert "No character has this in its name." in root.page(f"{PAGE}?search=qqqq").text
+    short = root.page(f"{PAGE}?search=an")
+    assert "Type 3 letters or more to search" in short.text
+    assert "Zoe" in short.links
+
+
+def test_pages_both_ways(world: World, root: Keeper) -> None:
+    world.run(filling.load_players(world.keeper, MANY, lambda _: None))
+    first = root.page(PAGE)
+    assert f"1 to {lists.SIZE} of {MANY + 3} characters" in first.text
+    second = root.page(first.links["Next"])
+    assert f"{lists.SIZE + 1} to {2 * lists.SIZE} of {MANY + 3} characters" in second.text
+    assert second.links["Previous"] == second.links["First"] == PAGE
+    last = root.page(second.links["Next"])
+    assert "Next" not in last.links
+    shown = [*names(root, PAGE), *names(root, first.links["Next"]), *names(root, second.links["Next"])]
+    assert len(set(shown)) == len(shown) == MANY + 3
+
+
+def test_past_the_end_there_is_a_way_back(root: Keeper) -> None:
+    assert root.page(f"{PAGE}?page=9").links["To the first page"] == PAGE
+
+
+def test_nonsense_is_refused_in_words(root: Keeper) -> None:
+    for query in ("page=-1", "sortby=colour", "sortdirection=up", "search=%00", "page=1&page=2"):
+        answer = root.get(f"{PAGE}?{query}")
+        assert answer.status == 400, query
+        assert b"<h1>That did not work</h1>" in answer.raw or b"Message" in answer.raw
+
+
+def test_owners_are_for_those_who_may_see_accounts(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    assert root.page(PAGE).links["Account of Bob"] == f"/console/accounts/{people.BOB.user_id}"
+    page = keeper("Shop").page(PAGE)
+    assert "Bob" in page.links
+    assert "Account of Bob" not in page.links
+    assert people.BOB.user_id not in page.html
+
+
+def test_nobody_sees_it_without_signing_in(world: World) -> None:
+    assert Keeper(world).get(PAGE).headers["location"] == "/console/sign-in?next=%2Fconsole%2Fcharacters"

@@ -1,0 +1,260 @@
+"""Every operation of the API as a form, and what comes of it."""
+
+import json
+import subprocess
+from collections.abc import Callable
+
+import pytest
+from keepers import Keeper
+from markup import Page
+
+import people
+from gamekeeper.console import explorer, operations
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.http.routes import ROUTES
+from world import Answer, World
+
+EXPLORER, RUN = "/console/explorer", "/console/explorer/run"
+GIVE = "POST /api/v1/players/[lookupKey]/items/give"
+SHOW = "GET /api/v1/players/[lookupKey]"
+MANAGE = "POST /api/v1/users/[lookupKey]/manage/password/change"
+CHANGE = "POST /api/v1/users/[lookupKey]/password/change"
+LOG_IN = "POST /api/oauth/token"
+COINS = {"path.lookupKey": "Ann", "body.itemid": people.COIN.id, "body.quantity": "5"}
+
+
+def run(keeper: Keeper, operation: str, **fields: str) -> Page:
+    answer = keeper.post(RUN, {"operation": operation, **fields})
+    assert answer.status == 200, answer.raw
+    return Page(answer.raw.decode())
+
+
+def confirm(keeper: Keeper, tried: Page, **fields: str) -> Answer:
+    return keeper.post(RUN, {**tried.form(RUN, "Do it").fields, **fields})
+
+
+def curl(page: Page) -> str:
+    """The line that is there to copy."""
+    return page.text[page.text.index("curl ") :].partition(" Copy")[0]
+
+
+def form_of(page: Page, operation: str) -> set[str]:
+    return next(set(form.fields) for form in page.forms if form.fields.get("operation") == operation)
+
+
+def buttons_of(page: Page, operation: str) -> list[str]:
+    return next(form.buttons for form in page.forms if form.fields.get("operation") == operation)
+
+
+def test_every_operation_is_there_with_all_it_takes(root: Keeper) -> None:
+    page = root.page(EXPLORER)
+    assert sorted(form.fields["operation"] for form in page.forms if form.action == RUN) == sorted(
+        f"{route.method} {route.path}" for route in ROUTES
+    )
+    always = {"csrf", "operation"}
+    assert form_of(page, GIVE) - always == {"path.lookupKey", "body.itemid", "body.quantity", "body.bankoverflow"}
+    ranked = {"query.page", "query.pageSize", "query.limit", "query.sortDirection"}
+    assert form_of(page, "GET /api/v1/players/rank") - always == ranked
+    assert form_of(page, LOG_IN) - always == {
+        "body.grant_type",
+        "body.username",
+        "body.password",
+        "body.refresh_token",
+        "body.scope",
+    }
+
+
+def test_secrets_are_typed_unseen(root: Keeper) -> None:
+    hidden = {
+        each["name"] for tag, each in root.page(EXPLORER).tags if tag == "input" and each.get("type") == "password"
+    }
+    assert hidden == {
+        "body.password",
+        "body.new",
+        "body.authorization",
+        "body.code",
+        "body.refresh_token",
+        "path.tokenId",
+    }
+
+
+def test_operations_can_be_narrowed_down(root: Keeper) -> None:
+    page = root.page(f"{EXPLORER}?q=items+GIVE")
+    assert [form.fields["operation"] for form in page.forms if form.action == RUN] == [GIVE]
+    assert "No operation has this" in root.page(f"{EXPLORER}?q=nothinglikethis").text
+
+
+def test_what_one_may_not_is_marked_and_not_run(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    shop, show = keeper("Shop"), "Show the curl line"
+    page = shop.page(EXPLORER)
+    assert buttons_of(page, MANAGE) == [show]
+    assert buttons_of(page, LOG_IN) == [show]
+    assert buttons_of(page, GIVE) == ["Try it", show]
+    assert buttons_of(root.page(EXPLORER), MANAGE) == ["Try it", show]
+    assert "You need users.manage and users.query for this." in page.text
+    said = run(shop, MANAGE, **{"path.lookupKey": "Bob", "body.new": "abc"})
+    assert "403" in said.text
+    assert '"Code": "role_missing"' in said.text
+    assert root.post(RUN, {"operation": LOG_IN, "body.grant_type": "password"}).status == 404
+
+
+def test_a_read_is_run_at_once(root: Keeper) -> None:
+    page = run(root, SHOW, **{"path.lookupKey": "ann"})
+    assert '"Level": 12' in page.text
+    assert page.text.count(" ms") == 1
+    assert "200" in page.text
+    assert "Do it" not in page.text
+
+
+def test_a_query_is_sent(root: Keeper) -> None:
+    page = run(root, "GET /api/v1/players", **{"query.pageSize": "1", "query.sortDirection": "Descending"})
+    assert '"PageSize": 1' in page.text
+    assert "'?" not in curl(page)
+    assert "/api/v1/players?pageSize=1&sortDirection=Descending'" in curl(page)
+
+
+def test_a_refusal_is_an_answer(root: Keeper) -> None:
+    page = run(root, SHOW, **{"path.lookupKey": "<b>Nobody</b>"})
+    assert "404" in page.text
+    assert "No player with name '<b>Nobody</b>'." in page.text
+    assert "<b>Nobody" not in page.html
+
+
+def test_what_is_needed_is_asked_for(root: Keeper) -> None:
+    answer = root.post(RUN, {"operation": SHOW})
+    assert answer.status == 400
+    assert "lookupKey" in Page(answer.raw.decode()).text
+    assert "quantity" in run(root, GIVE, **{"path.lookupKey": "Ann", "body.itemid": people.COIN.id}).text
+
+
+def test_a_write_is_tried_and_done_when_it_is_confirmed(world: World, root: Keeper) -> None:
+    before = world.ledger()
+    tried = run(root, GIVE, **COINS)
+    assert "Only tried: nothing is changed." in tried.text
+    assert "255" in tried.text
+    assert "dryRun=true" in curl(tried)
+    assert world.ledger() == before
+    assert confirm(root, tried, reason=" ").status == 400
+    done = confirm(root, tried, reason="it's a gift")
+    page = Page(done.raw.decode())
+    [row] = world.ledger()[len(before) :]
+    assert row.reason == "it's a gift"
+    assert page.links["What changed, with undo"] == f"/console/done/{row.request_id}"
+    assert "dryRun" not in curl(page)
+
+
+def test_what_is_sent_twice_is_done_once(world: World, root: Keeper) -> None:
+    tried = run(root, GIVE, **COINS)
+    assert confirm(root, tried, reason="a gift").status == 200
+    before = world.ledger()
+    again = Page(confirm(root, tried, reason="a gift").raw.decode()).text
+    assert "200" in again
+    assert "Only tried" not in again
+    assert world.ledger() == before
+
+
+def test_what_changed_meanwhile_is_shown_again(world: World, root: Keeper) -> None:
+    tried = run(root, GIVE, **COINS)
+    world.post("/api/v1/players/Ann/items/give", {"itemid": people.COIN.id, "quantity": 100})
+    before = world.ledger()
+    again = Page(confirm(root, tried, reason="a gift").raw.decode())
+    assert world.ledger() == before
+    assert "This is what would happen now:" in again.text
+    assert "355" in again.text
+    confirm(root, again, reason="a gift")
+    assert len(world.ledger()) == len(before) + 1
+
+
+def test_a_form_from_elsewhere_is_refused(world: World, root: Keeper) -> None:
+    before = world.ledger()
+    tried = run(root, GIVE, **COINS).form(RUN, "Do it").fields
+    assert root.post(RUN, {**tried, "reason": "forged", "csrf": "0" * 64}).status == 403
+    assert root.post(RUN, {**tried, "reason": "forged"}, headers={"sec-fetch-site": "cross-site"}).status == 403
+    assert world.ledger() == before
+
+
+def test_an_operation_that_is_not_there(root: Keeper) -> None:
+    assert root.post(RUN, {"operation": "GET /console"}).status == 404
+    assert root.post(RUN).status == 404
+
+
+def test_passwords_are_never_shown_again(world: World, root: Keeper) -> None:
+    fields = {"path.lookupKey": "Bob", "body.new": "tr0ub4dor"}
+    tried = run(root, MANAGE, **fields)
+    hidden = ("tr0ub4dor", wire_form("tr0ub4dor"))
+    assert not any(each in tried.html for each in hidden)
+    assert tried.form(RUN, "Do it").fields["body.new"] == ""
+    assert '"new":"\'"$NEW_SHA256"\'"' in curl(tried)
+    done = confirm(root, tried, reason="forgotten", **{"body.new": "tr0ub4dor"})
+    assert not any(each.encode() in done.raw for each in hidden)
+    checked = world.post("/api/v1/users/Bob/password/validate", {"password": wire_form("tr0ub4dor")})
+    assert checked.status == 200
+
+
+def words(line: str) -> list[str]:
+    """What a shell makes of the line, with a variable for every secret."""
+    given = {"TOKEN": "gka_t", "NEW_SHA256": "n", "AUTHORIZATION_SHA256": "a", "PASSWORD_SHA256": "p"}
+    printing = line.replace("curl", "printf '%s\\n'", 1)
+    ran = subprocess.run(["/bin/sh", "-c", printing], env=given, capture_output=True, text=True, check=True)
+    return ran.stdout.splitlines()
+
+
+def test_the_line_means_the_same_to_a_shell(root: Keeper) -> None:
+    fields = {"path.lookupKey": "B'ob $HOME", "body.new": "x$(id)", "body.authorization": "`id`", "line": "yes"}
+    page = run(root, CHANGE, **fields)
+    assert " ms " not in page.text
+    found = words(curl(page))
+    assert found[:3] == ["-X", "POST", "http://localhost/api/v1/users/B%27ob%20%24HOME/password/change"]
+    assert "Authorization: Bearer gka_t" in found
+    assert json.loads(found[-1]) == {"new": "n", "authorization": "a"}
+
+
+def test_the_line_is_quoted_beside_a_secret_too(root: Keeper) -> None:
+    fields = {"body.username": "O'N `id` $(id)", "body.password": "x", "body.email": 'a"b@example.test', "line": "yes"}
+    sent = json.loads(words(curl(run(root, "POST /api/v1/users/register", **fields)))[-1])
+    assert sent == {"username": "O'N `id` $(id)", "password": "p", "email": 'a"b@example.test'}
+
+
+def test_the_line_of_a_reason_is_quoted(root: Keeper) -> None:
+    page = Page(confirm(root, run(root, GIVE, **COINS), reason="it's $(id) `id`").raw.decode())
+    found = words(curl(page))
+    assert "X-Reason: it's $(id) `id`" in found
+    assert f'{{"itemid":"{people.COIN.id}","quantity":5}}' in found
+
+
+def test_what_is_no_number_is_refused_by_the_operation(root: Keeper) -> None:
+    page = run(root, GIVE, **{**COINS, "body.quantity": "five"})
+    assert "400" in page.text
+    assert "quantity" in page.text.partition("curl ")[0]
+
+
+def test_a_list_is_sent_as_json(root: Keeper) -> None:
+    put = "PUT /api/link/v1/catalogue/[kind]"
+    fields = {"path.kind": "maps", "body": f'[{{"Id": "{people.guid(99)}", "Name": "Marsh"}}]'}
+    assert '"Count": 1' in run(root, put, **fields).text
+    assert "400" in run(root, put, **{"path.kind": "maps", "body": "[nonsense"}).text
+    assert "400" in run(root, put, **{"path.kind": "maps", "body": "[" * 100_00}).text
+
+
+@pytest.mark.parametrize("value", ["7", "true"])
+def test_a_value_is_sent_as_what_it_is(root: Keeper, value: str) -> None:
+    variable = people.KILLS if value == "7" else people.TUTORIAL
+    fields = {"path.lookupKey": "Ann", "path.variableId": variable.id, "body.value": value}
+    page = run(root, "POST /api/v1/players/[lookupKey]/variables/[variableId]", **fields)
+    assert f'{{"value":{value}}}' in curl(page)
+    assert "Only tried" in page.text
+
+
+def test_what_is_not_json_is_shown_as_it_is(root: Keeper) -> None:
+    assert "Seq,At,Kind" in run(root, "GET /api/keeper/v1/changes", **{"query.format": "csv"}).text
+
+
+def test_a_long_answer_is_cut(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explorer, "MOST_SHOWN", 10)
+    assert "The answer is longer" in run(root, SHOW, **{"path.lookupKey": "Ann"}).text
+
+
+def test_every_group_of_the_document_has_its_operations(world: World) -> None:
+    groups = operations.groups(world.get("/api/openapi.json").raw)
+    assert all(group.operations for group in groups)
+    assert sum(len(group.operations) for group in groups) == len(ROUTES)

@@ -1,0 +1,165 @@
+"""Forms that did not come from our pages do nothing, and a browser is told to run nothing but what is ours."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from keepers import ACT, Keeper, filled, signed_in
+from markup import Page
+
+import people
+from expectations import everything
+from gamekeeper import app
+from gamekeeper.console import pages
+from gamekeeper.console.routes import PAGES, form
+from gamekeeper.http.request import Request
+from gamekeeper.http.routes import Route
+from world import Answer, World
+
+SIGN_IN = "/console/sign-in"
+GIFT = {
+    "method": "POST",
+    "path": f"/api/v1/players/{people.ANN.id}/items/give",
+    "body.itemid": people.COIN.id,
+    "body.quantity": "5",
+}
+
+
+def nothing_changed(world: World, forged: Callable[[], Answer]) -> None:
+    before = everything(world)
+    answer = forged()
+    assert answer.status == 403, answer.raw
+    assert "This form did not come from a page of this console" in Page(answer.raw.decode()).text
+    assert everything(world) == before
+
+
+# --- Forged forms ----------------------------------------------------------------------------------------------------
+
+
+def test_without_the_token_nothing_is_done(world: World, root: Keeper) -> None:
+    nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=""))
+
+
+@pytest.mark.parametrize("wrong", ["wrong", "0" * 64, "ümlaut"])
+def test_with_a_wrong_token_nothing_is_done(world: World, root: Keeper, wrong: str) -> None:
+    nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=wrong))
+
+
+def test_the_token_of_another_session_is_wrong(world: World, root: Keeper) -> None:
+    again = signed_in(world, "Root")
+    assert again.csrf != root.csrf
+    theirs = again.csrf
+    nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, csrf=theirs))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "https://game.example.evil.example"},
+    ],
+)
+def test_a_form_on_another_site_does_nothing(world: World, root: Keeper, headers: dict[str, str]) -> None:
+    sent = {**headers, "host": "game.example"}
+    nothing_changed(world, lambda: root.post(ACT, {**GIFT, "confirmed": "yes", "reason": "x"}, headers=sent))
+
+
+def test_our_own_page_may(root: Keeper) -> None:
+    ours = {"origin": "https://game.example", "host": "game.example", "sec-fetch-site": "same-origin"}
+    assert root.post(ACT, GIFT, headers=ours).status == 200
+
+
+def unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
+    """The forms that are taken without the token, or looked at before it is asked for."""
+    world, found = root.world, list[str]()
+    for route in routes:
+        if route.method == "GET" or route.path == SIGN_IN:
+            continue
+        before = everything(world)
+        answer = root.post(filled(route), {**GIFT, "confirmed": "yes", "reason": "x"}, csrf="")
+        if answer.status != 403 or b"forged_form" not in answer.raw or everything(world) != before:
+            found.append(route.path)
+    return found
+
+
+def test_every_form_of_the_table_asks_for_the_token(root: Keeper) -> None:
+    assert {route.method for route in PAGES} == {"GET", "POST"}
+    assert unguarded(root, PAGES) == []
+
+
+def test_a_form_that_does_not_ask_is_noticed(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+    async def careless(request: Request, _: bytes) -> bytes:
+        return pages.redirect(request, "/console")
+
+    routes = (*PAGES, form("/careless", careless))
+    monkeypatch.setattr(app, "PAGES", routes)
+    assert unguarded(signed_in(make_world(), "Root"), routes) == ["/console/careless"]
+
+
+def test_every_form_of_a_page_has_the_token(root: Keeper) -> None:
+    """Of the pages without parameters, which all show something here."""
+    for route in PAGES:
+        if route.method == "GET" and not route.parameters and route.gives == "text/html" and route.path != SIGN_IN:
+            for each in shown(root, route):
+                assert each.fields.get("csrf") == root.csrf, route.path
+
+
+def shown(root: Keeper, route: Route) -> list[Any]:
+    """The forms of a page that change something; one that only searches is a GET."""
+    answer = root.get(route.path)
+    html = answer.raw.decode() if answer.headers["content-type"].startswith("text/html") else ""
+    return [each for each in Page(html).forms if each.attributes.get("method") == "post"]
+
+
+# --- What a browser is told ------------------------------------------------------------------------------------------
+
+
+def test_every_page_is_strict(root: Keeper) -> None:
+    for route in PAGES:
+        if route.method != "GET" or route.gives == "text/event-stream":
+            continue
+        answer = root.get(filled(route))
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy, route.path
+        assert "frame-ancestors 'none'" in policy, route.path
+        assert "unsafe" not in policy, route.path
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        if answer.headers["content-type"].startswith("text/html"):
+            assert answer.headers["cache-control"] == "no-store", route.path
+            assert_nothing_inline(route.path, Page(answer.raw.decode()))
+
+
+def assert_nothing_inline(path: str, page: Page) -> None:
+    """What the policy would not let run, and what would come from elsewhere."""
+    for tag, attributes in page.tags:
+        assert tag != "style", path
+        assert tag != "script" or attributes.get("src", "").startswith("/console/static/"), path
+        assert "style" not in attributes, (path, tag)
+        assert not [name for name in attributes if name.startswith("on")], (path, tag)
+        for name in ("src", "href", "action"):
+            assert not attributes.get(name, "").startswith(("http:", "https:", "//", "javascript:")), (path, tag)
+
+
+def test_the_files_are_found_and_nothing_beside_them(world: World) -> None:
+    anybody = Keeper(world)
+    assert anybody.get("/console/static/console.css").headers["content-type"] == "text/css; charset=utf-8"
+    assert anybody.get("/console/static/console.js").headers["content-type"] == "text/javascript; charset=utf-8"
+    for name in ("..%2Fpages.py", "%2Fetc%2Fpasswd", "missing.css", ".."):
+        assert anybody.get(f"/console/static/{name}").status == 404, name
+
+
+def test_markup_is_shown_as_text(world: World, root: Keeper) -> None:
+    hostile = "<script>alert(1)</script><img src=x onerror=alert(2)>'\""
+    refused = Keeper(world).sign_in(hostile, "x")
+    shown = root.preview("POST", GIFT["path"], {"itemid": people.COIN.id, "quantity": 1}, reason=hostile)
+    unknown = root.preview("POST", f"/api/v1/players/{hostile.replace('/', '')}/items/give", {"itemid": hostile})
+    for answer in (refused, shown, unknown):
+        page = Page(answer.raw.decode())
+        assert_nothing_inline("", page)
+        assert "img" not in [tag for tag, attributes in page.tags if attributes.get("src") == "x"]
+    assert Page(refused.raw.decode()).form(SIGN_IN).fields["name"] == hostile
+    assert Page(shown.raw.decode()).form(ACT, "Do it").fields["reason"] == hostile

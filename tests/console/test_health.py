@@ -1,0 +1,188 @@
+"""The page about health: cheap checks at once, facts that are true, and the whole doctor in the background."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from keepers import Keeper, signed_in
+
+import outbox
+from game_server import heartbeat
+from gamekeeper import __version__
+from gamekeeper.console import health, pulse
+from gamekeeper.console.checkup import Checkup, Progress
+from gamekeeper.settings import Settings
+from gamekeeper.store import migrate
+from people import ANN
+from world import World
+
+EXAMINE = f"{health.PAGE}/examine"
+
+
+@pytest.fixture
+def asking(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
+    """A world that asks anew each time."""
+    monkeypatch.setattr(pulse, "CHECKED_SECONDS", 0.0)
+    return make_world()
+
+
+def text(world: World, name: str = "Root") -> str:
+    return signed_in(world, name).page(health.PAGE).text
+
+
+def ended(checkup: Checkup, seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while checkup.running:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+# --- at once -------------------------------------------------------------------------------------------------------
+
+
+def test_when_all_is_well(asking: World) -> None:
+    heartbeat(asking)
+    outbox.ask(asking)
+    shown = text(asking, "Shop")
+    assert "Now: Good" in shown
+    assert "Database Good It takes writes." in shown
+
+
+def test_a_mail_that_waits_for_long(asking: World) -> None:
+    outbox.ask(asking)
+    outbox.age(asking, 11)
+    shown = text(asking)
+    assert "Now: Strained" in shown
+    assert "Outbox Strained A mail has waited for more than 10 minutes." in shown
+
+
+def test_a_lease_that_nobody_ended(asking: World) -> None:
+    heartbeat(asking)
+    asking.sql("UPDATE servers SET expires_at = 1")
+    assert "Game servers Strained A lease has run out" in text(asking)
+
+
+def test_a_database_that_takes_no_writes(asking: World) -> None:
+    root = signed_in(asking, "Root")
+    live: Any = asking.asgi.live
+    if asking.keeper.store.engine == "sqlite":
+        asking.sql("PRAGMA query_only = ON")
+    else:
+        name = asking.sql("SELECT CAST(current_database() AS text)")[0][0]
+        asking.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+        asking.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
+    checks = asking.run(live.pulse.checks())
+    assert [(each.what, each.word) for each in checks] == [("Database", pulse.DOWN)]
+    assert "Now: Down" in root.page(health.PAGE).text
+    assert "Health Down" in root.page("/console").text
+
+
+def test_the_facts(world: World) -> None:
+    newest, shown = migrate.known()[-1], text(world)
+    kind = health.KINDS[world.keeper.store.engine]
+    assert f"Version {__version__} Up for" in shown
+    assert f"Database {kind} Schema {newest.number:04} {newest.name}" in shown
+    assert f"Newest change {world.ledger()[-1].seq}" in shown
+    assert "Mails waiting 0" in shown
+
+
+def test_for_how_long_things_are_kept(make_world: Callable[..., World]) -> None:
+    shown = text(make_world(key_days=5, token_days=1))
+    for said in ("ledger_days for ever", "key_days 5 days", "token_days 1 day"):
+        assert said in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (3_600, "1 h 0 min"), (90_061, "1 d 1 h")]
+)
+def test_a_span_in_its_two_largest_units(seconds: int, said: str) -> None:
+    assert health.span(seconds) == said
+
+
+# --- the doctor ----------------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_looks_when_it_is_asked(world: World, root: Keeper) -> None:
+    live: Any = world.asgi.live
+    assert "It has not run since this process started." in root.page(health.PAGE).text
+    world.sql("UPDATE slots SET quantity = quantity + 1 WHERE player_id = $1 AND place = 'bank'", ANN.id)
+    answer = root.post(EXAMINE)
+    assert (answer.status, answer.headers["location"]) == (303, health.PAGE)
+    ended(live.checkup)
+    shown = root.page(health.PAGE).text
+    assert "error ledger The slots hold 1251 of item Gold Coin" in shown
+    assert "Run it again" in shown
+
+
+def test_only_who_manages_accounts_may(world: World, keeper: Callable[[str], Keeper]) -> None:
+    live: Any = world.asgi.live
+    for name in ("Shop", "Clerk"):
+        somebody = keeper(name)
+        assert "Doctor" not in somebody.page(health.PAGE).text
+        assert somebody.post(EXAMINE).status == 403
+    assert keeper("Root").post(EXAMINE, csrf="").status == 403
+    assert not live.checkup.running
+    assert live.checkup.outcome is None
+
+
+class Doctor:
+    """Looks until it is let go."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = 0, threading.Event()
+
+    def examine(self, progress: Progress) -> list[Any]:
+        self.begun += 1
+        progress("ledger", 500, 2_000)
+        assert self.go.wait(20)
+        progress("ledger", 2_000, 2_000)
+        return []
+
+
+def test_one_at_a_time_and_pages_are_served_meanwhile(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doctor = Doctor()
+
+    def examined(_: Settings, progress: Progress) -> list[Any]:
+        return doctor.examine(progress)
+
+    monkeypatch.setattr("gamekeeper.app._examined", examined)
+    world = make_world()
+    root = signed_in(world, "Root")
+    live: Any = world.asgi.live
+    for _ in range(2):
+        assert root.post(EXAMINE).status == 303
+    while "ledger" not in live.checkup.steps:
+        time.sleep(0.01)
+    shown = root.page(health.PAGE)
+    assert "Ledger: 500 of 2,000" in shown.text
+    assert EXAMINE not in shown.html
+    doctor.go.set()
+    ended(live.checkup)
+    assert doctor.begun == 1
+    assert "Everything is in order." in root.page(health.PAGE).text
+
+
+def test_one_that_breaks_off_says_so(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr("gamekeeper.app._examined", broken)
+    world = make_world()
+    root = signed_in(world, "Root")
+    live: Any = world.asgi.live
+    root.post(EXAMINE)
+    ended(live.checkup)
+    assert "It broke off." in root.page(health.PAGE).text
+
+
+def test_it_ends_when_the_process_does() -> None:
+    doctor = Doctor()
+    checkup = Checkup(doctor.examine, doctor.go.is_set)
+    checkup.begin()
+    doctor.go.set()
+    ended(checkup)
+    assert checkup.outcome is None

@@ -1,0 +1,271 @@
+"""The overview: right numbers, the latest changes that one may see, and both again as they change."""
+
+import asyncio
+import time
+from collections.abc import Callable, Generator
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from keepers import Keeper, signed_in
+from watching import EVENTS, Watch
+
+from game_server import heartbeat, join, leave, put_catalogue
+from gamekeeper.console import events, pulse, sessions
+from gamekeeper.console.differences import MANY
+from gamekeeper.http import pace
+from gamekeeper.http.caller import Callers
+from people import ANN, BOB, COIN
+from server import Server
+from world import SENT, World
+
+SECOND = 10**9
+NEWBIE = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"}
+
+
+@pytest.fixture
+def lively(monkeypatch: pytest.MonkeyPatch, make_world: Callable[..., World]) -> World:
+    """A world that looks often."""
+    monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
+    monkeypatch.setattr(pulse, "FRESH_SECONDS", 0.0)
+    return make_world()
+
+
+@pytest.fixture
+def watch(lively: World) -> Generator[Callable[[Keeper], Watch]]:
+    made: list[Watch] = []
+
+    def open_(keeper: Keeper) -> Watch:
+        made.append(Watch(keeper))
+        return made[-1]
+
+    yield open_
+    lively.keeper.feed.stop()
+    for each in made:
+        each.wait(lambda each=each: each.ended)
+
+
+def give(world: World, name: str = "Bob", quantity: int = 5) -> int:
+    """The number of the change."""
+    assert world.post(f"/api/v1/players/{name}/items/give", {"itemid": COIN.id, "quantity": quantity}).status == 200
+    return world.ledger()[-1].seq
+
+
+def callers_of(world: World) -> Callers:
+    found: Any = world.asgi
+    return found._callers  # noqa: SLF001 - what it keeps is nobody else's business but this test's
+
+
+def figures(keeper: Keeper) -> dict[str, str]:
+    """What the page shows, by the names of the places."""
+    html = keeper.page("/console").html
+    return {part.partition('"')[0]: part.partition(">")[2].partition("<")[0] for part in html.split('data-text="')[1:]}
+
+
+# --- the page ------------------------------------------------------------------------------------------------------
+
+
+def test_how_many_there_are(world: World, root: Keeper) -> None:
+    heartbeat(world)
+    join(world, ANN.id, BOB.id)
+    shown = figures(root)
+    assert [shown[name] for name in ("online", "characters", "accounts", "health")] == ["2", "3", "7", "Good"]
+
+
+def test_requests_and_errors_are_averages_of_five_seconds(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 10**15
+    monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic_ns=lambda: now))
+    figures(root)  # whatever came before is long ago by this clock
+    now += 1000 * SECOND
+    for _ in range(7):
+        world.get("/health/live", by=None)
+    now += SECOND
+    for fault in (True, True, True, False, False, False):
+        world.asgi.metrics.pace.count(fault=fault)
+    now += SECOND
+    shown = figures(root)
+    assert (shown["requests"], shown["faults"]) == ("2.6", "0.6")
+
+
+def test_what_is_the_callers_fault_is_no_error_of_ours(world: World) -> None:
+    measured = world.asgi.metrics.pace
+    world.get("/api/v1/players/Nobody")
+    world.get("/nowhere")
+    world.run(world.keeper.store.close())
+    away = world.get("/api/v1/players/Bob", by="Root").status
+    world.run(world.keeper.store.open())
+    time.sleep(1.01)
+    assert measured.last(300).requests == 3
+    assert measured.last(300).faults == (away >= 500)
+
+
+def test_the_latest_changes_are_lines_with_links(world: World, root: Keeper) -> None:
+    seq = give(world)
+    page = root.page("/console")
+    assert f"{seq} items given Bob Inventory, slot 0: — → 5 {MANY} Gold Coin by Root" in page.text
+    assert f'<a href="/console/players/{BOB.id}">Bob</a>' in page.html
+    assert page.links[str(seq)] == f"/console/changes/{seq}"
+    assert [tag for tag, _ in page.tags].count("li") == pulse.LATEST
+
+
+def test_an_empty_ledger_says_what_will_be_there(world: World, root: Keeper) -> None:
+    world.sql("DELETE FROM ledger")
+    assert "Nothing has changed yet." in root.page("/console").text
+
+
+def test_what_games_publish_is_a_line_too(world: World, root: Keeper) -> None:
+    for kind in ("variables", "spells", "items"):
+        entry = {"Id": COIN.id, "Name": "Thing", "Type": "Integer", "Stackable": True}
+        assert put_catalogue(world, kind, [entry]).status == 200
+    assert "catalogue put Items: 1 entries → 1 entries by Server (game)" in root.page("/console").text
+
+
+def test_accounts_are_for_those_who_may_know_of_them(world: World, keeper: Callable[[str], Keeper]) -> None:
+    assert world.post("/api/v1/users/register", NEWBIE).status == 200
+    seq = give(world)
+    clerk, shop = keeper("Clerk"), keeper("Shop")
+    assert "user registered Newbie" in clerk.page("/console").text
+    page = shop.page("/console")
+    assert "Newbie" not in page.html
+    assert "user registered" not in page.text
+    assert "/console/accounts" not in page.html
+    assert str(seq) in page.links
+    assert "accounts" in figures(clerk)
+    assert "accounts" not in figures(shop)
+
+
+def test_who_is_online_is_sampled_for_the_chart(world: World, root: Keeper) -> None:
+    live: Any = world.asgi.live
+    heartbeat(world)
+    for ids in ([], [ANN.id, BOB.id]):
+        join(world, *ids)
+        world.run(live.pulse.sample())
+    leave(world, BOB.id)
+    world.run(live.pulse.sample())
+    assert 'data-chart="online" points="57,32.0 58,0.0 59,16.0"' in root.page("/console").html
+
+
+# --- as it changes -------------------------------------------------------------------------------------------------
+
+
+def test_a_change_is_told_without_asking_again(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+    watching = watch(signed_in(lively, "Root"))
+    watching.wait(lambda: bool(watching.told))
+    assert watching.headers["content-type"] == "text/event-stream"
+    assert watching.told[0]["texts"]["online"] == "0"
+    heartbeat(lively)
+    join(lively, ANN.id)
+    seq = give(lively)
+    watching.wait(lambda: f"/console/changes/{seq}" in watching.told[-1]["latest"])
+    assert watching.told[-1]["texts"]["online"] == "1"
+
+
+def test_a_stream_has_no_accounts_for_those_who_may_not_know(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+    clerk, shop = watch(signed_in(lively, "Clerk")), watch(signed_in(lively, "Shop"))
+    assert lively.post("/api/v1/users/register", NEWBIE).status == 200
+    seq = give(lively)
+    for each in (clerk, shop):
+        each.wait(lambda each=each: bool(each.told) and f"/console/changes/{seq}" in each.told[-1]["latest"])
+    assert "Newbie" in clerk.raw
+    assert "Newbie" not in shop.raw
+    assert "user registered" not in shop.raw
+    assert "accounts" not in shop.told[-1]["texts"]
+
+
+def test_a_role_that_is_taken_away_is_missed_in_the_stream(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+    watching = watch(signed_in(lively, "Clerk"))
+    watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
+    lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
+    callers_of(lively).forget()  # it would be believed for a few seconds
+    watching.wait(lambda: "accounts" not in watching.told[-1]["texts"])
+
+
+def test_it_ends_with_the_session(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+    root, other = signed_in(lively, "Root"), signed_in(lively, "Root")
+    watching, staying = watch(root), watch(other)
+    watching.wait(lambda: bool(watching.told) and bool(staying.told))
+    assert root.post("/console/sign-out").status == 303
+    watching.wait(lambda: watching.ended)
+    assert watching.raw.endswith(events.SIGNED_OUT.decode())
+    assert not staying.ended
+
+
+def test_without_a_session_there_is_none(lively: World) -> None:
+    answer = Keeper(lively).get(EVENTS)
+    assert (answer.status, answer.headers["location"].partition("?")[0]) == (303, "/console/sign-in")
+
+
+def test_so_many_and_no_more(lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MOST", 2)
+    monkeypatch.setattr(events, "SILENT_SECONDS", 0.05)  # who hung up is noticed when something is sent
+    root = signed_in(lively, "Root")
+    first, second = watch(root), watch(root)
+    second.wait(lambda: bool(first.told) and bool(second.told))
+    refused = root.get(EVENTS, headers={"accept": "application/json"})
+    assert (refused.status, refused.code) == (503, "too_many_watching")
+    first.hang_up()
+    again = watch(root)
+    assert again.status == 200
+    again.wait(lambda: bool(again.told))
+
+
+def test_silence_is_broken_now_and_then(
+    lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "SILENT_SECONDS", 0.1)
+    watching = watch(signed_in(lively, "Root"))
+    watching.wait(lambda: watching.raw.count(events.STILL_HERE.decode()) > 1)
+
+
+def test_all_who_watch_share_one_question(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
+    monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
+    asked, page = 0, pulse.history.page
+
+    async def counted(*given: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return await page(*given)
+
+    monkeypatch.setattr(pulse.history, "page", counted)
+    world = make_world()
+    watching = [Watch(signed_in(world, "Root")) for _ in range(5)]
+    for each in watching:
+        each.wait(lambda each=each: bool(each.told))
+    world.run(asyncio.sleep(0.2))
+    assert asked == 1
+    world.keeper.feed.stop()
+    for each in watching:
+        each.wait(lambda each=each: each.ended)
+
+
+def test_watching_is_no_use_of_a_session_and_hides_none(lively: World, watch: Callable[[Keeper], Watch]) -> None:
+    root = signed_in(lively, "Root")
+    callers = callers_of(lively)
+    watching = watch(root)
+    watching.wait(lambda: bool(watching.told))
+    callers.take_used()
+    callers.forget()
+    lively.run(asyncio.sleep(0.1))
+    assert callers.take_used() == set()
+    root.page("/console")
+    assert len(callers.take_used()) == 1
+
+
+def test_a_stop_ends_the_streams_at_once(database: str, make_world: Callable[..., World]) -> None:
+    cookie = signed_in(make_world(), "Root").cookie
+    with Server(database) as server:
+        url, cookies = f"{server.url}{EVENTS}", {sessions.COOKIE: cookie}
+        with httpx.stream("GET", url, cookies=cookies, timeout=20) as answer:
+            told = answer.iter_text()
+            first = next(told)
+            began = time.monotonic()
+            code = server.stop()
+            took = time.monotonic() - began
+            rest = "".join(told)
+    assert (answer.status_code, first[:6], code) == (200, "retry:", 0)
+    assert took < 8  # a stream that went on would be cut off after stop_seconds, which are 30
+    assert "signed-out" not in rest

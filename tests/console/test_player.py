@@ -1,0 +1,362 @@
+"""A character's page: what a person sees there, and what can be done from it."""
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+import pytest
+from keepers import Keeper
+from markup import Form, Page
+
+import people
+from gamekeeper.http.spelling import instant
+from world import Answer, World
+
+Who = Callable[[str], Keeper]
+ANN = f"/console/players/{people.ANN.id}"
+OPERATIONS = f"/api/v1/players/{people.ANN.id}"
+GIVE, TAKE = f"{OPERATIONS}/items/give", f"{OPERATIONS}/items/take"
+
+
+def words(answer: Answer) -> str:
+    return Page(answer.raw.decode()).text
+
+
+def form(page: Page, path: str, **fields: str) -> Form:
+    """The one that runs this operation, with these fields as they are."""
+    wanted = {"path": path, **{f"body.{name}": value for name, value in fields.items()}}
+    found = [each for each in page.forms if wanted.items() <= each.fields.items()]
+    assert found, (wanted, page.forms)
+    return found[0]
+
+
+def paths(page: Page) -> set[str]:
+    """Of the operations that the page can run."""
+    return {each.fields["path"] for each in page.forms if "path" in each.fields}
+
+
+def done(keeper: Keeper, sent: Form, reason: str = "a test", **typed: str) -> Answer:
+    """Both steps from a form as it stands on the page."""
+    fields = {**sent.fields, **{f"body.{name}": each for name, each in typed.items()}}
+    shown = keeper.post("/console/act", fields, csrf=sent.fields["csrf"])
+    assert shown.status == 200, shown.raw
+    answer = keeper.confirm(shown, reason)
+    assert answer.status == 303, answer.raw
+    return answer
+
+
+def held(world: World, place: str = "inventory") -> list[tuple[str, int]]:
+    slots = world.get(f"{OPERATIONS}/items/{place}").json
+    return [(each["ItemId"], each["Quantity"]) for each in slots if each["Quantity"]]
+
+
+@pytest.mark.parametrize("key", ["Ann", "aNN", people.ANN.id, people.ANN.id.upper()])
+def test_who_it_is_and_whose(root: Keeper, key: str) -> None:
+    page = root.page(f"/console/players/{key}")
+    assert page.links["Ann"] in {ANN, f"/console/accounts/{people.USER_IDS['Ann']}"}
+    assert ("a", {"href": f"/console/accounts/{people.USER_IDS['Ann']}"}) in page.tags
+    for seen in (
+        "Level 12",
+        "345 experience, 655 to the next level",
+        "100 of 120",
+        "40 of 40",
+        "Warrior",
+        "Meadow, 3 / 4",
+        "offline",
+        "1 h 0 min",
+        "2023-11-14 22:13:20 UTC",
+        "Ability power 6",
+    ):
+        assert seen in page.text, seen
+
+
+def test_rank_and_neighbours(root: Keeper) -> None:
+    page = root.page("/console/players/Ann")
+    assert "Rank 2 of 3" in page.text
+    assert [name for name in ("1 Zoe 12 345", "2 Ann 12 345", "3 Bob 3 10") if name in page.text] != []
+    order = [page.text.index(each) for each in ("1 Zoe 12 345", "2 Ann 12 345", "3 Bob 3 10")]
+    assert order == sorted(order)
+    assert page.links["Bob"] == f"/console/players/{people.BOB.id}"
+
+
+def joined(world: World) -> None:
+    link = "/api/link/v1/servers/eu-1"
+    assert world.call("PUT", link, by="Server", body={"Lease": 60}).status == 200
+    assert world.post(f"{link}/joined", {"Players": [people.ANN.id]}, by="Server").status == 200
+
+
+def test_online_where(root: Keeper, world: World) -> None:
+    assert f"{OPERATIONS}/admin/kick" not in paths(root.page(ANN))
+    joined(world)
+    page = root.page(ANN)
+    assert "online on eu-1" in page.text
+    assert f"{OPERATIONS}/admin/kick" in paths(page)
+
+
+def test_slots_with_all_that_is_known_of_them(root: Keeper) -> None:
+    page = root.page(ANN)
+    for seen in (
+        "Inventory 4 of 35 slots used",
+        "Bank 1 of 100 slots used",
+        "… and 65 more empty slots.",
+        "Pouch (Inventory, slot 3) 1 of 8 slots used",
+        f"Gold Coin Quantity 250 Slot 0 Id {people.COIN.id} Icon coin.png",
+        "Slot 2, worn as weapon",
+        "Attack +1 Ability power +2 Defense +3 Magic resist +4 Speed +5",
+        f"Bag {people.ANNS_POUCH}",
+    ):
+        assert seen in page.text, seen
+    assert page.links[people.ANNS_POUCH] == f"#grid-{people.ANNS_POUCH}"
+    described = {attributes["aria-describedby"] for _, attributes in page.tags if "aria-describedby" in attributes}
+    ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    assert described == {"inventory-0", "inventory-1", "inventory-2", "inventory-3", "bank-0", f"{people.ANNS_POUCH}-1"}
+    assert described <= ids
+
+
+def test_nobody_has_nothing(root: Keeper) -> None:
+    page = root.page("/console/players/Bob")
+    assert "Inventory 0 of 35 slots used" in page.text
+    assert "It knows no spells. Teach it one below." in page.text
+    assert "None was ever set. Set one below." in page.text
+
+
+def test_give_and_undo(root: Keeper, world: World) -> None:
+    sent = form(root.page(ANN), GIVE, quantity="1")
+    answer = done(root, sent, itemid=people.COIN.id, quantity="7", reason="a refund")
+    assert held(world)[0] == (people.COIN.id, 257)
+    assert answer.headers["location"].startswith(f"{ANN}?done=")
+    page = root.page(ANN)
+    change = world.ledger()[-1].seq
+    assert "Inventory, slot 0 250 × Gold Coin 257 × Gold Coin" in page.text  # noqa: RUF001 - as it is shown
+    done(root, form(page, f"/api/keeper/v1/changes/{change}/undo"))
+    assert held(world)[0] == (people.COIN.id, 250)
+    assert f"undone by {world.ledger()[-1].seq}" in root.page(ANN).text
+
+
+def test_what_does_not_fit_goes_to_the_bank_if_ticked(root: Keeper, world: World) -> None:
+    sent = form(root.page(ANN), GIVE, quantity="1")
+    assert "body.bankoverflow" not in sent.fields
+    done(root, sent, itemid=people.SWORD.id, quantity="40", bankoverflow="true")
+    assert held(world, "bank").count((people.SWORD.id, 1)) == 40 - (35 - 4)
+
+
+def test_take_in_place(root: Keeper, world: World) -> None:
+    page = root.page(ANN)
+    sent = form(page, TAKE, itemid=people.ARROW.id)
+    assert sent.fields["body.quantity"] == "60"
+    done(root, sent, quantity="10")
+    assert (people.ARROW.id, 50) in held(world)
+    taken = [each.fields["body.itemid"] for each in page.forms if each.fields.get("path") == TAKE]
+    assert taken == [people.COIN.id, people.ARROW.id, people.SWORD.id, people.POUCH.id]  # only out of the inventory
+
+
+def test_spells(root: Keeper, world: World) -> None:
+    done(root, form(root.page(ANN), f"{OPERATIONS}/spells/teach"), spellid=people.HEAL.id)
+    page = root.page(ANN)
+    assert "0 Fireball Forget 1 Heal Forget" in page.text
+    done(root, form(page, f"{OPERATIONS}/spells/forget", spellid=people.FIREBALL.id))
+    assert [each["SpellId"] for each in world.get(f"{OPERATIONS}/spells").json] == [people.HEAL.id]
+
+
+def test_variables(root: Keeper, world: World) -> None:
+    done(root, form(root.page(ANN), f"{OPERATIONS}/variables/{people.KILLS.id}", value="7"), value="-8")
+    flag = form(root.page(ANN), f"{OPERATIONS}/variables/{people.TUTORIAL.id}", value="true")
+    done(root, flag, value="false")
+    page, other = root.page(ANN), f"{OPERATIONS}/variables/{people.UNSET_FLAG.id}"
+    assert ("option", {"value": other}) in page.tags
+    sent = form(page, OPERATIONS, value="")
+    sent.fields["path"] = other  # what is chosen comes after the hidden one
+    done(root, sent, value="true")
+    found = {each["VariableId"]: each["Value"] for each in world.get(f"{OPERATIONS}/variables").json}
+    assert found == {people.KILLS.id: -8, people.TUTORIAL.id: False, people.UNSET_FLAG.id: True}
+
+
+@pytest.mark.parametrize(
+    ("what", "typed", "seen"),
+    [
+        ("name", {"name": "Anna"}, "Anna"),
+        ("level", {"level": "13"}, "Level 13"),
+        ("admin/mute", {"reason": "spam", "duration": "3"}, "account muted"),
+        ("admin/ban", {"reason": "gold"}, "account banned"),
+    ],
+)
+def test_deeds(root: Keeper, what: str, typed: dict[str, str], seen: str) -> None:
+    answer = done(root, form(root.page("/console/players/Ann"), f"{OPERATIONS}/{what}"), **typed)
+    assert seen in root.page(answer.headers["location"]).text
+
+
+def test_class(root: Keeper) -> None:
+    bob = f"/api/v1/players/{people.BOB.id}/class"
+    sent = form(root.page("/console/players/Bob"), bob)
+    assert sent.fields["body.classid"] == people.WARRIOR.id
+    done(root, sent)
+    assert "Class Warrior" in root.page("/console/players/Bob").text
+
+
+def test_a_penalty_can_be_ended(root: Keeper, world: World) -> None:
+    world.post(f"{OPERATIONS}/admin/ban", {"reason": "gold"})
+    page = root.page(ANN)
+    assert f"{OPERATIONS}/admin/ban" not in paths(page)
+    done(root, form(page, f"{OPERATIONS}/admin/unban"))
+    assert "account banned" not in root.page(ANN).text
+
+
+def test_what_a_role_may_not_do_is_not_shown(keeper: Who, world: World) -> None:
+    joined(world)  # so that a row of the character says what was done to the account
+    world.post(f"{OPERATIONS}/admin/mute", {"reason": "an account's secret"})
+    page, clerks = keeper("Shop").page(ANN), keeper("Clerk").page(ANN)
+    assert "an account's secret" in clerks.text
+    assert "account muted" in clerks.text
+    assert "an account's secret" not in page.text
+    assert "muted" not in page.text
+    assert not any("/console/accounts/" in attributes.get("href", "") for _, attributes in page.tags)
+    assert people.USER_IDS["Ann"] in page.text  # as the record says to everybody
+    for each in (page, clerks):
+        assert GIVE in paths(each)
+        assert not any("/admin/" in path for path in paths(each))
+
+
+def test_each_power_has_its_own_deed(keeper: Who, world: World) -> None:
+    joined(world)
+    world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
+    found = {path for path in paths(keeper("Shop").page(ANN)) if "/admin/" in path}
+    assert found == {f"{OPERATIONS}/admin/mute"}
+
+
+def test_the_history_goes_on_where_it_ended(root: Keeper, world: World) -> None:
+    for number in range(25):
+        world.post(f"{OPERATIONS}/variables/{people.KILLS.id}", {"value": number})
+    written = [each.seq for each in world.ledger() if each.player_id == people.ANN.id][::-1]
+    shown: list[int] = []
+    page = root.page(ANN)
+    for _ in range(3):
+        shown += [
+            int(attributes["id"].removeprefix("change-"))
+            for tag, attributes in page.tags
+            if tag == "article" and attributes.get("id", "").startswith("change-")
+        ]
+        if "Older changes" not in page.links:
+            break
+        page = root.page(page.links["Older changes"].partition("#")[0])
+        assert page.links["Newest changes"] == f"{ANN}#history"
+    assert shown == written
+
+
+def test_a_row_of_a_game_is_undone_by_who_speaks_for_games(keeper: Who, world: World) -> None:
+    put = {"Name": "Ann", "UserId": people.USER_IDS["Ann"], "Level": 13}
+    assert world.call("PUT", f"/api/link/v1/players/{people.ANN.id}", by="Server", body=put).status == 200
+    undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
+    assert undo in paths(keeper("Server").page(ANN))
+    assert undo not in paths(keeper("Shop").page(ANN))
+
+
+def test_as_it_was(root: Keeper, world: World) -> None:
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
+    given = world.ledger()[-1]
+    world.post(f"{OPERATIONS}/spells/forget", {"spellid": people.FIREBALL.id})
+    world.post(f"{OPERATIONS}/variables/{people.KILLS.id}", {"value": 99})
+    now = root.page(ANN)
+    assert now.links[f"As it was before {given.seq}"] == f"{ANN}?at={given.seq - 1}"
+    assert "Gold Coin Quantity 257" in now.text
+    page = root.page(f"{ANN}?at={given.seq - 1}")
+    for seen in (f"As it was right after change {given.seq - 1}.", "Gold Coin Quantity 250", "0 Fireball", "Kills 7"):
+        assert seen in page.text, seen
+    assert page.links["Back to now"] == ANN
+    assert "Gold Coin Quantity 257" in root.page(f"{ANN}?at={given.seq}").text
+    assert "Level 12" not in page.text  # only what it held is known of that moment
+
+
+def test_as_it_was_at_a_time_and_nothing_can_be_done_there(root: Keeper, world: World) -> None:
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 7})
+    made, *_, given = [each for each in world.ledger() if each.player_id == people.ANN.id]
+    world.sql("UPDATE ledger SET at = at + 3600000 WHERE seq = $1 RETURNING seq", given.seq)
+    page = root.page(f"{ANN}?at={quote(instant(made.at + 1_000))}")
+    assert "Gold Coin Quantity 250" in page.text
+    assert paths(page) == set()
+
+
+@pytest.mark.parametrize(("at", "status"), [("yesterday", 400), ("1", 404), ("-1", 400), ("9" * 30, 400)])
+def test_a_moment_that_is_none(root: Keeper, at: str, status: int) -> None:
+    answer = root.get(f"{ANN}?at={at}")
+    assert answer.status == status
+    assert "That did not work" in words(answer)
+
+
+def test_after_a_deletion_and_back(root: Keeper, world: World) -> None:
+    answer = done(root, form(root.page("/console/players/Ann"), OPERATIONS), reason="asked for it")
+    page = root.page(answer.headers["location"])
+    deletion = world.ledger()[-1].seq
+    for seen in ("Ann deleted", "This character is deleted.", "asked for it", "Gold Coin Quantity 250", "Fireball"):
+        assert seen in page.text, seen
+    assert {each for each in paths(page) if not each.startswith("/api/keeper/v1/changes/")} == set()
+    earlier = root.page(f"{ANN}?at={deletion - 1}")
+    assert "Gold Coin Quantity 250" in earlier.text
+    assert root.get("/console/players/Ann").status == 404
+    assert root.get(f"{ANN}?at={deletion}").status == 404  # it was not there any more
+    done(root, page.form("/console/act", "Undo the deletion"))
+    assert "deleted" not in root.page(ANN).text.partition("What happened")[0]
+    assert held(world)[0] == (people.COIN.id, 250)
+
+
+def test_who_was_erased_has_no_name_left(root: Keeper, world: World) -> None:
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    page = root.page(ANN)
+    assert "(erased) deleted" in page.text
+    assert "Ann" not in page.text
+
+
+@pytest.mark.parametrize("key", ["Nobody", people.NOBODY_ID, "%3Cb%3E"])
+def test_nobody(root: Keeper, key: str) -> None:
+    answer = root.get(f"/console/players/{key}")
+    assert answer.status == 404
+    assert "No player with" in words(answer)
+    assert b"<b>" not in answer.raw
+
+
+def test_markup_is_text(root: Keeper, world: World) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    entry = {"Id": people.COIN.id, "Name": evil, "Stackable": True, "Icon": 'x" onload="alert(1)'}
+    assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=[entry]).status == 200
+    world.post(GIVE, {"itemid": people.COIN.id, "quantity": 1}, headers={"X-Reason": evil})
+    page = root.page(ANN)
+    assert page.text.count(evil) > 1
+    assert not any(attributes.get("src") == "x" or "onload" in attributes for _, attributes in page.tags)
+
+
+def test_a_picture_that_needs_no_other_host(root: Keeper, world: World) -> None:
+    for icon in ("data:image/png;base64,AAAA", "https://elsewhere.test/coin.png"):
+        entry = {"Id": people.COIN.id, "Name": "Gold Coin", "Stackable": True, "Icon": icon}
+        world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=[entry])
+        sources = {attributes.get("src", "") for tag, attributes in root.page(ANN).tags if tag == "img"}
+        assert (icon in sources) == icon.startswith("data:")
+
+
+def test_a_stale_preview_is_refused_and_shown_anew(root: Keeper, keeper: Who, world: World) -> None:
+    """Two keepers look at the same coins; the second gives more before the first confirms."""
+    sent = form(root.page(ANN), TAKE, itemid=people.COIN.id)
+    first = root.post("/console/act", sent.fields)
+    assert "Inventory, slot 0 250 × Gold Coin —" in words(first)  # noqa: RUF001 - as it is shown
+    other = keeper("Shop")
+    done(other, form(other.page(ANN), GIVE, itemid=people.COIN.id), quantity="5")
+    refused = root.confirm(first, "all of it")
+    assert refused.status == 409
+    assert "Inventory, slot 0 255 × Gold Coin 5 × Gold Coin" in words(refused)  # noqa: RUF001 - as it is shown
+    assert held(world)[0] == (people.COIN.id, 255)
+    assert root.confirm(refused, "all but five").status == 303
+    assert held(world)[0] == (people.COIN.id, 5)
+
+
+def test_suggestions(root: Keeper, world: World) -> None:
+    def suggested(kind: str, text: str) -> list[str]:
+        return [each["label"] for each in root.get(f"/console/suggest/{kind}?q={quote(text)}").json["found"]]
+
+    assert suggested("items", "gold") == ["Gold Coin"]
+    assert suggested("items", "") == ["Arrow", "Gold Coin", "Pouch", "Sword"]
+    assert suggested("items", "%") == []
+    assert suggested("spells", "he") == ["Heal"]
+    oar, twin = people.guid(0x98), people.guid(0x99)
+    more = [{"Id": oar, "Name": "Oar", "Stackable": True}, {"Id": twin, "Name": "Arrow", "Stackable": True}]
+    assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=more).status == 200
+    assert suggested("items", "arr") == [f"Arrow ({people.ARROW.id})", f"Arrow ({twin})"]
+    assert suggested("items", "O")[0] == "Oar"  # what begins with it comes first
+    assert root.get("/console/suggest/players?q=a").status == 404
+    assert Keeper(world).get("/console/suggest/items?q=a", {"Accept": "application/json"}).status == 401

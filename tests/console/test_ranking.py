@@ -1,0 +1,72 @@
+"""The ranking, from any rank on and in both directions."""
+
+import re
+
+from keepers import Keeper
+
+from gamekeeper.console import lists
+from gamekeeper.demo import filling
+from world import World
+
+PAGE = "/console/ranking"
+MANY = 120
+TOTAL = MANY + 3
+ROW = re.compile(r'<td class="figure">([\d,]+)</td>\s*<th scope="row"><a href="[^"]+">([^<]+)</a>')
+
+
+def ranked(root: Keeper, path: str) -> dict[int, str]:
+    return {int(rank): name for rank, name in ROW.findall(root.page(path).html)}
+
+
+def crowd(world: World) -> list[str]:
+    """Everybody by rank, as the API has it."""
+    world.run(filling.load_players(world.keeper, MANY, lambda _: None))
+    pages = [world.get(f"/api/v1/players/rank?pageSize=100&page={number}").json["Values"] for number in (0, 1)]
+    return [each["Name"] for page in pages for each in page]
+
+
+def test_every_rank_is_the_one_of_the_api(world: World, root: Keeper) -> None:
+    everybody = crowd(world)
+    for rank in (1, 2, 60, TOTAL):
+        shown = ranked(root, f"{PAGE}?rank={rank}")
+        assert shown == {rank + at: name for at, name in enumerate(everybody[rank - 1 : rank - 1 + lists.SIZE])}
+        worst = ranked(root, f"{PAGE}?rank={rank}&sortdirection=ascending")
+        down = range(rank, max(rank - lists.SIZE, 0), -1)
+        assert worst == {each: everybody[each - 1] for each in down}
+
+
+def test_walking_both_ways(world: World, root: Keeper) -> None:
+    crowd(world)
+    for start in (PAGE, f"{PAGE}?sortdirection=ascending"):
+        seen, place, pages = list[int](), start, [start]
+        while True:
+            seen += ranked(root, place)
+            page = root.page(place)
+            if "Next" not in page.links:
+                break
+            pages.append(place := page.links["Next"])
+        assert sorted(seen) == list(range(1, TOTAL + 1))
+        assert len(pages) == 3
+        assert root.page(pages[2]).links["Previous"].split("&") == pages[1].split("&")
+        assert root.page(pages[1]).links["Previous"] == root.page(pages[1]).links["First"] == start
+
+
+def test_back_from_the_middle_ends_at_the_first(world: World, root: Keeper) -> None:
+    crowd(world)
+    assert root.page(f"{PAGE}?rank=20").links["Previous"] == PAGE
+    assert root.page(f"{PAGE}?rank={TOTAL - 20}&sortdirection=ascending").links["Previous"] == (
+        f"{PAGE}?sortdirection=ascending"
+    )
+
+
+def test_further_than_the_last(root: Keeper) -> None:
+    page = root.page(f"{PAGE}?rank=1000000")
+    assert "The last rank is 3." in page.text
+    assert page.links["To the start of the ranking"] == PAGE
+    assert list(ranked(root, f"{PAGE}?rank=1000000&sortdirection=ascending")) == [3, 2, 1]
+
+
+def test_an_empty_field_is_the_start_and_nonsense_is_refused(root: Keeper) -> None:
+    assert list(ranked(root, f"{PAGE}?rank=&sortdirection=descending")) == [1, 2, 3]
+    for query in ("rank=0", "rank=-5", "rank=x", "rank=99999999999", "sortdirection=sideways"):
+        assert root.get(f"{PAGE}?{query}").status == 400, query

@@ -1,0 +1,92 @@
+"""One box for everything."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from keepers import Keeper
+from markup import Page
+
+import people
+from world import World
+
+JSON = {"accept": "application/json"}
+
+
+def suggested(keeper: Keeper, text: str) -> dict[str, list[dict[str, str]]]:
+    answer = keeper.get(f"/console/suggest?q={text}", headers=JSON)
+    assert answer.status == 200, answer.raw
+    groups: list[Any] = answer.json["groups"]
+    return {group["title"]: group["found"] for group in groups}
+
+
+def test_suggestions_are_grouped_and_lead_to_the_thing(root: Keeper) -> None:
+    found = suggested(root, "ann")
+    assert found["Characters"][0] == {"name": "Ann", "detail": "level 12", "href": f"/console/players/{people.ANN.id}"}
+    assert found["Accounts"][0]["href"] == f"/console/accounts/{people.USER_IDS['Ann']}"
+
+
+def test_the_group_with_the_best_match_is_first(root: Keeper) -> None:
+    assert next(iter(suggested(root, "a"))) == "Characters"
+    assert next(iter(suggested(root, "arrow"))) == "Items"
+    assert next(iter(suggested(root, "clerk@"))) == "Accounts"
+
+
+def test_who_may_not_see_accounts_is_told_of_none(keeper: Callable[[str], Keeper]) -> None:
+    found = suggested(keeper("Shop"), "ann")
+    assert list(found) == ["Characters"]
+    assert suggested(keeper("Shop"), "clerk@example.test") == {}
+
+
+@pytest.mark.parametrize("text", ["", "%20", "%00", "x" * 300, "nothinglikethis", "%FF"])
+def test_nothing_is_suggested_for_nothing(root: Keeper, text: str) -> None:
+    assert suggested(root, text) == {}
+
+
+def test_suggestions_are_for_those_who_are_signed_in(world: World) -> None:
+    assert Keeper(world).get("/console/suggest?q=ann", headers=JSON).status == 401
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("ZOE", f"players/{people.ZOE.id}"),
+        ("clerk@example.test", f"accounts/{people.USER_IDS['Clerk']}"),
+        (people.ANN.id.upper(), f"players/{people.ANN.id}"),
+        (people.USER_IDS["Bob"], f"accounts/{people.USER_IDS['Bob']}"),
+        ("gold+coin", f"catalogue?kind=items&id={people.COIN.id}"),
+        ("fireball", f"catalogue?kind=spells&id={people.FIREBALL.id}"),
+        ("meadow", f"catalogue?kind=maps&id={people.MEADOW.id}"),
+        ("warrior", f"catalogue?kind=classes&id={people.WARRIOR.id}"),
+        ("kills", f"catalogue?kind=variables&id={people.KILLS.id}"),
+        (people.ANNS_POUCH, f"players/{people.ANN.id}"),
+        ("1", "changes/1"),
+    ],
+)
+def test_the_only_exact_one_is_opened(root: Keeper, text: str, place: str) -> None:
+    answer = root.get(f"/console/search?q={text}")
+    assert (answer.status, answer.headers.get("location")) == (303, f"/console/{place}")
+
+
+def test_several_are_listed_the_best_first(root: Keeper) -> None:
+    page = root.page("/console/search?q=ann")
+    assert page.text.index("Ann Characters level 12 exactly") < page.text.index("Ann Accounts ann@example.test exactly")
+    assert "Search for “ann”" in page.text
+    assert page.form("/console/search").fields["q"] == "ann"
+
+
+def test_a_slip_of_the_finger_is_forgiven(root: Keeper) -> None:
+    page = root.page("/console/search?q=swrod")
+    assert page.links["Sword"] == f"/console/catalogue?kind=items&id={people.SWORD.id}"
+    assert "nearly so" in page.text
+
+
+@pytest.mark.parametrize(("text", "said"), [("", "Type a name"), ("nothinglikethis", "Nothing is called so")])
+def test_an_empty_page_says_what_to_do(root: Keeper, text: str, said: str) -> None:
+    assert said in root.page(f"/console/search?q={text}").text
+
+
+def test_markup_is_shown_as_text(root: Keeper) -> None:
+    page = Page(root.get("/console/search?q=<script>alert(1)</script>").raw.decode())
+    assert "<script>alert(1)" in page.text
+    assert "<script>alert" not in page.html

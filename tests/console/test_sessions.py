@@ -1,0 +1,246 @@
+"""Who is signed in at the console, and what nobody else can do in their name."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from keepers import ACT, Keeper, filled, signed_in
+from markup import Page
+
+import people
+from gamekeeper import app
+from gamekeeper.console.routes import PAGES
+from gamekeeper.game import accounts
+from gamekeeper.game.changes import Intent
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.http.caller import Callers
+from world import Answer, World
+
+SIGN_IN = "/console/sign-in"
+WRONG = "The user name or password is wrong, or the refresh token is not good any more."
+HOUR_MS, MINUTE_MS = 3_600_000, 60_000
+SOMEBODY = "/console/done/none"  # a page that is there as long as there is a console
+
+
+def problem(answer: Answer) -> str:
+    """What the sign-in page says went wrong; one can try again there."""
+    page = Page(answer.raw.decode())
+    assert page.form(SIGN_IN)
+    return page.text
+
+
+def sent_to_sign_in(answer: Answer) -> bool:
+    assert answer.status in {200, 303}, answer.raw
+    return answer.status == 303 and answer.headers["location"].startswith(SIGN_IN)
+
+
+def titles(keeper: Keeper) -> list[str]:
+    return [name for name, path in keeper.page(SOMEBODY).links.items() if path.startswith("/console")]
+
+
+def callers_of(world: World) -> Callers:
+    found: Any = world.asgi
+    return found._callers  # noqa: SLF001 - the app hands them to its upkeep, and to nobody else
+
+
+def stop_believing(world: World) -> None:
+    """As after a few seconds: what is known of tokens is asked for again."""
+    callers_of(world).forget()
+
+
+# --- Signing in ------------------------------------------------------------------------------------------------------
+
+
+def test_the_right_password_opens_a_session(world: World) -> None:
+    me = Keeper(world)
+    answer = me.sign_in("Clerk")
+    assert (answer.status, answer.headers["location"]) == (303, "/console")
+    assert answer.headers["set-cookie"] == (
+        f"gamekeeper={me.cookie}; Path=/console; Max-Age=43200; HttpOnly; SameSite=Strict"
+    )
+    assert "Clerk" in me.page(SOMEBODY).text
+
+
+def test_over_tls_the_cookie_says_so(world: World) -> None:
+    answer = Keeper(world).sign_in("Clerk", headers={"x-forwarded-proto": "https"})
+    assert answer.headers["set-cookie"].endswith("; Secure")
+
+
+def test_a_wrong_password_and_an_unknown_name_are_told_alike(world: World) -> None:
+    wrong = Keeper(world).sign_in("Clerk", "not it")
+    unknown = Keeper(world).sign_in("Nobody", "not it")
+    assert [answer.status for answer in (wrong, unknown)] == [400, 400]
+    assert WRONG in problem(wrong)
+    assert problem(wrong) == problem(unknown)
+    assert "set-cookie" not in wrong.headers
+    assert b"not it" not in wrong.raw
+
+
+def test_without_api_access_there_is_no_way_in(world: World) -> None:
+    answer = Keeper(world).sign_in("Ann")
+    assert answer.status == 400
+    assert "This account has no API access" in problem(answer)
+    assert "set-cookie" not in answer.headers
+
+
+def test_who_is_banned_stays_out(world: World) -> None:
+    clerk = signed_in(world, "Clerk")
+    assert not sent_to_sign_in(clerk.get(SOMEBODY))
+    assert world.post("/api/v1/users/Clerk/admin/ban", {"reason": "lying"}).status == 200
+    assert sent_to_sign_in(clerk.get(SOMEBODY))
+    assert "is banned" in problem(Keeper(world).sign_in("Clerk"))
+
+
+def test_guesses_here_and_at_the_token_endpoint_are_counted_together(make_world: Callable[..., World]) -> None:
+    world = make_world(guesses_per_caller=2)
+    assert Keeper(world).sign_in("Clerk", "not it").status == 400
+    guess = {"grant_type": "password", "username": "Clerk", "password": wire_form("nor this")}
+    assert world.post("/api/oauth/token", guess, by=None).status == 400
+    answer = Keeper(world).sign_in("Clerk", "third")
+    assert answer.status == 429
+    assert "Too many wrong passwords" in problem(answer)
+    assert int(answer.headers["retry-after"]) > 0
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "https://evil.example",
+        "https:evil.example",
+        "javascript:alert(1)",
+        "/consoles",
+        "/console\r\nset-cookie: a=b",
+        "/console/\\..\\..//evil.example",
+        " //evil.example",
+        "/api/docs",
+        "",
+    ],
+)
+def test_nobody_is_sent_elsewhere_after_signing_in(world: World, wanted: str) -> None:
+    page = Keeper(world).page(f"{SIGN_IN}?next={quote(wanted)}")
+    assert page.form(SIGN_IN).fields["next"] == "/console"
+
+
+def test_what_the_form_says_is_held_against_it_too(world: World) -> None:
+    answer = Keeper(world).post(
+        SIGN_IN, {"name": "Clerk", "password": people.PASSWORD, "next": "//evil.example"}, csrf=""
+    )
+    assert (answer.status, answer.headers["location"]) == (303, "/console")
+
+
+def test_who_was_on_the_way_somewhere_gets_there(world: World) -> None:
+    asked = "/console/done/none?page=2&of=x%20y"
+    answer = Keeper(world).get(asked)
+    assert answer.status == 303
+    form = Keeper(world).page(answer.headers["location"]).form(SIGN_IN)
+    assert form.fields["next"] == asked
+    typed = {**form.fields, "name": "Clerk", "password": people.PASSWORD}
+    assert Keeper(world).post(SIGN_IN, typed, csrf="").headers["location"] == asked
+
+
+def test_another_site_cannot_sign_a_browser_in(world: World) -> None:
+    """Else somebody would work in another's name without knowing it."""
+    for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example", "host": "game.example"}):
+        answer = Keeper(world).sign_in("Clerk", headers=headers)
+        assert answer.status == 403
+        assert "set-cookie" not in answer.headers
+
+
+# --- The end of a session --------------------------------------------------------------------------------------------
+
+
+def test_a_session_ends_by_rest(world: World, root: Keeper) -> None:
+    for minutes, ended in ((59, False), (2, True)):
+        world.sql(
+            "UPDATE tokens SET issued_at = issued_at - $1, last_used = last_used - $1 WHERE idle_ms IS NOT NULL",
+            minutes * MINUTE_MS,
+        )
+        stop_believing(world)
+        assert sent_to_sign_in(root.get(SOMEBODY)) == ended
+
+
+def test_a_click_starts_the_rest_anew(world: World, root: Keeper) -> None:
+    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
+    assert root.get(SOMEBODY).status == 200
+    world.run(app.Upkeep(world.keeper, callers_of(world), []).note_use())
+    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 59 * MINUTE_MS)
+    stop_believing(world)
+    assert root.get(SOMEBODY).status == 200
+
+
+def test_a_session_ends_after_its_hours(world: World, root: Keeper) -> None:
+    """However busy."""
+    for hours, ended in ((11, False), (1, True)):
+        world.sql("UPDATE tokens SET access_expires = access_expires - $1 WHERE idle_ms IS NOT NULL", hours * HOUR_MS)
+        stop_believing(world)
+        assert sent_to_sign_in(root.get(SOMEBODY)) == ended
+
+
+def test_a_script_is_told_instead_of_sent(world: World) -> None:
+    answer = Keeper(world).get(SOMEBODY, headers={"accept": "application/json"})
+    assert (answer.status, answer.code) == (401, "sign_in_first")
+
+
+def test_signing_out_ends_the_session(world: World, root: Keeper) -> None:
+    """Also for whoever has kept the cookie; other sessions stay."""
+    other = signed_in(world, "Root")
+    answer = root.post("/console/sign-out")
+    assert (answer.status, answer.headers["location"]) == (303, SIGN_IN)
+    assert "gamekeeper=; Path=/console; Max-Age=0" in answer.headers["set-cookie"]
+    assert sent_to_sign_in(root.get(SOMEBODY))
+    assert not sent_to_sign_in(other.get(SOMEBODY))
+    assert world.get("/api/v1/players").status == 200
+
+
+def test_signing_out_everywhere_ends_all(world: World, root: Keeper) -> None:
+    other, clerk = signed_in(world, "Root"), signed_in(world, "Clerk")
+    assert root.post("/console/sign-out", {"everywhere": "yes"}).status == 303
+    assert sent_to_sign_in(root.get(SOMEBODY))
+    assert sent_to_sign_in(other.get(SOMEBODY))
+    assert world.get("/api/v1/players").status == 401
+    assert not sent_to_sign_in(clerk.get(SOMEBODY))
+
+
+# --- Roles -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_role_that_is_taken_away_is_gone_at_once(world: World, root: Keeper) -> None:
+    shop = signed_in(world, "Shop")
+    assert "Accounts" not in titles(shop)
+    granting = partial(accounts.change_powers, key="Shop", powers=people.ACCOUNTS["Clerk"])
+    world.run(world.keeper.changes.apply(Intent(request_id="test"), granting, lambda _: b""))
+    stop_believing(world)
+    assert "Accounts" in titles(shop)
+    number = world.ledger()[-1].seq
+    assert root.act("POST", f"/api/keeper/v1/changes/{number}/undo").status == 303
+    assert "Accounts" not in titles(shop)
+
+
+# --- One key, one door -----------------------------------------------------------------------------------------------
+
+
+def test_the_cookie_opens_the_console_alone(root: Keeper) -> None:
+    assert root.get("/api/v1/players").status == 401
+    assert root.post("/api/v1/players/Ann/items/give", {"itemid": people.COIN.id}, csrf="").status == 401
+
+
+def test_a_token_in_a_header_does_not_open_the_console(world: World) -> None:
+    assert sent_to_sign_in(world.get(SOMEBODY))
+    assert sent_to_sign_in(world.call("POST", ACT, raw=b"", headers={"content-type": "text/plain"}))
+
+
+@pytest.mark.parametrize("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])
+def test_any_other_cookie_opens_nothing(world: World, cookie: str) -> None:
+    assert sent_to_sign_in(Keeper(world, cookie).get(SOMEBODY))
+
+
+def test_the_console_can_be_left_out(make_world: Callable[..., World]) -> None:
+    world = make_world(console=False)
+    somebody = signed_in(world, "Root")
+    for route in PAGES:
+        assert somebody.world.call(route.method, filled(route), by=None).status == 404, route.path

@@ -1,0 +1,98 @@
+"""The page of all tokens that are good: whose, of what kind, and page by page without counting them."""
+
+from collections.abc import Callable
+
+import pytest
+from keepers import ACT, Keeper
+
+import people
+from gamekeeper.console import tokens
+from world import SENT, World
+
+LOG_IN = {"grant_type": "password", "username": "Shop", "password": SENT}
+COLUMNS = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
+FAR = 4_000_000_000_000
+
+
+def add(world: World, number: int, issued_at: int, ends_at: int = FAR) -> None:
+    each = people.guid(0xA000 + number)
+    values = f"'{each}', '{each}', '{people.USER_IDS['Shop']}', 'h{number}', id <> id, {issued_at}, {ends_at}, 0"
+    world.sql(f"INSERT INTO tokens ({COLUMNS}) SELECT {values} FROM users WHERE name = 'Shop'")  # noqa: S608 - the values are ours
+
+
+def shown(keeper: Keeper, path: str) -> list[str]:
+    page = keeper.page(path)
+    return [form.fields["path"].rpartition("/")[2] for form in page.forms if "Revoke" in form.buttons]
+
+
+def test_needs_users_manage(keeper: Callable[[str], Keeper]) -> None:
+    for name in ("Shop", "Clerk", "Server"):
+        assert keeper(name).get("/console/tokens").status == 403
+
+
+def test_every_kind_and_whose(world: World, root: Keeper) -> None:
+    world.post("/api/oauth/token", LOG_IN | {"scope": "read"}, by=None)
+    page = root.page("/console/tokens")
+    for words in ("Shop log-in read-only", "Root console session this session", "Server service"):
+        assert words in page.text
+    assert page.links["Clerk"] == f"/console/accounts/{people.USER_IDS['Clerk']}"
+    assert "never" in page.text
+    assert "gka_" not in page.html
+
+
+def test_of_one_account(root: Keeper) -> None:
+    page = root.page("/console/tokens?account=sHOP")
+    assert set(page.links) >= {"Shop", "All accounts"}
+    assert "Clerk" not in page.links
+    answer = root.get("/console/tokens?account=Nobody")
+    assert (answer.status, "No user with name &#39;Nobody&#39;." in answer.raw.decode()) == (404, True)
+    assert "No token is good here." in root.page("/console/tokens?account=Ann").text
+    assert root.get("/console/tokens?before=x").status == 400
+    assert root.get("/console/tokens?before=12-x").status == 400
+
+
+def test_what_has_ended_is_not_there(world: World, root: Keeper) -> None:
+    pair = world.post("/api/oauth/token", LOG_IN, by=None).json
+    path = "/console/tokens?account=Shop"
+    first = shown(root, path)
+    assert len(first) == 2
+    world.post("/api/oauth/token", {"grant_type": "refresh_token", "refresh_token": pair["refresh_token"]}, by=None)
+    assert len(shown(root, path)) == 3  # the old access token still is
+    world.sql("UPDATE tokens SET access_expires = 1 WHERE exchanged_at IS NOT NULL")
+    assert first[0] not in shown(root, path)
+    add(world, 1, FAR, ends_at=1)
+    assert people.guid(0xA001) not in shown(root, path)
+    world.sql("UPDATE tokens SET idle_ms = 1000, issued_at = 1 WHERE id = $1", first[1])
+    assert first[1] not in shown(root, path)
+    world.call("DELETE", "/api/oauth/token/Shop")
+    assert shown(root, path) == []
+
+
+def test_revoked_from_the_list(world: World, root: Keeper) -> None:
+    assert world.get("/api/v1/players", by="Shop").status == 200
+    form = root.page("/console/tokens?account=Shop").form(ACT, "Revoke")
+    done = root.confirm(root.post(ACT, form.fields, csrf=form.fields["csrf"]), "leaked")
+    assert done.headers["location"].startswith("/console/tokens?account=Shop&done=")
+    assert world.get("/api/v1/players", by="Shop").status == 401
+
+
+def test_page_by_page(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also over ties, and over more that have ended than are looked at in one go."""
+    monkeypatch.setattr(tokens, "LIMIT", 3)
+    monkeypatch.setattr(tokens, "WINDOW", 4)
+    monkeypatch.setattr(tokens, "WINDOWS", 2)
+    for number in range(7):
+        add(world, number, FAR + number // 3)
+    for number in range(7, 27):
+        add(world, number, FAR - 1, ends_at=1)
+    path, found = "/console/tokens?account=Shop", list[str]()
+    for _ in range(10):
+        found += shown(root, path)
+        links = root.page(path).links
+        if "Older" not in links:
+            break
+        path = links["Older"]
+    assert found[:7] == [people.guid(0xA000 + number) for number in (6, 5, 4, 3, 2, 1, 0)]
+    assert len(found) == 8
+    assert len(set(found)) == 8
+    assert root.page(path).links["Newest"] == "/console/tokens?account=Shop"

@@ -1,0 +1,308 @@
+"""The ledger for people: each filter, the cursor, tables for spreadsheets, and how it was at an earlier moment."""
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import people
+from expectations import refused
+from game_server import newcomer, put_player, stack
+from gamekeeper.game import history, retention
+from gamekeeper.store import ledger
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL, USER_IDS, ZOE
+from world import World
+
+CHANGES = "/api/keeper/v1/changes"
+THEN = "/api/keeper/v1/players"
+PEOPLE = 16  # rows that populate writes
+NO_ACCOUNTS = 8  # of them: the catalogue's five and the three characters
+FAR = 4_000_000_000_000
+
+
+def give(world: World, quantity: int = 1, name: str = "Bob", item: str = COIN.id, **more: Any) -> int:
+    """The number of the change."""
+    body = {"itemid": item, "quantity": quantity}
+    assert world.post(f"/api/v1/players/{name}/items/give", body, **more).status == 200
+    return last(world)
+
+
+def last(world: World) -> int:
+    return world.run(ledger.last(world.keeper.store))
+
+
+def told(world: World, query: str = "", **more: Any) -> list[Any]:
+    answer = world.get(f"{CHANGES}?{query}", **more)
+    assert answer.status == 200, answer.raw
+    return answer.json["Changes"]
+
+
+def numbers(world: World, query: str = "", **more: Any) -> list[int]:
+    return [each["Seq"] for each in told(world, query, **more)]
+
+
+def test_a_change_says_who_did_what_to_whom_and_why(world: World) -> None:
+    seq = give(world, 3, by="Shop", headers={"X-Reason": "order 12"})
+    change = told(world)[0]
+    assert (change["Seq"], change["Kind"], change["Reason"]) == (seq, "items_given", "order 12")
+    assert (change["PlayerId"], change["Player"]) == (BOB.id, "Bob")
+    assert (change["ActorId"], change["By"], change["OverLink"]) == (USER_IDS["Shop"], "Shop", False)
+    assert [change["Before"]["Items"][0]["Quantity"], change["After"]["Items"][0]["Quantity"]] == [0, 3]
+    assert (change["Undoes"], change["UndoneBy"], change["Undoable"]) == (None, None, True)
+
+
+def test_no_token_no_history(world: World) -> None:
+    for path in (CHANGES, f"{THEN}/Ann/items", f"{THEN}/Ann/spells", f"{THEN}/Ann/variables"):
+        refused(world.get(path, by=None), 401, "denied")
+
+
+def test_each_filter(world: World) -> None:
+    by_shop = give(world, 1, by="Shop", headers={"X-Reason": "Order 50% of A_B!"})
+    to_ann = give(world, 2, "Ann", ARROW.id)
+    put_player(world, BOB.id, {"Level": 9})
+    by_server = last(world)
+    renamed = world.post("/api/v1/users/Bob/name", {"name": "Bobby"})
+    account = last(world)
+    request_id = renamed.headers["x-request-id"]
+    assert numbers(world, f"player={BOB.id}") == [by_server, by_shop, 15]
+    assert numbers(world, f"user={USER_IDS['Bob']}") == [account, 15, 11]
+    assert numbers(world, f"actor={USER_IDS['Shop']}") == [by_shop]
+    assert numbers(world, f"actor={USER_IDS['Server']}") == []  # what a game reports is not its account's doing
+    assert numbers(world, "kind=items_given") == [to_ann, by_shop]
+    assert numbers(world, f"item={ARROW.id}") == [to_ann, 14, 1]
+    assert numbers(world, f"request={request_id}") == [account]
+    assert numbers(world, f"player={BOB.id}&actor={USER_IDS['Shop']}") == [by_shop]
+    assert numbers(world, f"player={BOB.id}&user={USER_IDS['Bob']}") == [15]
+    assert numbers(world, f"kind=items_given&item={ARROW.id}&actor={USER_IDS['Root']}") == [to_ann]
+
+
+def test_a_part_of_the_reason(world: World) -> None:
+    seq = give(world, headers={"X-Reason": "Order 50% of A_B! \u00c9tienne"})
+    give(world, headers={"X-Reason": "Another offer"})
+    for part in ("order", "ORDER", "50%25", "a_b!", "of a", "%C3%89tienne"):
+        assert numbers(world, f"reason={part}") == [seq], part
+    for part in ("o%25f", "_rder", "%25%25", "!!", "\\", "%C3%A9tienne"):  # only A to Z have two cases here
+        assert numbers(world, f"reason={part}") == [], part
+
+
+def test_from_and_to(world: World) -> None:
+    first, second, third = (give(world) for _ in range(3))
+    for seq, at in ((first, 1_000), (second, 2_000), (third, 3_000)):
+        world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", FAR + at, seq)
+    assert numbers(world, "from=2096-10-02T07:06:42Z") == [third, second]
+    assert numbers(world, "from=2096-10-02T07:06:42Z&to=2096-10-02T07:06:42Z") == [second]
+    assert numbers(world, "to=2096-10-02T07:06:41.000Z&limit=1") == [first]
+    assert numbers(world, "from=2096-10-02T07:06:42.001") == [third]  # without a zone it is UTC
+
+
+def test_to_a_time_long_ago_is_found_without_reading_what_is_later(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "WINDOW", 2)
+    for _ in range(12):
+        give(world)
+    world.sql("UPDATE ledger SET at = 1000000 * seq")
+    assert numbers(world, "to=1970-01-01T01:23:20Z&limit=3") == [5, 4, 3]
+
+
+def test_the_cursor_comes_to_every_change_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "WINDOW", 4)
+    monkeypatch.setattr(history, "WINDOWS", 2)
+    for number in range(11):
+        give(world, name=("Ann", "Bob")[number % 2])
+    wanted = {"": 27, f"player={ANN.id}": 7, "kind=items_given": 11, "kind=player_created": 3, "reason=x": 0}
+    for query, count in wanted.items():
+        for limit in (1, 3, 100):
+            seen: list[int] = []
+            following, pages = None, 0
+            while pages == 0 or following is not None:
+                cursor = f"&before={following}" if following else ""
+                answer = world.get(f"{CHANGES}?{query}&limit={limit}{cursor}").json
+                assert len(answer["Changes"]) <= limit
+                seen += [each["Seq"] for each in answer["Changes"]]
+                following, pages = answer["Next"], pages + 1
+                assert pages < 100
+            assert len(seen) == count
+            assert seen == sorted(set(seen), reverse=True)
+
+
+def test_what_came_meanwhile_does_not_come_twice(world: World) -> None:
+    first = world.get(f"{CHANGES}?limit=5").json
+    give(world)
+    second = numbers(world, f"limit=5&before={first['Next']}")
+    assert [each["Seq"] for each in first["Changes"]] + second == list(range(PEOPLE, PEOPLE - 10, -1))
+
+
+def test_who_may_not_look_at_accounts_sees_no_row_about_one(world: World) -> None:
+    world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
+    seen = told(world, "limit=1000", by="Shop")
+    assert len(seen) == NO_ACCOUNTS
+    assert {each["Kind"] for each in seen} == {"catalogue_put", "player_created"}
+    assert {each["User"] for each in seen} == {None}
+    assert "Ann" in {each["User"] for each in told(world, "limit=1000", by="Clerk")}
+    assert numbers(world, f"user={USER_IDS['Mona']}", by="Shop") == []
+    assert numbers(world, f"user={USER_IDS['Mona']}", by="Clerk") == [13, 12]
+
+
+def test_what_the_game_was_told_of_an_account_is_about_an_account(world: World) -> None:
+    world.call("PUT", "/api/link/v1/servers/one", body={"Lease": 60}, by="Server")
+    world.post("/api/link/v1/servers/one/joined", {"Players": [ANN.id]}, by="Server")
+    world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
+    assert [each["Kind"] for each in told(world, f"player={ANN.id}", by="Clerk")] == ["user_muted", "player_created"]
+    assert [each["Kind"] for each in told(world, f"player={ANN.id}", by="Shop")] == ["player_created"]
+
+
+def test_a_table_for_spreadsheets(world: World) -> None:
+    reasons = ["=1+1", "+1", "-1", "@x", 'a "quoted", one', "null"]
+    for reason in reasons:
+        give(world, headers={"X-Reason": reason})
+    answer = world.get(f"{CHANGES}?format=csv&kind=items_given")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert "attachment" in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.raw.decode())))
+    assert [row["Reason"] for row in rows] == ["null", 'a "quoted", one', "'@x", "'-1", "'+1", "'=1+1"]
+    assert [row["UndoneBy"] for row in rows] == [""] * 6
+    assert (rows[0]["Undoable"], rows[0]["Player"], rows[0]["By"]) == ("true", "Bob", "Root")
+    assert rows[0]["Before"].startswith('{"Items":[')
+    assert "x-next" not in answer.headers
+    assert world.get(f"{CHANGES}?format=CSV&limit=2").headers["x-next"] == str(last(world) - 1)
+
+
+def test_a_table_has_the_rows_of_the_page(world: World) -> None:
+    give(world)
+    rows = csv.DictReader(io.StringIO(world.get(f"{CHANGES}?format=csv&limit=1000").raw.decode()))
+    assert [int(row["Seq"]) for row in rows] == numbers(world, "limit=1000")
+
+
+BAD = {
+    **dict.fromkeys(("player", "user", "actor", "item"), ("Ann", "%00", "1")),
+    **dict.fromkeys(("from", "to"), ("yesterday", "%00", "0000-01-01", "0001-01-01T00:00:00+23:59")),
+    **dict.fromkeys(("kind", "request", "reason"), ("%00", "a%0ab")),
+    "before": ("0", "-1", "x", "9223372036854775808"),
+    "limit": ("0", "-1", "1.5"),
+    "format": ("xml", "%00"),
+}
+
+
+def test_malformed(world: World) -> None:
+    for field, values in BAD.items():
+        for value in values:
+            refused(world.get(f"{CHANGES}?{field}={value}"), 400, "bad_field", field)
+
+
+# --- as it was -------------------------------------------------------------------------------------------------------
+
+
+def filled(slots: list[Any]) -> dict[int, tuple[str, int]]:
+    return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in slots if each["Quantity"]}
+
+
+def items(world: World, at: object = "", name: str = "Ann") -> Any:
+    answer = world.get(f"{THEN}/{name}/items?at={at}")
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def test_items_of_now_are_those_of_the_api(world: World) -> None:
+    now, known = items(world), world.get("/api/v1/players/Ann/items").json
+    assert (now["inventory"], now["bank"]) == (known["inventory"], known["bank"])
+    assert now["bags"] == [world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json]
+    assert world.get(f"{THEN}/Ann/spells").json == world.get("/api/v1/players/Ann/spells").json
+    assert world.get(f"{THEN}/Ann/variables").json == world.get("/api/v1/players/Ann/variables").json
+
+
+def test_items_at_each_number_and_at_each_time(world: World) -> None:
+    start = last(world)
+    wanted = {start: items(world)}
+    acts: list[Callable[[], object]] = [
+        lambda: give(world, 40, "Ann", ARROW.id),
+        lambda: give(world, 1, "Ann", people.POUCH.id),
+        lambda: world.post("/api/v1/players/Ann/items/take", {"itemid": SWORD.id, "quantity": 1}),
+        lambda: put_player(world, ANN.id, {"Bags": [{"Id": ANNS_POUCH, "SlotCount": 8, "Slots": [{"Slot": 1}]}]}),
+        lambda: put_player(world, ANN.id, {"Items": [{"Slot": 3}]}),
+        lambda: put_player(world, ANN.id, {"Bank": [stack(5, COIN.id, 9)]}),
+    ]
+    for act in acts:
+        act()
+        wanted[last(world)] = items(world)
+    world.sql("UPDATE ledger SET at = $1 + 1000 * (seq - $2)", FAR, start)
+    seconds = {seq: f"2096-10-02T07:06:{40 + seq - start}.500Z" for seq in wanted}
+    assert {seq: items(world, seq) for seq in wanted} == wanted
+    assert {seq: items(world, at) for seq, at in seconds.items()} == {seq: wanted[seq] for seq in seconds}
+    assert items(world, last(world) + 1000) == wanted[last(world)]
+
+
+def test_spells_and_variables_at_a_moment(world: World) -> None:
+    start = last(world)
+    world.post("/api/v1/players/Ann/spells/forget", {"spellid": FIREBALL.id})
+    world.post("/api/v1/players/Ann/spells/teach", {"spellid": HEAL.id})
+    world.post(f"/api/v1/players/Ann/variables/{KILLS.id}", {"value": 8})
+    world.post(f"/api/v1/players/Bob/variables/{TUTORIAL.id}", {"value": True})
+
+    def spells(at: int) -> list[tuple[int, str]]:
+        return [(each["Slot"], each["SpellId"]) for each in world.get(f"{THEN}/Ann/spells?at={at}").json]
+
+    def values(name: str, at: int) -> dict[str, Any]:
+        return {each["VariableId"]: each["Value"] for each in world.get(f"{THEN}/{name}/variables?at={at}").json}
+
+    assert [spells(start + step) for step in range(3)] == [[(0, FIREBALL.id)], [], [(0, HEAL.id)]]
+    assert values("Ann", start + 2) == {KILLS.id: 7, TUTORIAL.id: True}
+    assert values("Ann", start + 3) == {KILLS.id: 8, TUTORIAL.id: True}
+    assert (values("Bob", start + 3), values("Bob", start + 4)) == ({}, {TUTORIAL.id: True})
+
+
+def test_of_a_deleted_character_by_its_id(world: World) -> None:
+    before = last(world)
+    wanted = items(world)
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    assert items(world, before, ANN.id) == wanted
+    refused(world.get(f"{THEN}/{ANN.id}/items?at={last(world)}"), 404, "not_there_then")
+    refused(world.get(f"{THEN}/{ANN.id}/items"), 404, "not_there_then")
+    refused(world.get(f"{THEN}/Ann/items?at={before}"), 404, "no_such_player")
+    refused(world.get(f"{THEN}/{people.NOBODY_ID}/items?at=1"), 404, "no_such_player")
+
+
+def test_before_it_was_made_it_was_not_there(world: World) -> None:
+    player_id, body = newcomer(1, Items=[stack(0, COIN.id, 5)])
+    put_player(world, player_id, body)
+    made = last(world)
+    assert filled(items(world, made, "New1")["inventory"]) == {0: (COIN.id, 5)}
+    for what in ("items", "spells", "variables"):
+        refused(world.get(f"{THEN}/New1/{what}?at={made - 1}"), 404, "not_there_then")
+        refused(world.get(f"{THEN}/New1/{what}?at=2001-01-01"), 404, "not_there_then")
+
+
+def test_before_what_is_kept_nobody_knows(make_world: Callable[..., World]) -> None:
+    world = make_world(ledger_days=8)
+    for _ in range(3):
+        give(world, 5)
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    seq = give(world, 5)
+    world.run(retention.tidy(world.keeper))
+    trimmed = seq - 1
+    assert filled(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 20)}
+    assert filled(items(world, trimmed, "Bob")["inventory"]) == {0: (COIN.id, 15)}
+    refused(world.get(f"{THEN}/Bob/items?at={trimmed - 1}"), 409, "history_trimmed")
+    refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_trimmed")
+
+
+def test_more_changes_than_anybody_takes_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "BACK", 2)
+    monkeypatch.setattr(history, "FURTHEST", 4)
+    start = last(world)
+    for _ in range(7):
+        give(world)
+    assert filled(items(world, start + 2, "Bob")["inventory"]) == {0: (COIN.id, 2)}
+    refused(world.get(f"{THEN}/Bob/items?at={start}"), 409, "history_too_long")
+
+
+def test_no_such_moment(world: World) -> None:
+    for what in ("items", "spells", "variables"):
+        for at in ("yesterday", "-1", "1.5", "9" * 19, "%00", "2026-13-01"):
+            refused(world.get(f"{THEN}/Ann/{what}?at={at}"), 400, "bad_field")
+
+
+def test_zoe_has_nothing(world: World) -> None:
+    assert (filled(items(world, "", ZOE.id)["inventory"]), items(world, "", "zoe")["bags"]) == ({}, [])

@@ -1,0 +1,146 @@
+"""Powers and roles over the API: who may give and take them, and what it leads to."""
+
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything
+from proof import refused, spelt
+from world import SENT, Answer, World
+
+LOG_IN = {"grant_type": "password", "username": "Shop", "password": SENT}
+NOTHING = dict.fromkeys(("Editor", "Ban", "Kick", "Mute", "Api", "UsersQuery", "UsersManage", "GameLink"), False)
+HELD = ("editor", "ban", "kick", "mute", "users_query", "users_manage", "game_link")
+
+
+def change(world: World, name: str, body: object, **more: Any) -> Answer:
+    return world.post(f"/api/keeper/v1/users/{name}/powers", body, **more)
+
+
+def empower(world: World, name: str, *powers: str) -> None:
+    """These and no others but the API, written past the keeper."""
+    held = ", ".join(f"{each} = {'NOT ' * (each in powers)}(id <> id)" for each in HELD)
+    world.sql(f"UPDATE users SET {held} WHERE name = $1", name)  # noqa: S608 - ours
+    world.call("DELETE", "/api/oauth/token/Ann")  # whoever was believed is asked about again
+
+
+def test_the_exact_body(world: World) -> None:
+    answer = change(world, "ann", {"ban": True, "Mute": "true"}, headers={"x-reason": "promoted"})
+    assert (answer.status, answer.raw) == (
+        200,
+        spelt({"Id": people.USER_IDS["Ann"], "Name": "Ann", **NOTHING, "Ban": True, "Mute": True}),
+    )
+    row = world.ledger()[-1]
+    assert row.kind == "powers_changed"
+    assert change(world, people.USER_IDS["Ann"], {"ban": False}).json == {
+        "Id": people.USER_IDS["Ann"],
+        "Name": "Ann",
+        **NOTHING,
+        "Mute": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "held"),
+    [
+        ({"usersquery": True}, {"UsersQuery"}),
+        ({"users.query": True}, {"UsersQuery"}),
+        ({"Users.Manage": True}, {"UsersQuery", "UsersManage"}),  # which includes reading them
+        ({"usersmanage": True, "usersquery": True}, {"UsersQuery", "UsersManage"}),
+        ({"game.link": True, "api": True, "editor": True}, {"GameLink", "Api", "Editor"}),
+        ({"GameLink": True, "kick": False}, {"GameLink"}),
+        ({}, set[str]()),
+    ],
+)
+def test_every_name_of_a_right(world: World, body: dict[str, bool], held: set[str]) -> None:
+    answer = change(world, "Ann", body)
+    assert answer.status == 200, answer.raw
+    assert {name for name, flag in answer.json.items() if flag is True} == held
+
+
+def test_reading_users_takes_managing_them_along(world: World) -> None:
+    change(world, "Ann", {"users.manage": True})
+    assert change(world, "Ann", {"users.query": False}).json["UsersManage"] is False
+    answer = change(world, "Ann", {"users.query": False, "users.manage": True})
+    refused(answer, 400, "bad_field", "The field 'users.manage' can only be held with users.query; give or take both.")
+
+
+def test_what_is_so_already_is_no_change(world: World) -> None:
+    before = len(world.ledger())
+    assert change(world, "Clerk", {"users.query": True, "ban": False}).status == 200
+    assert len(world.ledger()) == before
+
+
+def test_nobody_and_nonsense(world: World) -> None:
+    refused(change(world, "Nobody", {"ban": True}), 404, "no_such_user", "No user with name 'Nobody'.")
+    before = everything(world)
+    for body, named in (({"ban": 1}, "ban"), ({"api": None}, "api"), ({"users.query": "yes"}, "usersquery")):
+        answer = change(world, "Ann", body)
+        refused(answer, 400, "bad_field")
+        assert f"'{named}'" in answer.message
+    assert everything(world) == before
+
+
+def test_nobody_changes_their_own(world: World) -> None:
+    for body in ({"ban": False}, {"ban": True}, {}):
+        refused(change(world, "Root", body), 409, "own_powers")
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs", "body", "fine"),
+    [
+        ((), (), {"api": True}, True),
+        ((), (), {"users.manage": True}, True),
+        ((), (), {"ban": True}, False),  # nobody gives what they do not have
+        ((), (), {"game.link": True}, False),
+        ((), (), {"ban": False}, True),  # it is so already
+        (("mute",), ("editor",), {"editor": False}, False),  # nor takes it
+        (("mute",), ("editor",), {"mute": True}, True),
+        (("mute",), ("kick",), {"mute": True}, False),  # who may kick outranks who may mute
+        (("ban",), ("game_link",), {"ban": True}, False),
+        (("ban", "game_link"), ("game_link",), {"game.link": False}, True),
+        ((), ("users_query", "users_manage"), {"users.manage": False}, True),  # an equal
+    ],
+)
+def test_of_what_one_has_oneself(
+    world: World, own: tuple[str, ...], theirs: tuple[str, ...], body: object, *, fine: bool
+) -> None:
+    empower(world, "Clerk", "users_query", "users_manage", *own)
+    empower(world, "Ann", *theirs)
+    before = everything(world)
+    answer = change(world, "Ann", body, by="Clerk")
+    if fine:
+        assert answer.status == 200, answer.raw
+    else:
+        refused(answer, 403, "outranked", "You do not have the permission to do this.")
+        assert everything(world) == before
+
+
+def test_an_undo_is_bound_by_the_same(world: World) -> None:
+    change(world, "Shop", {"ban": True})
+    number = world.ledger()[-1].seq
+    empower(world, "Clerk", "users_query", "users_manage")
+    undo = f"/api/keeper/v1/changes/{number}/undo"
+    refused(world.post(undo, by="Clerk"), 403, "outranked")
+    assert world.post(undo).status == 200
+
+
+def test_without_the_api_no_token_is_good(world: World) -> None:
+    """As on the command line: nothing is revoked, so that what is given back works again."""
+    assert world.get("/api/v1/players", by="Shop").status == 200
+    assert change(world, "Shop", {"api": False}).status == 200
+    assert world.get("/api/v1/players", by="Shop").status == 401
+    refused(world.post("/api/oauth/token", LOG_IN, by=None), 400, "unauthorized_client")
+    assert change(world, "Shop", {"api": True}).status == 200
+    assert world.get("/api/v1/players", by="Shop").status == 200
+
+
+def test_once_under_a_key_and_never_in_a_dry_run(world: World) -> None:
+    before = everything(world)
+    dry = world.post("/api/keeper/v1/users/Ann/powers?dryRun=true", {"ban": True})
+    assert dry.json["Ban"] is True
+    assert everything(world) == before
+    first, again = (change(world, "Ann", {"ban": True}, headers={"idempotency-key": "k"}) for _ in range(2))
+    assert (first.raw, again.headers["idempotent-replay"]) == (again.raw, "true")
+    refused(change(world, "Ann", {"ban": False}, headers={"idempotency-key": "k"}), 422, "idempotency_key_reused")

@@ -1,0 +1,72 @@
+"""A person's token in a browser: it ends when they rest, and after its hours, whatever they do."""
+
+from collections.abc import Callable
+
+import pytest
+
+from expectations import refused
+from gamekeeper.game import tokens
+from gamekeeper.http import caller
+from gamekeeper.settings import BadSetting
+from world import SENT, World
+
+MINUTE, HOUR = 60_000, 3_600_000
+ANN = "/api/v1/players/Ann"
+
+
+@pytest.fixture(autouse=True)
+def unbelieving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every request asks the database."""
+    monkeypatch.setattr(caller, "BELIEVED_SECONDS", 0.0)
+
+
+def signed_in(world: World) -> str:
+    return world.run(tokens.log_in(world.keeper, "Clerk", SENT, "127.0.0.1", session=True)).access
+
+
+def later(world: World, milliseconds: int) -> None:
+    """So much time passes for the tokens."""
+    for column in ("issued_at", "access_expires", "last_used"):
+        world.sql(f"UPDATE tokens SET {column} = {column} - $1", milliseconds)  # noqa: S608 - a name of the test's own
+
+
+def use(world: World) -> None:
+    [(token_id,)] = world.sql("SELECT id FROM tokens WHERE idle_ms IS NOT NULL")
+    world.run(tokens.note_use(world.keeper.store, [token_id]))
+
+
+def test_it_ends_by_rest(make_world: Callable[..., World]) -> None:
+    world = make_world(console_idle_minutes=10)
+    token = signed_in(world)
+    later(world, 9 * MINUTE)
+    assert world.get(ANN, token=token).status == 200
+    use(world)
+    later(world, 9 * MINUTE)
+    assert world.get(ANN, token=token).status == 200
+    later(world, MINUTE)
+    refused(world.get(ANN, token=token), 401, "denied")
+    assert world.get(ANN, by="Root").status == 200  # a service may rest as long as it likes
+
+
+def test_it_ends_after_its_hours(make_world: Callable[..., World]) -> None:
+    world = make_world(console_idle_minutes=60, console_hours=2)
+    token = signed_in(world)
+    for _ in range(2):
+        later(world, HOUR - MINUTE)
+        use(world)
+        assert world.get(ANN, token=token).status == 200
+    later(world, 2 * MINUTE)
+    refused(world.get(ANN, token=token), 401, "denied")
+
+
+def test_nothing_renews_it(world: World) -> None:
+    pair = world.run(tokens.log_in(world.keeper, "Clerk", SENT, "127.0.0.1", session=True))
+    assert pair.refresh is None
+    assert pair.expires_at - pair.issued_at == 12 * HOUR
+    [kept] = world.sql("SELECT refresh_hash, refresh_expires - issued_at, idle_ms FROM tokens WHERE id = $1", pair.id)
+    assert kept == (None, 0, 60 * MINUTE)
+
+
+def test_it_is_no_shorter_than_a_use_is_noted(make_world: Callable[..., World]) -> None:
+    with pytest.raises(BadSetting, match="CONSOLE_IDLE_MINUTES"):
+        make_world(console_idle_minutes=1)
