@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from statistics import median
+from urllib.parse import urlencode
 
 from benchmarks import machine, rounds, servers
 from benchmarks.load import TIMEOUT_SECONDS
@@ -13,8 +14,9 @@ from benchmarks.pages import percentile
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
 from benchmarks.servers import Server
-from benchmarks.worlds import ENGINES, POSTGRES, SQLITE
+from benchmarks.worlds import ENGINES, PASSWORD, POSTGRES, SQLITE
 from gamekeeper.demo.names import numbered_name
+from gamekeeper.demo.world import API_ACCOUNT
 
 PART = "T12"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
@@ -62,12 +64,26 @@ def _asked(bench: Bench, stack: ExitStack, engine: str) -> list[Asked]:
     world = bench.worlds.get(engine, bench.players)
     server = stack.enter_context(servers.running(servers.gamekeeper(world)))
     token = world.tokens.read_text(encoding="utf-8").split()[0]
-    cookie, bearer = {"Cookie": f"gamekeeper={token}"}, {"Authorization": f"Bearer {token}"}
+    cookie, bearer = {"Cookie": _signed_in(server)}, {"Authorization": f"Bearer {token}"}
     found: list[Asked] = []
     for page, operations in PAGES.items():
         found.append(Asked(_name(page, engine, "page"), server, (page,), cookie, world.players))
         found.append(Asked(_name(page, engine, "operations"), server, operations, bearer, world.players))
     return found
+
+
+def _signed_in(server: Server) -> str:
+    """A session's cookie: a program's token opens no page."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.request("POST", "/console/sign-in", urlencode({"name": API_ACCOUNT, "password": PASSWORD}))
+        answer = connection.getresponse()
+        cookie = answer.getheader("Set-Cookie", "").partition(";")[0]
+    finally:
+        connection.close()
+    if not cookie:
+        raise machine.Stop(f"The console answered the sign-in with {answer.status}.")
+    return cookie
 
 
 def _timed(asked: Asked, number: int) -> Sample:

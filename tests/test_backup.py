@@ -284,7 +284,7 @@ def test_what_the_database_refuses_leaves_nothing(
     """A row that breaks a constraint, with checksums that are right: the last table but a few, all others are in."""
     manifest = back_up(world, file)
     bad = tmp_path / "bad.backup"
-    rewritten(file, bad, manifest, "ledger", [[None] * 12], truly=True)
+    rewritten(file, bad, manifest, "ledger", [[None] * 13], truly=True)
     with pytest.raises(Exception, match=r"(?i)null"):
         restore(bad, empty_database)
     assert is_untouched(empty_database)

@@ -135,9 +135,9 @@ class World:
             sent.append(message)
 
         await self.asgi(scope, receive, send)
-        start, content = sent
+        start, *pieces = sent
         found = {name.decode(): value.decode() for name, value in start["headers"]}
-        return Answer(start["status"], found, content["body"])
+        return Answer(start["status"], found, b"".join(each["body"] for each in pieces))
 
 
 async def populate(keeper: Keeper) -> dict[str, str]:

@@ -14,8 +14,9 @@ from gamekeeper import doctor, log
 from gamekeeper.console import pulse
 from gamekeeper.console.checkup import Checkup, Progress
 from gamekeeper.console.live import Live
+from gamekeeper.console.pages import refused
 from gamekeeper.console.pulse import Pulse
-from gamekeeper.console.routes import PAGES
+from gamekeeper.console.routes import PAGES, ROOT
 from gamekeeper.game import legacy, lists, presence, retention
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
@@ -26,7 +27,7 @@ from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.game.turns import Turns
 from gamekeeper.http import spelling, workers
-from gamekeeper.http.asgi import Asgi
+from gamekeeper.http.asgi import Asgi, Pages
 from gamekeeper.http.caller import Callers
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings, shown
@@ -92,11 +93,12 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     """`jobs` are done besides the usual upkeep."""
     callers = Callers(keeper.store)
     upkeep = Upkeep(keeper, callers, jobs)
-    live = Live(Pulse(keeper), Checkup(partial(_examined, keeper.settings), lambda: keeper.feed.stopping))
-    pages = PAGES if keeper.settings.console else ()
-    asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop, pages, live)
+    pages = None
     if keeper.settings.console:
+        live = Live(Pulse(keeper), Checkup(partial(_examined, keeper.settings), lambda: keeper.feed.stopping))
+        pages = Pages(ROOT.encode(), PAGES, refused, live)
         upkeep.jobs.append((pulse.SAMPLE_SECONDS, live.pulse.sample))
+    asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop, pages)
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
         upkeep.jobs.append((workers.PUBLISH_SECONDS, asgi.metrics.publish))
     return asgi

@@ -15,7 +15,6 @@ from typing import Any
 
 import chromium
 import pytest
-from argon2 import PasswordHasher
 from demo_server import DemoServer, fill
 from playwright.sync_api import Browser, Playwright, sync_playwright
 from visitor import Visitor
@@ -24,7 +23,6 @@ import world as worlds
 from databases import Postgres, Sqlite
 
 THREAD = ThreadPoolExecutor(1, thread_name_prefix="browser")
-QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # the demo hashes one per account
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -53,9 +51,7 @@ def browser(playwright: Playwright) -> Generator[Browser]:
 @contextmanager
 def serving(databases: Sqlite | Postgres) -> Generator[DemoServer]:
     url = databases.empty()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gamekeeper.game.passwords._hasher", QUICK)
-        asyncio.run(worlds.at_work(url, fill))
+    asyncio.run(worlds.at_work(url, fill))
     with DemoServer(url) as server:
         server.live()
         yield server

@@ -1,5 +1,6 @@
 """The tour: sign in, find somebody, give something, see it, take it back; and what must not work."""
 
+import re
 from collections.abc import Callable
 
 from demo_server import HELPER, KEEPER, PASSWORD, DemoServer, player_page
@@ -9,6 +10,8 @@ from gamekeeper.console.menu import MENU
 
 Visit = Callable[..., Visitor]
 ITEM = "River Opal"
+ONCE = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC"
+BOTH = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC"
 
 
 def sign_in(visitor: Visitor, name: str) -> None:
@@ -131,7 +134,7 @@ def test_a_form_without_its_token_is_refused(visit: Visit, demo: DemoServer) -> 
 
 def test_when_the_session_has_ended_one_signs_in_and_goes_on(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
-    me.go("/console")
+    me.go("/console/characters")
     demo.sign_out(me.cookie)
     me.go(f"{player_page('Rosalind')}?before=9")
     me.page.get_by_role("heading", name="Sign in").wait_for()
@@ -166,3 +169,28 @@ def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> No
     mine.dialog.get_by_text("It has changed since you looked").wait_for()
     mine.dialog.get_by_role("button", name="Do it").click()
     mine.sees("Done.")
+
+
+def test_times_are_the_readers_and_utc(visit: Visit, sqlite_demo: DemoServer) -> None:
+    there, here = visit(sqlite_demo, KEEPER, timezone_id="Asia/Kolkata"), visit(sqlite_demo, KEEPER)
+    for each, seen in ((there, BOTH), (here, ONCE)):
+        each.go("/console/changes")
+        each.page.locator("time[data-local]").first.wait_for()
+        assert re.fullmatch(seen, each.page.locator("time").first.inner_text())
+
+
+def test_a_stream_that_is_refused_says_why(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.expected = {503}
+    full = {"Code": "too_many_watching", "Message": "Too many pages are open."}
+    me.page.route("**/console/events", lambda route: route.fulfill(status=503, json=full))
+    me.go("/console")
+    me.sees("Too many pages are open.")
+
+
+def test_what_needs_a_script_is_not_there_without(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
+    me.go("/console")
+    me.page.locator(".who summary").click()
+    me.page.get_by_role("button", name="Sign out everywhere").wait_for()
+    assert not me.page.get_by_text("Light or dark").is_visible()

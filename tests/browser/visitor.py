@@ -1,6 +1,7 @@
 """Somebody in front of a browser window. Nothing may go wrong in it unseen, and nothing may come from elsewhere."""
 
 import re
+from typing import Any
 
 from demo_server import DemoServer
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Response, Route
@@ -14,18 +15,18 @@ class Visitor:
     """`name` is signed in already; without one nobody is."""
 
     def __init__(
-        self, browser: Browser, server: DemoServer, name: str, *, width: int = 1440, dark: bool = False
+        self, browser: Browser, server: DemoServer, name: str, *, width: int = 1440, dark: bool = False, **more: Any
     ) -> None:
         self.server = server
         self.expected: set[int] = set()  # refusals that the test is about
         self._wrong: list[str] = []
+        looks: dict[str, Any] = {"timezone_id": "UTC", "reduced_motion": "reduce", **more}
         self._context = browser.new_context(
             base_url=server.url,
             viewport={"width": width, "height": 844 if width < WIDE[0] else WIDE[1]},
             color_scheme="dark" if dark else "light",
             locale="en-GB",
-            timezone_id="UTC",
-            reduced_motion="reduce",
+            **looks,
         )
         self._context.set_default_timeout(30_000)
         self._context.route("**/*", self._guard)

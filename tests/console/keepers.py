@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import pytest
 from markup import Page
 
 import people
@@ -109,6 +110,19 @@ def signed_in(world: World, name: str) -> Keeper:
 
     world.run(world.keeper.store.write(open_))
     return Keeper(world, access)
+
+
+def break_off(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception, *, done: bool = True) -> None:
+    """From now on a write is made, or not, and nobody hears of it."""
+    store = type(world.keeper.store)
+    write: Any = store.write
+
+    async def broken(*work: Any) -> None:
+        if done:
+            await write(*work)
+        raise failure
+
+    monkeypatch.setattr(store, "write", broken)
 
 
 def filled(route: Route) -> str:

@@ -8,6 +8,7 @@ from markup import Page
 
 import people
 from game_server import LINK
+from gamekeeper.console import tokens
 from gamekeeper.game.passwords import wire_form
 from proof import reset_code
 from world import World
@@ -201,6 +202,21 @@ def test_tokens_end_one_by_one_and_all_at_once(world: World, root: Keeper, keepe
     press(root, root.page(home), "Revoke all")
     assert "No token is good." in root.page(home).text
     assert world.get("/api/v1/players", by="Clerk").status == 401
+
+
+def test_older_tokens_are_looked_at_by_those_who_may(
+    world: World, root: Keeper, keeper: Callable[[str], Keeper], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an account whose newest tokens have all ended, there may be more."""
+    monkeypatch.setattr(tokens, "WINDOW", 1)
+    monkeypatch.setattr(tokens, "WINDOWS", 1)
+    clerk, home = keeper("Clerk"), f"/console/accounts/{CLERK}"
+    world.sql("UPDATE tokens SET issued_at = issued_at - 1000")
+    assert keeper("Clerk").post("/console/sign-out").status == 303
+    assert root.page(home).links["look at older ones"] == f"/console/tokens?account={CLERK}"
+    page = clerk.page(home)
+    assert "The newest have ended" in page.text
+    assert "/console/tokens" not in page.html
 
 
 def test_the_history_goes_on_where_it_ended(world: World, root: Keeper) -> None:

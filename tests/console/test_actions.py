@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from keepers import ACT, Keeper, signed_in
+from keepers import ACT, Keeper, break_off, signed_in
 from markup import Page
 
 import people
@@ -11,6 +11,8 @@ from expectations import everything
 from gamekeeper.console import differences
 from gamekeeper.console.differences import MANY, Line
 from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.refusals import IdempotencyInProgress
+from gamekeeper.store.engine import Away, Undecided
 from world import Answer, World
 
 GIVE = f"/api/v1/players/{people.ANN.id}/items/give"
@@ -101,8 +103,111 @@ def test_a_repeated_confirmation_is_harmless(world: World, root: Keeper) -> None
     shown = root.preview("POST", GIVE, COINS)
     assert root.confirm(shown, "a gift").status == 303
     after = world.ledger()
-    assert root.confirm(shown, "a gift").status == 303
+    again = root.confirm(shown, "a gift")
+    assert (again.status, again.headers["location"]) == (303, "/console?done=already")
     assert world.ledger() == after
+    page = root.page("/console/done/already")
+    assert "It was done already" in page.text
+    assert page.links["What you did"] == f"/console/changes?actor={people.USER_IDS['Root']}"
+
+
+@pytest.mark.parametrize("missing", ["key", "seen"])
+def test_a_confirmation_without_what_was_looked_at_is_refused(world: World, root: Keeper, missing: str) -> None:
+    shown, before = root.preview("POST", GIVE, COINS), everything(world)
+    answer = root.confirm(shown, "a gift", **{missing: ""})
+    assert (answer.status, f"The field '{missing}' is missing." in said(answer)) == (400, True)
+    assert everything(world) == before
+
+
+def test_a_log_in_is_neither_tried_nor_done_here(world: World, root: Keeper) -> None:
+    body = {"grant_type": "password", "username": "Root", "password": wire_form(people.PASSWORD)}
+    before = world.sql("SELECT COUNT(*) FROM tokens")
+    shown = root.preview("POST", GIVE, COINS)
+    assert root.preview("POST", "/api/oauth/token", body).status == 404
+    fields = {"path": "/api/oauth/token", **{f"body.{name}": value for name, value in body.items()}}
+    assert root.confirm(shown, "a gift", **fields).status == 404
+    assert world.sql("SELECT COUNT(*) FROM tokens") == before
+
+
+# --- Nobody knows whether it was done --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("failure", "status", "told"),
+    [
+        (Undecided("gone"), 503, "It is not known whether it was done"),
+        (IdempotencyInProgress(), 409, "It is not known whether it was done"),
+        (RuntimeError("oh"), 500, "It is not known whether it was done"),
+        (Away("gone"), 503, "The database cannot be reached"),
+    ],
+)
+@pytest.mark.parametrize("done", ["/console?done=already", ""])
+def test_what_may_have_been_done_can_be_sent_again(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, failure: Exception, status: int, told: str, done: str
+) -> None:
+    shown, before = root.preview("POST", GIVE, COINS), len(world.ledger())
+    sent = Page(shown.raw.decode()).form(ACT, "Do it").fields
+    break_off(monkeypatch, world, failure, done=bool(done))
+    unsure = root.confirm(shown, "a gift")
+    monkeypatch.undo()
+    assert unsure.status == status
+    assert told in said(unsure)
+    assert "it is never done twice." in said(unsure)
+    assert "Nothing was changed" not in said(unsure)
+    assert Page(unsure.raw.decode()).form(ACT, "Do it").fields == {**sent, "reason": "a gift"}
+    again = root.confirm(unsure, "a gift")
+    assert again.headers["location"] == (done or f"/console?done={world.ledger()[-1].request_id}")
+    assert len(world.ledger()) == before + 1
+
+
+def test_a_script_is_told_when_to_send_it_again(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = Page(root.preview("POST", GIVE, COINS).raw.decode()).form(ACT, "Do it").fields
+    break_off(monkeypatch, world, Undecided("gone"))
+    answer = root.post(ACT, {**fields, "reason": "a gift"}, headers=JSON, csrf=fields["csrf"])
+    assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "outcome_unknown", "1")
+
+
+# --- What was done ---------------------------------------------------------------------------------------------------
+
+
+def test_only_ones_own_changes_are_shown_as_done(world: World, root: Keeper) -> None:
+    root.act("POST", GIVE, COINS)
+    request_id = world.ledger()[-1].request_id
+    assert "items given" in root.page(f"/console/done/{request_id}").text
+    assert "items given" not in signed_in(world, "Clerk").page(f"/console/done/{request_id}").text
+
+
+def test_however_many_changes_others_make_ones_own_are_found(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root.act("POST", GIVE, COINS)
+    request_id = world.ledger()[-1].request_id
+    monkeypatch.setattr("gamekeeper.console.actions.LATEST", 2)
+    for _ in range(3):
+        assert world.post(GIVE, COINS, by="Shop").status == 200
+    assert "items given" in root.page(f"/console/done/{request_id}").text
+
+
+def test_undo_is_offered_where_it_can_be_done(world: World, root: Keeper) -> None:
+    root.act("POST", GIVE, COINS)
+    done, number = f"/console/done/{world.ledger()[-1].request_id}", numbers(world)[-1]
+    assert root.page(done).form(ACT, "Undo")
+    root.act("POST", f"/api/keeper/v1/changes/{number}/undo")
+    assert "Undo" not in [button for form in root.page(done).forms for button in form.buttons]
+
+
+def test_without_a_script_there_is_a_way_to_what_was_done(root: Keeper) -> None:
+    link = "What was done, and its undo"
+    assert root.page("/console/changes?done=ab12").links[link] == "/console/done/ab12"
+    assert root.page("/console/changes?done=../x").links[link] == "/console/done/..%2Fx"
+    assert link not in root.page("/console/changes").links
+
+
+def test_back_leads_to_where_the_form_was(root: Keeper) -> None:
+    answer = root.preview("POST", "/api/v1/players/Nobody/items/give", COINS, back="/console/players/x?tab=2")
+    assert Page(answer.raw.decode()).links["Back"] == "/console/players/x?tab=2"
+    answer = root.preview("POST", "/api/v1/players/Nobody/items/give", COINS, back="//evil.example")
+    assert Page(answer.raw.decode()).links["Back"] == "/console"
 
 
 @pytest.mark.parametrize("reason", ["", "   "])

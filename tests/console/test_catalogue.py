@@ -37,6 +37,23 @@ def test_by_a_part_of_a_name(root: Keeper) -> None:
     assert "Nothing of this kind has that in its name." in root.page(f"{PAGE}?kind=spells&search=%25").text
 
 
+@pytest.mark.parametrize("kind", people.CATALOGUE)
+def test_one_of_them_with_a_way_to_all(root: Keeper, kind: str) -> None:
+    """Where the search box leads."""
+    one, *others = people.CATALOGUE[kind]
+    page = root.page(f"{PAGE}?kind={kind}&id={one.id.upper()}")
+    assert one.id in page.text
+    assert not any(each.id in page.text for each in others)
+    assert page.links[f"All {kind}"] == f"{PAGE}?kind={kind}"
+
+
+@pytest.mark.parametrize("nothing", [people.NOBODY_ID, "x", "%00"])
+def test_one_that_there_is_not(root: Keeper, nothing: str) -> None:
+    page = root.page(f"{PAGE}?kind=spells&id={nothing}")
+    assert "The catalogue has none of this kind with that id." in page.text
+    assert "All spells" in page.links
+
+
 def test_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     maps = [Named(people.guid(0x7000 + number), f"Field {number:03}") for number in range(120)]
     put_catalogue(world, "maps", [{"Id": each.id, "Name": each.name} for each in maps])

@@ -1,7 +1,9 @@
 """The ledger as a page: filtered, paged, taken back, and as a file."""
 
+import asyncio
 import csv
 import io
+import json
 import re
 from collections.abc import Callable, Iterator
 
@@ -203,9 +205,61 @@ def test_the_same_changes_as_json_up_to_a_limit(world: World, root: Keeper, monk
     monkeypatch.setattr(changes, "PIECE", 2)
     monkeypatch.setattr(changes, "PIECES", 2)
     answer = root.get(root.page(f"{CHANGES}?player=Ann&kind=items_given").links["JSON"])
-    assert answer.headers["content-disposition"] == 'attachment; filename="changes-and-more.json"'
+    assert answer.headers["content-disposition"] == 'attachment; filename="changes.json"'
     assert [each["Seq"] for each in answer.json["Changes"]] == made[:0:-1]
     assert answer.json["Next"] == made[1]
+
+
+@pytest.mark.parametrize(("piece", "pieces", "more"), [(2, 2, "There are more"), (2, 3, ""), (1, 10, "")])
+def test_a_table_ends_by_saying_that_there_is_more(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, piece: int, pieces: int, more: str
+) -> None:
+    made = [give(world, reason="for the file") for _ in range(5)]
+    monkeypatch.setattr(changes, "PIECE", piece)
+    monkeypatch.setattr(changes, "PIECES", pieces)
+    answer = root.get(root.page(f"{CHANGES}?reason=for+the+file").links["CSV"])
+    _, *rows = csv.reader(io.StringIO(answer.raw.decode()))
+    assert [row[0] for row in rows[:4]] == [str(each) for each in made[:0:-1]]
+    assert rows[4][0] == (f"{more}: export those before change {made[1]} too" if more else str(made[0]))
+
+
+def test_a_list_without_a_change_is_one(root: Keeper) -> None:
+    assert root.get(f"{CHANGES}/file?format=json&reason=nobody+said+this").json == {"Changes": [], "Next": None}
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_pieces_without_a_row_do_not_end_a_file(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    sought = [give(world, reason=each) for each in ("sought", "sought", "other", "other", "sought", "other")]
+    monkeypatch.setattr(history, "WINDOW", 1)
+    monkeypatch.setattr(history, "WINDOWS", 1)
+    raw = root.get(f"{CHANGES}/file?format={form}&reason=sought").raw.decode()
+    found = (
+        [int(row[0]) for row in list(csv.reader(io.StringIO(raw)))[1:-1]]
+        if form == "csv"
+        else [each["Seq"] for each in json.loads(raw)["Changes"]]
+    )
+    assert found == [sought[4], sought[1], sought[0]]
+
+
+def test_others_are_served_while_a_file_is_made(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while nothing is found that could be sent."""
+    monkeypatch.setattr(changes, "PIECES", 20)
+    monkeypatch.setattr(history, "WINDOW", 1)
+    monkeypatch.setattr(history, "WINDOWS", 1)
+    path = f"{CHANGES}/file?format=csv&reason=nobody+said+this"
+    cookie = {"cookie": f"gamekeeper={root.cookie}"}
+
+    async def turns() -> int:
+        """Of others, until it is there."""
+        asked, count = asyncio.ensure_future(world.send("GET", path, headers=cookie)), 0
+        while not asked.done():
+            await asyncio.sleep(0)
+            count += 1
+        return count
+
+    assert world.run(turns()) >= changes.PIECES
 
 
 def test_a_file_of_another_kind_is_refused(root: Keeper) -> None:

@@ -5,13 +5,15 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from keepers import Keeper
+from keepers import Keeper, break_off
 from markup import Page
 
 import people
 from gamekeeper.console import explorer, operations
 from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.refusals import IdempotencyInProgress
 from gamekeeper.http.routes import ROUTES
+from gamekeeper.store.engine import Undecided
 from world import Answer, World
 
 EXPLORER, RUN = "/console/explorer", "/console/explorer/run"
@@ -147,8 +149,11 @@ def test_what_is_sent_twice_is_done_once(world: World, root: Keeper) -> None:
     tried = run(root, GIVE, **COINS)
     assert confirm(root, tried, reason="a gift").status == 200
     before = world.ledger()
-    again = Page(confirm(root, tried, reason="a gift").raw.decode()).text
+    page = Page(confirm(root, tried, reason="a gift").raw.decode())
+    again = page.text
     assert "200" in again
+    assert "It was done already" in again
+    assert page.links["What you did"] == f"/console/changes?actor={people.USER_IDS['Root']}"
     assert "Only tried" not in again
     assert world.ledger() == before
 
@@ -163,6 +168,39 @@ def test_what_changed_meanwhile_is_shown_again(world: World, root: Keeper) -> No
     assert "355" in again.text
     confirm(root, again, reason="a gift")
     assert len(world.ledger()) == len(before) + 1
+
+
+@pytest.mark.parametrize("missing", ["key", "seen"])
+def test_a_confirmation_without_what_was_looked_at_is_refused(world: World, root: Keeper, missing: str) -> None:
+    tried, before = run(root, GIVE, **COINS), world.ledger()
+    assert confirm(root, tried, reason="a gift", **{missing: ""}).status == 400
+    assert world.ledger() == before
+
+
+@pytest.mark.parametrize(("failure", "status"), [(Undecided("gone"), 503), (IdempotencyInProgress(), 200)])
+def test_what_may_have_been_done_can_be_sent_again(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, failure: Exception, status: int
+) -> None:
+    tried, before = run(root, GIVE, **COINS), len(world.ledger())
+    break_off(monkeypatch, world, failure)
+    answer = confirm(root, tried, reason="a gift")
+    monkeypatch.undo()
+    unsure = Page(answer.raw.decode())
+    assert answer.status == status
+    assert "It is not known whether it was done; send it again: it is never done twice." in unsure.text
+    assert unsure.form(RUN, "Do it").fields == {**tried.form(RUN, "Do it").fields, "reason": "a gift"}
+    assert "It was done already" in Page(confirm(root, unsure).raw.decode()).text
+    assert len(world.ledger()) == before + 1
+
+
+@pytest.mark.parametrize("typed", ["s3cret-token", 'a "quoted" one', "<b>x</b>"])
+def test_an_answer_that_quotes_a_secret_does_not_show_it(root: Keeper, typed: str) -> None:
+    fields = {"path.username": "Bob", "path.tokenId": typed}
+    page = run(root, "DELETE /api/oauth/tokens/[username]/[tokenId]", **fields)
+    assert "no_such_token" in page.text
+    assert "…" in page.text
+    assert typed not in page.text
+    assert json.dumps(typed)[1:-1] not in page.text
 
 
 def test_a_form_from_elsewhere_is_refused(world: World, root: Keeper) -> None:

@@ -72,6 +72,13 @@ def test_our_own_page_may(root: Keeper) -> None:
     assert root.post(ACT, GIFT, headers=ours).status == 200
 
 
+def test_a_proxy_may_rewrite_the_host(root: Keeper) -> None:
+    """A browser that says where the form was is believed; of an older one the origin is all there is."""
+    behind = {"origin": "https://game.example", "host": "127.0.0.1:5400"}
+    assert root.post(ACT, GIFT, headers={**behind, "sec-fetch-site": "same-origin"}).status == 200
+    assert root.post(ACT, GIFT, headers=behind).status == 403
+
+
 def unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
     """The forms that are taken without the token, or looked at before it is asked for."""
     world, found = root.world, list[str]()
@@ -112,6 +119,42 @@ def shown(root: Keeper, route: Route) -> list[Any]:
     answer = root.get(route.path)
     html = answer.raw.decode() if answer.headers["content-type"].startswith("text/html") else ""
     return [each for each in Page(html).forms if each.attributes.get("method") == "post"]
+
+
+# --- What is refused before anybody looks at it is a page too --------------------------------------------------------
+
+
+def refused_page(answer: Answer, status: int, told: str) -> None:
+    assert answer.status == status
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    page = Page(answer.raw.decode())
+    assert told in page.text
+    assert page.links["Back"] == "/console"  # and not here again
+
+
+def test_what_is_not_there(root: Keeper) -> None:
+    refused_page(root.get("/console/nothing/here"), 404, "There is nothing at this address.")
+    refused_page(root.get(ACT), 405, "This address takes POST.")
+    refused_page(root.get("/console/changes?kind=a&kind=b"), 400, "The field 'kind' is there more than once.")
+    told = root.get("/console/nothing", headers={"accept": "application/json"})
+    assert (told.status, told.code) == (404, "no_such_route")
+
+
+def test_a_form_that_is_too_large(make_world: Callable[..., World]) -> None:
+    root = signed_in(make_world(body_limit=1024), "Root")
+    refused_page(root.post(ACT, {**GIFT, "reason": "x" * 2000}), 413, "The body is larger than 1024 bytes.")
+
+
+def test_when_all_places_are_taken(make_world: Callable[..., World]) -> None:
+    world = make_world(requests_in_flight=1)
+    world.asgi.admission.enter()
+    refused_page(Keeper(world).get("/console"), 503, "Nothing was changed.")
+
+
+@pytest.mark.parametrize("path", ["/consoles", "/api/v1/nothing", "/"])
+def test_beside_the_console_nothing_is_a_page(world: World, path: str) -> None:
+    assert world.get(path).code == "no_such_route"
 
 
 # --- What a browser is told ------------------------------------------------------------------------------------------

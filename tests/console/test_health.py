@@ -1,5 +1,6 @@
 """The page about health: cheap checks at once, facts that are true, and the whole doctor in the background."""
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -65,7 +66,7 @@ def test_a_lease_that_nobody_ended(asking: World) -> None:
 
 
 def test_a_database_that_takes_no_writes(asking: World) -> None:
-    root = signed_in(asking, "Root")
+    root, clerk = signed_in(asking, "Root"), signed_in(asking, "Clerk")
     live: Any = asking.asgi.live
     if asking.keeper.store.engine == "sqlite":
         asking.sql("PRAGMA query_only = ON")
@@ -75,7 +76,12 @@ def test_a_database_that_takes_no_writes(asking: World) -> None:
         asking.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
     checks = asking.run(live.pulse.checks())
     assert [(each.what, each.word) for each in checks] == [("Database", pulse.DOWN)]
-    assert "Now: Down" in root.page(health.PAGE).text
+    shown, cause = root.page(health.PAGE).text, " ".join(checks[0].cause.split())
+    assert "Now: Down" in shown
+    assert cause
+    assert cause in shown
+    assert cause not in clerk.page(health.PAGE).text
+    assert "It takes no writes; the log has why." in clerk.page(health.PAGE).text
     assert "Health Down" in root.page("/console").text
 
 
@@ -114,6 +120,14 @@ def test_the_doctor_looks_when_it_is_asked(world: World, root: Keeper) -> None:
     shown = root.page(health.PAGE).text
     assert "error ledger The slots hold 1251 of item Gold Coin" in shown
     assert "Run it again" in shown
+
+
+def test_of_several_processes_the_page_names_its_own(make_world: Callable[..., World]) -> None:
+    """Each has a doctor of its own; another may answer next."""
+    shown = signed_in(make_world(workers=3), "Root").page(health.PAGE)
+    assert f"This page is by process {os.getpid()}, one of 3" in shown.text
+    assert {"data-process": str(os.getpid())}.items() <= dict(shown.tags)["section"].items()
+    assert "This page is by process" not in signed_in(make_world(), "Root").page(health.PAGE).text
 
 
 def test_only_who_manages_accounts_may(world: World, keeper: Callable[[str], Keeper]) -> None:

@@ -1,14 +1,16 @@
 """Who is online, on all servers and on one."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import quote
 
 import pytest
-from keepers import Keeper
+from keepers import Keeper, signed_in
 
 import game_server
 import people
-from gamekeeper.console import online
+from gamekeeper.console import pulse
 from gamekeeper.demo import filling
 from gamekeeper.demo.names import numbered_id
 from gamekeeper.store import presence
@@ -27,9 +29,11 @@ def played(world: World) -> World:
     return world
 
 
-def test_nobody_yet(root: Keeper) -> None:
+def test_nobody_yet(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     page = root.page(PAGE)
     assert "No game server holds a lease." in page.text
+    assert "(page Tokens)" in page.text
+    assert "Tokens" not in keeper("Shop").page(PAGE).text
     assert "Nobody is online." in page.text
 
 
@@ -78,8 +82,25 @@ def test_a_server_that_went_silent_is_gone_with_its_players(played: World, root:
     assert "1 to 1 of 1 online" in page.text
 
 
+def test_all_who_look_share_one_question(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
+    """To count those on each server is the dearest of this page."""
+    monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
+    asked, servers = 0, presence.servers
+
+    async def counted(*given: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return await servers(*given)
+
+    monkeypatch.setattr(presence, "servers", counted)
+    world = make_world()
+    for name in ("Root", "Shop", "Root"):
+        signed_in(world, name).page(PAGE)
+    assert asked == 1
+
+
 def test_no_more_are_looked_at_than_so_many(played: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(online, "LOOKED_AT", 60)
+    monkeypatch.setattr(pulse, "LOOKED_AT", 60)
     played.run(filling.load_players(played.keeper, 100, lambda _: None))
     ids = [numbered_id("player", number) for number in range(100)]
     played.run(played.keeper.store.write(lambda tx: presence.join(tx, "south", ids)))

@@ -200,7 +200,6 @@ def test_without_a_session_there_is_none(lively: World) -> None:
 
 def test_so_many_and_no_more(lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "MOST", 2)
-    monkeypatch.setattr(events, "SILENT_SECONDS", 0.05)  # who hung up is noticed when something is sent
     root = signed_in(lively, "Root")
     first, second = watch(root), watch(root)
     second.wait(lambda: bool(first.told) and bool(second.told))
@@ -210,6 +209,18 @@ def test_so_many_and_no_more(lively: World, watch: Callable[[Keeper], Watch], mo
     again = watch(root)
     assert again.status == 200
     again.wait(lambda: bool(again.told))
+
+
+def test_who_hangs_up_has_left_at_once(
+    lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "TICK_SECONDS", 60.0)
+    watching = watch(signed_in(lively, "Root"))
+    watching.wait(lambda: bool(watching.told))
+    live: Any = lively.asgi.live
+    assert live.pulse.watching == 1
+    watching.hang_up()
+    assert live.pulse.watching == 0
 
 
 def test_silence_is_broken_now_and_then(
@@ -245,10 +256,9 @@ def test_all_who_watch_share_one_question(make_world: Callable[..., World], monk
 def test_watching_is_no_use_of_a_session_and_hides_none(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     root = signed_in(lively, "Root")
     callers = callers_of(lively)
+    callers.take_used()
     watching = watch(root)
     watching.wait(lambda: bool(watching.told))
-    callers.take_used()
-    callers.forget()
     lively.run(asyncio.sleep(0.1))
     assert callers.take_used() == set()
     root.page("/console")

@@ -186,10 +186,18 @@ def test_deeds(root: Keeper, what: str, typed: dict[str, str], seen: str) -> Non
 
 def test_class(root: Keeper) -> None:
     bob = f"/api/v1/players/{people.BOB.id}/class"
-    sent = form(root.page("/console/players/Bob"), bob)
-    assert sent.fields["body.classid"] == people.WARRIOR.id
-    done(root, sent)
+    page = root.page("/console/players/Bob")
+    sent = form(page, bob)
+    assert ("option", {"value": people.WARRIOR.id}) in page.tags
+    done(root, sent, classid=people.WARRIOR.id)
     assert "Class Warrior" in root.page("/console/players/Bob").text
+
+
+def test_a_class_that_the_catalogue_has_not_stays_chosen(root: Keeper) -> None:
+    """Whoever presses the button without choosing has not chosen the first of the others."""
+    assert form(root.page("/console/players/Ann"), f"{OPERATIONS}/class").fields["body.classid"] == people.WARRIOR.id
+    bob = f"/api/v1/players/{people.BOB.id}/class"
+    assert form(root.page("/console/players/Bob"), bob).fields["body.classid"] == people.BOB.class_id
 
 
 def test_a_penalty_can_be_ended(root: Keeper, world: World) -> None:
@@ -220,6 +228,19 @@ def test_each_power_has_its_own_deed(keeper: Who, world: World) -> None:
     world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
     found = {path for path in paths(keeper("Shop").page(ANN)) if "/admin/" in path}
     assert found == {f"{OPERATIONS}/admin/mute"}
+
+
+@pytest.mark.parametrize("whose", ["Ann", "Shop"])
+def test_nothing_is_offered_against_those_above_or_oneself(keeper: Who, world: World, whose: str) -> None:
+    """As on the account's page; the operation would refuse it."""
+    joined(world)
+    world.sql("UPDATE users SET mute = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Shop"])
+    world.sql("UPDATE users SET ban = $1 WHERE id = $2 RETURNING id", True, people.USER_IDS["Ann"])
+    world.sql("UPDATE players SET user_id = $1 WHERE id = $2 RETURNING id", people.USER_IDS[whose], people.ANN.id)
+    page = keeper("Shop").page(ANN)
+    assert not any("/admin/" in path for path in paths(page))
+    assert "The account it belongs to" not in page.text
+    assert GIVE in paths(page)
 
 
 def test_the_history_goes_on_where_it_ended(root: Keeper, world: World) -> None:

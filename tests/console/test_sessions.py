@@ -118,6 +118,9 @@ def test_guesses_here_and_at_the_token_endpoint_are_counted_together(make_world:
         "/console/\\..\\..//evil.example",
         " //evil.example",
         "/api/docs",
+        "/console/\x7f",
+        "/console/é",
+        "/console/\u2028//evil.example",
         "",
     ],
 )
@@ -232,6 +235,20 @@ def test_the_cookie_opens_the_console_alone(root: Keeper) -> None:
 def test_a_token_in_a_header_does_not_open_the_console(world: World) -> None:
     assert sent_to_sign_in(world.get(SOMEBODY))
     assert sent_to_sign_in(world.call("POST", ACT, raw=b"", headers={"content-type": "text/plain"}))
+
+
+def test_a_programs_token_is_no_session(world: World) -> None:
+    """It would not end by rest, and nobody signed in with it."""
+    assert sent_to_sign_in(Keeper(world, world.tokens["Root"]).get(SOMEBODY))
+
+
+@pytest.mark.parametrize(
+    "among",
+    ["a=b; {}", "{}; a=b", 'odd="; {}', "a[b]=c; {}", "{}; gamekeeper=other", "ü=1; {}", "novalue; {}", "a={{}};{}"],
+)
+def test_other_cookies_do_not_matter(root: Keeper, among: str) -> None:
+    cookie = among.format(f"gamekeeper={root.cookie}")
+    assert not sent_to_sign_in(root.get(SOMEBODY, headers={"cookie": cookie}))
 
 
 @pytest.mark.parametrize("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])

@@ -294,8 +294,97 @@ def test_more_changes_than_anybody_takes_back(world: World, monkeypatch: pytest.
     start = last(world)
     for _ in range(7):
         give(world)
-    assert filled(items(world, start + 2, "Bob")["inventory"]) == {0: (COIN.id, 2)}
+    assert filled(items(world, start + 3, "Bob")["inventory"]) == {0: (COIN.id, 3)}
+    refused(world.get(f"{THEN}/Bob/items?at={start + 2}"), 409, "history_too_long")
+    refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_too_long")
+
+
+def test_what_says_nothing_of_what_it_held_is_passed_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "FURTHEST", 2)
+    start = give(world)
+    for level in range(3, 20):
+        world.post("/api/v1/players/Bob/level", {"level": level})
+    give(world)
+    assert filled(items(world, start, "Bob")["inventory"]) == {0: (COIN.id, 1)}
+    for level in range(3, 6):
+        world.post("/api/v1/players/Bob/level", {"level": level})
     refused(world.get(f"{THEN}/Bob/items?at={start}"), 409, "history_too_long")
+
+
+def test_before_an_import_it_was_not_there(world: World) -> None:
+    """Its characters have no row of their own: one row tells of the whole batch."""
+    world.sql("DELETE FROM ledger WHERE player_id = $1", BOB.id)
+    kept = "INSERT INTO imports (source, stage, last, report, listed, counts, started_at, finished_at)"
+    world.sql(f"{kept} VALUES ('x', 'done', '', '', 0, '{{}}', $1, $1)", FAR)
+    world.sql("UPDATE ledger SET at = $1 WHERE seq <= 14", FAR - 1000)
+    world.sql("UPDATE ledger SET at = $1 WHERE seq > 14", FAR + 1000)
+    seq = give(world)
+    world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", FAR + 2000, seq)
+    for at in (5, 13, "2096-10-02T07:06:39Z"):
+        refused(world.get(f"{THEN}/Bob/items?at={at}"), 404, "not_there_then", "import")
+    for at in (14, 16, "2096-10-02T07:06:41Z"):
+        assert filled(items(world, at, "Bob")["inventory"]) == {}
+    assert filled(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 1)}
+    assert items(world, "2096-10-02T07:06:39Z")["bags"]  # who has rows of their own is known by them
+
+
+# --- how much at once ------------------------------------------------------------------------------------------------
+
+
+def test_a_page_ends_when_it_is_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = numbers(world, "limit=1000")
+    monkeypatch.setattr(history, "LETTERS", 400)
+    for query, header in (("", ""), ("&kind=catalogue_put", ""), ("&format=csv", "x-next")):
+        seen: list[int] = []
+        following, pages = None, 0
+        while pages == 0 or following:
+            cursor = f"&before={following}" if following else ""
+            answer = world.get(f"{CHANGES}?limit=1000{query}{cursor}")
+            if header:
+                found = list(csv.DictReader(io.StringIO(answer.raw.decode())))
+                following = answer.headers.get(header)
+            else:
+                found, following = answer.json["Changes"], answer.json["Next"]
+            seen += [int(each["Seq"]) for each in found]
+            assert sum(len(str(each["Before"])) + len(str(each["After"])) for each in found[:-1]) < 800
+            pages += 1
+        assert pages > 1, query
+        assert seen == ([seq for seq in wanted if seq <= 5] if "kind" in query else wanted)
+
+
+def test_an_item_is_looked_for_in_one_window(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "WINDOW", 4)
+    answer = world.get(f"{CHANGES}?item={ARROW.id}").json
+    assert (answer["Next"], [each["Seq"] for each in answer["Changes"]]) == (PEOPLE - 3, [14])
+
+
+def test_one_wrong_clock_does_not_end_a_search(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "WINDOW", 4)
+    first = give(world, headers={"X-Reason": "wanted"})
+    for _ in range(6):
+        give(world)
+    world.sql("UPDATE ledger SET at = $1", FAR)
+    world.sql("UPDATE ledger SET at = 0 WHERE seq = $1", last(world) - 1)
+    assert numbers(world, "from=2096-10-02T07:06:40Z&reason=wanted") == [first]
+
+
+# --- what the caller may undo ----------------------------------------------------------------------------------------
+
+
+def test_undoable_is_the_callers(world: World) -> None:
+    given = give(world)
+    put_player(world, BOB.id, {"Level": 9})
+    world.post("/api/v1/users/Bob/name", {"name": "Bobby"})
+
+    def undoable(by: str, query: str = "") -> dict[int, bool]:
+        return {each["Seq"]: each["Undoable"] for each in told(world, f"limit=3{query}", by=by)}
+
+    assert undoable("Root") == {given: True, given + 1: True, given + 2: True}
+    assert undoable("Clerk") == {given: True, given + 1: False, given + 2: False}
+    rows = csv.DictReader(io.StringIO(world.get(f"{CHANGES}?format=csv&limit=3", by="Clerk").raw.decode()))
+    assert [row["Undoable"] for row in rows] == ["false", "false", "true"]
+    world.sql("UPDATE tokens SET read_only = (SELECT api FROM users WHERE name = 'Root')")
+    assert undoable("Shop") == {given: False, given + 1: False, 16: False}
 
 
 def test_no_such_moment(world: World) -> None:

@@ -1,5 +1,7 @@
 """Powers and roles over the API: who may give and take them, and what it leads to."""
 
+import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -124,6 +126,23 @@ def test_an_undo_is_bound_by_the_same(world: World) -> None:
     undo = f"/api/keeper/v1/changes/{number}/undo"
     refused(world.post(undo, by="Clerk"), 403, "outranked")
     assert world.post(undo).status == 200
+
+
+def test_of_two_who_take_each_others_one_comes_too_late(make_world: Callable[..., World]) -> None:
+    one, two = make_world(), make_world()
+
+    async def together() -> tuple[Answer, Answer]:
+        body, users = {"users.manage": False}, "/api/keeper/v1/users"
+        return await asyncio.gather(
+            one.send("POST", f"{users}/Shop/powers", body=body, by="Clerk"),
+            two.send("POST", f"{users}/Clerk/powers", body=body, by="Shop"),
+        )
+
+    for _ in range(3):
+        for name in ("Clerk", "Shop"):
+            for each in (one, two):
+                empower(each, name, "users_query", "users_manage")
+        assert sorted(each.status for each in one.run(together())) == [200, 403]
 
 
 def test_without_the_api_no_token_is_good(world: World) -> None:

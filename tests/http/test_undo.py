@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,10 +14,12 @@ from expectations import everything, refused
 from game_server import heartbeat, join, newcomer, put_player, stack
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR
-from gamekeeper.game import accounts, effects, undo
+from gamekeeper.game import accounts, effects, retention, undo
 from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.inventory import sizes
 from gamekeeper.game.lookup import ZERO
-from gamekeeper.store import ledger
+from gamekeeper.game.undoing import Actor
+from gamekeeper.store import history, ledger
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
@@ -391,7 +394,166 @@ def test_penalties_that_ended_or_are_others(world: World) -> None:
     conflict(world, lifted, "ended by itself")
 
 
+def test_a_bag_that_has_another_size_by_now(world: World) -> None:
+    items(world, "give", POUCH.id, 1, "Bob")
+    seq = last(world)
+    bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
+    put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag, "SlotCount": 20}]})
+    conflict(world, seq, "another size")
+    put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag}]})
+    assert undone(world, seq).status == 200
+    assert [each["SlotCount"] for each in row(world, last(world))["Before"]["Bags"]] == [8]
+
+
+def test_a_bag_that_was_resized_twice(world: World) -> None:
+    put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 9}]})
+    seq = last(world)
+    put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 12}]})
+    conflict(world, seq, "another size")
+
+
+def test_what_was_dropped_and_picked_up_again_is_not_given_twice(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # the coins
+    dropped = last(world)
+    put_player(world, ANN.id, {"Items": [stack(9, COIN.id, 250)]})
+    conflict(world, dropped, f"again since, by change {dropped + 1}")
+
+
+def test_what_a_game_moved_can_be_moved_back_and_forth(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
+    dropped = last(world)
+    items(world, "give", ARROW.id, 1)  # other items are no matter
+    for _ in range(2):
+        assert undone(world, dropped).status == 200
+        assert undone(world, last(world)).status == 200
+    assert undone(world, dropped).status == 200
+    assert held(world, "inventory", 0) == (COIN.id, 250)
+
+
+def test_too_much_has_happened_to_know(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(undo, "LATER", 2)
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
+    dropped = last(world)
+    for _ in range(3):
+        items(world, "give", ARROW.id, 1)
+    conflict(world, dropped, "more than 2 times")
+
+
+def test_an_item_that_the_catalogue_has_no_more(world: World) -> None:
+    items(world, "take", ARROW.id, 6)
+    taken = last(world)
+    items(world, "give", ARROW.id, 6)
+    given_ = last(world)
+    items(world, "take", ARROW.id, 1)
+    world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
+    conflict(world, taken, "the catalogue")
+    assert undone(world, given_, "?dryRun=true").status == 200  # less of it is no matter
+
+
+def test_a_slot_that_is_not_there_any_more(make_world: Callable[..., World]) -> None:
+    world = make_world()
+    put_player(world, BOB.id, {"Items": [stack(30, COIN.id, 5), stack(31, COIN.id, 5)]})
+    items(world, "take", COIN.id, 8, "Bob")
+    seq = last(world)
+    world.call("DELETE", "/api/v1/players/Bob")
+    deleted = last(world)
+    smaller = make_world(inventory_slots=20)
+    assert undone(smaller, deleted).status == 200
+    conflict(smaller, seq, "there is no slot 30 of the inventory any more")
+    assert undone(world, seq).status == 200
+
+
+def test_what_is_worn_is_what_was_worn_then(world: World) -> None:
+    put_player(world, ANN.id, {"Equipment": [-1, -1, -1, -1, -1]})
+    off = last(world)
+    put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
+    conflict(world, off, "what it wore")
+    put_player(world, ANN.id, {"Items": [stack(2, SWORD.id, 1, StatBuffs=[9, 9, 9, 9, 9])]})
+    conflict(world, off, "what it wore")
+    assert undone(world, last(world)).status == 200
+    assert held(world, "inventory", 2) == (ARROW.id, 3)
+    conflict(world, off, "what it wore")
+
+
+def test_another_item_in_its_slot_is_not_worn(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
+    seq = last(world)
+    put_player(world, ANN.id, {"Equipment": [-1, -1, 2, -1, -1]})
+    assert undone(world, seq).status == 200
+    assert held(world, "inventory", 2) == (SWORD.id, 1)
+    assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, -1, -1, -1]
+
+
+@pytest.mark.parametrize(("act", "back"), [("ban", "unban"), ("mute", "unmute")])
+def test_a_newer_penalty_that_looks_the_same(world: World, act: str, back: str) -> None:
+    path = "/api/v1/users/Bob/admin"
+    world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
+    first = last(world)
+    world.post(f"{path}/{back}", {})
+    world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
+    second = last(world)
+    conflict(world, first, "another took its place")
+    world.sql(f"UPDATE {act}s SET moderator = 'Mona'")  # noqa: S608 - a name of the test's own
+    conflict(world, second, "another took its place")
+    world.sql(f"UPDATE {act}s SET moderator = ''")  # noqa: S608 - a name of the test's own
+    for _ in range(2):  # there and back again
+        assert undone(world, second).status == 200
+        assert undone(world, last(world)).status == 200
+
+
+@pytest.mark.parametrize("name", EARLIER)
+def test_a_penalty_whose_end_is_not_known(world: World, name: str) -> None:
+    EARLIER[name](world)
+    ACTS[name](world)
+    reason = "BanReason" if "ban" in name else "MuteReason"
+    world.sql("UPDATE ledger SET before = $1 WHERE seq = $2", f'{{"{reason}":"rude"}}', last(world))
+    conflict(world, last(world), "does not say")
+
+
+def test_an_erased_moderator_stays_erased(world: World) -> None:
+    world.post("/api/v1/users/Bob/admin/ban", {"reason": "rude", "moderator": "mona"})
+    moderate(world, "unban")
+    seq = last(world)
+    assert world.call("DELETE", "/api/v1/users/Mona").status == 200
+    assert undone(world, seq).status == 200
+    assert world.sql("SELECT moderator FROM bans") == [("",)]
+    assert b"mona" not in bytes(str(world.ledger()[-1].after), "utf-8").lower()
+
+
+def test_what_was_no_address_does_not_come_back(world: World) -> None:
+    world.sql("UPDATE users SET email = 'nowhere' WHERE name = 'Ann'")
+    ACTS["email_changed"](world)
+    conflict(world, last(world), "no address")
+
+
+def test_what_a_trim_has_passed_cannot_be_undone(make_world: Callable[..., World]) -> None:
+    """What took it back may be gone: items would be invented."""
+    world = make_world(ledger_days=8)
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
+    dropped = last(world)
+    assert undone(world, dropped).status == 200
+    items(world, "take", COIN.id, 250)
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    world.run(retention.tidy(world.keeper))
+    assert dropped in [each.seq for each in world.ledger()]
+    assert dropped + 1 not in [each.seq for each in world.ledger()]
+    before = everything(world)
+    refused(undone(world, dropped), 409, "history_trimmed")
+    assert everything(world) == before
+    assert not row(world, dropped)["Undoable"]
+
+
 # --- who may ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_undo_of_an_undo_takes_what_the_first_took(world: World) -> None:
+    put_player(world, ANN.id, {"X": 9})
+    for _ in range(3):
+        seq = last(world)
+        refused(undone(world, seq, by="Shop"), 403, "role_missing", "game.link")
+        assert undone(world, seq).status == 200
+    world.sql("DELETE FROM ledger WHERE seq = $1", last(world) - 3)  # nobody knows any more who was first
+    refused(undone(world, last(world), by="Shop"), 403, "role_missing", "game.link")
 
 
 def test_it_takes_what_the_operation_took(world: World) -> None:
@@ -475,7 +637,37 @@ def test_no_such_change(world: World) -> None:
         refused(world.post(f"{CHANGES}/{bad}/undo"), 400, "bad_field", "seq")
 
 
+def test_undos_of_undos_come_to_an_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(undo, "DEEPEST", 3)
+    items(world, "give", COIN.id, 5)
+    for _ in range(3):
+        assert undone(world, last(world)).status == 200
+    conflict(world, last(world), "3 times")
+    assert not row(world, last(world))["Undoable"]
+
+
 # --- once ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_tells_what_was_done_when_the_change_is_gone(world: World) -> None:
+    items(world, "give", COIN.id, 5)
+    seq, key = last(world), {"Idempotency-Key": "undo-1"}
+    first = undone(world, seq, headers=key)
+    world.sql("DELETE FROM ledger WHERE seq = $1", seq)
+    again = undone(world, seq, headers=key)
+    assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
+    refused(undone(world, seq), 404, "no_such_change")
+
+
+def test_the_rule_itself_asks_for_the_rights(world: World) -> None:
+    """A change may come to be between the look at it and the undo."""
+    put_player(world, ANN.id, {"X": 9})
+    asked: list[frozenset[str]] = []
+    by = Actor(USER_IDS["Shop"], "Shop", asked.append)
+    spelling, room = world.keeper.changes.spelling, sizes(world.keeper.settings)
+    decide = partial(undo.undo, seq=last(world), actor=by, spelling=spelling, room=room)
+    world.run(world.keeper.store.write(decide))
+    assert asked == [undo.LINK]
 
 
 def test_a_dry_run_tells_and_changes_nothing(world: World) -> None:
@@ -521,6 +713,8 @@ def test_a_long_row_of_undos_is_told_apart(world: World) -> None:
     assert held(world, "inventory", 0) == (COIN.id, 255)
     world.sql("UPDATE ledger SET undoes = seq - 1 WHERE seq > 1")  # a row of two thousand would look like that
     assert world.get(f"{CHANGES}?limit=1000").status == 200
+    chain = world.run(history.undoing(world.keeper.store, range(1, last(world) + 1)))
+    assert chain == {seq: [seq + 1] for seq in range(1, last(world))}
 
 
 STEPS = st.lists(

@@ -7,12 +7,11 @@ from gamekeeper.console import changes, marks, pages, tokens
 from gamekeeper.game import accounts, history, lookup, moderation
 from gamekeeper.game.history import Page
 from gamekeeper.game.players import Player
-from gamekeeper.http import paging
 from gamekeeper.http.request import Request
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import NEVER, OF_USER, Filter
+from gamekeeper.store.history import OF_USER, Filter
 from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.players import Record
 from gamekeeper.store.users import Powers, User
@@ -56,18 +55,17 @@ class Sight(NamedTuple):
 async def show(request: Request) -> bytes:
     sight = await request.keeper.store.read(lambda tx: _look(tx, request))
     user, rights = sight.user, request.caller.rights
-    mine = user.id == request.caller.account_id
-    below = sight.looker is not None and not mine and moderation.may_act_on(sight.looker.powers, user.powers)
+    below = is_below(sight.looker, user)
     return pages.render(
         request,
         "account.html",
         user=user,
-        mine=mine,
+        mine=user.id == request.caller.account_id,
         characters=[(_read(request, each), each) for each in sight.characters],
         online=any(each.online for each in sight.characters),
         ban=sight.ban,
         mute=sight.mute,
-        acts=ACTS & rights if below else frozenset[str](),
+        acts=acts(request, sight.looker, user),
         days=DAYS,
         powers=_rights(user.powers, sight.looker.powers if sight.looker else Powers()),
         edits_powers=below and "users.manage" in rights,
@@ -85,6 +83,18 @@ async def show(request: Request) -> bytes:
     )
 
 
+def acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
+    """What of ban, kick and mute whoever looks may do to the account."""
+    return ACTS & request.caller.rights if is_below(looker, user) else frozenset()
+
+
+def is_below(looker: User | None, user: User | None) -> bool:
+    """Nobody is below themselves."""
+    if looker is None or user is None or looker.id == user.id:
+        return False
+    return moderation.may_act_on(looker.powers, user.powers)
+
+
 async def me(request: Request) -> bytes:
     """One's own account; who may not see accounts sees their own tokens all the same."""
     me = request.caller
@@ -96,7 +106,6 @@ async def me(request: Request) -> bytes:
 
 async def _look(tx: Reading, request: Request) -> Sight:
     user = await lookup.user_record(tx, request.params[0])
-    before = paging.integer(request.query, "before", 1, NEVER, NEVER)
     seen = _sees_tokens(request, user)
     return Sight(
         user=user,
@@ -105,9 +114,7 @@ async def _look(tx: Reading, request: Request) -> Sight:
         ban=await penalties.ban_of(tx, user.id) if user.ban_reason is not None else None,
         mute=await penalties.mute_of(tx, user.id) if user.mute_reason is not None else None,
         tokens=await tokens.live(tx, user.id, marks.START, TOKENS) if seen else tokens.Page([], None),
-        past=await history.page(
-            tx, Filter(within=OF_USER, whose=user.id), None if before == NEVER else before, CHANGES
-        ),
+        past=await history.page(tx, Filter(within=OF_USER, whose=user.id), marks.number(request.query), CHANGES),
     )
 
 

@@ -5,23 +5,27 @@ first step found must still be so in the second, in its transaction, or the firs
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from gamekeeper.console import differences, inside, pages, sessions
+from gamekeeper.console import changes, differences, inside, pages, sessions
 from gamekeeper.console.inside import Call
+from gamekeeper.console.refusals import again
 from gamekeeper.game.changes import seen
+from gamekeeper.game.history import undone_by
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import ChangedMeanwhile, MissingField, Refusal
 from gamekeeper.http import errors
 from gamekeeper.http.request import Request
 from gamekeeper.store import history
-from gamekeeper.store.history import NEVER, Filter, Told
+from gamekeeper.store.history import BY_ACTOR, NEVER, Filter, Told
 
 BODY, PASSWORD = "body.", "password."  # how a form calls what it sends; a password is typed in the second step
-LATEST = 2_000  # changes among which those of a request are looked for, right after it
+LATEST = 2_000  # of one's own changes, among which those of a request are looked for, right after it
 OF_ONE = 50
+ALREADY = "already"  # in place of the id of a request that was not the first to do it
 
 
 class Form(NamedTuple):
@@ -38,34 +42,41 @@ async def act(request: Request, raw: bytes) -> bytes:
     form = read(request, raw)
     if not form.confirmed:
         return await _preview(request, form)
+    request.refused = partial(_refused, request, form)
     try:
-        await inside.call(request, form.call)
+        answer = await inside.call(request, form.call)
     except ChangedMeanwhile as refusal:
         request.status = errors.status(type(refusal))
         return await _preview(request, form, refusal)
     if pages.wants_json(request):
         return await _outcome(request)
-    return pages.redirect(request, _with(form.back, done=request.id))
+    return pages.redirect(request, _with(form.back, done=ALREADY if answer.replayed else request.id))
 
 
 async def done(request: Request) -> bytes:
-    """What a request changed, with a way back for each."""
-    told = await of_request(request, request.params[0])
-    lines = await differences.lines(request.keeper, [(each.before, each.after) for each in told])
-    return pages.render(request, "done.html", changes=list(zip(told, lines, strict=True)))
+    """What a request changed, with a way back where there is one."""
+    request_id = request.params[0]
+    told = await _of_request(request, request_id)
+    undone = await undone_by(request.keeper.store, [each.seq for each in told])
+    found = await changes.entries(request, told, undone)
+    return pages.render(request, "done.html", entries=found, already=request_id == ALREADY, by=request_id)
 
 
-async def of_request(request: Request, request_id: str) -> list[Told]:
-    wanted = Filter(request_id=request_id, accounts="users.query" in request.caller.rights)
+async def _of_request(request: Request, request_id: str) -> list[Told]:
+    wanted = Filter(
+        within=BY_ACTOR,
+        whose=request.caller.account_id,
+        request_id=request_id,
+        accounts="users.query" in request.caller.rights,
+    )
     found = await history.page(request.keeper.store, wanted, NEVER, LATEST, OF_ONE)
     return found[::-1]
 
 
 def read(request: Request, raw: bytes) -> Form:
-    fields = dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
-    sessions.require_own_form(request, fields)
+    fields = sessions.own_fields(request, raw)
     confirmed = fields.get("confirmed") == "yes"
-    for needed in ("method", "path", *(["reason"] if confirmed else [])):
+    for needed in ("method", "path", *(["reason", "key", "seen"] if confirmed else [])):
         if not fields.get(needed, "").strip():
             raise MissingField(field=needed)
     asks = tuple(each for each in fields.get("ask", "").split(",") if each)
@@ -91,34 +102,43 @@ def read(request: Request, raw: bytes) -> Form:
 
 async def _preview(request: Request, form: Form, refusal: Refusal | None = None) -> bytes:
     tried = await inside.call(request, form.call._replace(dry_run=True, expected=None, key=""))
-    sides = [(each.before, each.after) for each in tried.entries]
-    lines = await differences.lines(request.keeper, sides)
-    route, _ = inside.find(form.call.method, form.call.path)
+    lines = await differences.lines(request.keeper, [(each.before, each.after) for each in tried.entries])
     if pages.wants_json(request):
         found = [[line._asdict() for line in each] for each in lines]
         return pages.answer(request, {"changes": found, "seen": seen(tried.entries)})
-    sent = {name: value for name, value in form.fields.items() if name.startswith(BODY)}
+    problem = f"{refusal.message} This is what would happen now:" if refusal else ""
+    return _asked(request, form, key=new_guid(), seen=seen(tried.entries), problem=problem, changes=lines)
+
+
+def _refused(request: Request, form: Form, refusal: Refusal) -> bytes:
+    """What can be sent again stays there with its key: then it is not done twice, whatever became of it."""
+    problem = again(refusal)
+    if pages.wants_json(request) or not problem:
+        return pages.refused(request, refusal)
+    return _asked(request, form, key=form.call.key, seen=form.call.expected, problem=problem, changes=None)
+
+
+def _asked(request: Request, form: Form, **more: object) -> bytes:
+    """Whether it shall be done, and why."""
+    route, _ = inside.find(form.call.method, form.call.path)
     return pages.render(
         request,
         "preview.html",
         title=summary(route.handler.__doc__),
-        changes=list(zip(tried.entries, lines, strict=True)),
         call=form.call,
-        sent=sent,
+        sent={name: value for name, value in form.fields.items() if name.startswith(BODY)},
         asks=form.asks,
         back=form.back,
-        key=new_guid(),
-        seen=seen(tried.entries),
-        refusal=refusal,
         reason=form.call.reason,
+        **more,
     )
 
 
 async def _outcome(request: Request) -> bytes:
-    told = await of_request(request, request.id)
+    told = await _of_request(request, request.id)
     lines = await differences.lines(request.keeper, [(each.before, each.after) for each in told])
-    changes = [[line._asdict() for line in each] for each in lines]
-    return pages.answer(request, {"request": request.id, "numbers": [each.seq for each in told], "changes": changes})
+    found = [[line._asdict() for line in each] for each in lines]
+    return pages.answer(request, {"request": request.id, "numbers": [each.seq for each in told], "changes": found})
 
 
 def summary(doc: str | None) -> str:

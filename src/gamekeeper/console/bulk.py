@@ -6,14 +6,13 @@ The script sends one form per character, each with a key of its own; so a row th
 import re
 
 from gamekeeper.console import pages
-from gamekeeper.game import catalogue, history, lookup
+from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue as entries
 from gamekeeper.store.history import OF_PLAYER, Filter
 
 RUN = re.compile(r"[0-9a-f]{12}", re.ASCII)  # stands in the reason of each of its changes
-OFFERED = 50  # items, before anybody searches for one
 
 
 async def show(request: Request) -> bytes:
@@ -21,14 +20,7 @@ async def show(request: Request) -> bytes:
     store = request.keeper.store
     wanted = lookup.guid(request.query.get("item", ""))
     chosen = (await entries.by_id(store, "items", [wanted])).get(wanted) if wanted else None
-    total, offered = await catalogue.page(store, "items", OFFERED, 0)
-    return pages.render(
-        request,
-        "bulk.html",
-        chosen=chosen,
-        items=[*([chosen] if chosen else []), *(each for each in offered if each != chosen)],
-        total=total,
-    )
+    return pages.render(request, "bulk.html", chosen=chosen)
 
 
 async def given(request: Request) -> bytes:

@@ -14,8 +14,12 @@ async def show(request: Request) -> bytes:
     catalogue.require_kind(kind)
     sought = lookup.fold(search.text(request).strip())
     page = paging.from_query(request.query, request.keeper.settings.max_page_size, lists.SIZE)
-    store = request.keeper.store
-    if sought:
+    store, alone = request.keeper.store, request.query.get("id", "")
+    if alone:
+        wanted = lookup.guid(alone)
+        found = list((await entries.by_id(store, kind, [wanted] if wanted else [])).values())
+        total = len(found)
+    elif sought:
         called = await entries.called(store, kind, sought, MATCHES) if lookup.nameable(sought) else []
         total, found = len(called), called[page.offset : page.offset + page.limit]
     else:
@@ -26,6 +30,7 @@ async def show(request: Request) -> bytes:
         kind=kind,
         kinds=list(entries.KINDS),
         entries=found,
+        alone=bool(alone),
         part=lists.part(request, page, total, len(found), MATCHES if sought else paging.MOST),
         sought=search.text(request),
     )

@@ -1,19 +1,20 @@
 """The ledger for people: what happened, who did it, how it was before, and a way back."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console import differences, pages
+from gamekeeper.console import differences, marks, pages
 from gamekeeper.console.differences import Line
 from gamekeeper.console.menu import QUERY
 from gamekeeper.game import finder, history, lookup, undo
 from gamekeeper.game.history import Page
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
-from gamekeeper.http import errors, paging, wire
+from gamekeeper.http import errors, wire
 from gamekeeper.http import history as operations
 from gamekeeper.http.request import Request
 from gamekeeper.store import history as rows
@@ -110,25 +111,57 @@ async def one(request: Request) -> bytes:
 
 
 async def file(request: Request) -> bytes:
-    """The same changes as a file, the newest first; its name says when there are more."""
+    """The same changes as a file, the newest first; its end says when there are more."""
     form = request.query.get("format", "")
     if form not in FORMATS:
         raise BadField(field="format", problem="must be csv or json")
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
-    wanted, cursor = await _filter(request, sought), _cursor(request)
-    changes, undone = list[Told](), dict[int, int]()
-    for _ in range(PIECES):
-        page = await _read(request, wanted, cursor, PIECE)
-        changes += page.changes
-        undone |= page.undone
-        cursor = page.next
-        if cursor is None:
-            break
-    name = f"changes{'-and-more' if cursor else ''}.{form}"
+    wanted, cursor = await _filter(request, sought), marks.number(request.query)
+    first = await _read(request, wanted, cursor, PIECE)
     request.content_type = FORMATS[form]
-    request.answer_headers.append((b"content-disposition", f'attachment; filename="{name}"'.encode()))
-    gathered = Page(changes, undone, cursor)
-    return operations.table(gathered) if form == operations.CSV else wire.encode(operations.told(gathered))
+    request.answer_headers.append((b"content-disposition", f'attachment; filename="changes.{form}"'.encode()))
+    request.stream = (_table if form == operations.CSV else _list)(request, _pieces(request, wanted, first))
+    return b""
+
+
+async def _pieces(request: Request, wanted: Filter, page: Page) -> AsyncGenerator[Page]:
+    """One after another, so that nobody waits for all of them."""
+    yield page
+    for _ in range(PIECES - 1):
+        if page.next is None:
+            return
+        await asyncio.sleep(0)
+        page = await _read(request, wanted, page.next, PIECE)
+        yield page
+
+
+async def _table(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerator[bytes]:
+    begun, more = False, None
+    async for page in pieces:
+        names, line, rows = operations.table(page, request.caller).partition(b"\r\n")
+        if not begun:
+            yield names + line
+        if rows:
+            yield rows
+        begun, more = True, page.next
+    if more is not None:
+        yield f"There are more: export those before change {more} too\r\n".encode()
+
+
+async def _list(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerator[bytes]:
+    """Each piece is the same list with other rows; what follows them is the last one's."""
+    before, end = None, b""
+    async for page in pieces:
+        head, opened, rest = wire.encode(operations.told(page, request.caller)).partition(b"[")
+        rows, closed, tail = rest.rpartition(b"]")
+        if before is None:
+            yield head + opened
+            before = b""
+        if rows:
+            yield before + rows
+            before = b","
+        end = closed + tail
+    yield end
 
 
 async def entries(request: Request, changes: Sequence[Told], undone: Mapping[int, int]) -> list[Entry]:
@@ -156,7 +189,7 @@ def address(path: str, sought: Mapping[str, str], **more: str) -> str:
 async def _page(request: Request, sought: Mapping[str, str]) -> tuple[Page, int | None]:
     """With the time back to which was looked, when that was not far enough for a page."""
     wanted = await _filter(request, sought)
-    page = await _read(request, wanted, _cursor(request), LIMIT)
+    page = await _read(request, wanted, marks.number(request.query), LIMIT)
     if page.next is None or len(page.changes) == LIMIT:
         return page, None
     found = await rows.first_from(request.keeper.store, page.next)
@@ -218,11 +251,6 @@ async def _visible(request: Request, text: str) -> Told:
 
 def _sees_accounts(request: Request) -> bool:
     return request.caller.rights >= QUERY
-
-
-def _cursor(request: Request) -> int | None:
-    before = paging.integer(request.query, "before", 1, NEVER, NEVER)
-    return None if before == NEVER else before
 
 
 def _file_address(request: Request, sought: Mapping[str, str], form: str) -> str:

@@ -1,6 +1,6 @@
 """Signing in and out."""
 
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 from gamekeeper.console import pages, sessions
 from gamekeeper.game import tokens
@@ -18,7 +18,7 @@ async def show(request: Request) -> bytes:
 
 async def sign_in(request: Request, raw: bytes) -> bytes:
     sessions.require_same_origin(request)
-    fields = dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
+    fields = sessions.fields(raw)
     name, to = fields.get("name", "").strip(), pages.local(fields.get("next", ""))
     try:
         await sessions.sign_in(request, name, fields.get("password", ""))
@@ -31,8 +31,7 @@ async def sign_in(request: Request, raw: bytes) -> bytes:
 
 async def sign_out(request: Request, raw: bytes) -> bytes:
     """Here, or everywhere: with all tokens of the account."""
-    fields = dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
-    sessions.require_own_form(request, fields)
+    fields = sessions.own_fields(request, raw)
     me = request.caller
     if fields.get("everywhere") == "yes":
         await request.change(lambda tx: tokens.revoke_all(tx, me.account_id), lambda _: b"")
@@ -44,7 +43,5 @@ async def sign_out(request: Request, raw: bytes) -> bytes:
 
 
 def to_sign_in(request: Request) -> bytes:
-    path, query = request.asked
-    asked = (path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
-    to = asked if request.method == "GET" else sessions.PATH
+    to = pages.asked(request) if request.method == "GET" else sessions.PATH
     return pages.redirect(request, f"{SIGN_IN}?next={quote(pages.local(to), safe='')}")

@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import NamedTuple, cast
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 import msgspec
 
-from gamekeeper.console import curl, differences, inside, operations, pages, sessions
+from gamekeeper.console import curl, differences, inside, operations, pages, refusals, sessions
 from gamekeeper.console.inside import Call
 from gamekeeper.console.operations import BODY, HIDDEN, NUMBER, PASSWORD, PATH, QUERY, VALUE, WHOLE, Field, Operation
 from gamekeeper.console.refusals import NoSuchPage
@@ -21,7 +22,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.routes import WRITE
 from gamekeeper.store.ledger import Entry
 
-MOST_SHOWN = 200_000  # characters of an answer
+MOST_SHOWN = 200_000  # bytes of an answer
 NOT_JSON = (msgspec.DecodeError, RecursionError)
 Fields = Mapping[str, str]
 
@@ -32,6 +33,8 @@ class Outcome(NamedTuple):
     text: str
     entries: tuple[Entry, ...] = ()
     refusal: Refusal | None = None
+    replayed: bool = False
+    cut: bool = False
 
 
 async def show(request: Request) -> bytes:
@@ -45,8 +48,7 @@ async def show(request: Request) -> bytes:
 
 
 async def run(request: Request, raw: bytes) -> bytes:
-    fields = dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
-    sessions.require_own_form(request, fields)
+    fields = sessions.own_fields(request, raw)
     operation = operations.by_key(request.files.document).get(fields.get("operation", ""))
     if operation is None:
         raise NoSuchPage
@@ -55,6 +57,8 @@ async def run(request: Request, raw: bytes) -> bytes:
         return _render(request, operation, fields, call._replace(dry_run=False), None)
     if not operation.triable:
         raise NoSuchPage
+    if call.key:
+        request.refused = partial(_refused, request, operation, fields, call)
     outcome = await _outcome(request, call)
     if isinstance(outcome.refusal, ChangedMeanwhile):  # what would happen now, to be confirmed again
         call = call._replace(dry_run=True, key="", expected=None)
@@ -67,7 +71,11 @@ async def run(request: Request, raw: bytes) -> bytes:
 def _render(
     request: Request, operation: Operation, fields: Fields, call: Call, outcome: Outcome | None, **more: object
 ) -> bytes:
-    """Nothing that was typed into a field for secrets is in the page."""
+    """Nothing that was typed into a field for secrets is in the page.
+
+    What can be sent again is there with its key: then it is not done twice, whatever became of it.
+    """
+    again = refusals.again(outcome.refusal) if call.key and outcome and outcome.refusal else ""
     secrets = [each for each in operation.fields if each.kind in HIDDEN and fields.get(each.name)]
     sent = {each.name: fields.get(each.name, "") for each in operation.fields if each.kind not in HIDDEN}
     return pages.render(
@@ -75,14 +83,14 @@ def _render(
         "explorer_answer.html",
         operation=operation,
         call=call,
-        outcome=outcome,
+        outcome=outcome and outcome._replace(text=_unsaid(outcome.text, _said(operation, fields))),
         line=_line(request, operation, fields, call),
         sent={name: value for name, value in sent.items() if value},
         secrets=secrets,
         reason=fields.get("reason", ""),
-        key=new_guid(),
-        seen=seen(outcome.entries) if outcome else "",
-        most=MOST_SHOWN,
+        again=again,
+        key=call.key if again else new_guid(),
+        seen=call.expected if again else seen(outcome.entries) if outcome else "",
         **more,
     )
 
@@ -95,8 +103,7 @@ def _line(request: Request, operation: Operation, fields: Fields, call: Call) ->
     path, query, body = _sent(operation, fields, marks)
     shown = call._replace(path=path, query=query, body=body)
     host = request.headers.get(b"host", b"localhost").decode("latin-1")
-    secure = sessions._over_tls(request)  # noqa: SLF001 - as for the cookie  # pyright: ignore[reportPrivateUsage] - the same
-    origin = f"{'https' if secure else 'http'}://{host}"
+    origin = f"{'https' if sessions.over_tls(request) else 'http'}://{host}"
     return curl.line(origin, shown, authorized=operation.route.needs is not None, hidden=names)
 
 
@@ -110,10 +117,10 @@ def _call(operation: Operation, fields: Fields) -> Call:
         return call
     if fields.get("confirmed") != "yes":
         return call._replace(dry_run=True)
-    reason = fields.get("reason", "").strip()
-    if not reason:
-        raise MissingField(field="reason")
-    return call._replace(reason=reason, key=fields.get("key", ""), expected=fields.get("seen"))
+    for needed in ("reason", "key", "seen"):
+        if not fields.get(needed, "").strip():
+            raise MissingField(field=needed)
+    return call._replace(reason=fields["reason"].strip(), key=fields["key"], expected=fields["seen"])
 
 
 def _sent(
@@ -167,14 +174,41 @@ async def _outcome(request: Request, call: Call) -> Outcome:
     try:
         answer = await inside.call(request, call)
     except Refusal as refusal:
-        said = msgspec.json.decode(errors.body(refusal, request.id, log_in=False))
-        return Outcome(errors.status(type(refusal)), _since(started), _pretty(said), refusal=refusal)
-    text = answer.content if isinstance(answer.content, str) else _pretty(answer.content)
-    return Outcome(request.status, _since(started), text[:MOST_SHOWN], answer.entries)
+        return _no(request, refusal)._replace(milliseconds=_since(started))
+    took, cut = _since(started), len(answer.content) > MOST_SHOWN
+    text = answer.content[:MOST_SHOWN].decode("utf-8", "ignore") if cut else _pretty(answer.content)
+    return Outcome(request.status, took, text, answer.entries, replayed=answer.replayed, cut=cut)
 
 
-def _pretty(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+def _refused(request: Request, operation: Operation, fields: Fields, call: Call, refusal: Refusal) -> bytes:
+    return _render(request, operation, fields, call, _no(request, refusal), lines=())
+
+
+def _no(request: Request, refusal: Refusal) -> Outcome:
+    said = errors.body(refusal, request.id, log_in=False)
+    return Outcome(errors.status(type(refusal)), 0, _pretty(said), refusal=refusal)
+
+
+def _said(operation: Operation, fields: Fields) -> Iterable[str]:
+    """Every secret that was typed, as it was and as it was sent."""
+    hidden = [each for each in operation.fields if each.kind in HIDDEN and fields.get(each.name)]
+    return {text for each in hidden for text in (fields[each.name], _secret(each, fields))}
+
+
+def _unsaid(text: str, secrets: Iterable[str]) -> str:
+    """An answer may quote what it was sent, as JSON has it."""
+    for each in secrets:
+        for said in (each, json.dumps(each, ensure_ascii=False)[1:-1]):
+            text = text.replace(said, "…")
+    return text
+
+
+def _pretty(answer: bytes) -> str:
+    """What is no JSON stays as it is."""
+    try:
+        return json.dumps(msgspec.json.decode(answer), indent=2, ensure_ascii=False)
+    except NOT_JSON:
+        return answer.decode("utf-8", "replace")
 
 
 def _since(started: float) -> float:

@@ -1,7 +1,7 @@
 """How the service is: what is cheap to know at once, and what `gamekeeper doctor` finds when it is asked."""
 
+import os
 from typing import NamedTuple
-from urllib.parse import parse_qsl
 
 from gamekeeper import __version__
 from gamekeeper.console import live, pages, pulse, sessions
@@ -40,12 +40,14 @@ async def show(request: Request) -> bytes:
         facts=await facts(request),
         retention=retention(request.keeper.settings),
         checkup=kept.checkup,
+        process=os.getpid(),
+        workers=request.keeper.settings.workers,
     )
 
 
 async def examine(request: Request, raw: bytes) -> bytes:
     """Has the whole doctor look, and comes back at once."""
-    sessions.require_own_form(request, dict(parse_qsl(raw.decode("utf-8", "replace"))))
+    sessions.own_fields(request, raw)
     live.of(request).checkup.begin()
     return pages.redirect(request, PAGE)
 

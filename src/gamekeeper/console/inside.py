@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import msgspec
 
 from gamekeeper.console.refusals import NoSuchPage
+from gamekeeper.http import failures
 from gamekeeper.http.asgi import handled, require
-from gamekeeper.http.request import Request
-from gamekeeper.http.routes import ROUTES, Route
+from gamekeeper.http.request import REPLAYED, Request
+from gamekeeper.http.routes import ROUTES, WRITE, Route
 from gamekeeper.store.ledger import Entry
 
 
@@ -28,14 +29,16 @@ class Call(NamedTuple):
 
 
 class Answer(NamedTuple):
-    content: Any
+    content: bytes
     entries: tuple[Entry, ...]
-    request_id: str
+    replayed: bool  # it was done already, by an earlier request with the same key
 
 
 async def call(request: Request, wanted: Call) -> Answer:
     """Raises what the operation raises; nothing is checked less than for a program."""
     route, params = find(wanted.method, wanted.path)
+    if route.does is WRITE and not failures.takes_key(route):  # the log-in: it can neither be tried nor repeated
+        raise NoSuchPage
     inner = replace(
         request,
         method=wanted.method,
@@ -51,8 +54,7 @@ async def call(request: Request, wanted: Call) -> Answer:
     )
     require(inner, route)
     answered = await handled(inner, route)
-    content = msgspec.json.decode(answered) if inner.content_type.startswith(b"application/json") else answered.decode()
-    return Answer(content, tuple(inner.entries), inner.id)
+    return Answer(answered, tuple(inner.entries), REPLAYED in inner.answer_headers)
 
 
 def find(method: str, path: str) -> tuple[Route, tuple[str, ...]]:

@@ -1,9 +1,11 @@
 """A place in a list that is ordered by time, the newest first: it goes on with what is before it."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
+from gamekeeper.http import paging
 from gamekeeper.store.history import NEVER
 
 
@@ -16,6 +18,12 @@ class Mark(NamedTuple):
 
 
 START = Mark(NEVER, lookup.ZERO)
+
+
+def number(query: Mapping[str, str]) -> int | None:
+    """Of the change that a history goes on before; none is the start."""
+    before = paging.integer(query, "before", 1, NEVER, NEVER)
+    return None if before == NEVER else before
 
 
 def read(text: str) -> Mark:

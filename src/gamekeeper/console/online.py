@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from gamekeeper.console import lists, pages
+from gamekeeper.console import lists, live, pages, pulse
 from gamekeeper.console.characters import Character, read
 from gamekeeper.game import lookup
 from gamekeeper.game.search import ONLINE_PLAYERS
@@ -13,9 +13,6 @@ from gamekeeper.http.request import Request
 from gamekeeper.store import players, presence
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import Record
-
-SERVERS = 200  # that are shown
-LOOKED_AT = 2_000  # of those on one server: no page may take longer because more are there
 
 
 async def show(request: Request) -> bytes:
@@ -27,8 +24,8 @@ async def show(request: Request) -> bytes:
     return pages.render(
         request,
         "online.html",
-        servers=await presence.servers(request.keeper.store, LOOKED_AT, SERVERS),
-        most=LOOKED_AT,
+        servers=await live.of(request).pulse.servers(),
+        most=pulse.LOOKED_AT,
         server=server,
         characters=await _placed(request, records),
         **beside,
@@ -40,14 +37,14 @@ async def _on_one(request: Request, server: str) -> tuple[Sequence[Record], dict
     sought = search.text(request)
     look = partial(_found, server=server, sought=lookup.fold(sought), page=page)
     looked_at, total, records = await request.keeper.store.read(look)
-    part = lists.part(request, page, total, len(records))._replace(ceiling=looked_at == LOOKED_AT)
+    part = lists.part(request, page, total, len(records))._replace(ceiling=looked_at == pulse.LOOKED_AT)
     kept = lists.kept(request, "server")
     return records, {"part": part, "heads": {}, "sought": sought, "short": False, "kept": kept}
 
 
 async def _found(tx: Reading, *, server: str, sought: str, page: Page) -> tuple[int, int, list[Record]]:
     """Those on one server by name, out of as many as are looked at."""
-    there = await presence.some_of_server(tx, server, LOOKED_AT) if lookup.nameable(server) else []
+    there = await presence.some_of_server(tx, server, pulse.LOOKED_AT) if lookup.nameable(server) else []
     found = sorted(each for each in there if sought in each.fold.partition("\x01")[0])
     ids = [each.player_id for each in found[page.offset : page.offset + page.limit]]
     records = {record.id: record for record in await players.records_of_ids(tx, ids)}

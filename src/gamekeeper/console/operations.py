@@ -95,7 +95,7 @@ def _body(described: Schema, about: Schema, route: Route) -> Iterator[Field]:
     if not issubclass(route.takes, Struct):
         yield Field(WHOLE, "body", "A JSON list.", VALUE, required=True, example=_shown(content["example"]))
         return
-    public = bodies._public_names(route.takes)  # noqa: SLF001 - only there is said what is secret  # pyright: ignore[reportPrivateUsage] - the same
+    public = bodies.public_names(route.takes)
     shapes = list(_shapes(described, content["schema"]))
     for name in dict.fromkeys(name for shape in shapes for name in shape["properties"]):
         schemas = [shape["properties"][name] for shape in shapes if name in shape["properties"]]

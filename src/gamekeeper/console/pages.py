@@ -1,6 +1,7 @@
 """HTML out of templates: everything is escaped, and nothing comes from elsewhere."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import resources
@@ -9,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gamekeeper.console import sessions
 from gamekeeper.console.menu import MENU
+from gamekeeper.console.refusals import UNSURE
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
 from gamekeeper.http.request import Request
@@ -19,6 +21,7 @@ POLICY = (
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 SEE_OTHER = 303
+LOCAL = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")  # visible ASCII, and no backslash
 JSON = b"application/json"
 FRAGMENT = b"x-fragment"  # a script wants the middle of the page alone
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -62,8 +65,13 @@ def redirect(request: Request, to: str) -> bytes:
 
 def local(path: str) -> str:
     """A place to go back to, if it is one of the console's own."""
-    ours = path == sessions.PATH or path.startswith((f"{sessions.PATH}/", f"{sessions.PATH}?"))
-    return path if ours and not any(ord(letter) <= ord(" ") or letter == "\\" for letter in path) else sessions.PATH
+    return path if LOCAL.fullmatch(path) else sessions.PATH
+
+
+def asked(request: Request) -> str:
+    """The path and the query, as they came."""
+    path, query = request.asked
+    return (path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
 
 
 def wants_json(request: Request) -> bool:
@@ -74,7 +82,9 @@ def refused(request: Request, refusal: Refusal) -> bytes:
     if wants_json(request):
         request.content_type = JSON
         return errors.body(refusal, request.id, log_in=False)
-    return render(request, "refused.html", refusal=refusal)
+    place = _place(request)
+    back = place if place != asked(request) else sessions.PATH
+    return render(request, "refused.html", refusal=refusal, unsure=isinstance(refusal, UNSURE), back=back)
 
 
 def _shared(request: Request) -> dict[str, object]:
@@ -89,6 +99,7 @@ def _shared(request: Request) -> dict[str, object]:
         "path": request.path,
         "request_id": request.id,
         "place": _place(request),
+        "done_by": request.query.get("done", ""),
     }
 
 
@@ -96,8 +107,7 @@ def _place(request: Request) -> str:
     """Where the browser is, to come back to."""
     if FRAGMENT in request.headers:
         return local(request.headers.get(b"x-place", b"").decode("latin-1"))
-    path, query = request.asked
-    return local((path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1"))
+    return local(asked(request) if request.method == "GET" else sessions.fields(request.raw).get("back", ""))
 
 
 def _when(milliseconds: int | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple, cast
 
-from gamekeeper.console import belongings, changes, differences, pages
+from gamekeeper.console import account, belongings, changes, differences, marks, pages
 from gamekeeper.console.differences import Names
 from gamekeeper.game import history, lookup
 from gamekeeper.game.effects import PlayerDeleted
@@ -13,12 +13,11 @@ from gamekeeper.game.lists import Ranked
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.spelling import Spelling, Trace
-from gamekeeper.http import paging
 from gamekeeper.http.history import moment_of
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue, presence, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import NEVER, OF_PLAYER, Filter, Told
+from gamekeeper.store.history import OF_PLAYER, Filter, Told
 from gamekeeper.store.players import Record
 from gamekeeper.store.users import User
 
@@ -37,6 +36,7 @@ class Sight(NamedTuple):
     held: Trace
     names: Names
     owner: User | None
+    looker: User | None
     server: str | None
     past: Page
     classes: list[catalogue.Entry]
@@ -71,7 +71,7 @@ async def show(request: Request) -> bytes:
         grids=belongings.grids(sight.held, sight.names, request.keeper.settings, equipment),
         stats=list(zip(belongings.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_by_name(sight.held.variables, sight.names),
-        played=_played(player.play_time_seconds),
+        acts=account.acts(request, sight.looker, sight.owner),
         deletion=entries.pop(0) if sight.deletion else None,
         entries=[each._replace(undoable=each.undoable and not then) for each in entries],
         newer="before" in request.query,
@@ -90,7 +90,6 @@ async def _look(tx: Reading, request: Request, moment: Moment) -> Sight:
         _, world = await history.belongings(tx, player.id, moment, spelling)
         held = world.trace(player)
     wanted = Filter(within=OF_PLAYER, whose=player.id, accounts=accounts)
-    before = paging.integer(request.query, "before", 1, NEVER, NEVER)
     return Sight(
         player=player,
         record=record,
@@ -98,8 +97,9 @@ async def _look(tx: Reading, request: Request, moment: Moment) -> Sight:
         held=held,
         names=await differences.names_of(tx, [held]),
         owner=await users.by_id(tx, player.user_id),
+        looker=await users.by_id(tx, request.caller.account_id),
         server=await presence.server_of(tx, player.id),
-        past=await history.page(tx, wanted, None if before == NEVER else before, CHANGES),
+        past=await history.page(tx, wanted, marks.number(request.query), CHANGES),
         classes=await catalogue.page(tx, "classes", MOST_CHOICES, 0),
         variables=await catalogue.page(tx, "variables", MOST_CHOICES, 0),
     )
@@ -147,8 +147,3 @@ def _by_name(held: Mapping[str, int | bool | None], names: Names) -> list[tuple[
     """Variables with their names and values."""
     found = [(names.of("variables", each), each, value) for each, value in held.items() if value is not None]
     return [(each, name, value) for name, each, value in sorted(found)]
-
-
-def _played(seconds: int) -> str:
-    hours, rest = divmod(seconds, 3600)
-    return f"{hours:,} h {rest // 60} min"

@@ -1,4 +1,4 @@
-"""What the overview shows, asked for once for all who watch: how many there are, the latest changes, and health."""
+"""What is asked for once for all who watch: how many there are, the game servers, the latest changes, and health."""
 
 from collections import deque
 from collections.abc import Generator
@@ -17,12 +17,15 @@ from gamekeeper.http.question import Question
 from gamekeeper.store import mails, presence
 from gamekeeper.store.engine import Away
 from gamekeeper.store.history import Filter
+from gamekeeper.store.presence import Server
 
 FRESH_SECONDS = 1.0
 CHECKED_SECONDS = 5.0  # whether rows can be written is found out by writing one
 SAMPLE_SECONDS = 5.0
 SAMPLES = 60  # five minutes
 LATEST = 10
+SERVERS = 200  # that are shown
+LOOKED_AT = 2_000  # of those on one server: no page may take longer because more are there
 STUCK_MS = 10 * 60 * 1000
 LAPSED_MS = 10 * 1000  # the reaper comes by twice a second
 GOOD, STRAINED, DOWN = "Good", "Strained", "Down"
@@ -39,6 +42,7 @@ class Check(NamedTuple):
     what: str
     word: str
     said: str
+    cause: str = ""  # in the database's words, which name hosts and files: for those who manage
 
 
 class Pulse:
@@ -47,6 +51,7 @@ class Pulse:
         self._readiness = readiness(keeper)
         self._checks = Question(self._checked, CHECKED_SECONDS)
         self._seen = {each: Question(partial(self._look, accounts=each), FRESH_SECONDS) for each in (True, False)}
+        self._servers = Question(lambda: presence.servers(keeper.store, LOOKED_AT, SERVERS), FRESH_SECONDS)
         self.online: deque[int] = deque(maxlen=SAMPLES)  # every few seconds, the oldest first
         self.watching = 0
 
@@ -57,12 +62,16 @@ class Pulse:
         """What somebody with these rights may see; at most a second old."""
         return await self._seen["users.query" in rights].answer()
 
+    async def servers(self) -> list[Server]:
+        """With how many are on each; at most a second old."""
+        return await self._servers.answer()
+
     async def checks(self) -> list[Check]:
         """Cheap ones: a few seconds old at most, and however many ask."""
         try:
             return await self._checks.answer()
         except Away as away:
-            return [Check("Database", DOWN, f"It takes no writes: {str(away).rstrip('.')}.")]
+            return [Check("Database", DOWN, "It takes no writes; the log has why.", str(away))]
 
     @contextmanager
     def watched(self) -> Generator[None]:

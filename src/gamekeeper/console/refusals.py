@@ -1,6 +1,9 @@
 """How the console itself can say no; everything else the rules say."""
 
-from gamekeeper.game.refusals import Denied, Forbidden, NotFound, Overloaded
+from gamekeeper.game.refusals import Denied, Forbidden, IdempotencyInProgress, NotFound, Overloaded, Refusal
+from gamekeeper.http.errors import InternalError, OutcomeUnknown
+
+UNSURE = (OutcomeUnknown, InternalError, IdempotencyInProgress)  # it may have been done all the same
 
 
 class SignInFirst(Denied):
@@ -17,3 +20,10 @@ class NoSuchPage(NotFound):
 
 class TooManyWatching(Overloaded):
     """{most} pages are being kept fresh by this process already. Close some, or reload this one to see what is new."""
+
+
+def again(refusal: Refusal) -> str:
+    """What is said of what can be sent again under its key; nothing where that would not help."""
+    if isinstance(refusal, UNSURE):
+        return "It is not known whether it was done; send it again: it is never done twice."
+    return f"{refusal.message} Send it again then: it is never done twice." if refusal.retry_after else ""

@@ -1,7 +1,7 @@
 """THE TABLE of the console: one row per page and form, and who may see or send it."""
 
 from collections.abc import Callable, Coroutine
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 from gamekeeper.console import (
@@ -44,14 +44,13 @@ def form(path: str, act: Handler, needs: frozenset[str] = ANYBODY) -> Route:
     return Route(None, "POST", ROOT + path, NOBODY, WRITE, NEVER, _entered(act, needs), bytes, "text/html")
 
 
-def _entered(handler: Handler, needs: frozenset[str]) -> Handler:
-    """For those who are signed in and may; what is refused is a page too."""
+def _entered(handler: Handler, needs: frozenset[str], *, used: bool = True) -> Handler:
+    """For those who are signed in and may."""
 
     @wraps(handler)
     async def entered(request: Request, *body: bytes) -> bytes:
-        request.refused = partial(pages.refused, request)
         try:
-            await sessions.enter(request)
+            await sessions.enter(request, used=used)
         except SignInFirst:
             if pages.wants_json(request):
                 raise
@@ -60,17 +59,6 @@ def _entered(handler: Handler, needs: frozenset[str]) -> Handler:
         return await handler(request, *body)
 
     return entered
-
-
-def _open(handler: Handler) -> Handler:
-    """For everybody."""
-
-    @wraps(handler)
-    async def opened(request: Request, *body: bytes) -> bytes:
-        request.refused = partial(pages.refused, request)
-        return await handler(request, *body)
-
-    return opened
 
 
 async def file(request: Request) -> bytes:
@@ -83,14 +71,14 @@ async def file(request: Request) -> bytes:
     return pages.FILES[name]
 
 
+FOLLOWED = _entered(events.follow, ANYBODY, used=False)  # watching is no use of a session
+
 # fmt: off - one row is one line, so that the table can be read as one
 PAGES: tuple[Route, ...] = (
-    Route(None, "GET", f"{ROOT}/sign-in", NOBODY, READ, NEVER, _open(entrance.show), None, "text/html"),
-    Route(None, "POST", f"{ROOT}/sign-in", NOBODY, WRITE, NEVER, _open(entrance.sign_in), bytes, "text/html"),
-    Route(None, "GET", f"{ROOT}/static/[file]", NOBODY, READ, CHECKED, _open(file), None, "text/*"),
-    Route(
-        None, "GET", f"{ROOT}/events", NOBODY, READ, NEVER, _entered(events.follow, ANYBODY), None, "text/event-stream"
-    ),
+    Route(None, "GET", f"{ROOT}/sign-in", NOBODY, READ, NEVER, entrance.show, None, "text/html"),
+    Route(None, "POST", f"{ROOT}/sign-in", NOBODY, WRITE, NEVER, entrance.sign_in, bytes, "text/html"),
+    Route(None, "GET", f"{ROOT}/static/[file]", NOBODY, READ, CHECKED, file, None, "text/*"),
+    Route(None, "GET", f"{ROOT}/events", NOBODY, READ, NEVER, FOLLOWED, None, "text/event-stream"),
     page("", overview.show),
     page("/health", health.show),
     form("/health/examine", health.examine, MANAGE),

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qsl
 
 from gamekeeper.console.refusals import ForgedForm, SignInFirst
 from gamekeeper.game.passwords import wire_form
@@ -31,9 +31,12 @@ def forget(request: Request) -> None:
 async def enter(request: Request, *, used: bool = True) -> None:
     """The caller by the cookie; who is not signed in is sent to sign in."""
     try:
-        request.caller = await request.callers.caller(authorization(request), used=used)
+        caller = await request.callers.caller(authorization(request), used=used)
     except Denied:
         raise SignInFirst from None
+    if not caller.session:  # a program's token, which does not end by rest
+        raise SignInFirst
+    request.caller = caller
 
 
 def authorization(request: Request) -> bytes:
@@ -46,42 +49,55 @@ def csrf(request: Request) -> str:
     return hmac.new(_token(request).encode(), b"console form", hashlib.sha256).hexdigest()
 
 
-def require_own_form(request: Request, fields: Mapping[str, str]) -> None:
-    """From a page of ours, sent by a browser that shows it."""
+def fields(raw: bytes) -> dict[str, str]:
+    """What came with a form."""
+    return dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
+
+
+def own_fields(request: Request, raw: bytes) -> dict[str, str]:
+    """The same, from a page of ours, sent by a browser that shows it."""
+    found = fields(raw)
+    _require_token(request, found)
+    require_same_origin(request)
+    return found
+
+
+def _require_token(request: Request, fields: Mapping[str, str]) -> None:
     sent = fields.get(CSRF_FIELD) or request.headers.get(CSRF_HEADER, b"").decode("latin-1")
-    if not hmac.compare_digest(sent.encode(), csrf(request).encode()) or not _same_origin(request):
+    if not hmac.compare_digest(sent.encode(), csrf(request).encode()):
         raise ForgedForm
 
 
 def require_same_origin(request: Request) -> None:
-    """For the one form that is sent before there is a session."""
+    """Alone only for the one form that is sent before there is a session."""
     if not _same_origin(request):
         raise ForgedForm
 
 
 def _same_origin(request: Request) -> bool:
-    """Browsers say where a form was; who says nothing is none, and has the token."""
+    """Browsers say where a form was; who says nothing is none, and has the token.
+
+    Older ones say only the origin, which is held against a host that a proxy may have rewritten.
+    """
     site = request.headers.get(b"sec-fetch-site")
-    if site is not None and site not in {b"same-origin", b"none"}:
-        return False
+    if site is not None:
+        return site in {b"same-origin", b"none"}
     origin = request.headers.get(b"origin")
     return origin is None or origin.partition(b"://")[2] == request.headers.get(b"host", b"")
 
 
 def _token(request: Request) -> str:
-    try:
-        cookies = SimpleCookie(request.headers.get(b"cookie", b"").decode("latin-1"))
-    except CookieError:
-        return ""
-    return cookies[COOKIE].value if COOKIE in cookies else ""
+    """Whatever else is among the cookies: other programs of this host may set odd ones."""
+    pairs = (each.strip().partition("=") for each in request.headers.get(b"cookie", b"").decode("latin-1").split(";"))
+    return next((value for name, _, value in pairs if name == COOKIE), "")
 
 
 def _set_cookie(request: Request, value: str, seconds: int) -> None:
-    secure = "; Secure" if _over_tls(request) else ""
+    secure = "; Secure" if over_tls(request) else ""
     line = f"{COOKIE}={value}; Path={PATH}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
     request.answer_headers.append((b"set-cookie", line.encode()))
 
 
-def _over_tls(request: Request) -> bool:
+def over_tls(request: Request) -> bool:
     """A proxy that ends TLS says so; who lies about it only keeps their own cookie from coming back."""
     return bool(request.keeper.settings.tls_cert) or request.headers.get(b"x-forwarded-proto", b"") == b"https"

@@ -1,6 +1,6 @@
 """What happened, the newest first; and what a character had at an earlier moment."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -9,17 +9,18 @@ from gamekeeper.game.effects import PlayerCreated, PlayerDeleted, World
 from gamekeeper.game.inventory import Spot, Stack
 from gamekeeper.game.refusals import HistoryTooLong, HistoryTrimmed, NoSuchPlayer, NotThereThen
 from gamekeeper.game.spelling import Spelling, Trace
-from gamekeeper.store import feed, history, ledger, players
+from gamekeeper.store import feed, history, imports, ledger, players
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import NEVER, Filter, Step, Told
+from gamekeeper.store.history import LETTERS, NEVER, Filter, Step, Told
 
 K = TypeVar("K")
 V = TypeVar("V")
 WINDOW = 5_000  # rows looked at in one go
 WINDOWS = 4  # such goes in one request: who wants to look further back asks again from there
 CLOCK_SLACK_MS = 60_000  # transactions that were begun in one order may be numbered in another
-BACK = 1_000  # rows of a character read in one go
-FURTHEST = 20_000  # of them that are taken back to see an earlier moment
+BACK = 250  # rows of a character read in one go
+FURTHEST = 5_000  # of them that are taken back to see an earlier moment
+PASSED = 10  # times as many changes of it are passed over: most say nothing of what it holds
 
 
 class Page(NamedTuple):
@@ -61,12 +62,14 @@ class _Held:
 
 
 async def page(tx: Reading, wanted: Filter, before: int | None, limit: int) -> Page:
-    """At most so many changes before a number, and fewer where few of many are wanted."""
+    """At most so many changes before a number, and fewer where few of many are wanted or they are very long."""
     cursor = await _start(tx, wanted.until) if before is None else before
     found: list[Told] = []
-    for window in [WINDOW] * WINDOWS if wanted.picks else [limit]:
-        found += await history.page(tx, wanted, cursor, window, limit - len(found))
-        if len(found) == limit:
+    windows = 1 if wanted.item_id else WINDOWS  # an item is looked for in all that the rows say
+    for window in [WINDOW] * windows if wanted.picks else [limit]:
+        left = LETTERS - _letters(found)
+        found += await history.page(tx, wanted, cursor, window, limit - len(found), left)
+        if len(found) == limit or _letters(found) >= LETTERS:
             return await _page(tx, wanted, found, found[-1].seq)
         last = await history.reached(tx, wanted, cursor, window)
         if last.rows < window or last.at < wanted.since - CLOCK_SLACK_MS:
@@ -78,12 +81,16 @@ async def page(tx: Reading, wanted: Filter, before: int | None, limit: int) -> P
 async def undone_by(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
     """Which of these changes are taken back, and by which: not by one that was taken back itself."""
     wanted = list(numbers)
-    undoing = await history.undoing(tx, wanted)
+    return standing(await history.undoing(tx, wanted), wanted)
+
+
+def standing(undoing: Mapping[int, Sequence[int]], wanted: Sequence[int]) -> dict[int, int]:
+    """The same of what `store/history.undoing` found."""
     by: dict[int, int] = {}
     for seq in sorted({*undoing, *wanted}, reverse=True):  # what takes a change back is later than it
-        standing = [each for each in undoing.get(seq, ()) if each not in by]
-        if standing:
-            by[seq] = max(standing)
+        stand = [each for each in undoing.get(seq, ()) if each not in by]
+        if stand:
+            by[seq] = max(stand)
     return {seq: by[seq] for seq in wanted if seq in by}
 
 
@@ -93,26 +100,39 @@ async def belongings(tx: Reading, key: str, moment: Moment, spelling: Spelling) 
     world = await characters.belongings(tx, player_id)
     held = _Held(dict(world.slots), dict(world.bags), dict(world.spells), dict(world.variables))
     held.there = await players.id_by_id(tx, player_id) is not None
+    since = NEVER
     if moment != Moment():
-        await _go_back(tx, player_id, held, moment, spelling)
+        since = await _go_back(tx, player_id, held, moment, spelling)
     if not held.there:
-        raise NotThereThen(key=key)
+        raise NotThereThen(key=key, why="")
+    if since != NEVER and await _brought_in_after(tx, player_id, moment, since):
+        raise NotThereThen(key=key, why=": an import that was later brought it in")
     return player_id, World(held.slots, held.bags, held.spells, held.variables)
 
 
-async def _go_back(tx: Reading, player_id: str, held: _Held, moment: Moment, spelling: Spelling) -> None:
+async def _go_back(tx: Reading, player_id: str, held: _Held, moment: Moment, spelling: Spelling) -> int:
+    """To the number that is returned: of the last change that stays."""
     await _require_kept(tx, moment)
+    most = PASSED * FURTHEST
+    # by the newest change until that time: those before it that say a later one waited for their turn
+    since = moment.seq or 0 if moment.at is None else await history.until(tx, player_id, moment.at, most)
+    passed, told = await history.since(tx, player_id, since, most)
+    if passed == most or told > FURTHEST:
+        raise HistoryTooLong(most=FURTHEST)
     cursor = NEVER
-    for _ in range(FURTHEST // BACK + 1):
-        steps = await history.back(tx, player_id, cursor, moment.seq or 0, BACK)
+    while steps := await history.back(tx, player_id, cursor, since, BACK):
         for step in steps:
-            if moment.at is not None and step.at <= moment.at:
-                return  # changes before it that say a later time waited for their turn
             held.take_back(step, spelling)
-        if len(steps) < BACK:
-            return
         cursor = steps[-1].seq
-    raise HistoryTooLong(most=FURTHEST)
+    return since
+
+
+async def _brought_in_after(tx: Reading, player_id: str, moment: Moment, since: int) -> bool:
+    """Characters of an import have no row that says so, and none at all before it."""
+    if await history.any_until(tx, player_id, since):
+        return False
+    following = await history.first_from(tx, since + 1) if moment.at is None else (0, moment.at + 1)
+    return following is not None and await imports.any_from(tx, following[1])
 
 
 async def _require_kept(tx: Reading, moment: Moment) -> None:
@@ -155,6 +175,10 @@ async def _page(tx: Reading, wanted: Filter, found: list[Told], following: int |
     """Who may not look at accounts is not told what they are called either."""
     shown = found if wanted.accounts else [each._replace(user=None) for each in found]
     return Page(shown, await undone_by(tx, [each.seq for each in found]), following)
+
+
+def _letters(found: Iterable[Told]) -> int:
+    return sum(len(side) for each in found for side in (each.before, each.after) if side)
 
 
 def _take_back(now: dict[K, V], before: Mapping[K, V | None], after: Mapping[K, V | None]) -> None:

@@ -12,10 +12,18 @@ from gamekeeper.store.users import Powers, User
 
 async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str) -> Decision[User]:
     """`given`: by right, whether the account shall have it; what is not named stays."""
-    user = await lookup.locked_user(tx, key)
+    found = await lookup.user(tx, key)
+    await lock(tx, found.id, actor_id)
+    user = await lookup.user(tx, found.id)
     wanted = changed(user.powers, given)
     await require_may_change(tx, user, wanted, actor_id)
     return await accounts.change_powers(tx, user.id, wanted)
+
+
+async def lock(tx: Reading, user_id: str, actor_id: str) -> None:
+    """Whose it is and who asks, always in one order: of two who take each other's powers one comes too late."""
+    for each in sorted({user_id, actor_id}):
+        await users.lock(tx, each)
 
 
 def changed(powers: Powers, given: Mapping[str, bool]) -> Powers:

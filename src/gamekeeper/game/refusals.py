@@ -181,7 +181,7 @@ class NoSuchChange(NotFound):
 
 
 class NotThereThen(NotFound):
-    """The player '{key}' was not there at that moment."""
+    """The player '{key}' was not there at that moment{why}."""
 
 
 class Conflict(Refusal):
@@ -285,7 +285,7 @@ class CursorAhead(Conflict):
 
 
 class HistoryTrimmed(Conflict):
-    """Changes up to {trimmed} are no longer kept, so nobody knows how it was before; ask for a later moment."""
+    """Changes up to {trimmed} are no longer kept, so nobody knows how it was before; choose a later one."""
 
 
 class HistoryTooLong(Conflict):

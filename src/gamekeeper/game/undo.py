@@ -4,11 +4,12 @@ A stack that has grown or shrunk since is given or taken the difference, as long
 invented. An undo is a change like others, so it can be undone too.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import NamedTuple
 
-from gamekeeper.game import account_undo, characters, history, items, link, lookup, variables
+from gamekeeper.game import account_undo, characters, history, items, link, lookup, powers, variables
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import (
     Change,
@@ -22,18 +23,28 @@ from gamekeeper.game.effects import (
 )
 from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Sizes, Slots, Spot, Stack, Touched, after, cap
 from gamekeeper.game.players import Player
-from gamekeeper.game.refusals import AlreadyUndone, BadField, NoSuchChange, NoSuchUser, NotUndoable
+from gamekeeper.game.refusals import (
+    AlreadyUndone,
+    BadField,
+    HistoryTrimmed,
+    NoSuchChange,
+    NoSuchItem,
+    NoSuchUser,
+    NotUndoable,
+)
 from gamekeeper.game.spelling import Spelling, Trace
-from gamekeeper.game.undoing import Rule, Undoing
+from gamekeeper.game.undoing import Actor, Rule, Undoing
 from gamekeeper.store import history as rows
 from gamekeeper.store import items as item_rows
-from gamekeeper.store import players, users
+from gamekeeper.store import ledger, players
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import Told
+from gamekeeper.store.history import NEVER, Step, Told
 
 LINK = frozenset({"game.link"})
+DEEPEST = 100  # an undo of an undo of an undo…
+LATER = 1_000  # changes of what a character holds that are looked at to see whether something came back to it
 MOVED_BY_PRESENCE = "last_online"
 BAG_MOVED_ON = "a bag of it holds other things by now, or lies elsewhere"
 
@@ -45,23 +56,29 @@ class Taken(NamedTuple):
     changes: list[Change]
 
 
-async def require(tx: Reading, seq: int) -> tuple[Told, frozenset[str]]:
-    """The change, and which roles and powers it takes to undo it."""
+async def require(tx: Reading, seq: int) -> Told:
     told = await rows.one(tx, seq)
     if told is None:
         raise NoSuchChange(seq=seq)
-    return told, needed(told)
+    return told
 
 
-async def undo(tx: Reading, seq: int, actor: tuple[str, str], spelling: Spelling, room: Sizes) -> Decision[Taken]:
-    """By an actor (id, name) of whom `require` was asked."""
-    told, _ = await require(tx, seq)
+async def undo(tx: Reading, seq: int, actor: Actor, spelling: Spelling, room: Sizes) -> Decision[Taken]:
+    told = await require(tx, seq)
+    actor.require(needed(told))
     rule = _rule(told)
+    trimmed = await ledger.trimmed(tx)  # the first lock of every undo, so that none waits for one that waits for it
+    if seq <= trimmed:  # what took it back may be gone, and so may what came after it
+        raise HistoryTrimmed(trimmed=trimmed)
+    await _lock(tx, told, actor)  # from here on nobody else undoes the same
+    by = await rows.undoing(tx, [seq])
+    if standing := history.standing(by, [seq]).get(seq):
+        raise AlreadyUndone(seq=seq, by=standing)
+    earlier = frozenset(each for numbers in by.values() for each in numbers)
     sides = _side(told.before, spelling), _side(told.after, spelling)
-    undoing = Undoing(told, *sides, spelling, room, *actor)
-    await _lock(tx, told)  # from here on nobody else undoes the same
-    if by := (await history.undone_by(tx, [seq])).get(seq):
-        raise AlreadyUndone(seq=seq, by=by)
+    undoing = Undoing(told, *sides, spelling, room, actor, earlier)
+    if told.depth >= DEEPEST:
+        raise undoing.conflict(f"it takes back what takes back another, {DEEPEST} times; make the change you want")
     changes = await rule(tx, undoing)
     if not changes:
         raise undoing.conflict("everything is as it was before it already")
@@ -76,12 +93,18 @@ async def _items(tx: Reading, undoing: Undoing) -> list[Change]:
         spot: await _back(tx, undoing, spot, world.slots.get(spot))
         for spot in sorted(undoing.before.slots.keys() | undoing.after.slots.keys())
     }
+    _require_room(undoing, world.slots, touched)
     await _require_nobodys(tx, undoing, was.keys() - became.keys())
+    if undoing.told.from_game:
+        await _require_not_back(tx, undoing)
     made = {bag: size for bag, size in became.items() if bag not in was}
     resized = {bag: size for bag, size in world.bags.items() if bag in was}
+    if any(world.bags.get(bag) != size for bag, size in became.items()):
+        raise undoing.conflict("a bag of it has another size by now, or is gone")
     _require_bags(undoing, after(world.slots, touched), _without({**world.bags, **was}, made))
     outcome = Outcome(touched, new_bags=dict(was), lost_bags=made, resized_bags=resized)
-    return [ItemsChanged("items_set", player.id, world.slots, outcome), *items.taken_off(player, touched)]
+    others = {spot: stack if _same(stack, world.slots.get(spot)) else None for spot, stack in touched.items()}
+    return [ItemsChanged("items_set", player.id, world.slots, outcome), *items.taken_off(player, others)]
 
 
 async def _back(tx: Reading, undoing: Undoing, spot: Spot, now: Stack | None) -> Stack | None:
@@ -98,10 +121,44 @@ async def _back(tx: Reading, undoing: Undoing, spot: Spot, now: Stack | None) ->
     if not quantity:
         return None
     stack = min(kinds)._replace(quantity=quantity)
-    known = await items.known_item(tx, stack.item_id)
-    if quantity > max(cap(known, undoing.room), _quantity(was), _quantity(now)):
+    if quantity > max(await _cap(tx, undoing, stack, now), _quantity(was), _quantity(now)):
         raise undoing.conflict(f"{_where(spot)} cannot hold {quantity}")
     return stack
+
+
+async def _cap(tx: Reading, undoing: Undoing, stack: Stack, now: Stack | None) -> int:
+    """Of what the catalogue no longer has there will be less, but not more."""
+    if stack.quantity <= _quantity(now):
+        return stack.quantity
+    try:
+        return cap(await items.known_item(tx, stack.item_id), undoing.room)
+    except NoSuchItem:
+        raise undoing.conflict("the catalogue does not have the item any more") from None
+
+
+def _require_room(undoing: Undoing, slots: Slots, touched: Touched) -> None:
+    for spot, stack in touched.items():
+        place, slot = spot
+        if stack and spot not in slots and place in (INVENTORY, BANK) and slot >= undoing.room.of(place):
+            raise undoing.conflict(f"there is no {_where(spot)} any more")
+
+
+async def _require_not_back(tx: Reading, undoing: Undoing) -> None:
+    """What left a character in the game may have come back to it, in another slot: it is not given twice."""
+    told, sums = undoing.told, undoing.spelling.sums
+    wanted = {item for item, quantity in _added(sums(told.after), sums(told.before)).items() if quantity > 0}
+    for step in await _later(tx, undoing) if wanted else ():
+        added = _added(sums(step.before), sums(step.after))
+        if step.seq not in undoing.earlier and any(added[item] > 0 for item in wanted):
+            raise undoing.conflict(f"the player got such an item again since, by change {step.seq}")
+
+
+async def _later(tx: Reading, undoing: Undoing) -> list[Step]:
+    """What was done since to what the character holds, the newest first."""
+    steps = await rows.back(tx, undoing.player_id, NEVER, undoing.told.seq, LATER + 1)
+    if len(steps) > LATER:
+        raise undoing.conflict(f"what the player holds has changed more than {LATER} times since")
+    return steps
 
 
 def _require_bags(undoing: Undoing, slots: Slots, bags: Mapping[str, int]) -> None:
@@ -160,14 +217,21 @@ async def _record(tx: Reading, undoing: Undoing) -> list[Change]:
     if "user_id" in wanted:
         await _require_user(tx, undoing, former.user_id)
     if "equipment" in wanted:
-        await _require_worn(tx, undoing, former)
+        await _require_worn(tx, undoing, former, set(former.equipment) - set(player.equipment))
     return [PlayerChanged(player, former, named=named)] if former != player else []
 
 
-async def _require_worn(tx: Reading, undoing: Undoing, former: Player) -> None:
-    worn = {(INVENTORY, slot) for slot in former.equipment if slot >= 0}
-    held = {(row.place, row.slot) for row in await item_rows.slots_of_place(tx, former.id, INVENTORY)}
-    if worn - held:
+async def _require_worn(tx: Reading, undoing: Undoing, former: Player, put_on: set[int]) -> None:
+    """Each slot that is worn again holds what it held when it was taken off, before anything of that request."""
+    worn = {(INVENTORY, slot) for slot in put_on if slot >= 0}
+    held = items.stacks(await item_rows.slots_of_place(tx, former.id, INVENTORY))
+    then: dict[Spot, Stack | None] = {spot: held.get(spot) for spot in worn}
+    together = await rows.back(tx, former.id, undoing.told.seq, 0, 1)
+    same = [step for step in together if step.request_id == undoing.told.request_id]
+    for step in [*await _later(tx, undoing), *same] if worn else ():
+        before, after_ = _side(step.before, undoing.spelling).slots, _side(step.after, undoing.spelling).slots
+        then |= {spot: before.get(spot) for spot in worn & (before.keys() | after_.keys())}
+    if any(spot not in held or not _same(held[spot], then[spot]) for spot in worn):
         raise undoing.conflict("what it wore is not in its slot any more")
 
 
@@ -227,13 +291,13 @@ LOADED = "it brought in, or threw away, very many rows at once"
 
 def undoable(told: Told) -> bool:
     """Whether there is a way back at all; it may be too late for it."""
-    return told.kind in RULES and not _told_to_game(told)
+    return told.kind in RULES and not _told_to_game(told) and told.followed and told.depth < DEEPEST
 
 
 def needed(told: Told) -> frozenset[str]:
     """Which roles and powers it takes to undo it, or to hear why that cannot be."""
     needs, _ = RULES.get(told.kind, (ANYBODY, None))
-    return needs | (account_undo.QUERY if told.about_account else ANYBODY) | (LINK if told.over_link else ANYBODY)
+    return needs | (account_undo.QUERY if told.about_account else ANYBODY) | (LINK if told.from_game else ANYBODY)
 
 
 def _rule(told: Told) -> Rule:
@@ -248,11 +312,11 @@ def _told_to_game(told: Told) -> bool:
     return told.kind.startswith("user_") and told.player_id is not None
 
 
-async def _lock(tx: Reading, told: Told) -> None:
+async def _lock(tx: Reading, told: Told, actor: Actor) -> None:
     """The character; of one that is gone, its account."""
     locked = await players.lock_by_id(tx, told.player_id) if told.player_id else None
     if locked is None and told.user_id:
-        await users.lock(tx, told.user_id)
+        await powers.lock(tx, told.user_id, actor.id)
 
 
 async def _locked(tx: Reading, undoing: Undoing) -> Player:
@@ -280,6 +344,17 @@ def _lasting(side: Trace) -> Trace:
 
 def _without(bags: Mapping[str, int], gone: Mapping[str, int]) -> dict[str, int]:
     return {bag: size for bag, size in bags.items() if bag not in gone}
+
+
+def _added(before: Mapping[str, int], after_: Mapping[str, int]) -> Counter[str]:
+    added = Counter(after_)
+    added.subtract(before)
+    return added
+
+
+def _same(one: Stack | None, other: Stack | None) -> bool:
+    """The same thing, be it more or less of it."""
+    return one is not None and other is not None and one._replace(quantity=1) == other._replace(quantity=1)
 
 
 def _quantity(stack: Stack | None) -> int:

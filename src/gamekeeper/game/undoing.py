@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import Sizes
@@ -10,6 +10,14 @@ from gamekeeper.game.refusals import UndoConflict
 from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import Told
+
+
+class Actor(NamedTuple):
+    """Whoever asks."""
+
+    id: str
+    name: str
+    require: Callable[[frozenset[str]], None]  # refuses when they lack one of these roles and powers
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +29,8 @@ class Undoing:
     after: Trace
     spelling: Spelling
     room: Sizes
-    actor_id: str
-    actor: str
+    actor: Actor
+    earlier: frozenset[int]  # what took it back before, what took that back, and so on
 
     def conflict(self, why: str) -> UndoConflict:
         return UndoConflict(seq=self.told.seq, why=why)

@@ -5,7 +5,8 @@ import itertools
 import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from msgspec import Struct
@@ -48,22 +49,24 @@ class _Node:
         self.methods: dict[str, Route] = {}
 
 
+class Pages(NamedTuple):
+    """What is there for people, and no operation of the API."""
+
+    root: bytes  # all of them are at or below this path
+    routes: tuple[Route, ...]
+    refused: Callable[[Request, Refusal], bytes]  # how they put a refusal
+    live: object  # what they keep in this process
+
+
 class Asgi:
-    def __init__(
-        self,
-        keeper: Keeper,
-        callers: Callers,
-        start: Hook,
-        stop: Hook,
-        pages: tuple[Route, ...] = (),
-        live: object = None,
-    ) -> None:
-        """`pages` are for people, and no operations of the API; `live` is what they keep in this process."""
+    def __init__(self, keeper: Keeper, callers: Callers, start: Hook, stop: Hook, pages: Pages | None = None) -> None:
         self._keeper = keeper
         self._callers = callers
         self._files = Files(openapi.document(ROUTES, keeper.settings))
-        self._start, self._stop, self.live = start, stop, live
-        self._root = _tree((*ROUTES, *pages, *((METRICS,) if keeper.settings.metrics_token else ())))
+        self._start, self._stop, self._pages = start, stop, pages
+        self.live = pages.live if pages else None
+        more = (*(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
+        self._root = _tree((*ROUTES, *more))
         self.admission = Admission(keeper.settings.requests_in_flight)
         self._proxies, self._cors = Proxies(keeper.settings), Cors(keeper.settings)
         self._heads = Heads(keeper.settings, self._cors)
@@ -100,6 +103,8 @@ class Asgi:
             live=self.live,
             asked=(scope.get("raw_path") or b"", scope["query_string"]),
         )
+        if self._pages and _below(self._pages.root, request.asked[0]):
+            request.refused = partial(self._pages.refused, request)
         status, body = await self._answer(request, scope, receive)
         await send({"type": "http.response.start", "status": status, "headers": self._heads.of(request, status, body)})
         await send({"type": "http.response.body", "body": body, "more_body": request.stream is not None})
@@ -193,6 +198,10 @@ class Asgi:
                 return
 
 
+def _below(root: bytes, path: bytes) -> bool:
+    return path.startswith(root) and path[len(root) :][:1] in b"/?"
+
+
 def _beneath(node: _Node, segment: bytes, params: list[str]) -> _Node:
     literal = node.literals.get(segment.lower() if node.any_case else segment)
     if literal is not None:
@@ -250,9 +259,7 @@ async def _told_on(request: Request, stream: AsyncGenerator[bytes], send: Send) 
     """Until it ends, or nobody listens any more."""
     gone = asyncio.ensure_future(request.gone())
     try:
-        async for piece in stream:
-            if gone.done():
-                break
+        while piece := await _piece(stream, gone):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     except Exception:  # noqa: BLE001 - the head is sent: all that is left is to end, and to say it in the log
         log.failure(request.id)
@@ -260,6 +267,18 @@ async def _told_on(request: Request, stream: AsyncGenerator[bytes], send: Send) 
         gone.cancel()
         await stream.aclose()
     await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _piece(stream: AsyncGenerator[bytes], gone: asyncio.Future[None]) -> bytes:
+    """The next one; nothing at its end, and as soon as nobody listens."""
+    piece = asyncio.ensure_future(anext(stream, b""))
+    try:
+        await asyncio.wait({piece, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return piece.result() if piece.done() else b""
+    finally:
+        if not piece.done():
+            piece.cancel()
+            await asyncio.wait({piece})
 
 
 def _refused(request: Request, refusal: Refusal) -> tuple[int, bytes]:

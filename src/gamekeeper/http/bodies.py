@@ -47,12 +47,13 @@ def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
 
 def public_part(body: Struct) -> dict[str, object]:
     """The body without its secrets: what a fingerprint may be made of."""
-    given = {name: getattr(body, name) for name in _public_names(type(body))}
+    given = {name: getattr(body, name) for name in public_names(type(body))}
     return {name: msgspec.to_builtins(value) for name, value in given.items() if value is not msgspec.UNSET}
 
 
 @cache
-def _public_names(shape: type[Struct]) -> list[str]:
+def public_names(shape: type[Struct]) -> list[str]:
+    """Only here is said what is secret."""
     return [each.name for each in msgspec.structs.fields(shape) if not _is_secret(each.type)]
 
 

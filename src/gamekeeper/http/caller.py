@@ -21,6 +21,7 @@ class Caller:
     token_id: str
     read_only: bool
     rights: frozenset[str]  # roles, and the powers that the API asks for
+    session: bool = False  # a person's in a browser, which ends when they rest
 
     def require(self, needs: frozenset[str]) -> None:
         missing = needs - self.rights
@@ -65,7 +66,7 @@ class Callers:
         held = {"users.query": row.users_query, "users.manage": row.users_manage, "game.link": row.game_link}
         powers = {"ban": row.ban, "kick": row.kick, "mute": row.mute}
         rights = frozenset(right for right, has in (held | powers).items() if has)
-        caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights)
+        caller = Caller(row.user_id, row.name, row.token_id, row.read_only, rights, row.session)
         if not used:
             return caller  # not believed: the next use would go by without being noted
         self._used.add(row.token_id)

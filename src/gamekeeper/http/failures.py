@@ -134,8 +134,8 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     history.spells: THEN,
     history.variables: THEN,
     history.undone: (
-        *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchItem, no.NoSuchUser),
-        *(no.NotUndoable, no.AlreadyUndone, no.UndoConflict),
+        *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
+        *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
         *(no.AlreadyBanned, no.AlreadyMuted, no.NotBanned, no.NotMuted),
     ),

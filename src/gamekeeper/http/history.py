@@ -11,9 +11,11 @@ from gamekeeper.game import history, lookup, undo
 from gamekeeper.game.history import Moment, Page
 from gamekeeper.game.inventory import BANK, INVENTORY, sizes
 from gamekeeper.game.refusals import BadField
+from gamekeeper.game.undoing import Actor
 from gamekeeper.http import paging, spelling, wire
+from gamekeeper.http.caller import Caller
 from gamekeeper.http.request import CONTROL, Request
-from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, Filter, Told
+from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, Filter, one
 
 DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
 JSON, CSV = "json", "csv"
@@ -32,12 +34,12 @@ async def changes(request: Request) -> bytes:
     cursor = None if before == NEVER else before
     page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, cursor, limit))
     if form == JSON:
-        return wire.encode(told(page))
+        return wire.encode(told(page, request.caller))
     request.content_type = b"text/csv; charset=utf-8"
     request.answer_headers.append((b"content-disposition", b'attachment; filename="changes.csv"'))
     if page.next is not None:
         request.answer_headers.append((b"x-next", str(page.next).encode()))
-    return table(page)
+    return table(page, request.caller)
 
 
 async def items(request: Request) -> bytes:
@@ -72,14 +74,19 @@ async def undone(request: Request) -> bytes:
     """Take a change back, if what it changed is still as it left it."""
     seq = _number(request.params[0], "seq")
     keeper, caller = request.keeper, request.caller
-    _, needs = await undo.require(keeper.store, seq)
-    caller.require(needs & {ACCOUNTS})  # before the rest, which would tell what kind of change it was
-    caller.require(needs)
-    by = (caller.account_id, caller.name)
+    kept = await one(keeper.store, seq)
+    if kept:  # what is gone may have been undone under this key before: the rule is asked after the replay
+        _require(caller, undo.needed(kept))
+    by = Actor(caller.account_id, caller.name, partial(_require, caller))
     decide = partial(undo.undo, seq=seq, actor=by, spelling=keeper.changes.spelling, room=sizes(keeper.settings))
     answer = await request.change(decide, spelling.undone)
     request.callers.forget()  # it may be powers that were taken back
     return answer
+
+
+def _require(caller: Caller, needs: frozenset[str]) -> None:
+    caller.require(needs & {ACCOUNTS})  # before the rest, which would tell what kind of change it was
+    caller.require(needs)
 
 
 def filter_of(request: Request) -> Filter:
@@ -153,23 +160,23 @@ def _text(request: Request, name: str) -> str | None:
     return text or None
 
 
-def told(page: Page) -> wire.History:
-    return wire.History([spelling.told(each, page.undone.get(each.seq)) for each in page.changes], page.next)
+def told(page: Page, caller: Caller) -> wire.History:
+    return wire.History([spelling.told(each, page.undone.get(each.seq), caller) for each in page.changes], page.next)
 
 
-def table(page: Page) -> bytes:
+def table(page: Page, caller: Caller) -> bytes:
     """What a spreadsheet could take for a formula is told to be text."""
     out = io.StringIO()
     writer = csv.writer(out)
     names = wire.ToldChange.__struct_fields__
     writer.writerow(names)
     for each in page.changes:
-        writer.writerow(_cells(each, page.undone.get(each.seq)))
+        writer.writerow(_cells(spelling.told(each, page.undone.get(each.seq), caller)))
     return out.getvalue().encode()
 
 
-def _cells(change: Told, undone_by: int | None) -> Sequence[str]:
-    return [_cell(value) for value in msgspec.structs.astuple(spelling.told(change, undone_by))]
+def _cells(change: wire.ToldChange) -> Sequence[str]:
+    return [_cell(value) for value in msgspec.structs.astuple(change)]
 
 
 def _cell(value: object) -> str:

@@ -26,6 +26,7 @@ LINK_ROOT = "/api/link/"  # where all that game servers say and ask begins
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+REPLAYED = (b"idempotent-replay", b"true")
 POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to do with it
 NOBODY = Caller("", "", "", read_only=True, rights=frozenset())
 
@@ -93,7 +94,7 @@ class Request:
     def done(self, done: Done) -> bytes:
         self.entries = done.entries
         if done.replayed:
-            self.answer_headers.append((b"idempotent-replay", b"true"))
+            self.answer_headers.append(REPLAYED)
         return done.answer
 
     def _key(self) -> str | None:

@@ -22,6 +22,7 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.game.spelling import Trace
 from gamekeeper.game.tokens import Pair
 from gamekeeper.http import wire
+from gamekeeper.http.caller import Caller
 from gamekeeper.http.wire import encode
 from gamekeeper.store import catalogue, feed, history
 from gamekeeper.store.players import Record
@@ -202,7 +203,8 @@ def feed_changes(changes: Sequence[feed.Change]) -> list[wire.FeedChange]:
     return [_feed_change(each) for each in changes]
 
 
-def told(change: history.Told, undone_by: int | None) -> wire.ToldChange:
+def told(change: history.Told, undone_by: int | None, caller: Caller) -> wire.ToldChange:
+    """As the caller sees it, who may undo it or not."""
     return wire.ToldChange(
         change.seq,
         instant(change.at),
@@ -220,7 +222,7 @@ def told(change: history.Told, undone_by: int | None) -> wire.ToldChange:
         change.reason,
         change.undoes,
         undone_by,
-        undone_by is None and undo.undoable(change),
+        undone_by is None and undo.undoable(change) and not caller.read_only and undo.needed(change) <= caller.rights,
     )
 
 

@@ -10,6 +10,7 @@ from gamekeeper.store.table import as_table
 
 SQL = Statements("history")
 NEVER = 2**63 - 1  # later than every time, larger than every number
+LETTERS = 4_000_000  # in both sides of the changes of a page, about
 ALL, OF_PLAYER, OF_USER, BY_ACTOR = "all", "player", "user", "actor"
 
 
@@ -32,6 +33,9 @@ class Told(NamedTuple):
     actor: str | None
     player: str | None
     user: str | None
+    followed: bool  # all that came after it is still in the ledger
+    from_game: bool  # a game reported it, or the change that was taken back in the first place
+    depth: int = 0  # how many changes it takes back, each through the next
 
     @property
     def about_account(self) -> bool:
@@ -62,19 +66,20 @@ class Filter(NamedTuple):
 
 class Reached(NamedTuple):
     seq: int
-    at: int
+    at: int  # the latest of them: one clock that was wrong does not end a search
     rows: int
 
 
 class Step(NamedTuple):
     seq: int
-    at: int
     kind: str
     before: bytes | str | None
     after: bytes | str | None
+    request_id: str
 
 
-async def page(tx: Reading, wanted: Filter, before: int, window: int, limit: int) -> list[Told]:
+async def page(tx: Reading, wanted: Filter, before: int, window: int, limit: int, letters: int = LETTERS) -> list[Told]:
+    """`letters`: of both sides together; the row with which there are so many is the last."""
     rows = await tx.all(
         SQL.page,
         before,
@@ -91,8 +96,9 @@ async def page(tx: Reading, wanted: Filter, before: int, window: int, limit: int
         f"%{wanted.item_id}%" if wanted.item_id else None,
         wanted.user_id,
         wanted.actor_id,
+        letters,
     )
-    return [_told(row) for row in rows]
+    return await _traced([_told(row) for row in rows], tx)
 
 
 async def reached(tx: Reading, wanted: Filter, before: int, window: int) -> Reached:
@@ -102,19 +108,49 @@ async def reached(tx: Reading, wanted: Filter, before: int, window: int) -> Reac
 
 async def one(tx: Reading, seq: int) -> Told | None:
     row = await tx.one(SQL.one, seq)
-    return _told(row) if row else None
+    return (await _traced([_told(row)], tx))[0] if row else None
 
 
 async def undoing(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]]:
     """What takes each of them back, and what takes that back: from a number to those that do."""
     found: dict[int, list[int]] = {}
-    for seq, undoes in await tx.all(SQL.undoing, as_table({"seq": each} for each in numbers)):
+    for seq, undoes in await tx.all(SQL.undoing, _table(numbers)):
         found.setdefault(undoes, []).append(seq)
+    return found
+
+
+async def origins(tx: Reading, numbers: Iterable[int]) -> dict[int, tuple[bool, int]]:
+    """From whom the first of those came that each takes back, and how many there are; what is gone may be a game's."""
+    found: dict[int, tuple[bool, int]] = {}
+    for seq, undoes, over_link in await tx.all(SQL.origins, _table(numbers)):
+        from_game, depth = found.get(undoes, (True, 0))
+        found[seq] = (bool(over_link), 0) if undoes is None else (from_game, depth + 1)
     return found
 
 
 async def back(tx: Reading, player_id: str, before: int, since: int, limit: int) -> list[Step]:
     return [Step(*row) for row in await tx.all(SQL.back, player_id, before, since, limit)]
+
+
+async def until(tx: Reading, player_id: str, at: int, most: int) -> int:
+    row = await tx.one(SQL.until, player_id, at, most)
+    return row[0] if row else 0
+
+
+async def any_until(tx: Reading, player_id: str, seq: int) -> bool:
+    return await tx.one(SQL.any_until, player_id, seq) is not None
+
+
+async def since(tx: Reading, player_id: str, seq: int, most: int) -> tuple[int, int]:
+    """How many changes, counted up to so many; and how many of them `back` would tell."""
+    row = await tx.one(SQL.since, player_id, seq, most)
+    return (row[0], row[1]) if row else (0, 0)
+
+
+async def of_account(tx: Reading, user_id: str, after: int, kinds: Iterable[str], but: Iterable[int]) -> int | None:
+    """The first of these kinds after a number, but for some."""
+    row = await tx.one(SQL.of_account, user_id, after, as_table({"kind": each} for each in kinds), _table(but))
+    return row[0] if row else None
 
 
 async def first_from(tx: Reading, seq: int) -> tuple[int, int] | None:
@@ -123,4 +159,19 @@ async def first_from(tx: Reading, seq: int) -> tuple[int, int] | None:
 
 
 def _told(row: Row) -> Told:
-    return Told(*row)._replace(over_link=bool(row[5]))
+    *told, followed = row
+    return Told(*told, followed=bool(followed), from_game=bool(row[5]))._replace(over_link=bool(row[5]))
+
+
+async def _traced(told: list[Told], tx: Reading) -> list[Told]:
+    """With where those come from that take others back."""
+    undos = [each.seq for each in told if each.undoes is not None]
+    found = await origins(tx, undos) if undos else {}
+    return [
+        each._replace(from_game=found[each.seq][0], depth=found[each.seq][1]) if each.seq in found else each
+        for each in told
+    ]
+
+
+def _table(numbers: Iterable[int]) -> str:
+    return as_table({"seq": each} for each in numbers)

@@ -1,9 +1,13 @@
--- The newest first, out of so many rows before a number: what is filtered out must not make a request long.
+-- The newest first, out of so many rows before a number: what is filtered out must not make a request long. It ends with
+-- the row whose two sides make the page as long as it may be.
 -- name: page
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
        (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
-       (SELECT u.name FROM users u WHERE u.id = l.user_id)
-FROM (SELECT * FROM (
+       (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch)
+FROM (SELECT kept.*, COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH(CAST(after AS TEXT)), 0) AS letters,
+             SUM(COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH(CAST(after AS TEXT)), 0))
+                 OVER (ORDER BY seq DESC) AS so_far
+      FROM (SELECT * FROM (
           SELECT * FROM (SELECT * FROM ledger WHERE CAST($4 AS TEXT) = 'all' AND seq < $1
                          ORDER BY seq DESC LIMIT $2) AS of_all
           UNION ALL
@@ -24,12 +28,13 @@ FROM (SELECT * FROM (
         AND (CAST($12 AS TEXT) IS NULL OR CAST(before AS TEXT) LIKE $12 OR CAST(after AS TEXT) LIKE $12)
         AND (CAST($13 AS {guid}) IS NULL OR user_id = $13)
         AND (CAST($14 AS {guid}) IS NULL OR (actor_id = $14 AND NOT over_link))
-      ORDER BY seq DESC LIMIT $3) AS l
+      ORDER BY seq DESC LIMIT $3) AS kept) AS l
+WHERE so_far - letters < $15
 ORDER BY seq DESC;
 
--- The last of the rows that were looked at: its number, its time, and how many there were.
+-- The last of the rows that were looked at, the latest time, and how many there were.
 -- name: reached
-SELECT COALESCE(MIN(seq), 0), COALESCE(MIN(at), 0), COUNT(*)
+SELECT COALESCE(MIN(seq), 0), COALESCE(MAX(at), 0), COUNT(*)
 FROM (SELECT * FROM (SELECT seq, at FROM ledger WHERE CAST($3 AS TEXT) = 'all' AND seq < $1
                      ORDER BY seq DESC LIMIT $2) AS of_all
       UNION ALL
@@ -46,7 +51,7 @@ FROM (SELECT * FROM (SELECT seq, at FROM ledger WHERE CAST($3 AS TEXT) = 'all' A
 -- name: one
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
        (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
-       (SELECT u.name FROM users u WHERE u.id = l.user_id)
+       (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch)
 FROM ledger l WHERE seq = $1;
 
 -- What takes these changes back, and what takes that back, and so on.
@@ -54,13 +59,44 @@ FROM ledger l WHERE seq = $1;
 WITH RECURSIVE chain (seq, undoes) AS (
     SELECT r.seq, r.undoes
     FROM json_each($1) AS given, {each} ledger r WHERE r.undoes = CAST(given.value->>'seq' AS {long}) {end_each}
-    UNION ALL
+    UNION
     SELECT r.seq, r.undoes FROM chain, {each} ledger r WHERE r.undoes = chain.seq {end_each})
 SELECT seq, undoes FROM chain;
 
--- One character's changes, the newest first, back to a number.
+-- What these changes take back, and what that takes back, down to the first.
+-- name: origins
+WITH RECURSIVE chain (seq, undoes, over_link) AS (
+    SELECT r.seq, r.undoes, r.over_link
+    FROM json_each($1) AS given, {each} ledger r WHERE r.seq = CAST(given.value->>'seq' AS {long}) {end_each}
+    UNION
+    SELECT r.seq, r.undoes, r.over_link FROM chain, {each} ledger r WHERE r.seq = chain.undoes {end_each})
+SELECT seq, undoes, over_link FROM chain ORDER BY seq;
+
+-- One character's changes that may say what it holds, the newest first, back to a number.
 -- name: back
-SELECT seq, at, kind, before, after FROM ledger WHERE player_id = $1 AND seq < $2 AND seq > $3 ORDER BY seq DESC LIMIT $4;
+SELECT seq, kind, before, after, request_id FROM ledger
+WHERE player_id = $1 AND seq < $2 AND seq > $3 AND kind <> 'player_changed' AND kind NOT LIKE 'user%'
+ORDER BY seq DESC LIMIT $4;
+
+-- The newest change of a character that is no later than a time, among its newest so many.
+-- name: until
+SELECT seq FROM (SELECT seq, at FROM ledger WHERE player_id = $1 ORDER BY seq DESC LIMIT $3) AS looked_at
+WHERE at <= $2 ORDER BY seq DESC LIMIT 1;
+
+-- name: any_until
+SELECT seq FROM ledger WHERE player_id = $1 AND seq <= $2 LIMIT 1;
+
+-- How many changes of a character there are after a number, up to so many, and how many of them `back` would tell.
+-- name: since
+SELECT COUNT(*), COUNT(CASE WHEN kind <> 'player_changed' AND kind NOT LIKE 'user%' THEN 1 END)
+FROM (SELECT kind FROM ledger WHERE player_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3) AS looked_at;
+
+-- The first change of one of these kinds that was made to an account itself after a number.
+-- name: of_account
+SELECT seq FROM ledger
+WHERE user_id = $1 AND seq > $2 AND player_id IS NULL AND kind IN (SELECT value->>'kind' FROM json_each($3))
+  AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($4))
+ORDER BY seq LIMIT 1;
 
 -- The first row from a number on: its number and its time.
 -- name: first_from

@@ -24,6 +24,11 @@ async def find(tx: Reading, source: str) -> State | None:
     return State(row[0], row[1], row[2], row[3], row[4], _text(row[5]), row[6]) if row else None
 
 
+async def any_from(tx: Reading, at: int) -> bool:
+    """Whether one was not over yet at that time."""
+    return await tx.one(SQL.any_from, at) is not None
+
+
 def save(tx: Writing, state: State) -> None:
     tx.later(SQL.save, state.source, state.stage, state.last, state.report, state.listed, state.counts)
 

@@ -1,6 +1,9 @@
 -- name: find
 SELECT source, stage, last, report, listed, counts, finished_at FROM imports WHERE source = $1;
 
+-- name: any_from
+SELECT source FROM imports WHERE finished_at IS NULL OR finished_at >= $1 LIMIT 1;
+
 -- name: save
 INSERT INTO imports (source, stage, last, report, listed, counts, started_at, finished_at)
 VALUES ($1, $2, $3, $4, $5, $6, {now}, CASE WHEN $2 = 'done' THEN {now} END)

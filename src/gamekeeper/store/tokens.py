@@ -21,6 +21,7 @@ class CallerRow(NamedTuple):
     ban: bool
     kick: bool
     mute: bool
+    session: bool  # a person's in a browser
 
 
 class RefreshRow(NamedTuple):
@@ -77,7 +78,7 @@ async def caller(tx: Reading, access_hash: str) -> CallerRow | None:
     row = await tx.one(SQL.caller, access_hash)
     if row is None:
         return None
-    return CallerRow(row[0], bool(row[1]), row[2], row[3], row[4], *(bool(flag) for flag in row[5:11]))
+    return CallerRow(row[0], bool(row[1]), row[2], row[3], row[4], *(bool(flag) for flag in row[5:12]))
 
 
 async def owner_of_refresh(tx: Reading, refresh_hash: str) -> str | None:

@@ -1,6 +1,6 @@
 -- name: caller
 SELECT t.id, t.read_only, t.access_expires - {now}, u.id, u.name, u.users_query, u.users_manage, u.game_link,
-       u.ban, u.kick, u.mute
+       u.ban, u.kick, u.mute, t.idle_ms IS NOT NULL
 FROM tokens t JOIN users u ON u.id = t.user_id LEFT JOIN token_rounds r ON r.user_id = t.user_id
 WHERE t.access_hash = $1 AND t.revoked_at IS NULL AND t.round = COALESCE(r.number, 0)
   AND t.access_expires > {now} AND (t.idle_ms IS NULL OR COALESCE(t.last_used, t.issued_at) > {now} - t.idle_ms) AND u.api;

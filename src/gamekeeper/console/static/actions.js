@@ -1,6 +1,13 @@
 // A form that changes something: what will change is shown in a dialog, and done from there.
 const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathname + location.search, "Content-Type": "application/x-www-form-urlencoded" });
 
+export const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
+
+// It came too early or from something in between: it does not say what became of what was sent.
+export function lost(answer) {
+  return answer.headers.has("Retry-After") || !answer.headers.get("Content-Type")?.startsWith("text/html");
+}
+
 export async function openAction(event) {
   const form = event.target;
   if (!form.matches("form[data-action], form[data-confirm]")) return;
@@ -15,9 +22,10 @@ export async function openAction(event) {
       location.assign(answer.url);
       return;
     }
-    show(dialog, await answer.text());
+    if (form.matches("form[data-confirm]") && lost(answer)) say(form, UNKNOWN); // the form and its key stay
+    else show(dialog, await answer.text());
   } catch {
-    say(form, "The server cannot be reached. Nothing may have been done: try again; it is never done twice.");
+    say(form, form.matches("form[data-confirm]") ? UNKNOWN : "The server cannot be reached. Nothing was done: try again.");
   } finally {
     setBusy(form, false);
   }
@@ -33,7 +41,7 @@ function show(dialog, html) {
   (dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close]"))?.focus();
 }
 
-function say(form, text) {
+export function say(form, text) {
   let notice = form.querySelector(".notice");
   if (!notice) {
     notice = document.createElement("p");

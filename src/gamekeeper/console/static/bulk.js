@@ -2,16 +2,18 @@
 // the run is kept while the tab is open, so that a lost connection or a reload loses neither it nor its undo.
 import { MOST, select, selected } from "./selection.js";
 import { answerOf, Lost } from "./bulk_requests.js";
+import { chooser } from "./chooser.js";
 
 const KEPT = "gamekeeper-bulk";
 const AT_ONCE = 4;
 const GIVEN = ["done", "lost"]; // certainly, or maybe
+const UNKEPT = new Set(["lines", "before"]); // of a row: long, and not needed to go on
 const SHOWN = 3; // lines of a row before the rest is folded away
 const WORDS = { ready: "", sending: "…", lost: "Not known yet: go on to find out", done: { give: "Given", undo: "Taken back" } };
 
 const page = document.getElementById("bulk");
 const part = (name) => page.querySelector(`[data-${name}]`);
-const [plan, question, progress] = [part("plan"), part("confirm-all"), part("progress")];
+const [plan, question, progress, item] = [part("plan"), part("confirm-all"), part("progress"), part("suggest")];
 let run = restored() ?? planned();
 let stopped = false;
 
@@ -29,12 +31,20 @@ function planned() {
 function restored() {
   const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
   if (kept?.me !== page.dataset.me) return null; // keys are one keeper's own: another would give again
-  for (const row of kept.rows) if (row.state === "sending") row.state = "lost";
+  for (const row of kept.rows) Object.assign(row, { state: row.state === "sending" ? "lost" : row.state, lines: [] });
   kept.stage = "over";
   return left(kept).length === 0 && selected().size > 0 ? null : kept;
 }
 
-const save = () => sessionStorage.setItem(KEPT, JSON.stringify(run));
+function save() {
+  try {
+    sessionStorage.setItem(KEPT, JSON.stringify(run, (name, value) => (UNKEPT.has(name) ? undefined : value)));
+    part("unkept").hidden = true;
+  } catch {
+    part("unkept").hidden = false; // it goes on: only a reload would lose it
+  }
+}
+
 const done = () => run.rows.filter((row) => row.state === "done");
 const many = (count) => `${count} ${count === 1 ? "character" : "characters"}`;
 const what = () => `${Number(run.quantity).toLocaleString()} × ${run.item.name}`;
@@ -75,7 +85,8 @@ async function note(row, told) {
 
 async function numberOf(row) {
   const { ok, told } = await answerOf(`/console/bulk/given?${new URLSearchParams({ player: row.id, run: run.id })}`);
-  return ok ? (told.numbers[0] ?? null) : null;
+  if (!ok) throw new Lost(told.Message); // "none" would be an answer
+  return told.numbers[0] ?? null;
 }
 
 // One after the other, a few at once, until all are through or somebody stops it.
@@ -86,7 +97,7 @@ async function course(rows, step, stage, said) {
   let through = 0;
   let problem = "";
   refresh(said);
-  part("stop").focus();
+  part("course").focus(); // not Stop: a second Enter is not meant for it
   const work = async () => {
     while (!stopped && waiting.length) {
       const row = waiting.shift();
@@ -137,8 +148,20 @@ function outcome() {
   ].join(" ").trim();
 }
 
-function undoAll() {
-  const rows = run.rows.filter((row) => GIVEN.includes(row.state));
+// What is lost may be under way still. Sent again with its key it is given once, and its number is known.
+async function settle() {
+  const unsure = run.rows.filter((row) => row.state === "lost");
+  if (!unsure.length) return true;
+  const { problem, whole } = await course(unsure, carryOut, "running", `Finding out whether ${many(unsure.length)} got it.`);
+  run.stage = "over";
+  save();
+  if (!whole) refresh(`${problem || "Stopped."} Nothing was taken back. ${outcome()}`);
+  return whole;
+}
+
+async function undoAll() {
+  if (!(await settle())) return;
+  const rows = run.rows.filter((row) => row.state === "done");
   for (const row of run.rows) {
     const { state, said, lines, seen } = row;
     row.before = { state, said, lines, seen };
@@ -255,40 +278,17 @@ function forget() {
   refresh();
 }
 
-const GUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-
-function lost(failure) {
-  if (!(failure instanceof Lost)) throw failure;
-  return { ok: false };
-}
-
-// The newest word counts: an answer to an older one that comes late is dropped.
-let asked = 0;
-async function findItems(text) {
-  asked += 1;
-  const mine = asked;
-  const { ok, told } = await answerOf(`/console/suggest/items?${new URLSearchParams({ q: text })}`).catch(lost);
-  if (mine !== asked) return;
-  const found = ok ? told.found : [];
-  if (GUID.test(text)) found.push({ id: text.toLowerCase(), label: `item ${text}` });
-  const options = found.map((each) => new Option(each.label || each.id, each.id));
-  plan.elements.given.replaceChildren(...(options.length ? options : [new Option("Nothing has that in its name", "")]));
-}
-
+chooser(item); // before our own submit, which waits for it
 plan.addEventListener("submit", (event) => {
   event.preventDefault();
-  const chosen = plan.elements.given.selectedOptions[0];
-  Object.assign(run, { item: { id: chosen.value, name: chosen.text }, quantity: plan.elements.quantity.value, overflow: plan.elements.overflow.checked });
+  const chosen = { id: plan.elements.given.value, name: item.value.trim() };
+  Object.assign(run, { item: chosen, quantity: plan.elements.quantity.value, overflow: plan.elements.overflow.checked });
   lookAtAll(run.rows);
 });
 question.addEventListener("submit", (event) => {
   event.preventDefault();
   run.reason = question.elements.reason.value.trim();
   carryOutAll();
-});
-part("find").addEventListener("input", (event) => findItems(event.target.value.trim()));
-part("find").addEventListener("keydown", (event) => {
-  if (event.key === "Enter") event.preventDefault(); // it searches by itself
 });
 part("clear").addEventListener("click", () => {
   select([]);

@@ -1,10 +1,11 @@
 // A request that is sent again while the server is away or busy; what it carries makes that harmless.
 const TRIES = 5;
+const FAULT = 500; // and above: the server's own, and whether anything was done is not known
 const SIGNED_OUT = new Set(["sign_in_first", "forged_form"]);
 
 export class Lost extends Error {}
 
-// With fields it is a form, without them a question. Throws Lost when nobody answers.
+// With fields it is a form, without them a question. Throws Lost when nobody answers, or only with a fault of the server's.
 export async function answerOf(address, fields) {
   let problem = "";
   for (let tried = 0; tried < TRIES; tried += 1) {
@@ -13,7 +14,7 @@ export async function answerOf(address, fields) {
       const answer = await fetch(address, asked(fields));
       const told = await answer.json();
       if (SIGNED_OUT.has(told.Code)) throw new Lost("Your session has ended. Sign in again in another tab, then reload this page: it goes on from here.");
-      if (!answer.headers.has("Retry-After")) return { ok: answer.ok, told };
+      if (!answer.headers.has("Retry-After") && answer.status < FAULT) return { ok: answer.ok, told };
       problem = told.Message;
     } catch (failure) {
       if (failure instanceof Lost) throw failure;

@@ -2,6 +2,7 @@
 import { openAction } from "./actions.js";
 import { searchBox } from "./search.js";
 
+const DATE = "2026-01-31 ".length; // of a time in UTC: on the same day it is said once
 const THEME = "gamekeeper-theme";
 const root = document.documentElement;
 
@@ -21,9 +22,15 @@ export function localTimes(within = document) {
     const moment = new Date(each.dateTime);
     if (Number.isNaN(moment.getTime())) continue;
     each.dataset.local = "yes";
-    each.title = each.textContent.trim();
-    each.textContent = moment.toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+    const utc = each.title = each.textContent.trim();
+    const here = moment.toLocaleString([], { dateStyle: "medium", timeStyle: "medium" });
+    each.textContent = moment.getTimezoneOffset() ? `${here} ` : `${here} UTC`;
+    if (moment.getTimezoneOffset()) each.append(small(moment.getDate() === moment.getUTCDate() ? utc.slice(DATE) : utc));
   }
+}
+
+function small(text) {
+  return Object.assign(document.createElement("small"), { textContent: text });
 }
 
 async function showDone() {

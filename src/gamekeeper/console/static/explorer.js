@@ -1,4 +1,6 @@
 // The API explorer: answers below their operation, a filter while somebody types, and a line to copy.
+import { UNKNOWN, lost, say } from "./actions.js";
+
 const HEADERS = { "X-Fragment": "yes", "Content-Type": "application/x-www-form-urlencoded" };
 
 async function run(event) {
@@ -12,9 +14,10 @@ async function run(event) {
   try {
     const answer = await fetch(form.action, { method: "POST", body: fields, headers: HEADERS });
     if (answer.redirected) location.assign(answer.url); // the session has ended
+    else if (form.matches(".confirm") && lost(answer)) say(form, UNKNOWN); // the form and its key stay
     else show(place, await answer.text());
   } catch {
-    place.textContent = "The server cannot be reached. Try again: what is confirmed is never done twice.";
+    say(form, form.matches(".confirm") ? UNKNOWN : "The server cannot be reached. Nothing was done: try again.");
   } finally {
     for (const each of buttons) each.disabled = false;
   }

@@ -13,7 +13,7 @@ async function look() {
     if (answer.redirected) return location.reload();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const now = page.getElementById("checkup");
-    if (now) {
+    if (now?.dataset.process === before.dataset.process) { // another process knows nothing of this one's doctor
       before.replaceWith(now);
       localTimes(now);
     }

@@ -4,6 +4,7 @@ import { localTimes } from "./console.js";
 const AGAIN_MS = 5000;
 const place = document.querySelector("[data-events]");
 const lost = document.getElementById("lost");
+const LOST = lost.textContent;
 let source = null;
 let later = 0;
 
@@ -37,20 +38,28 @@ function open() {
   source.addEventListener("message", (event) => show(JSON.parse(event.data)));
   source.addEventListener("signed-out", () => location.reload());
   source.addEventListener("error", () => {
-    lost.hidden = false;
-    if (source.readyState === EventSource.CLOSED) later = setTimeout(comeBack, AGAIN_MS); // else the browser tries again
+    if (source.readyState === EventSource.CLOSED) comeBack();
+    else say(LOST); // the browser tries again
   });
 }
 
-// A stream that was refused: because nobody is signed in any more, or because the server cannot take it now.
+function say(text) {
+  lost.textContent = text;
+  lost.hidden = false;
+}
+
+// A stream that was refused says nothing: the same question in words does, and is no use of the session either.
 async function comeBack() {
+  later = setTimeout(open, AGAIN_MS);
   try {
-    const answer = await fetch(location.href, { headers: { "X-Fragment": "yes" } });
-    if (answer.redirected) return location.reload();
+    const answer = await fetch(place.dataset.events, { headers: { Accept: "application/json" } });
+    if (answer.ok) return answer.body.cancel();
+    const told = await answer.json();
+    if (told.Code === "sign_in_first") return location.reload();
+    say(told.Message);
   } catch {
-    // the server is away: the stream will not open either, and we are here again
+    say(LOST); // the server is away
   }
-  open();
 }
 
 function close() {
