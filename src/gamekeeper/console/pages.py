@@ -20,7 +20,7 @@ POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-SEE_OTHER = 303
+SEE_OTHER, NOTHING = 303, 204
 LOCAL = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")  # visible ASCII, and no backslash
 JSON = b"application/json"
 FRAGMENT = b"x-fragment"  # a script wants the middle of the page alone
@@ -72,6 +72,10 @@ def asked(request: Request) -> str:
     """The path and the query, as they came."""
     path, query = request.asked
     return (path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
+
+
+def wants_stream(request: Request) -> bool:
+    return request.headers.get(b"accept", b"").startswith(b"text/event-stream")
 
 
 def wants_json(request: Request) -> bool:

@@ -54,6 +54,9 @@ def _entered(handler: Handler, needs: frozenset[str], *, used: bool = True) -> H
         except SignInFirst:
             if pages.wants_json(request):
                 raise
+            if pages.wants_stream(request):  # a browser would complain of a page; of nothing it takes that it is over
+                request.status = pages.NOTHING
+                return b""
             return entrance.to_sign_in(request)
         request.caller.require(needs)
         return await handler(request, *body)
