@@ -251,6 +251,6 @@ def examined(database: str) -> list[Figure]:
 
 
 CASES = (
-    Case("a", "conservation", conserved, faults=(KEYS_OFF, EARLY_ANSWER)),
+    Case("a", "conservation", conserved, faults=(KEYS_OFF, EARLY_ANSWER), fault_engines=(SQLITE,)),
     Case("a", "power loss", powered, faults=(NORMAL,), engines=(SQLITE,)),
 )

@@ -271,4 +271,4 @@ def _fill(file: Path) -> None:
             filler.write(BLOCK)
 
 
-CASES = (Case("h", "disk full, I/O errors", survived, faults=(EARLY_ANSWER,)),)
+CASES = (Case("h", "disk full, I/O errors", survived, faults=(EARLY_ANSWER,), fault_engines=(SQLITE,)),)

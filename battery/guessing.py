@@ -280,4 +280,4 @@ async def _from_one(site: Site, chance: random.Random) -> int:
     return site.hashed() - before
 
 
-CASES = (Case("g", "guessing", guessing, (NO_DUMMY_HASH, COUNTED_AFTER)),)
+CASES = (Case("g", "guessing", guessing, (NO_DUMMY_HASH, COUNTED_AFTER), fault_engines=(POSTGRES,)),)

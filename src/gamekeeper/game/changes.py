@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.game.effects import Change, Untraced
-from gamekeeper.game.refusals import ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
+from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.spelling import Spelling, Whose
 from gamekeeper.store import keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Reading, Store, Writing
@@ -111,6 +111,8 @@ class Changes:
             return None
         if kept.fingerprint != intent.fingerprint:
             raise IdempotencyKeyReused
+        if kept.answer == keys.ERASED:
+            raise AnswerErased
         keys.touch(tx, intent.actor_id or "", intent.key or "")
         return Done(kept.answer, replayed=True)
 

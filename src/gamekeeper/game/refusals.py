@@ -31,7 +31,7 @@ Refusal
 │   ├── HistoryTrimmed  HistoryTooLong
 │   ├── ChangedMeanwhile     what was looked at before is not so any more
 │   ├── NotUndoable  AlreadyUndone  UndoConflict
-│   └── IdempotencyInProgress
+│   └── IdempotencyInProgress  AnswerErased
 ├── IdempotencyKeyReused
 ├── TooManyRequests          wait, and ask again
 │   └── TooManyGuesses  TooManyMails  TooManyRegistrations
@@ -312,6 +312,10 @@ class IdempotencyInProgress(Conflict):
     """The first request with this Idempotency-Key is still under way; ask again in a moment."""
 
     retry_after = 1
+
+
+class AnswerErased(Conflict):
+    """This was done, once; its answer was erased with the person whom it was about."""
 
 
 class IdempotencyKeyReused(Refusal):

@@ -209,7 +209,7 @@ def _key(route: Route) -> Iterator[Kind]:
         yield PARAMETERS.get(name) or _looked_up(route)
         yield errors.NoSuchRoute
     if takes_key(route):
-        yield from (no.IdempotencyKeyReused, no.IdempotencyInProgress)
+        yield from (no.IdempotencyKeyReused, no.IdempotencyInProgress, no.AnswerErased)
 
 
 def _looked_up(route: Route) -> Kind:

@@ -259,7 +259,11 @@ OfRequest = Annotated[str, Meta(description="Changes that the request with this 
 Because = Annotated[Text, Meta(description="Changes whose reason has this in it, in any case.")]
 OfKind = Annotated[str, Meta(description="Changes of this kind, such as `items_given`.")]
 Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table for spreadsheets; its `X-Next` is `Next`.")]
-Then = Annotated[str, Meta(description="The number of a change, or a time: how it was once that had happened.")]
+MOMENT = {"anyOf": [{"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}]}
+Then = Annotated[
+    str,
+    Meta(description="The number of a change, or a time: how it was once that had happened.", extra_json_schema=MOMENT),
+]
 Sought = Annotated[Text, Meta(description="An id, or the beginning or a part of a name or an email.")]
 
 
@@ -839,9 +843,7 @@ def rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> bytes:
 
 
 def revoked(answer: bytes, token_id: str) -> bytes:
-    """The answer about all tokens, made one about this token; nothing, once who had it is erased."""
-    if answer == b"{}":
-        return answer
+    """The answer about all tokens, made one about this token."""
     return encode(msgspec.structs.replace(msgspec.json.decode(answer, type=Revoked), tokenId=token_id))
 
 

@@ -8,6 +8,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("keys")
+ERASED = b"{}"  # an answer about somebody who is erased
 
 
 class Kept(NamedTuple):
