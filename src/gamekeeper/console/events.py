@@ -60,6 +60,6 @@ def _event(beat: Beat) -> bytes:
     told = {
         "texts": beat.texts,
         "charts": {name: each.points for name, each in beat.charts.items()},
-        "latest": str(beat.seen.latest) if beat.seen else None,
+        "latest": beat.seen.latest if beat.seen else None,
     }
     return b"data: " + wire.encode(told) + b"\n\n"

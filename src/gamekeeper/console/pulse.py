@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from gamekeeper.console import differences, pages
 from gamekeeper.game import history
 from gamekeeper.game.keeper import Keeper
@@ -35,7 +33,7 @@ class Seen(NamedTuple):
     online: int
     characters: int
     accounts: int | None  # for those who may know
-    latest: Markup
+    latest: str  # HTML, out of a template that escapes
 
 
 class Check(NamedTuple):
@@ -89,7 +87,7 @@ class Pulse:
         shown = pages.TEMPLATES.get_template("latest.html").render(
             changes=list(zip(page.changes, lines, strict=True)), undone=page.undone, accounts=accounts
         )
-        return Seen(online, characters, await keeper.lists.total(USERS) if accounts else None, Markup(shown))  # noqa: S704 - out of a template that escapes
+        return Seen(online, characters, await keeper.lists.total(USERS) if accounts else None, shown)
 
     async def _checked(self) -> list[Check]:
         await self._readiness.answer()

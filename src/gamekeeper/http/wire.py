@@ -200,12 +200,14 @@ Order = Annotated[Literal["Ascending", "Descending"], Meta(description="Descendi
 Direction = Annotated[Literal["Ascending", "Descending"], Meta(description="Of the order.")]
 PlayerSort = Annotated[Literal["name", "level"], Meta(description="The order; level: as in the rank list.")]
 UserSort = Annotated[Literal["name", "email"], Meta(description="The order.")]
+PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
+Printable = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]
 Search = Annotated[
     str,
     Meta(
         description="A part of the name, or of an account's email; less than 3 characters are ignored. At most 1000 "
         "matches are put into order (among those online: those of these that are), and `Total` is never more.",
-        extra_json_schema={"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"},
+        extra_json_schema=PRINTABLE,
     ),
 ]
 After = Annotated[LongNatural | Literal["now"], Meta(description="`Next` of the answer before; 0: all there ever was.")]
@@ -255,16 +257,16 @@ Whose = Annotated[Guid, Meta(description="Changes of this character, by its id; 
 OfUser = Annotated[Guid, Meta(description="Changes of this account and its characters' creation and deletion.")]
 By = Annotated[Guid, Meta(description="Changes that this account made; not those that it reported for a game.")]
 OfItem = Annotated[Guid, Meta(description="Changes that have this item on either side.")]
-OfRequest = Annotated[str, Meta(description="Changes that the request with this `X-Request-Id` made.")]
-Because = Annotated[Text, Meta(description="Changes whose reason has this in it, in any case.")]
-OfKind = Annotated[str, Meta(description="Changes of this kind, such as `items_given`.")]
+OfRequest = Annotated[Printable, Meta(description="Changes that the request with this `X-Request-Id` made.")]
+Because = Annotated[Printable, Meta(description="Changes whose reason has this in it, in any case.")]
+OfKind = Annotated[Printable, Meta(description="Changes of this kind, such as `items_given`.")]
 Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table for spreadsheets; its `X-Next` is `Next`.")]
 MOMENT = {"anyOf": [{"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}]}
 Then = Annotated[
     str,
     Meta(description="The number of a change, or a time: how it was once that had happened.", extra_json_schema=MOMENT),
 ]
-Sought = Annotated[Text, Meta(description="An id, or the beginning or a part of a name or an email.")]
+Sought = Annotated[Printable, Meta(description="An id, or the beginning or a part of a name or an email.")]
 
 
 class HistoryQuery(Struct, rename={"since": "from"}):
