@@ -3,10 +3,11 @@
 import pytest
 
 import people
+from gamekeeper import crash
 from gamekeeper.game import changes, inventory, items
 from gamekeeper.game.changes import Decision, Done, Intent
 from gamekeeper.game.effects import Untraced
-from gamekeeper.game.refusals import ChangedMeanwhile, IdempotencyKeyReused
+from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyKeyReused
 from gamekeeper.store.engine import Reading, Writing
 from proof import rows
 from world import World
@@ -112,6 +113,24 @@ def test_what_was_looked_at_must_still_be_so(world: World) -> None:
 def test_a_row_says_what_it_undoes(world: World) -> None:
     giving(world, Intent("r1", ROOT), undoes=7)
     assert world.sql("SELECT undoes FROM ledger ORDER BY seq DESC LIMIT 1") == [(7,)]
+
+
+def test_an_answer_that_was_erased_is_not_told_and_nothing_is_done_again(world: World) -> None:
+    giving(world, KEYED)
+    world.sql("UPDATE idempotency_keys SET answer = CAST('{}' AS {document})")
+    before = world.ledger()
+    with pytest.raises(AnswerErased):
+        giving(world, KEYED)
+    assert world.ledger() == before
+
+
+def test_the_points_at_which_a_process_may_die_are_passed_in_order(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[str] = []
+    monkeypatch.setattr(crash, "here", passed.append)
+    giving(world, Intent("r1", ROOT))
+    assert passed == list(crash.POINTS)
 
 
 def test_whoever_shares_a_key_shares_a_claim() -> None:
