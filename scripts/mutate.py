@@ -37,7 +37,12 @@ LIBRARIES = ("pytest", "hypothesis", "asyncpg", "argon2", "httpx", "msgspec", "e
 TESTS = {
     "inventory": ("tests/game/test_inventory.py", "tests/http/test_items.py"),
     "changes": ("tests/game/test_changes.py", "tests/http/test_writes.py"),
-    "tokens": ("tests/game/test_tokens.py", "tests/http/test_tokens.py", "tests/http/test_token_use.py"),
+    "tokens": (
+        "tests/game/test_tokens.py",
+        "tests/http/test_tokens.py",
+        "tests/http/test_token_use.py",
+        "tests/http/test_session_tokens.py",
+    ),
     "passwords": ("tests/game/test_passwords.py", "tests/game/test_salted.py"),
 }
 
