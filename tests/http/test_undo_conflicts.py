@@ -1,0 +1,381 @@
+"""Taking changes back when something has moved on since: nothing is invented, and nothing is done by halves."""
+
+from collections.abc import Callable
+
+import pytest
+
+import people
+from expectations import everything, refused
+from game_server import heartbeat, join, put_player, stack
+from gamekeeper.game import retention, undo
+from gamekeeper.game.lookup import ZERO
+from gamekeeper.store.users import Powers
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
+from undos import (
+    ACTS,
+    BAG,
+    EARLIER,
+    EMPTY,
+    conflict,
+    granted,
+    held,
+    items,
+    last,
+    moderate,
+    row,
+    undone,
+    wrong,
+)
+from world import World
+
+
+def test_a_stack_that_grew_or_shrank_gives_back_the_difference(world: World) -> None:
+    items(world, "give", COIN.id, 100)
+    seq = last(world)
+    items(world, "give", COIN.id, 7)
+    assert undone(world, seq).status == 200
+    assert held(world, "inventory", 0) == (COIN.id, 257)
+    items(world, "take", COIN.id, 100)
+    seq = last(world)
+    items(world, "take", COIN.id, 57)
+    assert undone(world, seq).status == 200
+    assert held(world, "inventory", 0) == (COIN.id, 200)
+    assert wrong(world) == []
+
+
+def test_a_stack_that_is_too_small_by_now(world: World) -> None:
+    items(world, "give", COIN.id, 5, "Bob")
+    seq = last(world)
+    items(world, "take", COIN.id, 2, "Bob")
+    conflict(world, seq, "slot 0 of the inventory has 3 left of 5")
+    items(world, "take", COIN.id, 3, "Bob")
+    conflict(world, seq, "has 0 left of 5")
+
+
+def test_a_stack_that_would_be_too_large(world: World) -> None:
+    items(world, "take", ARROW.id, 60)
+    seq = last(world)
+    put_player(world, ANN.id, {"Items": [stack(1, ARROW.id, 50)]})
+    conflict(world, seq, "cannot hold 110")
+    items(world, "take", SWORD.id)
+    seq = last(world) - 1
+    put_player(world, ANN.id, {"Items": [stack(2, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5])]})
+    conflict(world, seq, "cannot hold 2")
+
+
+def test_another_item_in_the_slot(world: World) -> None:
+    items(world, "take", SWORD.id)
+    seq = last(world) - 1
+    put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
+    conflict(world, seq, "slot 2 of the inventory holds something else")
+    put_player(world, ANN.id, {"Items": [stack(2, SWORD.id)]})  # a sword, and not the one that was taken
+    conflict(world, seq, "slot 2 of the inventory holds something else")
+
+
+def test_a_bag_that_was_filled_or_moved(world: World) -> None:
+    items(world, "give", POUCH.id, 1, "Bob")
+    seq = last(world)
+    bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
+    put_player(world, BOB.id, {"Bags": [{"Id": bag, "SlotCount": 8, "Slots": [stack(0, COIN.id, 3)]}]})
+    conflict(world, seq, "a bag of it holds other things")
+    put_player(world, BOB.id, {"Bags": [{"Id": bag, "SlotCount": 8, "Slots": [{"Slot": 0}]}]})
+    put_player(world, BOB.id, {"Items": [{"Slot": 0}, stack(5, POUCH.id, BagId=bag)]})
+    conflict(world, seq, "slot 0 of the inventory")
+
+
+def test_a_bag_that_somebody_else_has(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [{"Slot": 3}]})
+    seq = last(world)
+    put_player(world, BOB.id, {"Items": [stack(0, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]})
+    conflict(world, seq, "a bag of it is with somebody")
+    world.call("DELETE", "/api/v1/players/Bob")
+    assert undone(world, seq).status == 200
+    assert wrong(world) == []
+
+
+def test_a_deleted_characters_bag_that_somebody_else_has(world: World) -> None:
+    world.call("DELETE", "/api/v1/players/Ann")
+    seq = last(world)
+    put_player(world, BOB.id, {"Items": [stack(0, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]})
+    conflict(world, seq, "a bag of it is with somebody")
+
+
+def test_two_bags_do_not_end_up_in_each_other(world: World) -> None:
+    other = people.guid(0x52)
+    outer = {"Id": other, "SlotCount": 8, "Slots": [stack(0, POUCH.id, BagId=ANNS_POUCH)]}
+    put_player(world, ANN.id, {"Items": [{"Slot": 3}, stack(9, POUCH.id, BagId=other)], "Bags": [outer]})
+    emptied = {"Id": other, "SlotCount": 8, "Slots": [{"Slot": 0}]}
+    put_player(world, ANN.id, {"Items": [stack(3, POUCH.id, BagId=ANNS_POUCH)], "Bags": [emptied]})
+    seq = last(world)
+    inner = {"Id": ANNS_POUCH, "SlotCount": 8, "Slots": [stack(0, POUCH.id, BagId=other)]}
+    put_player(world, ANN.id, {"Items": [{"Slot": 9}], "Bags": [inner]})
+    conflict(world, seq, "a bag of it")
+
+
+def test_a_bag_that_was_made_larger_and_is_filled(world: World) -> None:
+    put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 9}]})
+    seq = last(world)
+    put_player(world, ANN.id, {"Bags": [BAG]})
+    conflict(world, seq, "a bag of it holds other things")
+
+
+def test_spells_and_variables_that_moved_on(world: World) -> None:
+    ann = "/api/v1/players/Ann"
+    world.post(f"{ann}/spells/teach", {"spellid": HEAL.id})
+    taught = last(world)
+    put_player(world, ANN.id, {"Spells": [{"Slot": 1, "SpellId": ZERO}]})
+    conflict(world, taught, "slot holds something else")
+    world.post(f"{ann}/spells/forget", {"spellid": FIREBALL.id})
+    forgotten = last(world)
+    put_player(world, ANN.id, {"Spells": [{"Slot": 5, "SpellId": FIREBALL.id}]})
+    conflict(world, forgotten, "learnt the spell again")
+    world.post(f"{ann}/variables/{KILLS.id}", {"value": 8})
+    seq = last(world)
+    world.post(f"{ann}/variables/{KILLS.id}", {"value": 9})
+    conflict(world, seq, "another value")
+    world.post(f"{ann}/variables/{KILLS.id}", {"value": 8})
+    assert undone(world, seq).status == 200
+
+
+def test_names_and_addresses_that_are_taken(world: World) -> None:
+    renamed, accounts_name, address = (
+        ("/api/v1/players/Ann/name", {"name": "Anna"}),
+        ("/api/v1/users/Ann/name", {"name": "Anna"}),
+        ("/api/v1/users/Anna/manage/email/change", {"new": "other@example.test"}),
+    )
+    numbers: list[int] = []
+    for path, body in (renamed, accounts_name, address):
+        assert world.post(path, body).status == 200
+        numbers.append(last(world))
+    world.post("/api/v1/players/Bob/name", {"name": "ANN"})
+    world.post("/api/v1/users/Bob/name", {"name": "ann"})
+    world.post("/api/v1/users/Mona/manage/email/change", {"new": "ANN@example.test"})
+    before = everything(world)
+    for seq, code in zip(numbers, ("name_taken", "username_taken", "email_taken"), strict=True):
+        refused(undone(world, seq), 409, code)
+    assert everything(world) == before
+
+
+def test_records_and_accounts_that_moved_on(world: World) -> None:
+    numbers: list[int] = []
+    for path, body in (
+        ("/api/v1/players/Ann/level", {"level": 20}),
+        ("/api/v1/users/Ann/name", {"name": "Anna"}),
+        ("/api/v1/users/Anna/manage/email/change", {"new": "other@example.test"}),
+    ):
+        world.post(path, body)
+        numbers.append(last(world))
+    world.post("/api/v1/players/Ann/level", {"level": 21})
+    world.post("/api/v1/users/Anna/manage/email/change", {"new": "third@example.test"})
+    world.post("/api/v1/users/Anna/name", {"name": "Annie"})
+    for seq, part in zip(numbers, ("level", "name", "address"), strict=True):
+        conflict(world, seq, f"another {part}" if part != "level" else "its level is another")
+    granted(world, "Ann", Powers(api=True, users_query=True))
+    seq = last(world)
+    world.sql("UPDATE users SET kick = mute WHERE name = 'Annie'")
+    world.sql("UPDATE users SET api = (SELECT ban FROM users WHERE name = 'Bob') WHERE name = 'Annie'")
+    conflict(world, seq, "other powers")
+
+
+def test_owners_that_are_gone(world: World) -> None:
+    put_player(world, ZOE.id, {"UserId": USER_IDS["Bob"]})
+    moved = last(world)
+    put_player(world, BOB.id, {"UserId": USER_IDS["Mona"]})
+    world.call("DELETE", "/api/v1/players/Ann")
+    deleted = last(world)
+    items(world, "give", COIN.id, 1, "Bob")
+    given_ = last(world)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    conflict(world, moved, "not there any more")
+    conflict(world, deleted, "")
+    world.call("DELETE", "/api/v1/players/Bob")
+    conflict(world, given_, "the player is not there any more")
+    conflict(world, 14, "the player is not there any more")
+
+
+def test_what_was_made_and_has_changed_since_is_not_deleted(world: World) -> None:
+    seq = 15  # Bob was made
+    items(world, "give", COIN.id, 1, "Bob")
+    conflict(world, seq, "has changed since")
+    items(world, "take", COIN.id, 1, "Bob")
+    heartbeat(world)
+    join(world, BOB.id)
+    refused(undone(world, seq), 409, "player_online")
+    world.call("DELETE", "/api/link/v1/servers/one", by="Server")
+    assert undone(world, seq).status == 200
+
+
+def test_a_character_that_is_there_again_or_whose_name_is_taken(world: World) -> None:
+    world.call("DELETE", "/api/v1/players/Bob")
+    seq = last(world)
+    put_player(world, BOB.id, {"Name": "Bob", "UserId": USER_IDS["Bob"]})
+    conflict(world, seq, "there again")
+    world.call("DELETE", "/api/v1/players/Bob")
+    world.post("/api/v1/players/Zoe/name", {"name": "BOB"})
+    refused(undone(world, seq), 409, "name_taken")
+
+
+def test_penalties_that_ended_or_are_others(world: World) -> None:
+    bob = "/api/v1/users/Bob/admin"
+    world.post(f"{bob}/ban", {"reason": "rude", "duration": 3})
+    banned = last(world)
+    world.post(f"{bob}/unban", {})
+    lifted = last(world)
+    conflict(world, banned, "it ended")
+    world.post(f"{bob}/ban", {"reason": "worse"})
+    conflict(world, banned, "another took its place")
+    refused(undone(world, lifted), 409, "already_banned")
+    world.post(f"{bob}/unban", {})
+    world.sql(
+        "UPDATE ledger SET before = $1 WHERE seq = $2", '{"BanReason":"rude","EndsAt":"2001-01-01T00:00:00Z"}', lifted
+    )
+    conflict(world, lifted, "ended by itself")
+
+
+def test_a_bag_that_has_another_size_by_now(world: World) -> None:
+    items(world, "give", POUCH.id, 1, "Bob")
+    seq = last(world)
+    bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
+    put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag, "SlotCount": 20}]})
+    conflict(world, seq, "another size")
+    put_player(world, BOB.id, {"Bags": [{**EMPTY, "Id": bag}]})
+    assert undone(world, seq).status == 200
+    assert [each["SlotCount"] for each in row(world, last(world))["Before"]["Bags"]] == [8]
+
+
+def test_a_bag_that_was_resized_twice(world: World) -> None:
+    put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 9}]})
+    seq = last(world)
+    put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 12}]})
+    conflict(world, seq, "another size")
+
+
+def test_what_was_dropped_and_picked_up_again_is_not_given_twice(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # the coins
+    dropped = last(world)
+    put_player(world, ANN.id, {"Items": [stack(9, COIN.id, 250)]})
+    conflict(world, dropped, f"again since, by change {dropped + 1}")
+
+
+def test_what_a_game_moved_can_be_moved_back_and_forth(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
+    dropped = last(world)
+    items(world, "give", ARROW.id, 1)  # other items are no matter
+    for _ in range(2):
+        assert undone(world, dropped).status == 200
+        assert undone(world, last(world)).status == 200
+    assert undone(world, dropped).status == 200
+    assert held(world, "inventory", 0) == (COIN.id, 250)
+
+
+def test_too_much_has_happened_to_know(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(undo, "LATER", 2)
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
+    dropped = last(world)
+    for _ in range(3):
+        items(world, "give", ARROW.id, 1)
+    conflict(world, dropped, "more than 2 times")
+
+
+def test_an_item_that_the_catalogue_has_no_more(world: World) -> None:
+    items(world, "take", ARROW.id, 6)
+    taken = last(world)
+    items(world, "give", ARROW.id, 6)
+    given_ = last(world)
+    items(world, "take", ARROW.id, 1)
+    world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
+    conflict(world, taken, "the catalogue")
+    assert undone(world, given_, "?dryRun=true").status == 200  # less of it is no matter
+
+
+def test_a_slot_that_is_not_there_any_more(make_world: Callable[..., World]) -> None:
+    world = make_world()
+    put_player(world, BOB.id, {"Items": [stack(30, COIN.id, 5), stack(31, COIN.id, 5)]})
+    items(world, "take", COIN.id, 8, "Bob")
+    seq = last(world)
+    world.call("DELETE", "/api/v1/players/Bob")
+    deleted = last(world)
+    smaller = make_world(inventory_slots=20)
+    assert undone(smaller, deleted).status == 200
+    conflict(smaller, seq, "there is no slot 30 of the inventory any more")
+    assert undone(world, seq).status == 200
+
+
+def test_what_is_worn_is_what_was_worn_then(world: World) -> None:
+    put_player(world, ANN.id, {"Equipment": [-1, -1, -1, -1, -1]})
+    off = last(world)
+    put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
+    conflict(world, off, "what it wore")
+    put_player(world, ANN.id, {"Items": [stack(2, SWORD.id, 1, StatBuffs=[9, 9, 9, 9, 9])]})
+    conflict(world, off, "what it wore")
+    assert undone(world, last(world)).status == 200
+    assert held(world, "inventory", 2) == (ARROW.id, 3)
+    conflict(world, off, "what it wore")
+
+
+def test_another_item_in_its_slot_is_not_worn(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
+    seq = last(world)
+    put_player(world, ANN.id, {"Equipment": [-1, -1, 2, -1, -1]})
+    assert undone(world, seq).status == 200
+    assert held(world, "inventory", 2) == (SWORD.id, 1)
+    assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, -1, -1, -1]
+
+
+@pytest.mark.parametrize(("act", "back"), [("ban", "unban"), ("mute", "unmute")])
+def test_a_newer_penalty_that_looks_the_same(world: World, act: str, back: str) -> None:
+    path = "/api/v1/users/Bob/admin"
+    world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
+    first = last(world)
+    world.post(f"{path}/{back}", {})
+    world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
+    second = last(world)
+    conflict(world, first, "another took its place")
+    world.sql(f"UPDATE {act}s SET moderator = 'Mona'")  # noqa: S608 - a name of the test's own
+    conflict(world, second, "another took its place")
+    world.sql(f"UPDATE {act}s SET moderator = ''")  # noqa: S608 - a name of the test's own
+    for _ in range(2):  # there and back again
+        assert undone(world, second).status == 200
+        assert undone(world, last(world)).status == 200
+
+
+@pytest.mark.parametrize("name", EARLIER)
+def test_a_penalty_whose_end_is_not_known(world: World, name: str) -> None:
+    EARLIER[name](world)
+    ACTS[name](world)
+    reason = "BanReason" if "ban" in name else "MuteReason"
+    world.sql("UPDATE ledger SET before = $1 WHERE seq = $2", f'{{"{reason}":"rude"}}', last(world))
+    conflict(world, last(world), "does not say")
+
+
+def test_an_erased_moderator_stays_erased(world: World) -> None:
+    world.post("/api/v1/users/Bob/admin/ban", {"reason": "rude", "moderator": "mona"})
+    moderate(world, "unban")
+    seq = last(world)
+    assert world.call("DELETE", "/api/v1/users/Mona").status == 200
+    assert undone(world, seq).status == 200
+    assert world.sql("SELECT moderator FROM bans") == [("",)]
+    assert b"mona" not in bytes(str(world.ledger()[-1].after), "utf-8").lower()
+
+
+def test_what_was_no_address_does_not_come_back(world: World) -> None:
+    world.sql("UPDATE users SET email = 'nowhere' WHERE name = 'Ann'")
+    ACTS["email_changed"](world)
+    conflict(world, last(world), "no address")
+
+
+def test_what_a_trim_has_passed_cannot_be_undone(make_world: Callable[..., World]) -> None:
+    """What took it back may be gone: items would be invented."""
+    world = make_world(ledger_days=8)
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
+    dropped = last(world)
+    assert undone(world, dropped).status == 200
+    items(world, "take", COIN.id, 250)
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    world.run(retention.tidy(world.keeper))
+    assert dropped in [each.seq for each in world.ledger()]
+    assert dropped + 1 not in [each.seq for each in world.ledger()]
+    before = everything(world)
+    refused(undone(world, dropped), 409, "history_trimmed")
+    assert everything(world) == before
+    assert not row(world, dropped)["Undoable"]

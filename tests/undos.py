@@ -1,0 +1,121 @@
+"""What the tests of undo do, and what they look at."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from expectations import everything, refused
+from game_server import newcomer, put_player, stack
+from gamekeeper import doctor
+from gamekeeper.doctor import ERROR
+from gamekeeper.game import accounts
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.store import ledger
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.users import Powers, User
+from people import ANN, ANNS_POUCH, ARROW, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS
+from world import Answer, World
+
+CHANGES = "/api/keeper/v1/changes"
+LEFT_ALONE = {"ledger", "epoch", "list_changes", "list_blocks", "lists", "tokens", "token_rounds", "idempotency_keys"}
+Act = Callable[[World], Answer]
+
+
+def undone(world: World, seq: int, query: str = "", **more: Any) -> Answer:
+    return world.post(f"{CHANGES}/{seq}/undo{query}", **more)
+
+
+def last(world: World) -> int:
+    return world.run(ledger.last(world.keeper.store))
+
+
+def row(world: World, seq: int) -> Any:
+    return world.get(f"{CHANGES}?before={seq + 1}&limit=1").json["Changes"][0]
+
+
+def state(world: World) -> Mapping[str, list[str]]:
+    """What a change changes: the record, what it holds, the accounts."""
+    return {table: rows for table, rows in everything(world).items() if table not in LEFT_ALONE}
+
+
+def conflict(world: World, seq: int, part: str) -> None:
+    before = everything(world)
+    refused(undone(world, seq), 409, "undo_conflict", part)
+    assert everything(world) == before
+
+
+def items(world: World, what: str, item: str, quantity: int = 1, name: str = "Ann", **more: Any) -> Answer:
+    body = {"itemid": item, "quantity": quantity, "bankoverflow": True}
+    return world.post(f"/api/v1/players/{name}/items/{what}", body, **more)
+
+
+def held(world: World, place: str, slot: int, name: str = "Ann") -> tuple[str, int]:
+    found = world.get(f"/api/v1/players/{name}/items/{place}").json[slot]
+    return found["ItemId"], found["Quantity"]
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    del what, done, total
+
+
+def wrong(world: World) -> list[str]:
+    found = world.run(doctor.examine(world.keeper, unseen))
+    return [each.message for each in found if each.level == ERROR]
+
+
+def granted(world: World, name: str, powers: Powers) -> Answer:
+    """By the command line, which asks nobody."""
+
+    async def decide(tx: Reading) -> Decision[User]:
+        return await accounts.change_powers(tx, USER_IDS[name], powers)
+
+    world.run(world.keeper.changes.apply(Intent("test"), decide, lambda _: b"{}"))
+    return Answer(200, {}, b"{}")
+
+
+def moderate(world: World, act: str) -> Answer:
+    return world.post(f"/api/v1/users/Bob/admin/{act}", {"reason": "rude", "duration": 3, "moderator": "Root"})
+
+
+BAG: Mapping[str, object] = {"Id": ANNS_POUCH, "SlotCount": 9, "Slots": [stack(8, ARROW.id, 3)]}
+EMPTY: Mapping[str, object] = {"Id": ANNS_POUCH, "SlotCount": 8, "Slots": []}
+ACTS: Mapping[str, Act] = {
+    "items_given": lambda world: items(world, "give", ARROW.id, 60),
+    "items_given of a bag": lambda world: items(world, "give", POUCH.id, 2),
+    "items_taken": lambda world: items(world, "take", COIN.id, 250),
+    "items_taken in part": lambda world: items(world, "take", ARROW.id, 6),
+    "items_set": lambda world: put_player(world, ANN.id, {"Items": [stack(0, SWORD.id), stack(7, COIN.id, 4)]}),
+    "items_set of a bag": lambda world: put_player(world, ANN.id, {"Items": [{"Slot": 3}]}),
+    "items_set of a larger bag": lambda world: put_player(world, ANN.id, {"Bags": [BAG]}),
+    "items_set by moving a bag": lambda world: put_player(
+        world, ANN.id, {"Items": [{"Slot": 3}, stack(9, POUCH.id, BagId=ANNS_POUCH)]}
+    ),
+    "spell_taught": lambda world: world.post("/api/v1/players/Ann/spells/teach", {"spellid": HEAL.id}),
+    "spell_forgotten": lambda world: world.post("/api/v1/players/Ann/spells/forget", {"spellid": FIREBALL.id}),
+    "spells_set": lambda world: put_player(
+        world, ANN.id, {"Spells": [{"Slot": 0, "SpellId": HEAL.id}, {"Slot": 3, "SpellId": FIREBALL.id}]}
+    ),
+    "variables_set": lambda world: world.post(f"/api/v1/players/Ann/variables/{KILLS.id}", {"value": 8}),
+    "variables_set for the first time": lambda world: world.post(
+        f"/api/v1/players/Bob/variables/{KILLS.id}", {"value": 0}
+    ),
+    "player_changed": lambda world: world.post("/api/v1/players/Ann/level", {"level": 20}),
+    "player_changed by name": lambda world: world.post("/api/v1/players/Ann/name", {"name": "Anna"}),
+    "player_changed by a game": lambda world: put_player(
+        world, ANN.id, {"UserId": USER_IDS["Bob"], "Vitals": [1, 2], "Equipment": [-1, -1, -1, -1, -1], "X": 9}
+    ),
+    "player_created": lambda world: put_player(
+        world, *newcomer(1, Items=[stack(1, COIN.id, 5), stack(0, POUCH.id)], CreationDate="2026-01-31T12:00:00Z")
+    ),
+    "player_deleted": lambda world: world.call("DELETE", "/api/v1/players/Ann"),
+    "email_changed": lambda world: world.post("/api/v1/users/Ann/manage/email/change", {"new": "other@example.test"}),
+    "user_renamed": lambda world: world.post("/api/v1/users/Ann/name", {"name": "Annabel"}),
+    "powers_changed": lambda world: granted(world, "Ann", Powers(api=True, users_query=True)),
+    "user_banned": lambda world: moderate(world, "ban"),
+    "user_unbanned": lambda world: moderate(world, "unban"),
+    "user_muted": lambda world: moderate(world, "mute"),
+    "user_unmuted": lambda world: moderate(world, "unmute"),
+}
+EARLIER: Mapping[str, Act] = {
+    "user_unbanned": lambda world: moderate(world, "ban"),
+    "user_unmuted": lambda world: moderate(world, "mute"),
+}
