@@ -1,5 +1,10 @@
 """The write path by itself: what is kept under a key, for whom, and what a dry run and a replay leave behind."""
 
+import sqlite3
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import asyncpg
 import pytest
 
 import people
@@ -7,8 +12,9 @@ from gamekeeper import crash
 from gamekeeper.game import changes, inventory, items
 from gamekeeper.game.changes import Decision, Done, Intent
 from gamekeeper.game.effects import Untraced
-from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyKeyReused
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
+from gamekeeper.store import keys
+from gamekeeper.store.engine import ClaimTaken, Reading, Writing
 from proof import rows
 from world import World
 
@@ -42,6 +48,71 @@ def test_without_a_caller_or_a_key_or_for_trial_nothing_is_kept(world: World, in
     assert apply(world, intent, b'"anew"') == Done(b'"anew"', replayed=False)
     assert world.run(world.keeper.changes.replay(intent)) is None
     assert rows(world, "idempotency_keys") == kept
+
+
+def test_whoever_says_only_who_they_are_asks_for_nothing_special() -> None:
+    plain = Intent(
+        "r", None, None, over_link=False, reason=None, key=None, fingerprint="", dry_run=False, expected=None
+    )
+    assert Intent("r") == plain
+
+
+def test_where_the_answer_may_not_be_kept_another_is(world: World) -> None:
+    async def decide(_: Reading) -> Decision[bytes]:
+        return Decision([], b'"secret"', kept=b'"it was told"')
+
+    def told() -> Done:
+        return world.run(world.keeper.changes.apply(KEYED, decide, lambda said: said))
+
+    assert told() == Done(b'"secret"', replayed=False)
+    assert told() == Done(b'"it was told"', replayed=True)
+
+
+def test_a_replay_writes_so_that_it_waits_for_the_standby_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    touched: list[tuple[str, str]] = []
+    touch = keys.touch
+
+    def watched(tx: Writing, account_id: str, key: str) -> None:
+        touched.append((account_id, key))
+        touch(tx, account_id, key)
+
+    monkeypatch.setattr(keys, "touch", watched)
+    apply(world, KEYED)
+    assert touched == []
+    apply(world, KEYED)
+    world.run(world.keeper.changes.replay(KEYED))
+    assert touched == [(ROOT, "k"), (ROOT, "k")]
+
+
+def test_whoever_meets_their_own_request_under_way_is_told_to_come_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As PostgreSQL answers it after five seconds; SQLite has one writer, so nobody is ever under way beside it."""
+    write = world.keeper.store.write
+    asked: list[int | None] = []
+
+    async def taken(work: Callable[[Writing], Coroutine[Any, Any, Done]], claim: int | None = None) -> Done:
+        asked.append(claim)
+        if claim is not None:
+            raise ClaimTaken
+        return await write(work, claim)
+
+    monkeypatch.setattr(world.keeper.store, "write", taken)
+    assert apply(world, Intent("r", actor_id=ROOT)).answer == b'"first"'
+    with pytest.raises(IdempotencyInProgress):
+        apply(world, KEYED)
+    assert asked == [None, changes._claim(KEYED)]  # noqa: SLF001 - as below  # pyright: ignore[reportPrivateUsage] - the same
+
+
+def test_a_dry_run_finds_what_only_the_database_would_refuse(world: World) -> None:
+    async def effect(tx: Writing) -> None:
+        tx.later(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)  # a key must not be NULL
+
+    async def decide(_: Reading) -> Decision[None]:
+        return Decision([Untraced(effect)], None)
+
+    with pytest.raises((sqlite3.IntegrityError, asyncpg.NotNullViolationError)):
+        world.run(world.keeper.changes.apply(Intent("r", ROOT, dry_run=True), decide, lambda _: b"null"))
 
 
 def test_the_same_key_for_something_else_is_refused(world: World) -> None:

@@ -83,10 +83,10 @@ class Changes:
             if intent.dry_run:
                 await tx.flush()
                 raise _DryRun(done)
-            if intent.key and intent.actor_id:
+            key = _key(intent)
+            if key:
                 kept = body if decision.kept is None else answer(decision.kept)
-                told = keys.Kept(intent.fingerprint, kept)
-                keys.insert(tx, intent.actor_id, intent.key, told, _about(decision))
+                keys.insert(tx, *key, keys.Kept(intent.fingerprint, kept), _about(decision))
             return done
 
         try:
@@ -98,22 +98,21 @@ class Changes:
 
     async def replay(self, intent: Intent) -> Done | None:
         """The kept answer, for those who must prove something before they come to `apply`."""
-        if not _keyed(intent):
+        if not _key(intent):
             return None
         return await self._store.write(lambda tx: self._replayed(tx, intent))
 
     async def _replayed(self, tx: Writing, intent: Intent) -> Done | None:
         """A row is written, so that this COMMIT too waits for what the first may not have reached: the standby."""
-        if not _keyed(intent):
-            return None
-        kept = await keys.find(tx, intent.actor_id or "", intent.key or "")
-        if kept is None:
+        key = _key(intent)
+        kept = await keys.find(tx, *key) if key else None
+        if not key or not kept:
             return None
         if kept.fingerprint != intent.fingerprint:
             raise IdempotencyKeyReused
         if kept.answer == keys.ERASED:
             raise AnswerErased
-        keys.touch(tx, intent.actor_id or "", intent.key or "")
+        keys.touch(tx, *key)
         return Done(kept.answer, replayed=True)
 
     async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.Entry]:
@@ -158,8 +157,11 @@ def _about(decision: Decision[Any]) -> Whose:
     return decision.about or next(said, (None, None))
 
 
-def _keyed(intent: Intent) -> bool:
-    return bool(intent.key and intent.actor_id) and not intent.dry_run
+def _key(intent: Intent) -> tuple[str, str] | None:
+    """Whose it is, and the key; None: the answer is not kept."""
+    if not intent.key or not intent.actor_id or intent.dry_run:
+        return None
+    return intent.actor_id, intent.key
 
 
 def _claim(intent: Intent) -> int | None:
