@@ -53,7 +53,7 @@ class Page(HTMLParser):
             if opened == "a":
                 self.links[said] = attributes.get("href", "")
             if opened == "button" and self.forms:
-                self.forms[-1].buttons.append(said)
+                self._note_button(attributes, said)
             if opened == tag:
                 break
 
@@ -62,6 +62,15 @@ class Page(HTMLParser):
             words.append(data)
         if not any(tag in UNSEEN for tag, _, _ in self._open):
             self._words.append(data)
+
+    def _note_button(self, attributes: dict[str, str], said: str) -> None:
+        """One that stands outside its form counts as a form of its own, with what it adds."""
+        home = next((each for each in self.forms if each.attributes.get("id") == attributes.get("form")), None)
+        if home and "form" in attributes:
+            sent = {**home.fields, attributes["name"]: attributes["value"]}
+            self.forms.append(Form(home.action, home.attributes, sent, [said]))
+        else:
+            self.forms[-1].buttons.append(said)
 
     def _note_field(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "select":

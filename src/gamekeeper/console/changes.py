@@ -61,7 +61,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Entry(NamedTuple):
-    """A change as a line of a history (`ui.change`)."""
+    """A change as a line of a history (`ui.changes`)."""
 
     told: Told
     lines: Sequence[Line]

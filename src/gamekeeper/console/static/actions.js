@@ -15,6 +15,7 @@ export async function openAction(event) {
   if (!dialog?.showModal) return; // the form works by itself
   event.preventDefault();
   const fields = new URLSearchParams(new FormData(form, event.submitter));
+  const beside = form.contains(event.submitter ?? form) ? form : event.submitter.parentElement;
   setBusy(form, true);
   try {
     const answer = await fetch(form.action, { method: "POST", body: fields, headers: HEADERS() });
@@ -22,10 +23,10 @@ export async function openAction(event) {
       location.assign(answer.url);
       return;
     }
-    if (form.matches("form[data-confirm]") && lost(answer)) say(form, UNKNOWN); // the form and its key stay
+    if (form.matches("form[data-confirm]") && lost(answer)) say(beside, UNKNOWN); // the form and its key stay
     else show(dialog, await answer.text());
   } catch {
-    say(form, form.matches("form[data-confirm]") ? UNKNOWN : "The server cannot be reached. Nothing was done: try again.");
+    say(beside, form.matches("form[data-confirm]") ? UNKNOWN : "The server cannot be reached. Nothing was done: try again.");
   } finally {
     setBusy(form, false);
   }
@@ -41,17 +42,17 @@ function show(dialog, html) {
   (dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close]"))?.focus();
 }
 
-export function say(form, text) {
-  let notice = form.querySelector(".notice");
+export function say(place, text) {
+  let notice = place.querySelector(".notice");
   if (!notice) {
     notice = document.createElement("p");
     notice.className = "notice bad";
     notice.setAttribute("role", "alert");
-    form.append(notice);
+    place.append(notice);
   }
   notice.textContent = text;
 }
 
 function setBusy(form, busy) {
-  for (const button of form.querySelectorAll("button")) button.disabled = busy;
+  for (const each of form.elements) if (each.matches("button")) each.disabled = busy;
 }
