@@ -15,7 +15,8 @@ sys.path += [str(TESTS), str(TESTS / "contract")]  # the corpus is theirs
 import good_requests  # noqa: E402 - see above
 import state  # noqa: E402 - see above
 import test_wire  # noqa: E402 - see above
-from hostile import CORPUS, Hostile  # noqa: E402 - see above
+from corpus import CORPUS  # noqa: E402 - see above
+from hostile import Hostile  # noqa: E402 - see above
 from sockets import Line, Served  # noqa: E402 - see above
 
 import world as worlds  # noqa: E402 - see above

@@ -1,16 +1,13 @@
 """T12: what a page of the console takes beside the operations that it stands for, asked one after another."""
 
 import http.client
-import time
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from statistics import median
 from urllib.parse import urlencode
 
 from benchmarks import machine, rounds, servers
+from benchmarks.asked import Asked, timed
 from benchmarks.load import TIMEOUT_SECONDS
-from benchmarks.pages import percentile
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
 from benchmarks.servers import Server
@@ -22,7 +19,6 @@ PART = "T12"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
 WHO = f"/api/v1/players/{numbered_name(0)}"
 KEPT = "/api/keeper/v1"
-SECONDS = 1
 # each page, and what a program would ask for to show the same
 PAGES = {
     "/console": (
@@ -38,15 +34,6 @@ PAGES = {
 LIMIT, GOAL = 2.0, 1.3
 
 
-@dataclass(frozen=True)
-class Asked:
-    candidate: str
-    server: Server
-    paths: Sequence[str]
-    headers: dict[str, str]
-    players: int
-
-
 def run(bench: Bench, parts: Collection[str]) -> Results:
     del parts  # there is only one
     found = Results(notes=[f"{PART}: one request at a time; a page against the sum of its operations."])
@@ -55,7 +42,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
         with ExitStack() as stack:
             asked = _asked(bench, stack, engine)
             for number in range(bench.rounds):
-                found.samples += [_timed(each, number) for each in rounds.order(asked, number)]
+                found.samples += [timed(each, number) for each in rounds.order(asked, number)]
         found.verdicts += [_verdict(found.samples, page, engine) for page in PAGES]
     return found
 
@@ -67,8 +54,8 @@ def _asked(bench: Bench, stack: ExitStack, engine: str) -> list[Asked]:
     cookie, bearer = {"Cookie": _signed_in(server)}, {"Authorization": f"Bearer {token}"}
     found: list[Asked] = []
     for page, operations in PAGES.items():
-        found.append(Asked(_name(page, engine, "page"), server, (page,), cookie, world.players))
-        found.append(Asked(_name(page, engine, "operations"), server, operations, bearer, world.players))
+        found.append(Asked(PART, _name(page, engine, "page"), server, (page,), cookie, world.players))
+        found.append(Asked(PART, _name(page, engine, "operations"), server, operations, bearer, world.players))
     return found
 
 
@@ -84,36 +71,6 @@ def _signed_in(server: Server) -> str:
     if not cookie:
         raise machine.Stop(f"The console answered the sign-in with {answer.status}.")
     return cookie
-
-
-def _timed(asked: Asked, number: int) -> Sample:
-    before = machine.cpu_seconds(asked.server.roots)
-    took = _ask(asked)
-    used = machine.cpu_seconds(asked.server.roots) - before
-    p50 = median(took)
-    print(f"  round {number + 1}  {asked.candidate:60} p50 {p50:8.2f} ms", flush=True)
-    per_second = 1000 * len(took) / sum(took)
-    micros = used * 1e6 / len(took)
-    return Sample(PART, asked.candidate, number, micros, per_second, p50, percentile(took, 99), asked.players)
-
-
-def _ask(asked: Asked) -> list[float]:
-    """Milliseconds of all paths together, again and again on one connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", asked.server.port, timeout=TIMEOUT_SECONDS)
-    took: list[float] = []
-    try:
-        while sum(took) < SECONDS * 1000:
-            began = time.perf_counter()
-            for path in asked.paths:
-                connection.request("GET", path, headers=asked.headers)
-                answer = connection.getresponse()
-                body = answer.read()
-                if answer.status != http.client.OK:
-                    raise machine.Stop(f"{asked.candidate} answered {path} with {answer.status}: {body[:200]!r}")
-            took.append(1000 * (time.perf_counter() - began))
-    finally:
-        connection.close()
-    return took
 
 
 def _verdict(samples: Sequence[Sample], page: str, engine: str) -> Verdict:

@@ -1,19 +1,15 @@
 """Milliseconds for the first, the middle and the last page, by number of players: ours and the peers'."""
 
-import http.client
-import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from statistics import median
 
-from benchmarks import installs, lookups, machine, rounds, servers
-from benchmarks.load import TIMEOUT_SECONDS
-from benchmarks.results import Results, Sample
+from benchmarks import installs, lookups, rounds, servers
+from benchmarks.asked import Asked, timed
+from benchmarks.results import Results
 from benchmarks.rounds import Bench
-from benchmarks.servers import Server
 from benchmarks.worlds import MIDDLE, SMALL, World
 
 FIRST, IN_THE_MIDDLE, LAST, RANDOM = "first", "middle", "last", "random"
@@ -26,7 +22,6 @@ CONTENDERS = {
     "fastapi postgres": lookups.CONTENDERS[lookups.ORM_ON_POSTGRES],
     "fastify sqlite": lookups.CONTENDERS[lookups.FASTIFY],
 }
-SECONDS = 1  # of one measurement; a page that takes longer is asked for once
 SIZE = 5
 MANY_PAGES = 20_000
 
@@ -55,16 +50,6 @@ class Page:
         return [{FIRST: 0, IN_THE_MIDDLE: last // 2, LAST: last}[self.place]]
 
 
-@dataclass(frozen=True)
-class Asked:
-    scenario: str
-    candidate: str
-    server: Server
-    path: str
-    token: str
-    players: int
-
-
 def run(bench: Bench, parts: Collection[str]) -> Results:
     """One at a time, as somebody who turns the pages does; wrk would give up on what takes longer than its run."""
     note = f"{PARTS[0]}: the rank list, pages of {SIZE}; one request at a time, so that nobody waits for another."
@@ -74,7 +59,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
         with ExitStack() as stack:
             asked = [each for name in _candidates() for each in _asked(bench, stack, name, players, parts)]
             found.samples += [
-                _timed(each, number) for number in range(bench.rounds) for each in rounds.order(asked, number)
+                timed(each, number) for number in range(bench.rounds) for each in rounds.order(asked, number)
             ]
     return found
 
@@ -92,40 +77,8 @@ def _asked(bench: Bench, stack: ExitStack, name: str, players: int, parts: Colle
     who = CONTENDERS[name]
     world = bench.worlds.get(who.engine, players)
     server = stack.enter_context(servers.running(who.program(world)))
-    token = world.tokens.read_text(encoding="utf-8").split()[0]
+    bearer = {"Authorization": f"Bearer {world.tokens.read_text(encoding='utf-8').split()[0]}"}
     places = [part.partition(" ")[2] for part in parts]
     pages = [Page("rank", place, SIZE) for place in places]
     paths = [page.requests(world).read_text(encoding="utf-8").split()[1] for page in pages]
-    return [Asked(part, name, server, path, token, players) for part, path in zip(parts, paths, strict=True)]
-
-
-def _timed(asked: Asked, number: int) -> Sample:
-    before = machine.cpu_seconds(asked.server.roots)
-    took = _ask(asked)
-    used = machine.cpu_seconds(asked.server.roots) - before
-    p50, p99 = median(took), percentile(took, 99)
-    print(f"  round {number + 1}  {asked.scenario:13} {asked.candidate:17} p50 {p50:10.2f} ms", flush=True)
-    per_second = 1000 * len(took) / sum(took)
-    return Sample(asked.scenario, asked.candidate, number, used * 1e6 / len(took), per_second, p50, p99, asked.players)
-
-
-def _ask(asked: Asked) -> list[float]:
-    """Milliseconds of each answer, on one connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", asked.server.port, timeout=TIMEOUT_SECONDS)
-    took: list[float] = []
-    try:
-        while sum(took) < SECONDS * 1000:
-            began = time.perf_counter()
-            connection.request("GET", asked.path, headers={"Authorization": f"Bearer {asked.token}"})
-            answer = connection.getresponse()
-            body = answer.read()
-            took.append(1000 * (time.perf_counter() - began))
-            if answer.status != http.client.OK:
-                raise machine.Stop(f"{asked.candidate} answered {asked.path} with {answer.status}: {body[:200]!r}")
-    finally:
-        connection.close()
-    return took
-
-
-def percentile(values: Sequence[float], percent: int) -> float:
-    return sorted(values)[(len(values) - 1) * percent // 100]
+    return [Asked(part, name, server, (path,), bearer, players) for part, path in zip(parts, paths, strict=True)]

@@ -36,10 +36,18 @@ QUIET = "not postgres and not same_time"  # what a busy machine alone can fail s
 LIBRARIES = ("pytest", "hypothesis", "asyncpg", "argon2", "httpx", "msgspec", "email_validator", "aiosmtplib", "click")
 TESTS = {
     "inventory": ("tests/game/test_inventory.py", "tests/http/test_items.py"),
-    "changes": ("tests/game/test_changes.py", "tests/http/test_writes.py"),
+    "changes": (
+        "tests/game/test_changes.py",
+        "tests/http/test_writes.py",
+        "tests/http/test_idempotency.py",
+        "tests/http/test_dry_runs.py",
+    ),
     "tokens": (
         "tests/game/test_tokens.py",
         "tests/http/test_tokens.py",
+        "tests/http/test_log_in.py",
+        "tests/http/test_refreshing.py",
+        "tests/http/test_revoking.py",
         "tests/http/test_token_use.py",
         "tests/http/test_session_tokens.py",
     ),

@@ -11,8 +11,9 @@ import hostile_runs
 import odd
 import pytest
 import state
+from corpus import CORPUS, GROUPS
 from good_requests import BY_HANDLER, Example
-from hostile import CORPUS, GROUPS, JSON, Hostile
+from hostile import JSON, Hostile
 
 import people
 from gamekeeper.http.routes import ROUTES, WRITE

@@ -1,6 +1,5 @@
 """What only the wire shows: a served Gamekeeper, asked over raw sockets."""
 
-import asyncio
 import json
 from collections.abc import Generator
 from contextlib import suppress
@@ -11,11 +10,12 @@ import hostile_runs
 import pytest
 import sockets
 import state
-from hostile import CORPUS, JSON, LIMIT, Hostile, padded
+from corpus import CORPUS
+from hostile import JSON, LIMIT, Hostile, padded
 from sockets import Closed, Line, Served
 
 import people
-from world import Answer, World
+from world import Answer, World, opened
 
 GIVE = json.dumps(good_requests.GIVE).encode()
 GIVE_PATH = b"/api/v1/players/Bob/items/give"
@@ -27,13 +27,10 @@ def watched(request: pytest.FixtureRequest) -> Generator[tuple[Served, World]]:
     """A server, and a world of our own on its database to look with."""
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
-    loop = asyncio.new_event_loop()
-    world = World(url, databases.tokens, loop)
-    good_requests.furnish(world)
-    with sockets.served(url, databases.tokens["Root"]) as server:
-        yield server, world
-    world.close()
-    loop.close()
+    with opened(url, databases.tokens) as world:
+        good_requests.furnish(world)
+        with sockets.served(url, databases.tokens["Root"]) as server:
+            yield server, world
     databases.drop(url)
 
 

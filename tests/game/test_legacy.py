@@ -13,7 +13,8 @@ from argon2 import PasswordHasher
 
 import people
 from command_line import CommandLine
-from gamekeeper import app, doctor
+from findings import findings
+from gamekeeper import app
 from gamekeeper.doctor import NOTE, Finding
 from gamekeeper.game import legacy, lookup, salted
 from gamekeeper.game.keeper import Keeper
@@ -314,13 +315,8 @@ def test_a_serving_process_does_it(world: World) -> None:
 # --- everything else goes on ----------------------------------------------------------------------------------------
 
 
-def unseen(what: str, done: int, total: int) -> None:
-    del what, done, total
-
-
 def noted(world: World) -> list[Finding]:
-    found = world.run(doctor.examine(world.keeper, unseen))
-    return [each for each in found if each.check == "passwords"]
+    return findings(world, "passwords")
 
 
 def test_the_doctor_counts_what_remains(world: World) -> None:

@@ -12,10 +12,10 @@ from gamekeeper.game.lists import NAMES, RANK
 from gamekeeper.game.players import Player
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading, Writing
+from listings import MakeWorld, insert
 from people import USER_IDS, guid
 from world import World
 
-MakeWorld = Callable[..., World]
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 FIRST = 0x3000
 VIEW = "_view"  # nobody else can say how large the buckets are
@@ -24,13 +24,6 @@ VIEW = "_view"  # nobody else can say how large the buckets are
 def add(world: World, numbers: Iterable[int]) -> None:
     made = [Player(guid(FIRST + each), USER_IDS["Bob"], f"P{each:05}", level=1 + each) for each in numbers]
     world.run(insert(world, made))
-
-
-def insert(world: World, made: Iterable[Player]) -> Any:
-    async def work(tx: Writing) -> None:
-        players.insert(tx, [rows.columns(player, world.keeper.changes.spelling) for player in made])
-
-    return world.keeper.store.write(work)
 
 
 def remove(world: World, numbers: Iterable[int]) -> Any:

@@ -6,7 +6,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -62,13 +62,6 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> Checks:
     return found
 
 
-@pytest.fixture
-def keeper_of_passwords() -> Generator[Passwords]:
-    made = Passwords(queue=3)
-    yield made
-    made.close()
-
-
 def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
@@ -104,24 +97,24 @@ def test_what_may_come_over_the_wire() -> None:
 # --- right and wrong ----------------------------------------------------------------------------------------------
 
 
-def test_right_and_wrong(keeper_of_passwords: Passwords) -> None:
+def test_right_and_wrong(checking: Passwords) -> None:
     async def look() -> list[bool]:
-        stored = await keeper_of_passwords.hashed(SENT)
-        return [await keeper_of_passwords.right(sent, stored) for sent in (SENT, WRONG, SENT)]
+        stored = await checking.hashed(SENT)
+        return [await checking.right(sent, stored) for sent in (SENT, WRONG, SENT)]
 
     assert run(look()) == [True, False, True]
 
 
 @pytest.mark.parametrize("stored", [None, "!"])  # spelt out: databases have it
-def test_no_account_costs_a_real_check(keeper_of_passwords: Passwords, checks: Checks, stored: str | None) -> None:
-    assert run(keeper_of_passwords.right(SENT, stored)) is False
+def test_no_account_costs_a_real_check(checking: Passwords, checks: Checks, stored: str | None) -> None:
+    assert run(checking.right(SENT, stored)) is False
     assert len(checks.against) == 1
     assert extract_parameters(checks.against[0]).memory_cost == 19 * 1024
 
 
 @pytest.mark.parametrize("stored", ["", "nonsense", "$argon2id$v=19$m=1"])
-def test_a_broken_hash_matches_nothing(keeper_of_passwords: Passwords, stored: str) -> None:
-    assert run(keeper_of_passwords.right(SENT, stored)) is False
+def test_a_broken_hash_matches_nothing(checking: Passwords, stored: str) -> None:
+    assert run(checking.right(SENT, stored)) is False
 
 
 def test_unknown_names_and_wrong_passwords_do_the_same_work(world: World, checks: Checks) -> None:
@@ -151,41 +144,39 @@ def test_unknown_names_and_wrong_passwords_take_the_same_time(make_world: Callab
 # --- remembered ---------------------------------------------------------------------------------------------------
 
 
-def test_remembered_for_a_minute(
-    keeper_of_passwords: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_remembered_for_a_minute(checking: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(monotonic=lambda: 1000.0)
     monkeypatch.setattr(passwords, "time", clock)
-    stored = run(keeper_of_passwords.hashed(SENT))
+    stored = run(checking.hashed(SENT))
     for now, expected in ((1000.0, 1), (1059.9, 1), (1060.0, 2), (1119.9, 2)):
         clock.monotonic = lambda now=now: now
-        assert run(keeper_of_passwords.right(SENT, stored))
+        assert run(checking.right(SENT, stored))
         assert len(checks.against) == expected, now
 
 
-def test_only_what_was_right_is_remembered(keeper_of_passwords: Passwords, checks: Checks) -> None:
-    stored = run(keeper_of_passwords.hashed(SENT))
-    assert run(keeper_of_passwords.right(SENT, stored))
+def test_only_what_was_right_is_remembered(checking: Passwords, checks: Checks) -> None:
+    stored = run(checking.hashed(SENT))
+    assert run(checking.right(SENT, stored))
     for number in range(2):
-        assert not run(keeper_of_passwords.right(WRONG, stored))
+        assert not run(checking.right(WRONG, stored))
         assert len(checks.against) == 2 + number
 
 
-def test_remembered_under_the_stored_hash(keeper_of_passwords: Passwords, checks: Checks) -> None:
+def test_remembered_under_the_stored_hash(checking: Passwords, checks: Checks) -> None:
     """Another account with the same password, or the same account later, has another hash: checked anew."""
     for expected in (1, 2):
-        stored = run(keeper_of_passwords.hashed(SENT))
-        assert run(keeper_of_passwords.right(SENT, stored))
+        stored = run(checking.hashed(SENT))
+        assert run(checking.right(SENT, stored))
         assert len(checks.against) == expected
 
 
 def test_no_more_than_so_many_are_remembered(
-    keeper_of_passwords: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch
+    checking: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords, "REMEMBERED_MOST", 2)
-    first, second, third = (run(keeper_of_passwords.hashed(SENT)) for _ in range(3))
+    first, second, third = (run(checking.hashed(SENT)) for _ in range(3))
     for stored, expected in ((first, 1), (second, 2), (first, 2), (third, 3), (third, 3), (first, 4)):
-        assert run(keeper_of_passwords.right(SENT, stored))
+        assert run(checking.right(SENT, stored))
         assert len(checks.against) == expected
 
 
@@ -200,11 +191,11 @@ def test_a_changed_password_ends_it(world: World) -> None:
 # --- off the loop -------------------------------------------------------------------------------------------------
 
 
-def test_the_loop_keeps_turning(keeper_of_passwords: Passwords, checks: Checks) -> None:
+def test_the_loop_keeps_turning(checking: Passwords, checks: Checks) -> None:
     async def turns_meanwhile() -> int:
-        turns, stored = 0, await keeper_of_passwords.hashed(SENT)
-        checking = asyncio.gather(*(keeper_of_passwords.right(wrong * 64, stored) for wrong in "abc"))
-        while not checking.done():
+        turns, stored = 0, await checking.hashed(SENT)
+        under_way = asyncio.gather(*(checking.right(wrong * 64, stored) for wrong in "abc"))
+        while not under_way.done():
             await asyncio.sleep(0.001)
             turns += 1
         return turns
@@ -213,39 +204,39 @@ def test_the_loop_keeps_turning(keeper_of_passwords: Passwords, checks: Checks) 
     assert threading.get_ident() not in checks.threads
 
 
-def test_a_full_queue_turns_away(keeper_of_passwords: Passwords) -> None:
+def test_a_full_queue_turns_away(checking: Passwords) -> None:
     async def crowd() -> list[object]:
-        crowding = (keeper_of_passwords.hashed(SENT) for _ in range(8))
+        crowding = (checking.hashed(SENT) for _ in range(8))
         return list(await asyncio.gather(*crowding, return_exceptions=True))
 
     outcomes = run(crowd())
     assert [isinstance(outcome, Overloaded) for outcome in outcomes] == [False] * 3 + [True] * 5
-    assert isinstance(run(keeper_of_passwords.hashed(SENT)), str)  # and afterwards there is room again
+    assert isinstance(run(checking.hashed(SENT)), str)  # and afterwards there is room again
 
 
-def test_a_full_queue_turns_away_who_is_remembered_too(keeper_of_passwords: Passwords, checks: Checks) -> None:
+def test_a_full_queue_turns_away_who_is_remembered_too(checking: Passwords, checks: Checks) -> None:
     async def crowd(stored: str) -> list[object]:
         sent = [WRONG, WRONG, WRONG, SENT]
-        crowding = (keeper_of_passwords.right(each, stored) for each in sent)
+        crowding = (checking.right(each, stored) for each in sent)
         return list(await asyncio.gather(*crowding, return_exceptions=True))
 
-    stored = run(keeper_of_passwords.hashed(SENT))
-    assert run(keeper_of_passwords.right(SENT, stored))
+    stored = run(checking.hashed(SENT))
+    assert run(checking.right(SENT, stored))
     *wrong, remembered = run(crowd(stored))
     assert wrong == [False] * 3
     assert isinstance(remembered, Overloaded)
-    assert run(keeper_of_passwords.right(SENT, stored))
+    assert run(checking.right(SENT, stored))
     assert len(checks.against) == 4
 
 
-def test_who_waits_is_counted_until_they_are_served(keeper_of_passwords: Passwords) -> None:
+def test_who_waits_is_counted_until_they_are_served(checking: Passwords) -> None:
     async def counts() -> list[int]:
-        found = [keeper_of_passwords.waiting]
-        crowding = asyncio.gather(*(keeper_of_passwords.hashed(SENT) for _ in range(2)))
+        found = [checking.waiting]
+        crowding = asyncio.gather(*(checking.hashed(SENT) for _ in range(2)))
         await asyncio.sleep(0)
-        found.append(keeper_of_passwords.waiting)
+        found.append(checking.waiting)
         await crowding
-        return [*found, keeper_of_passwords.waiting]
+        return [*found, checking.waiting]
 
     assert run(counts()) == [0, 2, 0]
 
@@ -288,8 +279,8 @@ def test_when_it_is_closed_nobody_waits_any_more_and_its_threads_end(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
-def test_hashing_gives_way_to_requests(keeper_of_passwords: Passwords, checks: Checks) -> None:
-    assert not run(keeper_of_passwords.right(WRONG, None))
+def test_hashing_gives_way_to_requests(checking: Passwords, checks: Checks) -> None:
+    assert not run(checking.right(WRONG, None))
     niceness = [os.getpriority(os.PRIO_PROCESS, thread.native_id or 0) for thread in checks.at_work()]
     assert niceness == [10]
 

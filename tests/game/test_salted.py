@@ -1,7 +1,6 @@
 """Password hashes in Intersect's form, bare and wrapped: known vectors, and the same effort whatever comes of it."""
 
 import asyncio
-from collections.abc import Generator
 
 import pytest
 from argon2 import PasswordHasher, extract_parameters
@@ -37,13 +36,6 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(PasswordHasher, "hash", hashed)
     monkeypatch.setattr(PasswordHasher, "verify", verified)
     return found
-
-
-@pytest.fixture
-def checking() -> Generator[Passwords]:
-    made = Passwords(queue=3)
-    yield made
-    made.close()
 
 
 def matched(checking: Passwords, sent: str, stored: str | None) -> str | None:

@@ -1,0 +1,57 @@
+"""One request after another on one connection, so that nobody waits for another; how long they take."""
+
+import http.client
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from benchmarks import machine
+from benchmarks.load import TIMEOUT_SECONDS
+from benchmarks.results import Sample
+from benchmarks.servers import Server
+
+SECONDS = 1  # of one measurement; what takes longer is asked for once
+
+
+@dataclass(frozen=True)
+class Asked:
+    scenario: str
+    candidate: str
+    server: Server
+    paths: Sequence[str]  # timed together
+    headers: Mapping[str, str]
+    players: int
+
+
+def timed(asked: Asked, number: int) -> Sample:
+    before = machine.cpu_seconds(asked.server.roots)
+    took = _ask(asked)
+    used = machine.cpu_seconds(asked.server.roots) - before
+    p50, p99 = median(took), percentile(took, 99)
+    print(f"  round {number + 1}  {asked.scenario:13} {asked.candidate:17} p50 {p50:10.2f} ms", flush=True)
+    per_second = 1000 * len(took) / sum(took)
+    return Sample(asked.scenario, asked.candidate, number, used * 1e6 / len(took), per_second, p50, p99, asked.players)
+
+
+def _ask(asked: Asked) -> list[float]:
+    """Milliseconds of all paths together, again and again."""
+    connection = http.client.HTTPConnection("127.0.0.1", asked.server.port, timeout=TIMEOUT_SECONDS)
+    took: list[float] = []
+    try:
+        while sum(took) < SECONDS * 1000:
+            began = time.perf_counter()
+            for path in asked.paths:
+                connection.request("GET", path, headers=dict(asked.headers))
+                answer = connection.getresponse()
+                body = answer.read()
+                if answer.status != http.client.OK:
+                    raise machine.Stop(f"{asked.candidate} answered {path} with {answer.status}: {body[:200]!r}")
+            took.append(1000 * (time.perf_counter() - began))
+    finally:
+        connection.close()
+    return took
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    return sorted(values)[(len(values) - 1) * percent // 100]

@@ -1,0 +1,73 @@
+"""Hostile bodies, of every operation that takes one: broken, foreign, incomplete and too large."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bad_values import BROKEN, FOREIGN
+from good_requests import EXAMPLES, Example, handler_of
+from hostile import LIMIT, LINK_LIMIT, Hostile, padded, variant
+
+from gamekeeper.http.routes import ROUTES
+
+shaped = [each for each in EXAMPLES if each.route.takes not in {None, bytes}]
+OVER_LINK = {handler_of(each) for each in ROUTES if each.over_link}
+
+
+def _encoded(example: Example) -> dict[str, bytes]:
+    whole = json.dumps(example.body)
+    return {name: whole.encode(name) for name in ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le")}
+
+
+def bodies() -> Iterator[Hostile]:
+    for example in shaped:
+        for about, body in (BROKEN | _encoded(example)).items():
+            yield variant(
+                example, example.path, group="bodies", about=f"{example.name}: {about}", status=(400,), body=body
+            )
+        for kind in FOREIGN:
+            about = f"{example.name}: {kind[:40]!r}"
+            body = json.dumps(example.body or {"page": 0}).encode()
+            headers = {b"content-type": kind}
+            yield variant(example, example.path, group="bodies", about=about, status=(415,), body=body, headers=headers)
+        if example.body:
+            yield from _incomplete(example)
+
+
+def _incomplete(example: Example) -> Iterator[Hostile]:
+    whole = example.fields
+    needed = [name for name in whole if name not in {"bankoverflow", "Level", "mute"}]
+    for name in needed:
+        rest = json.dumps({each: value for each, value in whole.items() if each != name}).encode()
+        yield variant(
+            example,
+            example.path,
+            group="bodies",
+            about=f"{example.name}: no {name}",
+            status=(400,),
+            body=rest,
+            names=name,
+        )
+        again = {**whole, name.swapcase(): whole[name]}
+        twice = json.dumps(again).encode()
+        about = f"{example.name}: {name} in two cases"
+        yield variant(
+            example, example.path, group="bodies", about=about, status=(400,), body=twice, names=name.swapcase()
+        )
+    if needed:
+        yield variant(example, example.path, group="bodies", about=f"{example.name}: no body", status=(400,), body=b"")
+
+
+def sizes() -> Iterator[Hostile]:
+    for example in shaped:
+        over_link = handler_of(example.route) in OVER_LINK
+        if over_link and handler_of(example.route) != "link.put_player":
+            continue  # 8 MiB are sent once
+        limit = LINK_LIMIT if over_link else LIMIT
+        body = padded(json.dumps(example.body).encode(), limit + 1)
+        about = f"{example.name}: {limit + 1} bytes"
+        large = variant(example, example.path, group="sizes", about=about, status=(413,), body=body, names=str(limit))
+        yield large
+        yield replace(large, about=f"{about}, chunked", chunked=True)
+        announced = {b"content-type": b"application/json", b"content-length": b"9" * 30}
+        yield replace(large, about=f"{example.name}: announced 30 digits", body=b"{}", headers=announced)

@@ -1,0 +1,237 @@
+"""Hostile fields: tables of bad values, crossed with the places in bodies that they can stand in."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bad_values import (
+    NEVER_32_BITS,
+    NEVER_A_BOOLEAN,
+    NEVER_A_GUID,
+    NEVER_A_NAME,
+    NEVER_A_PASSWORD,
+    NEVER_A_TEXT,
+    NEVER_AN_EMAIL,
+    NEVER_AN_INTEGER,
+    NEVER_NATURAL,
+    NEVER_POSITIVE,
+    NOT_AN_OBJECT,
+    PASSWORDS_THAT_ARE_NO_TEXT,
+    SECRET,
+    ZERO,
+    text,
+    wide,
+)
+from good_requests import BY_HANDLER, Example
+from hostile import JSON, SWORD, Hostile
+
+import people
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a value can stand: a field of a body, among the others that are right."""
+
+    handler: str
+    name: str
+    around: str = "%s"  # how the value stands in the field: inside a list, inside a record
+
+    @property
+    def example(self) -> Example:
+        return BY_HANDLER[self.handler]
+
+    def holding(self, value: str) -> bytes:
+        rest = {name: each for name, each in self.example.fields.items() if name != self.name}
+        text = json.dumps(rest)
+        whole = f'"{self.name}": {self.around % value}'
+        return (text[:-1] + (", " if rest else "") + whole + "}").encode("utf-8", "surrogatepass")
+
+
+# --- the places they stand in ----------------------------------------------------------------------------------------
+
+INTEGERS: Sequence[tuple[Place, Mapping[str, str]]] = [
+    (Place("items.give", "quantity"), NEVER_POSITIVE),
+    (Place("items.take", "quantity"), NEVER_POSITIVE),
+    (Place("players.legacy_online", "page"), NEVER_NATURAL),
+    (Place("players.legacy_online", "count"), NEVER_POSITIVE),
+    (Place("players.legacy_by_name", "page"), NEVER_NATURAL),
+    (Place("players.legacy_by_name", "count"), NEVER_POSITIVE),
+    (Place("users.legacy_by_name", "page"), NEVER_NATURAL),
+    (Place("users.legacy_by_name", "count"), NEVER_POSITIVE),
+    (Place("gameobjects.legacy_objects", "page"), NEVER_NATURAL),
+    (Place("gameobjects.legacy_objects", "count"), NEVER_POSITIVE),
+    (Place("moderation.ban", "duration"), NEVER_NATURAL),
+    (Place("moderation.mute", "duration"), NEVER_NATURAL),
+    (Place("variables.assign", "value"), {k: v for k, v in NEVER_AN_INTEGER.items() if k not in {"true", "false"}}),
+    (Place("link.heartbeat", "Lease"), {**NEVER_POSITIVE, "3601": "3601"}),
+    (Place("link.put_player", "Level"), NEVER_POSITIVE),
+    (Place("link.put_player", "Exp"), {**NEVER_AN_INTEGER, "-1": "-1"}),
+    (Place("link.put_player", "ExperienceToNextLevel"), NEVER_AN_INTEGER),
+    (Place("link.put_player", "Gender"), {**NEVER_NATURAL, "2": "2"}),
+    (Place("link.put_player", "X"), NEVER_32_BITS),
+    (Place("link.put_player", "StatPoints"), NEVER_32_BITS),
+    (Place("link.put_player", "PlayTimeSeconds"), {**NEVER_AN_INTEGER, "-1": "-1"}),
+    (Place("link.put_player", "MaxVitals", "[1, %s]"), NEVER_32_BITS),
+    (Place("link.put_player", "BaseStats", "[1, 2, 3, 4, %s]"), NEVER_32_BITS),
+    (Place("link.put_player", "Items", '[{"Slot": %s}]'), NEVER_NATURAL),
+    (Place("link.put_player", "Bank", f'[{{"Slot": 0, "ItemId": "{SWORD}", "Quantity": %s}}]'), NEVER_NATURAL),
+]
+BOOLEANS = [
+    *(Place("items.give", "bankoverflow"), Place("link.put_player", "InBank"), Place("link.put_player", "Dead")),
+    *(Place("powers.change", name) for name in ("ban", "usersquery", "gamelink")),
+]
+GUIDS = [
+    Place("items.give", "itemid"),
+    Place("items.take", "itemid"),
+    Place("spells.teach", "spellid"),
+    Place("spells.forget", "spellid"),
+    Place("link.joined", "Players", "[%s]"),
+    Place("link.left", "Players", "[%s]"),
+    Place("link.put_player", "UserId"),
+    Place("link.put_player", "ClassId"),
+    Place("link.put_player", "Spells", '[{"Slot": 1, "SpellId": %s}]'),
+    Place("link.put_player", "Variables", '[{"VariableId": %s, "Value": 1}]'),
+]
+EMAILS = [
+    Place("users.register", "email"),
+    Place("credentials.change_email", "new"),
+    Place("credentials.manage_email", "new"),
+]
+PASSWORDS = [
+    Place("users.register", "password"),
+    Place("credentials.validate_password", "password"),
+    Place("credentials.change_email", "authorization"),
+    Place("credentials.change_password", "new"),
+    Place("credentials.change_password", "authorization"),
+    Place("credentials.manage_password", "new"),
+    Place("credentials.redeem_code", "new"),
+]
+
+
+# --- what stands there -----------------------------------------------------------------------------------------------
+
+
+def _put(group: str, place: Place, about: str, value: str, **more: object) -> Hostile:
+    route = place.example.route
+    given: dict[str, object] = {"status": (400,), "names": place.name, **more}
+    return Hostile(
+        group,
+        f"{place.handler} {place.name}: {about}",
+        route.method,
+        place.example.path.encode(),
+        body=place.holding(value),
+        headers=JSON,
+        **given,  # pyright: ignore[reportArgumentType] - fields of Hostile, checked by the dataclass
+    )
+
+
+def numbers() -> Iterator[Hostile]:
+    for place, bad in INTEGERS:
+        for about, value in bad.items():
+            unreadable = about in {"NaN", "Infinity", "minus Infinity"}  # not JSON: no field to name
+            yield _put("numbers", place, about, value, names="JSON" if unreadable else place.name)
+
+
+def booleans() -> Iterator[Hostile]:
+    for place in BOOLEANS:
+        yield from (_put("booleans", place, about, value) for about, value in NEVER_A_BOOLEAN.items())
+    wrong = Place("variables.assign", "value")
+    for about in ("true", "false", '"True"'):
+        yield _put("booleans", wrong, about, about, names=people.KILLS.id)
+
+
+def guids() -> Iterator[Hostile]:
+    for place in GUIDS:
+        for about, value in NEVER_A_GUID.items():
+            yield _put("guids", place, about, value)
+    for handler in ("items.give", "items.take", "spells.teach", "spells.forget"):
+        place = next(each for each in GUIDS if each.handler == handler)
+        for unknown in (ZERO, people.NOBODY_ID):
+            yield _put("guids", place, unknown, text(unknown), status=(404,), names="id")
+    zero = Place("link.put_player", "UserId")
+    yield _put("guids", zero, "zero", text(ZERO), status=(404,), names="user")
+    for handler in ("link.joined", "link.left"):
+        yield _put("guids", Place(handler, "Players", "[%s]"), "zero", text(ZERO), status=(404,), names="player")
+
+
+def texts() -> Iterator[Hostile]:
+    for about, value in NEVER_A_NAME.items():
+        reserved = about.startswith("reserved")
+        yield _put(
+            "texts", Place("users.register", "username"), about, value, names="reserved" if reserved else "username"
+        )
+        if about != "a guid":
+            yield _put(
+                "texts", Place("link.put_player", "Name"), about, value, names="reserved" if reserved else "Name"
+            )
+    for place in EMAILS:
+        yield from (_put("texts", place, about, value) for about, value in NEVER_AN_EMAIL.items())
+    for name in ("Sprite", "Face"):
+        for about, value in {**NEVER_A_TEXT, "256 characters": text("x" * 256)}.items():
+            yield _put("texts", Place("link.put_player", name), about, value)
+    for about, value in {
+        "number": "5",
+        "a day": '"2026-01-31"',
+        "no offset": '"2026-01-31T12:00:00"',
+        "month 13": '"2026-13-31T12:00:00Z"',
+        "year 0": '"0000-01-01T00:00:00Z"',
+        "far": '"99999-01-01T00:00:00Z"',
+        "full-width": text(wide("2026") + "-01-31T12:00:00Z"),
+        "beyond the calendar": '"9999-12-31T23:59:59-23:59"',
+        "before the calendar": '"0001-01-01T00:00:00+23:59"',
+    }.items():
+        yield _put("texts", Place("link.put_player", "CreationDate"), about, value)
+
+
+def passwords() -> Iterator[Hostile]:
+    for place in PASSWORDS:
+        for about, value in NEVER_A_PASSWORD.items():
+            kept = (value,) if len(value) > 20 else ()
+            yield _put("passwords", place, about, text(value), names="valid password", secrets=kept)
+        for about, value in PASSWORDS_THAT_ARE_NO_TEXT.items():
+            yield _put("passwords", place, about, value, names="valid password", secrets=(SECRET,))
+    for handler in ("credentials.validate_password", "credentials.change_email", "credentials.change_password"):
+        name = "password" if handler.endswith("validate_password") else "authorization"
+        yield _put("passwords", Place(handler, name), "wrong", text(SECRET), names="credentials", secrets=(SECRET,))
+    for about, value in {**NEVER_A_TEXT, "256 characters": text("x" * 256)}.items():
+        yield _put("passwords", Place("credentials.redeem_code", "code"), about, value)
+
+
+def catalogue() -> Iterator[Hostile]:
+    entry = f'[{{"Id": "{SWORD}", "Name": "Sword", "Stackable": false, "%s": %s}}]'
+    fields = {
+        "MaxStack": {about: value for about, value in NEVER_POSITIVE.items() if about != "null"},
+        "BagSlots": {**NEVER_NATURAL, "1001": "1001"},
+        "Icon": {**{about: value for about, value in NEVER_A_TEXT.items() if about != "null"}, "long": text("x" * 256)},
+    }
+    for name, bad in fields.items():
+        for about, value in bad.items():
+            unreadable = about in {"NaN", "Infinity", "minus Infinity"}
+            yield _catalogue(f"{name}: {about}", "items", entry % (name, value), "JSON" if unreadable else name)
+    for about, value in NEVER_A_GUID.items():
+        yield _catalogue(f"Id: {about}", "spells", f'[{{"Id": {value}, "Name": "x"}}]', "Id")
+    for about, value in NEVER_A_BOOLEAN.items():
+        yield _catalogue(
+            f"Stackable: {about}", "items", f'[{{"Id": "{SWORD}", "Name": "x", "Stackable": {value}}}]', "Stackable"
+        )
+    for value in ('"integer"', '"Float"', "1", "null", "[]", "{}"):
+        yield _catalogue(
+            f"Type: {value}", "variables", f'[{{"Id": "{people.KILLS.id}", "Name": "x", "Type": {value}}}]', "Type"
+        )
+    for about, body in NOT_AN_OBJECT.items():
+        if not body.startswith("["):
+            yield _catalogue(f"not an array: {about}", "maps", body, "array")
+    twice = f'{{"Id": "{people.HEAL.id}", "Name": "x"}}'
+    yield _catalogue("the same twice", "spells", f"[{twice}, {twice}]", "Id")
+    for kind in ("spells", "classes", "maps"):
+        yield _catalogue(f"zero id among {kind}", kind, f'[{{"Id": "{ZERO}", "Name": "x"}}]', "Id")
+    yield _catalogue("no Name", "classes", f'[{{"Id": "{people.WARRIOR.id}"}}]', "Name")
+    yield _catalogue("no Id", "classes", '[{"Name": "x"}]', "Id")
+    yield _catalogue("an array of arrays", "classes", "[[[]]]", "[0]")
+    stackable = f'[{{"Id": "{people.COIN.id}", "Name": "x", "Stackable": true, "BagSlots": 1}}]'
+    yield _catalogue("a bag that stacks", "items", stackable, "BagSlots")
+
+
+def _catalogue(about: str, kind: str, body: str, names: str) -> Hostile:
+    path = f"/api/link/v1/catalogue/{kind}".encode()
+    return Hostile("catalogue", about, "PUT", path, (400,), body.encode("utf-8", "surrogatepass"), JSON, names)

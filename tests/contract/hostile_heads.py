@@ -1,0 +1,121 @@
+"""Hostile heads of requests: keys in the path, queries, headers, methods and addresses, over all operations."""
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from bad_values import NEVER_A_PAGE, NOWHERE, ODD_GUIDS, ODD_KEYS, ODD_NAMES, ODD_REASONS, ZERO, wide
+from good_requests import BY_HANDLER, EXAMPLES, Example, handler_of, parameters, path_of
+from hostile import JSON, Hostile, variant
+
+import people
+from gamekeeper.http.routes import ROUTES, WRITE
+
+# --- keys in the path ------------------------------------------------------------------------------------------------
+
+KEYED = {"lookupKey": "No", "lookupKey1": "No user", "lookupKey2": "No player"}
+
+
+def keys() -> Iterator[Hostile]:
+    for example in EXAMPLES:
+        for name in parameters(example.route):
+            if name in KEYED:
+                yield from (_keyed(example, name, about, odd) for about, odd in ODD_NAMES.items())
+            elif name in {"variableId", "bagId", "id", "objectId"}:
+                yield from _guid_segments(example, name)
+            elif name in {"file", "type"}:
+                for about, odd in ODD_NAMES.items():
+                    path = path_of(example.route, {name: odd})
+                    yield variant(example, path, group="keys", about=f"{example.name}: {about}", status=(404,))
+    for name, path in (("kind", "/api/link/v1/catalogue/{}"), ("server", "/api/link/v1/servers/{}/joined")):
+        for about, odd in ODD_NAMES.items():
+            if "%" not in odd and len(odd) < 64 and name == "server" and odd.replace("-", "").isalnum():
+                continue  # a fine name for a server
+            method, body = ("GET", b"") if name == "kind" else ("POST", b'{"Players": []}')
+            yield Hostile(
+                "keys", f"{name}: {about}", method, path.format(odd).encode(), (400, 404), body, JSON if body else {}
+            )
+
+
+def _keyed(example: Example, name: str, about: str, odd: str) -> Hostile:
+    path = path_of(example.route, {name: odd})
+    return variant(example, path, group="keys", about=f"{example.name} {name}: {about}", names=KEYED[name])
+
+
+def _guid_segments(example: Example, name: str) -> Iterator[Hostile]:
+    for about, odd in ODD_GUIDS.items():
+        path = path_of(example.route, {name: quote(odd, safe="")})
+        yield variant(example, path, group="keys", about=f"{example.name} {name}: {about}", status=(400,), names=name)
+    for unknown in (ZERO, people.NOBODY_ID):
+        path = path_of(example.route, {name: unknown})
+        creates = handler_of(example.route) == "link.put_player"  # an unknown id is a new character: without its name
+        status = (400,) if creates and unknown != ZERO else (400, 404)
+        yield variant(example, path, group="keys", about=f"{example.name} {name}: {unknown}", status=status)
+
+
+# --- queries, headers, methods, addresses ----------------------------------------------------------------------------
+
+LISTS = ["players.by_name", "players.by_rank", "players.online", "users.by_name", "gameobjects.objects"]
+LIST_PATHS = [BY_HANDLER[handler].path for handler in LISTS] + ["/api/link/v1/catalogue/items"]
+
+
+def queries() -> Iterator[Hostile]:
+    for path in LIST_PATHS:
+        for name in ("page", "pageSize", "limit"):
+            bad = NEVER_A_PAGE if name == "page" else {**NEVER_A_PAGE, "0": "0", "00": "00"}
+            for about, value in bad.items():
+                yield _asked(f"{path} {name}: {about}", f"{path}?{name}={value}", name)
+        yield _asked(f"{path}: twice", f"{path}?page=0&page=1", "page")
+        yield _asked(f"{path}: twice in two cases", f"{path}?pageSize=1&PAGESIZE=1", "PAGESIZE")
+        yield _asked(f"{path}: twice, encoded", f"{path}?page=0&%70age=1", "page")
+    for value in ("Up", "", "asc", "Ascending%20", "Ascending,Descending", quote(wide("A") + "scending"), "1", "%00"):
+        yield _asked(f"sortDirection: {value}", f"/api/v1/players/rank?sortDirection={value}", "sortDirection")
+    for path in ("/api/v1/players", "/api/v1/players/online", "/api/v1/users"):
+        for value in ("id", "%00", "name%20", "name,level", quote(wide("name")), "password", "1"):
+            yield _asked(f"{path} sortBy: {value}", f"{path}?sortBy={value}", "sortBy")
+        for value in ("%00", "abc%00", "%1b[2J", "abc%7f", "%c2%9babc"):
+            yield _asked(f"{path} search: {value}", f"{path}?search={value}", "search")
+
+
+def _asked(about: str, path: str, names: str) -> Hostile:
+    return Hostile("queries", about, "GET", path.encode(), (400,), names=names)
+
+
+writes = [each for each in EXAMPLES if each.route.does is WRITE and handler_of(each.route) != "tokens.log_in"]
+
+
+def headers() -> Iterator[Hostile]:
+    for example in writes:
+        for header, odd in ((b"Idempotency-Key", ODD_KEYS), (b"X-Reason", ODD_REASONS)):
+            for about, value in odd.items():
+                sent = {**(JSON if example.body is not None else {}), header.lower(): value}
+                where = f"{example.name} {header.decode()}: {about}"
+                yield variant(
+                    example,
+                    example.path,
+                    group="headers",
+                    about=where,
+                    status=(400,),
+                    headers=sent,
+                    names=header.decode(),
+                )
+        for value in ("maybe", "", "1", "true%00", "TRUE%20"):
+            path = f"{example.path}?dryRun={value}"
+            yield variant(
+                example, path, group="headers", about=f"{example.name} dryRun: {value}", status=(400,), names="dryRun"
+            )
+
+
+def methods() -> Iterator[Hostile]:
+    taken = {(route.method, route.path) for route in ROUTES}
+    for example in {each.path: each for each in EXAMPLES}.values():
+        for method in ("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "get"):
+            if (method, example.route.path) not in taken:
+                about = f"{method} {example.route.path}"
+                yield Hostile("methods", about, method, example.path.encode(), (405,), names="takes")
+
+
+def addresses() -> Iterator[Hostile]:
+    for path in NOWHERE:
+        for method in ("GET", "POST", "DELETE"):
+            # a reserved word in a parameter's place is a name: its address exists, for other methods
+            yield Hostile("addresses", f"{method} {path[:60]}", method, path.encode(), (404, 405))

@@ -1,0 +1,26 @@
+"""What the doctor finds, with nobody watching."""
+
+from gamekeeper import doctor
+from gamekeeper.doctor import Finding
+from gamekeeper.game.keeper import Keeper
+from world import World
+
+
+def unseen(_what: str, _done: int, _total: int | None) -> None:
+    """Nobody watches."""
+
+
+def findings(world: World, check: str | None = None, *, fix: bool = False) -> list[Finding]:
+    """All, or those of one check."""
+    found = world.run(doctor.examine(world.keeper, unseen, fix=fix))
+    return [each for each in found if check in (None, each.check)]
+
+
+async def faults(keeper: Keeper) -> list[str]:
+    """What is wrong; notes are not."""
+    found = await doctor.examine(keeper, unseen)
+    return [f"{each.check}: {each.message}" for each in found if each.level == doctor.ERROR]
+
+
+def errors(world: World) -> list[str]:
+    return world.run(faults(world.keeper))

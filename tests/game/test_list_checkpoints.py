@@ -1,0 +1,149 @@
+"""The counts of the ordered lists: divided, written down, trimmed, shared by processes; and commits that are late."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import pytest
+
+from gamekeeper.game import order
+from gamekeeper.game.lists import NAMES, RANK
+from gamekeeper.store import lists as stored
+from listings import CHECKPOINT, MakeWorld, add, agrees, level_up, logged, page, rebuild, saved, sizes, tend, view
+from people import BOB, ZOE
+from world import World
+
+pytestmark = pytest.mark.usefixtures("small")
+
+# --- buckets, checkpoints, trimming ----------------------------------------------------------------------------------
+
+
+def test_crowded_buckets_are_divided(world: World) -> None:
+    add(world, range(60))
+    assert max(sizes(world, RANK)) == 63
+    tend(world)
+    for listing in (RANK, NAMES):
+        assert max(sizes(world, listing)) < order.CROWDED
+    found = view(world)
+    assert found
+    assert len(found.orders["names"].blocks) > 3
+    assert agrees(world)
+
+
+def test_a_checkpoint_is_saved_packed_and_the_log_is_trimmed_up_to_the_one_before(world: World) -> None:
+    rebuild(world)
+    assert logged(world) == 0
+    add(world, range(60))
+    first, before = saved(world).number, logged(world)
+    tend(world)
+    assert saved(world).number == first + 1
+    assert logged(world) == before == 120  # the earlier checkpoint knew of none of them
+    world.sql("DELETE FROM players WHERE level > 1 AND level < 8")
+    gone = logged(world) - before
+    assert gone > CHECKPOINT
+    tend(world)
+    assert logged(world) == gone
+    many = sum(len(block) for block in world.run(stored.blocks(world.keeper.store))["names"])
+    assert many < 10
+    assert agrees(world)
+
+
+def test_it_is_the_packed_counts_that_a_process_goes_on_with(world: World) -> None:
+    """Else buckets that everybody has left would stay in its memory for ever."""
+    add(world, range(60))
+    for _ in range(10):
+        level_up(world, range(60))
+        tend(world)
+    assert agrees(world)
+    assert len(sizes(world, RANK)) < 40
+
+
+def test_few_changes_make_no_checkpoint(world: World) -> None:
+    first = saved(world).number
+    add(world, range(5))
+    tend(world)
+    assert saved(world).number == first
+
+
+def test_another_process_goes_on_after_one_checkpoint_and_reads_the_blocks_after_two(
+    make_world: MakeWorld, reloads: list[int]
+) -> None:
+    one, two = make_world(), make_world()
+    assert agrees(one)
+    assert agrees(two)
+    del reloads[:]
+    for number in range(4):
+        before = saved(one).number
+        add(one, range(100 * number, 100 * number + 30))
+        tend(one)
+        assert saved(one).number == before + 1
+        if number != 1:  # between the second and the third it sleeps
+            assert agrees(two)
+        assert len(reloads) == (number > 1)
+    assert agrees(one)
+
+
+def test_a_process_starts_from_the_checkpoint_and_the_log(make_world: MakeWorld, reloads: list[int]) -> None:
+    one = make_world()
+    add(one, range(30))
+    tend(one)
+    add(one, range(30, 40))
+    level_up(one, range(10))
+    two = make_world()
+    del reloads[:]
+    found = view(two)
+    assert found
+    assert (found.changes, len(reloads)) == (40, 1)
+    assert agrees(two)
+    add(two, range(40, 50))
+    assert agrees(one)
+
+
+def test_two_processes_that_save_at_once_save_once(make_world: MakeWorld) -> None:
+    one, two = make_world(), make_world()
+    add(one, range(30))
+    before = saved(one).number
+
+    async def both() -> None:
+        await asyncio.gather(one.keeper.lists.tend(), two.keeper.lists.tend())
+
+    one.run(both())
+    assert saved(one).number == before + 1
+    for each in (one, two, make_world()):
+        assert agrees(each)
+
+
+# --- late commits ----------------------------------------------------------------------------------------------------
+only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+@only_postgres
+@pytest.mark.parametrize("how", ["COMMIT", "ROLLBACK"])
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_what_commits_late_is_counted_when_it_is_there(make_world: MakeWorld, how: str, *, checkpoint: bool) -> None:
+    world = make_world()
+    add(world, range(20))
+
+    async def begin() -> Any:
+        driver: Any = asyncpg
+        db = await driver.connect(world.url)
+        await db.execute("BEGIN")
+        await db.execute("UPDATE players SET level = 50 WHERE id = $1", BOB.id)
+        await db.execute("DELETE FROM players WHERE id = $1", ZOE.id)
+        return db
+
+    async def end(db: Any) -> None:
+        await db.execute(how)
+        await db.close()
+
+    late = world.run(begin())
+    level_up(world, range(15))
+    assert agrees(world)
+    if checkpoint:
+        before = saved(world).number
+        tend(world)
+        assert saved(world).number == before + 1
+    world.run(end(late))
+    assert agrees(world)
+    assert page(world, RANK, 0, 1)[0] == (22 if how == "COMMIT" else 23)
+    assert agrees(make_world())

@@ -1,0 +1,156 @@
+"""The ordered lists counted anew: after bulk loads, restores and another life of the server."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from gamekeeper.game.lists import RANK, Lists
+from gamekeeper.store import postgres, sqlite
+from gamekeeper.store.engine import Store
+from listings import (
+    MakeWorld,
+    add,
+    agrees,
+    crowd,
+    delete,
+    insert,
+    level_up,
+    load,
+    logged,
+    page,
+    rebuild,
+    saved,
+    sizes,
+    tend,
+    view,
+)
+from people import guid
+from world import World
+
+pytestmark = pytest.mark.usefixtures("small")
+
+
+def test_a_bulk_load_is_counted_the_slow_way_until_the_lists_are_built_anew(
+    make_world: MakeWorld, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = make_world(), make_world()
+    assert agrees(two)
+    before = logged(one)
+    one.run(load(one, range(50)))
+    assert logged(one) == before
+    for each in (one, two):
+        assert view(each) is None
+        assert agrees(each)
+    tend(two)
+    assert "doctor --fix" in capsys.readouterr().err
+    tend(two)
+    assert not capsys.readouterr().err
+    add(two, range(50, 55))  # the log goes on meanwhile
+    assert agrees(one)
+    one.run(one.keeper.lists.ready())
+    for each in (one, two):
+        assert sizes(each, RANK)[:-1] == [4] * 14
+        assert agrees(each)
+    level_up(one, range(20))
+    assert agrees(two)
+
+
+class Meanwhile:
+    """A store after whose first snapshot something happens."""
+
+    def __init__(self, store: Store, happens: Callable[[], Awaitable[object]]) -> None:
+        self._store = store
+        self._happens: Callable[[], Awaitable[object]] | None = happens
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def read(self, work: Any) -> Any:
+        found = await self._store.read(work)
+        happens, self._happens = self._happens, None
+        if happens:
+            await happens()
+        return found
+
+
+def interrupted(world: World, happens: Callable[[], Awaitable[object]]) -> Lists:
+    store: Any = Meanwhile(world.keeper.store, happens)
+    return Lists(store)
+
+
+def test_a_bulk_load_while_a_checkpoint_is_made_is_not_taken_for_counted(make_world: MakeWorld) -> None:
+    world = make_world()
+    add(world, range(30))
+    world.run(interrupted(world, lambda: load(world, range(30, 80))).tend())
+    assert not saved(world).whole
+    assert agrees(world)
+    assert agrees(make_world())
+
+
+def test_a_bulk_load_while_the_lists_are_built_is_counted_too(world: World) -> None:
+    world.run(interrupted(world, lambda: load(world, range(30))).rebuild())
+    assert saved(world).whole
+    assert agrees(world)
+
+
+def test_a_checkpoint_of_another_while_the_lists_are_built_costs_no_change(make_world: MakeWorld) -> None:
+    world, other = make_world(), make_world()
+
+    async def change_and_save() -> None:
+        await insert(other, crowd(range(30)))
+        await other.keeper.lists.tend()
+
+    before = saved(world).number
+    world.run(interrupted(world, change_and_save).rebuild())
+    assert saved(world).number == before + 3
+    for each in (world, other, make_world()):
+        assert agrees(each)
+
+
+def test_changes_while_the_lists_of_a_restored_copy_are_built_are_kept(make_world: MakeWorld) -> None:
+    world = make_world()
+    far = "900000000" if world.keeper.store.engine == "sqlite" else "900000000:900000000:"
+    world.sql("UPDATE lists SET cluster = 'another', mark = $1", far)
+
+    world.run(interrupted(world, lambda: insert(world, crowd(range(10)))).rebuild())
+    assert saved(world).whole
+    assert agrees(make_world())
+
+
+def test_counts_with_another_servers_mark_are_not_believed(make_world: MakeWorld) -> None:
+    make_world().sql("UPDATE lists SET cluster = 'another'")
+    world = make_world()
+    assert view(world) is None
+    assert agrees(world)
+    world.run(world.keeper.lists.ready())
+    assert view(world) is not None
+    assert agrees(world)
+
+
+def test_a_new_database_is_ready_without_rows(make_world: MakeWorld, reloads: list[int]) -> None:
+    world = make_world()
+    world.sql("DELETE FROM players")
+    rebuild(world)
+    assert page(world, RANK, 0, 5) == (0, [])
+    assert len(reloads) == 1
+    add(world, range(20))
+    assert agrees(world)
+
+
+def test_another_life_of_the_server_begins_with_the_blocks(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, reloads: list[int]
+) -> None:
+    """A database that was set back: what was seen of it and never came to last must be forgotten."""
+    for words in (sqlite.WORDS, postgres.WORDS):
+        monkeypatch.setitem(words, "life", "(SELECT CAST(id AS TEXT) FROM epoch)")
+    world = make_world()
+    add(world, range(9))
+    assert page(world, RANK, 0, 5)[0] == 12
+    delete(world, guid(0x2003))
+    world.sql("DELETE FROM list_changes WHERE word IN ($1, '😀111')", guid(0x2003))
+    assert page(world, RANK, 0, 5)[0] == 12
+    del reloads[:]
+    world.sql("UPDATE epoch SET id = $1", guid(1))
+    assert agrees(world)
+    assert len(reloads) == 1

@@ -1,0 +1,64 @@
+"""?dryRun=true, on every write to characters and over the link."""
+
+import re
+
+import pytest
+
+import game_server
+from expectations import everything, refused
+from game_server import LINK
+from people import POUCH
+from world import Answer, World
+from writes import COINS, GIVE, PLAYERS, Case, every_write, send, stored
+
+
+def timeless(answer: Answer) -> tuple[int, bytes]:
+    """Without the moment a lease ends: two heartbeats are two moments."""
+    return answer.status, re.sub(rb'"ExpiresAt":"[^"]*"', b'"ExpiresAt":""', answer.raw)
+
+
+@every_write
+def test_a_dry_run_answers_what_would_happen_and_changes_nothing(ready: World, case: Case) -> None:
+    before = everything(ready)
+    tried = send(ready, case, case.good, "?dryRun=true")
+    tried_in_vain = send(ready, case, case.bad, "?dryrun=TRUE")
+    assert everything(ready) == before
+    in_vain = send(ready, case, case.bad)
+    assert (tried_in_vain.status, tried_in_vain.code, tried_in_vain.message) == (
+        in_vain.status,
+        in_vain.code,
+        in_vain.message,
+    )
+    assert timeless(tried) == timeless(send(ready, case, case.good, "?dryRun=false"))
+    assert everything(ready) != before
+
+
+@every_write
+def test_a_dry_run_neither_reads_nor_stores_keys(ready: World, case: Case) -> None:
+    send(ready, case, case.good, "?dryRun=true", Idempotency_Key="k")
+    assert stored(ready) == 0
+    real = send(ready, case, case.good, Idempotency_Key="k")
+    assert (real.status, "idempotent-replay" in real.headers, stored(ready)) == (200, False, 1)
+    done = everything(ready)
+    again = send(ready, case, case.good, "?dryRun=true", Idempotency_Key="k")
+    assert "idempotent-replay" not in again.headers
+    assert send(ready, case, case.other, "?dryRun=true", Idempotency_Key="k").status != 422
+    assert everything(ready) == done
+
+
+def test_a_dry_run_of_a_new_character_answers_the_record_it_would_have(world: World) -> None:
+    player_id, body = game_server.newcomer(1, Items=[game_server.stack(0, POUCH.id)])
+    path = f"{LINK}/players/{player_id}"
+    tried = world.call("PUT", f"{path}?dryRun=true", body=body).json
+    refused(world.get(f"{PLAYERS}/New1"), 404, "no_such_player")
+    real = world.call("PUT", path, body=body).json
+    assert tried | {"CreationDate": ""} == real | {"CreationDate": ""}
+
+
+def test_a_dry_run_is_true_or_false(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    for value in ("yes", "1", "", "tru"):
+        with subtests.test(value):
+            refused(world.post(f"{GIVE}?dryRun={value}", COINS), 400, "bad_field", "'dryRun'")
+    refused(world.post(f"{GIVE}?dryRun=true&DRYRUN=false", COINS), 400, "repeated_field")
+    assert everything(world) == before

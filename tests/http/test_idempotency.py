@@ -1,0 +1,166 @@
+"""Idempotency-Key, on every write to characters and over the link."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything, refused
+from game_server import LINK
+from gamekeeper.game import retention
+from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.store.engine import Reading
+from people import COIN, HEAL
+from world import Answer, World
+from writes import COINS, FROST, GIVE, PLAYERS, TEACH, Case, every_write, send, stored, token_of
+
+
+def coins(world: World) -> int:
+    return world.get(f"{PLAYERS}/Ann/items/inventory").json[0]["Quantity"]
+
+
+def give(world: World, key: str, **more: Any) -> Answer:
+    return world.post(GIVE, COINS, headers={"Idempotency-Key": key}, **more)
+
+
+@every_write
+def test_the_same_request_with_the_same_key_is_answered_again_and_applied_once(ready: World, case: Case) -> None:
+    first = send(ready, case, case.good, Idempotency_Key="k")
+    assert first.status == 200, first.raw
+    assert "idempotent-replay" not in first.headers
+    done = everything(ready)
+    again = send(ready, case, case.good, Idempotency_Key="k")
+    assert (again.status, again.raw) == (200, first.raw)
+    assert again.headers["idempotent-replay"] == "true"
+    assert again.headers["x-request-id"] != first.headers["x-request-id"]
+    assert everything(ready) == done
+
+
+@every_write
+def test_another_request_with_the_same_key_is_422_and_changes_nothing(ready: World, case: Case) -> None:
+    send(ready, case, case.good, Idempotency_Key="k")
+    done = everything(ready)
+    refused(send(ready, case, case.other, Idempotency_Key="k"), 422, "idempotency_key_reused")
+    assert everything(ready) == done
+
+
+@every_write
+def test_a_refusal_is_not_stored_and_is_decided_anew(ready: World, case: Case) -> None:
+    before = everything(ready)
+    statuses = [send(ready, case, case.bad, Idempotency_Key="k").status for _ in range(2)]
+    assert statuses[0] == statuses[1]
+    assert statuses[0] in {400, 404, 409}
+    assert everything(ready) == before
+    good = send(ready, case, case.good, Idempotency_Key="k")
+    assert (good.status, "idempotent-replay" in good.headers) == (200, False)
+
+
+def test_a_key_is_scoped_by_account_not_by_token(world: World) -> None:
+    others = token_of(world, "Root").access
+    assert give(world, "k").status == 200
+    assert give(world, "k", token=others).headers["idempotent-replay"] == "true"
+    assert coins(world) == 255
+    shop = give(world, "k", by="Shop")
+    assert "idempotent-replay" not in shop.headers
+    assert world.post(TEACH, {"spellid": HEAL.id}, by="Clerk", headers={"Idempotency-Key": "k"}).status == 200
+    assert coins(world) == 260
+
+
+def test_one_request_in_two_spellings_is_the_same_request(world: World) -> None:
+    first = give(world, "k")
+    spelt = {"ItemId": COIN.id.upper(), "QUANTITY": "5", "bankOverflow": "false", "unknown": 1}
+    again = world.post(GIVE, spelt, headers={"Idempotency-Key": "k"})
+    assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
+    form = world.call("POST", GIVE, form={"itemid": COIN.id, "quantity": "5"}, headers={"Idempotency-Key": "k"})
+    assert form.headers["idempotent-replay"] == "true"
+    assert coins(world) == 255
+
+
+def test_without_a_key_and_with_another_key_the_request_is_applied_again(world: World) -> None:
+    for key in ("k", "l", "K"):
+        assert "idempotent-replay" not in give(world, key).headers
+    world.post(GIVE, COINS)
+    world.post(GIVE, COINS)
+    assert coins(world) == 275
+
+
+def test_token_and_role_are_checked_before_a_replay(world: World) -> None:
+    body, headers = [FROST], {"Idempotency-Key": "k"}
+    path = f"{LINK}/catalogue/spells"
+    assert world.call("PUT", path, body=body, headers=headers, by="Server").status == 200
+    refused(world.call("PUT", path, body=body, headers=headers, by=None), 401, "denied")
+    read_only = token_of(world, "Server", read_only=True).access
+    refused(world.call("PUT", path, body=body, headers=headers, token=read_only), 403, "read_only_token")
+    world.sql("UPDATE users SET game_link = (1 = 0) WHERE fold = 'server'")
+    fresh = token_of(world, "Server").access
+    refused(world.call("PUT", path, body=body, headers=headers, token=fresh), 403, "role_missing")
+
+
+def test_a_key_is_1_to_255_visible_ascii_characters(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    for key in ("", " ", "a b", "x" * 256, "\x7f", "schlüssel", "\u20ac"):
+        with subtests.test(repr(key[:9])):
+            refused(give(world, key), 400, "bad_field", "'Idempotency-Key'")
+    assert everything(world) == before
+    for key in ("!", "~" * 255):
+        assert give(world, key).status == 200
+
+
+def test_a_key_is_kept_for_thirty_days(world: World) -> None:
+    day = 24 * 60 * 60 * 1000
+    give(world, "k")
+    for days, kept in ((29, 1), (2, 0)):
+        world.sql(f"UPDATE idempotency_keys SET at = at - {days * day}")  # noqa: S608 - a number of the test's own
+        world.run(retention.tidy(world.keeper))
+        assert stored(world) == kept
+    assert "idempotent-replay" not in give(world, "k").headers
+
+
+def test_a_key_replays_from_another_instance(make_world: Callable[..., World]) -> None:
+    one, two = make_world(), make_world()
+    first, again = give(one, "k"), give(two, "k")
+    assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
+    assert coins(one) == 255
+
+
+def test_requests_at_the_same_time_with_one_key_are_applied_once(make_world: Callable[..., World]) -> None:
+    one, two = make_world(), make_world()
+    headers = {"Idempotency-Key": "k"}
+
+    async def together() -> list[Answer]:
+        return await asyncio.gather(*[each.send("POST", GIVE, body=COINS, headers=headers) for each in [one, two] * 4])
+
+    answers = one.run(together())
+    assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
+    assert [answer.headers.get("idempotent-replay") for answer in answers].count(None) == 1
+    assert coins(one) == 255
+
+
+def test_one_still_under_way_is_waited_for_and_then_told_to_come_back(world: World) -> None:
+    """On SQLite one writer does all the work, so the second waits; on PostgreSQL it is told so after five seconds."""
+    slow = Intent("test", actor_id=people.USER_IDS["Root"], key="k", fingerprint="another request")
+
+    begun, answered = asyncio.Event(), asyncio.Event()
+
+    async def decide(_: Reading) -> Decision[None]:
+        world.loop.call_soon_threadsafe(begun.set)
+        if world.keeper.store.engine == "postgres":
+            await asyncio.wait_for(answered.wait(), 60)
+        return Decision([], None)
+
+    async def together() -> Answer:
+        first = asyncio.ensure_future(world.keeper.changes.apply(slow, decide, lambda _: b"null"))
+        await begun.wait()
+        second = await world.send("POST", GIVE, body=COINS, headers={"Idempotency-Key": "k"})
+        answered.set()
+        await first
+        return second
+
+    answer = world.run(together())
+    if world.keeper.store.engine == "postgres":
+        refused(answer, 409, "idempotency_in_progress")
+        assert answer.headers["retry-after"] == "1"
+    refused(give(world, "k"), 422, "idempotency_key_reused")
+    assert coins(world) == 250

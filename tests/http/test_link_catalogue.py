@@ -1,0 +1,100 @@
+"""The catalogue, as the game publishes it over the link."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+import people
+from expectations import everything, refused
+from game_server import LINK, put_catalogue
+from gamekeeper.game.lookup import ZERO
+from people import ARROW
+from reports import NEW, STRANGE, inventory, record
+from world import World
+
+ENTRIES: Mapping[str, dict[str, object]] = {
+    "items": {"Id": NEW, "Name": "Axe", "Stackable": False, "MaxStack": None, "BagSlots": 0, "Icon": None},
+    "spells": {"Id": NEW, "Name": "Axe"},
+    "variables": {"Id": NEW, "Name": "Axe", "Type": "Boolean"},
+    "classes": {"Id": NEW, "Name": "Axe"},
+    "maps": {"Id": NEW, "Name": "Axe"},
+}
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_entries_are_put_by_id_and_listed_by_name(world: World, kind: str) -> None:
+    entry = ENTRIES[kind]
+    before = world.get(f"{LINK}/catalogue/{kind}").json["Total"]
+    first, again = put_catalogue(world, kind, [entry]), put_catalogue(world, kind, [entry | {"Name": "Zweihander"}])
+    assert first.json == again.json == {"Count": 1}
+    page = world.get(f"{LINK}/catalogue/{kind}?pageSize=100").json
+    assert list(page) == ["Total", "Page", "PageSize", "Count", "Values"]
+    assert (page["Total"], page["Count"], page["PageSize"]) == (before + 1, before + 1, 100)
+    assert list(page["Values"][-1].items()) == list((entry | {"Name": "Zweihander"}).items())
+    assert [each["Name"] for each in page["Values"]] == sorted(each["Name"] for each in page["Values"])
+    assert world.get(f"{LINK}/catalogue/{kind}?pageSize=1&page=1").json["Count"] == min(before, 1)
+
+
+def test_putting_what_is_there_already_leaves_no_trace(world: World) -> None:
+    put_catalogue(world, "maps", [ENTRIES["maps"]])
+    before = everything(world)
+    assert put_catalogue(world, "maps", [ENTRIES["maps"]]).json == {"Count": 1}
+    assert put_catalogue(world, "maps", []).json == {"Count": 0}
+    assert everything(world) == before
+
+
+def test_a_change_of_the_catalogue_shows_at_once(world: World) -> None:
+    put_catalogue(world, "classes", [{"Id": people.WARRIOR.id, "Name": "Knight"}])
+    put_catalogue(world, "items", [{"Id": ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 70}])
+    assert record(world, "Ann")["ClassName"] == "Knight"
+    world.post("/api/v1/players/Ann/items/give", {"itemid": ARROW.id, "quantity": 15})
+    assert [inventory(world)[slot]["Quantity"] for slot in (1, 4)] == [70, 5]
+    row = world.ledger()[-2]
+    assert (row.kind, row.player_id, row.over_link) == ("catalogue_put", None, True)
+    assert json.loads(row.before or "")["Items"][0]["MaxStack"] == 100
+    assert json.loads(row.after or "")["Items"][0]["MaxStack"] == 70
+
+
+def test_an_unknown_kind_is_404(world: World) -> None:
+    for kind in ("weapons", "Items", "players"):
+        refused(put_catalogue(world, kind, []), 404, "no_such_kind", f"'{kind}'")
+        refused(world.get(f"{LINK}/catalogue/{kind}"), 404, "no_such_kind", f"'{kind}'")
+
+
+MALFORMED_ENTRIES: Sequence[tuple[str, str, object]] = (
+    ("items", "[0].Id", [{"Name": "Axe", "Stackable": True}]),
+    ("items", "[0].Id", [{"Id": "axe", "Name": "Axe", "Stackable": True}]),
+    ("items", "[0].Id", [{"Id": ZERO, "Name": "Axe", "Stackable": True}]),
+    ("items", "Id", [ENTRIES["items"], ENTRIES["items"]]),
+    ("items", "[0].Name", [{"Id": NEW, "Stackable": True}]),
+    ("items", "[0].Name", [{"Id": NEW, "Name": 7, "Stackable": True}]),
+    ("items", "[0].Name", [{"Id": NEW, "Name": "x" * 256, "Stackable": True}]),
+    ("items", "[0].Name", [{"Id": NEW, "Name": "a\0b", "Stackable": True}]),
+    ("items", "[1].Stackable", [ENTRIES["items"], {"Id": STRANGE, "Name": "Axe"}]),
+    ("items", "[0].Stackable", [{"Id": NEW, "Name": "Axe", "Stackable": 1}]),
+    ("items", "[0].MaxStack", [{"Id": NEW, "Name": "Axe", "Stackable": True, "MaxStack": 0}]),
+    ("items", "[0].BagSlots", [{"Id": NEW, "Name": "Axe", "Stackable": False, "BagSlots": -1}]),
+    ("items", "[0].BagSlots", [{"Id": NEW, "Name": "Axe", "Stackable": True, "BagSlots": 4}]),
+    ("items", "[0].Icon", [{"Id": NEW, "Name": "Axe", "Stackable": True, "Icon": 4}]),
+    ("items", "[0]", [7]),
+    ("spells", "[0].Name", [{"Id": NEW}]),
+    ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe"}]),
+    ("variables", "[0].Type", [{"Id": NEW, "Name": "Axe", "Type": "String"}]),
+    ("classes", "[0].Name", [{"Id": NEW, "Name": None}]),
+    ("maps", "[0].Id", [{"Id": None, "Name": "Axe"}]),
+)
+
+
+def test_a_malformed_catalogue_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    for kind, field, entries in MALFORMED_ENTRIES:
+        with subtests.test(repr(entries)[:80]):
+            answer = put_catalogue(world, kind, entries)
+            assert answer.status == 400, answer.raw
+            assert f"'{field}'" in answer.message
+    for body in ({"Id": NEW}, "items", 7):
+        with subtests.test(repr(body)):
+            refused(put_catalogue(world, "items", body), 400, "malformed_body")
+    refused(world.call("PUT", f"{LINK}/catalogue/items"), 400, "malformed_body")
+    assert everything(world) == before

@@ -1,0 +1,176 @@
+"""Characters that come, change their names and go over the link."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+import people
+from expectations import everything, refused
+from game_server import LINK, heartbeat, join, newcomer, online, put_player, stack
+from gamekeeper.game.lookup import ZERO
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, HEAL, KILLS, POUCH, SWORD, TUTORIAL, ZOE
+from reports import FIELDS, NEW, STRANGE, bag, inventory, record
+from world import World
+
+# --- creating --------------------------------------------------------------------------------------------------------
+
+
+def test_a_character_is_created_whole(world: World) -> None:
+    body = FIELDS | {
+        "LastOnline": "2021-01-01T00:00:00+01:00",
+        "Items": [stack(0, COIN.id, 5), stack(4, POUCH.id, BagId=STRANGE), stack(5, POUCH.id)],
+        "Bank": [stack(99, SWORD.id, StatBuffs=[1, 0, 0, 0, -1])],
+        "Bags": [bag(STRANGE, stack(2, ARROW.id, 3), size=4)],
+        "Spells": [{"Slot": 3, "SpellId": HEAL.id}],
+        "Variables": [{"VariableId": KILLS.id, "Value": 0}, {"VariableId": TUTORIAL.id, "Value": True}],
+    }
+    answer = put_player(world, NEW, body)
+    assert answer.status == 200
+    tail = {"ClassName": "Warrior", "MapName": "Meadow", "Online": False, "LastOnline": "2020-12-31T23:00:00.000Z"}
+    head = {name: FIELDS[name] for name in ("Name", "InBank", "UserId", "MaxVitals")}
+    assert list(answer.json.items()) == list(({**head, "Id": NEW} | FIELDS | tail).items())
+    assert record(world, "newt") == answer.json
+    held = inventory(world, "Newt")
+    assert [held[slot]["Quantity"] for slot in (0, 4, 5)] == [5, 1, 1]
+    assert held[4]["BagId"] == STRANGE
+    assert held[5]["BagId"] not in (None, STRANGE)
+    assert inventory(world, "Newt", "bank")[99]["StatBuffs"] == [1, 0, 0, 0, -1]
+    inside = world.get(f"/api/v1/players/bag/{STRANGE}").json
+    assert (inside["SlotCount"], inside["Slots"][2]["Quantity"]) == (4, 3)
+    assert world.get("/api/v1/players/Newt/spells").json == [{"Slot": 3, "SpellId": HEAL.id}]
+    assert world.get("/api/v1/players/Newt/variables").json == body["Variables"]
+    assert world.ledger()[-1].kind == "player_created"
+
+
+def test_a_name_and_an_owner_are_enough(world: World) -> None:
+    player_id, body = newcomer(1)
+    answer = put_player(world, player_id.upper(), body | {"Id": STRANGE, "Online": True, "ClassName": "King"})
+    assert (answer.json["Id"], answer.json["Level"], answer.json["Online"]) == (player_id, 1, False)
+    assert (answer.json["ClassName"], answer.json["LastOnline"]) == ("", None)
+    assert answer.json["CreationDate"].endswith("Z")
+    assert world.get("/api/v1/players/New1/items").json == world.get("/api/v1/players/Bob/items").json
+
+
+def test_without_name_or_owner_nobody_is_created(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    owner = people.USER_IDS["Bob"]
+    refusals: list[tuple[Mapping[str, object], int, str, str]] = [
+        ({"UserId": owner}, 400, "missing_field", "'Name'"),
+        ({"Name": "Newt"}, 400, "missing_field", "'UserId'"),
+        ({"Name": "Newt", "UserId": STRANGE}, 404, "no_such_user", STRANGE),
+        ({"Name": "aNN", "UserId": owner}, 409, "name_taken", "'aNN'"),
+        ({"Name": "x", "UserId": owner}, 400, "bad_field", "'Name'"),
+        ({"Name": "a b", "UserId": owner}, 400, "bad_field", "'Name'"),
+        ({"Name": "x" * 21, "UserId": owner}, 400, "bad_field", "'Name'"),
+    ]
+    refusals += [
+        ({"Name": name, "UserId": owner}, 400, "reserved_name", name) for name in ("rank", "Online", "BAG", "register")
+    ]
+    for body, status, code, part in refusals:
+        with subtests.test(repr(body)):
+            refused(put_player(world, NEW, body), status, code, part)
+    refused(put_player(world, "Newt", {"Name": "Newt", "UserId": owner}), 400, "bad_field", "'id'")
+    refused(put_player(world, ZERO, {"Name": "Newt", "UserId": owner}), 404, "no_such_player", ZERO)
+    assert everything(world) == before
+
+
+MALFORMED_FIELDS: Mapping[str, Sequence[object]] = {
+    "Name": (7, None),
+    "InBank": (1,),
+    "UserId": ("Bob",),
+    "MaxVitals": ([1], [1, 2, 3], 5),
+    "Vitals[0]": ([2**31, 0],),
+    "Vitals[1]": ([1, 2.0],),
+    "Level": (0, 2**31, 1.5),
+    "Exp": (-1, 2**63),
+    "ExperienceToNextLevel": (-(2**63) - 1,),
+    "ClassId": ("Warrior",),
+    "Gender": (2,),
+    "BaseStats": ([1, 2, 3, 4],),
+    "StatPointAllocations": (None,),
+    "StatPoints": ("x",),
+    "Equipment": ([0, 1, 2, 3, 4, 5],),
+    "MapId": (7,),
+    "X": (2**31,),
+    "Y": (True,),
+    "Z": (None,),
+    "Dir": ("up",),
+    "Sprite": ("x" * 256,),
+    "Face": (1,),
+    "Dead": ("no",),
+    "CreationDate": ("yesterday", None),
+    "LastOnline": ("2020-01-01", "2020-13-01T00:00:00Z"),
+    "PlayTimeSeconds": (-1,),
+    "Items": ("coins", None, [stack(0, COIN.id), stack(0, COIN.id)]),
+    "Items[0]": ([None],),
+    "Items[0].Slot": ([{"ItemId": COIN.id, "Quantity": 1}], [stack(-1, COIN.id)]),
+    "Items[0].Quantity": ([stack(0, COIN.id, -1)], [stack(0, COIN.id, 2**31)]),
+    "Items[0].BagId": ([stack(0, POUCH.id, BagId="x")],),
+    "Bank": ([stack(0, COIN.id), stack(0, COIN.id)],),
+    "Bank[0].ItemId": ([stack(0, "coin")],),
+    "Bank[0].StatBuffs": ([stack(0, COIN.id, StatBuffs=[1])],),
+    "Bags": ([bag(ANNS_POUCH), bag(ANNS_POUCH)], [bag(ANNS_POUCH, stack(0, COIN.id), stack(0, COIN.id))]),
+    "Bags[0].Id": ([{"SlotCount": 1, "Slots": [stack(0, COIN.id)]}],),
+    "Bags[0].SlotCount": ([bag(NEW, size=0)],),
+    "Bags[0].Slots[0].Slot": ([bag(NEW, {"ItemId": COIN.id})],),
+    "Spells": ([{"Slot": 1, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": ZERO}],),
+    "Spells[0].SpellId": ([{"Slot": 1}],),
+    "Spells[0].Slot": ([{"Slot": -1, "SpellId": HEAL.id}],),
+    "Variables": ([{"VariableId": KILLS.id, "Value": 1}, {"VariableId": KILLS.id.upper(), "Value": 2}],),
+    "Variables[0].VariableId": ([{"VariableId": "x", "Value": 1}],),
+    "Variables[0].Value": ([{"VariableId": KILLS.id, "Value": "many"}], [{"VariableId": KILLS.id}]),
+}
+
+
+def test_a_malformed_report_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    for field, value in [(field, value) for field, values in MALFORMED_FIELDS.items() for value in values]:
+        with subtests.test(field, value=repr(value)[:60]):
+            answer = put_player(world, ANN.id, {field.partition("[")[0]: value})
+            assert answer.status == 400, answer.raw
+            assert f"'{field}'" in answer.message
+    assert everything(world) == before
+
+
+# --- names and deleting ----------------------------------------------------------------------------------------------
+
+
+def test_one_who_is_renamed_while_online_is_listed_by_the_new_name(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id, BOB.id, ZOE.id)
+    assert put_player(world, ANN.id, {"Name": "Xena"}).json["Online"] is True
+    assert online(world) == ["Bob", "Xena", "Zoe"]
+    refused(world.get("/api/v1/players/Ann"), 404, "no_such_player")
+    assert put_player(world, ANN.id, {"Name": "XENA"}).json["Name"] == "XENA"
+    assert put_player(world, BOB.id, {"Name": "Ann"}).status == 200
+    assert online(world) == ["Ann", "XENA", "Zoe"]
+
+
+def test_one_who_is_online_is_not_deleted(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    before = everything(world)
+    refused(world.call("DELETE", f"{LINK}/players/{ANN.id}"), 409, "player_online")
+    assert everything(world) == before
+
+
+def test_deleting_answers_the_record_that_was_and_leaves_nothing(world: World) -> None:
+    was = record(world, "Ann")
+    answer = world.call("DELETE", f"{LINK}/players/{ANN.id}", by="Server")
+    assert (answer.status, answer.json) == (200, was)
+    refused(world.get("/api/v1/players/Ann"), 404, "no_such_player")
+    refused(world.get(f"/api/v1/players/bag/{ANNS_POUCH}"), 404, "no_such_bag")
+    for table in ("slots", "known_spells", "player_variables", "bags"):
+        assert world.sql(f"SELECT * FROM {table}") == []  # noqa: S608 - the test's own table names
+    row = world.ledger()[-1]
+    assert (row.kind, row.player_id, row.after) == ("player_deleted", ANN.id, None)
+    assert json.loads(row.before or "")["Items"][0]["Quantity"] == 250
+    refused(world.call("DELETE", f"{LINK}/players/{ANN.id}"), 404, "no_such_player")
+    assert put_player(world, ANN.id, {"Name": "Ann", "UserId": ANN.user_id}).status == 200
+    assert inventory(world) == {}
+
+
+def test_deleting_takes_an_id_and_not_a_name(world: World) -> None:
+    refused(world.call("DELETE", f"{LINK}/players/Ann"), 400, "bad_field", "'id'")
+    refused(world.call("DELETE", f"{LINK}/players/{STRANGE}"), 404, "no_such_player", STRANGE)

@@ -1,0 +1,129 @@
+"""Who is online, as the game servers say over the link."""
+
+import pytest
+
+import game_server
+from expectations import everything, refused
+from game_server import LINK, heartbeat, join, lapse, leave, online
+from gamekeeper.game.lookup import ZERO
+from people import ANN, BOB, ZOE
+from reports import STRANGE, record
+from world import World
+
+
+def test_a_heartbeat_answers_when_the_lease_ends_and_how_many_are_on(world: World) -> None:
+    first = heartbeat(world, "eu-1.game:7777", 60)
+    assert list(first.json) == ["Server", "ExpiresAt", "Online"]
+    assert (first.json["Server"], first.json["Online"]) == ("eu-1.game:7777", 0)
+    join(world, ANN.id, server="eu-1.game:7777")
+    later = heartbeat(world, "eu-1.game:7777", 3600)
+    assert later.json["Online"] == 1
+    assert first.json["ExpiresAt"] < later.json["ExpiresAt"]
+    assert later.json["ExpiresAt"].endswith("Z")
+
+
+def test_presence_is_not_a_change_and_not_in_the_ledger(world: World) -> None:
+    rows = len(world.ledger())
+    heartbeat(world)
+    join(world, ANN.id)
+    leave(world, ANN.id)
+    lapse(world)
+    assert len(world.ledger()) == rows
+
+
+def test_players_join_and_leave(world: World) -> None:
+    heartbeat(world)
+    assert join(world, ZOE.id, ANN.id).json == {"Online": 2}
+    assert join(world, ANN.id, ANN.id.upper(), BOB.id).json == {"Online": 3}
+    assert online(world) == ["Ann", "Bob", "Zoe"]
+    assert leave(world, ANN.id, ANN.id).json == {"Online": 2}
+    assert leave(world, ANN.id).json == {"Online": 2}
+    assert leave(world).json == join(world).json == {"Online": 2}
+    assert online(world) == ["Bob", "Zoe"]
+    last = record(world, "Ann")["LastOnline"]
+    assert last is not None
+    assert record(world, "Bob")["LastOnline"] is None
+
+
+def test_one_is_on_one_server_at_a_time_and_a_late_left_undoes_nothing(world: World) -> None:
+    heartbeat(world, "one")
+    heartbeat(world, "two")
+    assert join(world, ANN.id, BOB.id, server="one").json == {"Online": 2}
+    assert join(world, ANN.id, server="two").json == {"Online": 1}
+    assert heartbeat(world, "one").json["Online"] == 1
+    assert leave(world, ANN.id, server="one").json == {"Online": 1}
+    assert online(world) == ["Ann", "Bob"]
+    assert leave(world, ANN.id, server="two").json == {"Online": 0}
+    assert online(world) == ["Bob"]
+
+
+def test_when_a_lease_runs_out_its_players_are_offline_and_no_one_else(world: World) -> None:
+    heartbeat(world, "one")
+    heartbeat(world, "two")
+    join(world, ANN.id, ZOE.id, server="one")
+    join(world, BOB.id, server="two")
+    assert lapse(world, "one") == 1
+    assert online(world) == ["Bob"]
+    assert record(world, "Zoe")["LastOnline"] is not None
+    refused(join(world, ANN.id, server="one"), 404, "no_such_server", "'one'")
+    heartbeat(world, "one")
+    assert online(world) == ["Bob"]
+    assert join(world, ANN.id, server="one").json == {"Online": 1}
+
+
+def test_until_the_reaper_comes_everybody_agrees_that_a_lapsed_servers_players_are_online(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    world.sql("UPDATE servers SET expires_at = 1")
+    assert online(world) == ["Ann"]
+    refused(join(world, BOB.id), 404, "no_such_server")
+    refused(leave(world, ANN.id), 404, "no_such_server")
+    assert online(world) == ["Ann"]
+
+
+def test_the_reaper_leaves_live_leases_alone(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    before = everything(world)
+    assert world.run(game_server.presence.reap(world.keeper.store)) == 0
+    assert everything(world) == before
+
+
+def test_a_server_that_shuts_takes_its_players_offline_at_once(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    answer = world.call("DELETE", f"{LINK}/servers/one", by="Server")
+    assert (answer.status, answer.json) == (200, {"Online": 0})
+    assert online(world) == []
+    assert record(world, "Ann")["LastOnline"] is not None
+    refused(world.call("DELETE", f"{LINK}/servers/one"), 404, "no_such_server", "'one'")
+
+
+def test_unknown_servers_and_players_are_404_and_nobody_joins(world: World) -> None:
+    for verb in ("joined", "left"):
+        answer = world.post(f"{LINK}/servers/nowhere/{verb}", {"Players": [ANN.id]})
+        refused(answer, 404, "no_such_server", "'nowhere'")
+    heartbeat(world)
+    before = everything(world)
+    for unknown in (STRANGE, ZERO):
+        refused(join(world, ANN.id, unknown), 404, "no_such_player", unknown)
+    assert everything(world) == before
+
+
+def test_malformed_presence_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:
+    heartbeat(world)
+    before = everything(world)
+    leases: list[object] = [0, -1, 3601, 1.5, True, None, "soon", [], {}]
+    for lease in leases:
+        with subtests.test(repr(lease)):
+            answer = world.call("PUT", f"{LINK}/servers/one", body={"Lease": lease})
+            refused(answer, 400, "bad_field", "'Lease'")
+    refused(world.call("PUT", f"{LINK}/servers/one"), 400, "missing_field", "'Lease'")
+    refused(world.call("PUT", f"{LINK}/servers/a%20b", body={"Lease": 5}), 400, "bad_field", "'server'")
+    refused(world.call("PUT", f"{LINK}/servers/{'x' * 65}", body={"Lease": 5}), 400, "bad_field", "'server'")
+    players: list[object] = [None, {}, ANN.id, ["Ann"], [None], [ANN.id, 7]]
+    for sent in players:
+        with subtests.test(repr(sent)):
+            refused(world.post(f"{LINK}/servers/one/joined", {"Players": sent}), 400, "bad_field", "'Players")
+    refused(world.post(f"{LINK}/servers/one/left", {}), 400, "missing_field", "'Players'")
+    assert everything(world) == before

@@ -1,0 +1,142 @@
+"""What a game reports of a character that is there: it changes just that, by the rules."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from expectations import everything, refused
+from game_server import newcomer, put_player, stack
+from gamekeeper.game.lookup import ZERO
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL
+from reports import FIELDS, STRANGE, bag, inventory, record
+from world import World
+
+
+def test_a_report_changes_just_what_it_says(world: World) -> None:
+    was, items = record(world, "Ann"), world.get("/api/v1/players/Ann/items").json
+    answer = put_player(world, ANN.id, {"Level": 13, "exp": "1", "X": 9})
+    assert answer.json == was | {"Level": 13, "Exp": 1, "X": 9}
+    assert record(world, "Ann") == answer.json
+    assert world.get("/api/v1/players/Ann/items").json == items
+    row = world.ledger()[-1]
+    assert json.loads(row.before or "") == {"Level": 12, "Exp": 345, "X": 3}
+    assert json.loads(row.after or "") == {"Level": 13, "Exp": 1, "X": 9}
+
+
+def test_every_field_of_a_record_can_be_changed(world: World) -> None:
+    fields = {name: value for name, value in FIELDS.items() if name != "UserId"}
+    put_player(world, ANN.id, fields | {"LastOnline": None})
+    assert {name: value for name, value in record(world, "Newt").items() if name in fields} == fields
+
+
+def test_just_the_given_slots_spells_and_variables_are_set(world: World) -> None:
+    body = {
+        "Items": [stack(0, COIN.id, 9), stack(1, ZERO, 0), stack(8, SWORD.id, StatBuffs=[0, 0, 0, 0, 7])],
+        "Bank": [stack(0, COIN.id, 0), {"Slot": 5}],
+        "Bags": [bag(ANNS_POUCH, stack(0, COIN.id, 2))],
+        "Spells": [{"Slot": 4, "SpellId": HEAL.id}],
+        "Variables": [{"VariableId": KILLS.id, "Value": 0}],
+    }
+    assert put_player(world, ANN.id, body).status == 200
+    held = inventory(world)
+    assert {slot: (each["ItemId"], each["Quantity"]) for slot, each in held.items()} == {
+        0: (COIN.id, 9),
+        2: (SWORD.id, 1),
+        3: (POUCH.id, 1),
+        8: (SWORD.id, 1),
+    }
+    assert (held[3]["BagId"], held[8]["StatBuffs"]) == (ANNS_POUCH, [0, 0, 0, 0, 7])
+    assert inventory(world, place="bank") == {}
+    inside = world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json["Slots"]
+    assert [each["Quantity"] for each in inside] == [2, 7, 0, 0, 0, 0, 0, 0]
+    known = [{"Slot": 0, "SpellId": FIREBALL.id}, {"Slot": 4, "SpellId": HEAL.id}]
+    assert world.get("/api/v1/players/Ann/spells").json == known
+    values = [{"VariableId": KILLS.id, "Value": 0}, {"VariableId": TUTORIAL.id, "Value": True}]
+    assert world.get("/api/v1/players/Ann/variables").json == values
+    assert [row.kind for row in world.ledger()[-3:]] == ["items_set", "spells_set", "variables_set"]
+
+
+def test_spells_are_swapped_and_forgotten_by_their_slots(world: World) -> None:
+    put_player(world, ANN.id, {"Spells": [{"Slot": 0, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": FIREBALL.id}]})
+    put_player(world, ANN.id, {"Spells": [{"Slot": 0, "SpellId": FIREBALL.id}, {"Slot": 1, "SpellId": ZERO}]})
+    assert world.get("/api/v1/players/Ann/spells").json == [{"Slot": 0, "SpellId": FIREBALL.id}]
+
+
+def test_saying_what_is_so_already_leaves_no_trace(world: World) -> None:
+    before = everything(world)
+    told: dict[str, object] = {"Level": 12, "Name": "Ann", "Variables": [{"VariableId": KILLS.id, "Value": 7}]}
+    told |= {"Items": world.get("/api/v1/players/Ann/items/inventory").json}
+    told |= {"Bags": [world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json], "Spells": [{"Slot": 9, "SpellId": ZERO}]}
+    assert put_player(world, ANN.id, told).json == record(world, "Ann")
+    assert put_player(world, ANN.id, {}).status == 200
+    assert everything(world) == before
+
+
+def test_what_is_emptied_is_unequipped_unless_the_report_says_what_is_worn(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [stack(2, ZERO, 0)]})
+    assert record(world, "Ann")["Equipment"] == [-1, -1, -1, -1, -1]
+    put_player(world, ANN.id, {"Items": [stack(2, ZERO, 0), stack(7, SWORD.id)], "Equipment": [-1, -1, 7, -1, -1]})
+    assert record(world, "Ann")["Equipment"] == [-1, -1, 7, -1, -1]
+
+
+RULES: Sequence[tuple[str, dict[str, object], int, str]] = (
+    ("unknown item", {"Items": [stack(5, STRANGE)]}, 404, "no_such_item"),
+    ("slot beyond the inventory", {"Items": [stack(35, COIN.id)]}, 409, "slot_out_of_range"),
+    ("slot beyond the bank", {"Bank": [stack(100, COIN.id)]}, 409, "slot_out_of_range"),
+    ("slot beyond the bag", {"Bags": [bag(ANNS_POUCH, stack(8, COIN.id))]}, 409, "slot_out_of_range"),
+    ("too many", {"Items": [stack(5, ARROW.id, 101)]}, 409, "stack_too_large"),
+    ("more than one that does not stack", {"Bank": [stack(5, SWORD.id, 2)]}, 409, "stack_too_large"),
+    ("more than the cap", {"Items": [stack(5, COIN.id, 1_000_001)]}, 409, "stack_too_large"),
+    ("unknown spell", {"Spells": [{"Slot": 1, "SpellId": STRANGE}]}, 404, "no_such_spell"),
+    ("spell known already", {"Spells": [{"Slot": 1, "SpellId": FIREBALL.id}]}, 409, "spell_already_known"),
+    ("slot beyond the spells", {"Spells": [{"Slot": 35, "SpellId": HEAL.id}]}, 409, "slot_out_of_range"),
+    ("unknown variable", {"Variables": [{"VariableId": STRANGE, "Value": 1}]}, 404, "no_such_variable"),
+    ("wrong type", {"Variables": [{"VariableId": KILLS.id, "Value": True}]}, 400, "wrong_variable_type"),
+    ("unknown owner", {"UserId": STRANGE}, 404, "no_such_user"),
+    ("name taken", {"Name": "BOB"}, 409, "name_taken"),
+    ("reserved name", {"Name": "Rank"}, 400, "reserved_name"),
+    ("unknown bag", {"Items": [stack(5, POUCH.id, BagId=STRANGE)]}, 404, "no_such_bag"),
+    ("no bag", {"Bags": [bag(ZERO)], "Items": [stack(5, POUCH.id, BagId=ZERO)]}, 404, "no_such_bag"),
+    ("bag that no slot holds", {"Bags": [bag(STRANGE)]}, 400, "bad_field"),
+    ("bag in two slots", {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}, 400, "bad_field"),
+    ("bag in itself too", {"Bags": [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=ANNS_POUCH))]}, 400, "bad_field"),
+    (
+        "bag in itself only",
+        {"Items": [stack(3, ZERO, 0)], "Bags": [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=ANNS_POUCH))]},
+        400,
+        "bad_field",
+    ),
+    (
+        "two bags in each other",
+        {
+            "Items": [stack(3, ZERO, 0)],
+            "Bags": [
+                bag(ANNS_POUCH, stack(0, POUCH.id, BagId=STRANGE)),
+                bag(STRANGE, stack(0, POUCH.id, BagId=ANNS_POUCH)),
+            ],
+        },
+        400,
+        "bad_field",
+    ),
+    ("bag too small for what is in it", {"Bags": [bag(ANNS_POUCH, size=1)]}, 409, "slot_out_of_range"),
+)
+
+
+def test_the_rules_say_no_and_nothing_changes(world: World, subtests: pytest.Subtests) -> None:
+    before = everything(world)
+    for name, body, status, code in RULES:
+        with subtests.test(name):
+            refused(put_player(world, ANN.id, {"Level": 50, **body}), status, code)
+            assert everything(world) == before
+
+
+def test_another_players_bag_is_refused(world: World) -> None:
+    before = everything(world)
+    items = [stack(0, POUCH.id, BagId=ANNS_POUCH)]
+    refused(put_player(world, BOB.id, {"Items": items}), 404, "no_such_bag", ANNS_POUCH)
+    answer = put_player(world, BOB.id, {"Items": items, "Bags": [bag(ANNS_POUCH)]})
+    refused(answer, 400, "bad_field", "another player's")
+    player_id, body = newcomer(1, Items=items, Bags=[bag(ANNS_POUCH)])
+    refused(put_player(world, player_id, body), 400, "bad_field", "another player's")
+    assert everything(world) == before

@@ -1,0 +1,170 @@
+"""Logging in with a password: what it answers, what it refuses, and what happens meanwhile."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+import pytest
+
+import people
+from gamekeeper.game.lookup import guid
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.http import caller
+from proof import rows
+from token_pairs import BY_PASSWORD, DAY, FIELDS, MINUTE, TOKEN, exchange, failed, log_in, works
+from world import SENT, World
+
+WRONG = wire_form("not it")
+
+
+def test_answer_has_exactly_the_fields(world: World) -> None:
+    answer = log_in(world)
+    body = answer.json
+    assert list(body) == FIELDS
+    assert (body["token_type"], body["expires_in"]) == ("bearer", 3600)
+    assert re.fullmatch(r"gka_[A-Za-z0-9_-]{43,}", body["access_token"])
+    assert len(body["access_token"]) <= 255
+    assert guid(body["refresh_token"]) == body["refresh_token"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert works(world, answer)
+
+
+def test_dates_are_rfc_1123(world: World) -> None:
+    body = log_in(world).json
+    issued, expires = (parsedate_to_datetime(body[name]) for name in (".issued", ".expires"))
+    assert re.fullmatch(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT", body[".issued"])
+    assert (expires - issued).total_seconds() == 3600
+    assert abs((datetime.now(issued.tzinfo) - issued).total_seconds()) < 60
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"body": BY_PASSWORD},
+        {"form": BY_PASSWORD},
+        {"body": {"Grant_Type": "password", "USERNAME": "sHOP", "Password": SENT.upper(), "unknown": [1]}},
+        {"form": {"GRANT_TYPE": "password", "UserName": "shop", "pASSWORD": SENT.upper()}},
+        {"raw": b'{"grant_type":"password","username":"Shop","password":"%b"}' % SENT.encode()},
+    ],
+)
+def test_json_and_form_and_keys_in_any_case(world: World, sent: dict[str, object]) -> None:
+    answer = world.call("POST", TOKEN, by=None, **sent)
+    assert answer.status == 200
+    assert works(world, answer)
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer gka_old", "Basic Zm9vOmJhcg==", "nonsense"])
+def test_a_stray_authorization_header_is_ignored(world: World, header: str) -> None:
+    assert world.post(TOKEN, BY_PASSWORD, by=None, headers={"Authorization": header}).status == 200
+
+
+def test_lifetimes_are_settings(make_world: Callable[..., World]) -> None:
+    world = make_world(access_minutes=5, refresh_days=1)
+    assert log_in(world).json["expires_in"] == 300
+    lives = "SELECT access_expires - issued_at, refresh_expires - issued_at FROM tokens ORDER BY issued_at DESC LIMIT 1"
+    assert world.sql(lives) == [(5 * MINUTE, DAY)]
+
+
+def test_a_new_token_never_revokes_an_older_one(world: World) -> None:
+    first, second = log_in(world), log_in(world)
+    assert works(world, first)
+    assert works(world, second)
+    assert first.json["access_token"] != second.json["access_token"]
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({}, "invalid_request"),
+        ({"grant_type": ""}, "invalid_request"),
+        ({"grant_type": "client_credentials"}, "unsupported_grant_type"),
+        ({"grant_type": "PASSWORD"}, "unsupported_grant_type"),
+        ({"grant_type": "password", "username": "Shop"}, "invalid_request"),
+        ({"grant_type": "password", "password": SENT}, "invalid_request"),
+        ({"grant_type": "refresh_token"}, "invalid_request"),
+        (BY_PASSWORD | {"password": "correct horse"}, "invalid_request"),
+        (BY_PASSWORD | {"password": 7}, "invalid_request"),
+        (BY_PASSWORD | {"username": ["Shop"]}, "invalid_request"),
+        (BY_PASSWORD | {"username": "Sh\x00p"}, "invalid_request"),
+        (BY_PASSWORD | {"scope": "write"}, "invalid_request"),
+        (BY_PASSWORD | {"Password": SENT}, "invalid_request"),  # twice
+        (BY_PASSWORD | {"password": WRONG}, "invalid_grant"),
+        (BY_PASSWORD | {"username": "Nobody"}, "invalid_grant"),
+        (BY_PASSWORD | {"username": people.NOBODY_ID}, "invalid_grant"),
+        (BY_PASSWORD | {"username": "Ann"}, "unauthorized_client"),
+        ({"grant_type": "refresh_token", "refresh_token": people.NOBODY_ID}, "invalid_grant"),
+        ({"grant_type": "refresh_token", "refresh_token": "nonsense"}, "invalid_grant"),
+        ({"grant_type": "refresh_token", "refresh_token": ""}, "invalid_request"),
+    ],
+)
+def test_refusals_are_rfc_6749s(world: World, body: object, error: str) -> None:
+    tokens = rows(world, "tokens")
+    failed(world.post(TOKEN, body, by=None), error)
+    assert rows(world, "tokens") == tokens
+
+
+def test_refusals_of_broken_bodies_too(world: World) -> None:
+    for raw in (b"{", b"[1]", b"null", b"\xff\xfe"):
+        failed(
+            world.call("POST", TOKEN, by=None, raw=raw, headers={"Content-Type": "application/json"}), "invalid_request"
+        )
+
+
+def test_a_name_nobody_has_and_a_wrong_password_get_the_same_answer(world: World) -> None:
+    unknown = world.post(TOKEN, BY_PASSWORD | {"username": "Nobody"}, by=None)
+    wrong = world.post(TOKEN, BY_PASSWORD | {"password": WRONG}, by=None)
+    hidden = world.post(TOKEN, BY_PASSWORD | {"username": "Ann", "password": WRONG}, by=None)
+    bodies = [{**answer.json, "RequestId": ""} for answer in (unknown, wrong, hidden)]
+    assert bodies[0] == bodies[1] == bodies[2]
+
+
+def test_only_accounts_with_api_access_log_in(world: World) -> None:
+    answer = world.post(TOKEN, BY_PASSWORD | {"username": "Bob"}, by=None)
+    failed(answer, "unauthorized_client")
+    world.sql("UPDATE users SET api = (1 = 1) WHERE name = 'Bob'")
+    assert works(world, log_in(world, "Bob"))
+    assert not rows(world, "guesses")
+
+
+def test_api_access_taken_away_ends_tokens_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caller, "BELIEVED_SECONDS", 0)
+    pair = log_in(world)
+    assert works(world, pair)
+    world.sql("UPDATE users SET api = (1 = 0) WHERE name = 'Shop'")
+    assert not works(world, pair)
+    failed(exchange(world, pair.json["refresh_token"]), "unauthorized_client")
+
+
+# --- what happens while the password is checked ----------------------------------------------------------------------
+
+
+def test_a_password_changed_while_a_log_in_is_checked_gets_no_token(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check takes its time; what it found may be over when it ends."""
+    matched = world.keeper.passwords.matched
+
+    async def slow(sent: str, stored: str | None) -> str | None:
+        found = await matched(sent, stored)
+        await world.send("POST", "/api/v1/users/Shop/manage/password/change", body={"new": "cd" * 32})
+        return found
+
+    monkeypatch.setattr(world.keeper.passwords, "matched", slow)
+    answer = world.post(TOKEN, BY_PASSWORD, by=None)
+    assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
+    assert world.sql(
+        "SELECT COUNT(*) FROM token_records WHERE user_id = $1 AND revoked_at IS NULL", people.USER_IDS["Shop"]
+    ) == [(0,)]
+
+
+def test_who_is_erased_while_logging_in_is_told_what_nobody_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    matched = world.keeper.passwords.matched
+
+    async def slow(sent: str, stored: str | None) -> str | None:
+        found = await matched(sent, stored)
+        assert (await world.send("DELETE", "/api/v1/users/Shop")).status == 200
+        return found
+
+    monkeypatch.setattr(world.keeper.passwords, "matched", slow)
+    failed(world.post(TOKEN, BY_PASSWORD, by=None), "invalid_grant")

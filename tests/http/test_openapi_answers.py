@@ -1,0 +1,234 @@
+"""The OpenAPI document says what is true: its examples are sent, and every answer is held against what it says."""
+
+import asyncio
+import json
+from collections.abc import Generator, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from described import FORM, IGNORED, JSON, OPERATIONS, RAW, SETTINGS, Operation, each_operation, hold
+from gamekeeper.demo import filling
+from gamekeeper.game import tokens
+from gamekeeper.http import asgi, samples
+from gamekeeper.http.request import query_of
+from gamekeeper.http.routes import NEVER, NOBODY, UNCODED, WRITE
+from gamekeeper.store import users
+from world import Answer, World, at_work, opened
+
+PASSWORD = "correct horse battery staple"  # whose hash the examples have
+FAR = 4_000_000_000_000
+OTHER = "sunniva"  # an account that the examples leave alone
+
+
+# --- a world in which the examples make sense ------------------------------------------------------------------------
+
+
+async def filled(url: str) -> str:
+    """The demo world, and what the examples speak of besides; returns a token that may do everything."""
+    return (await at_work(url, lambda keeper: filling.fill(keeper, PASSWORD))).token
+
+
+def furnish(world: World) -> None:
+    world.call("PUT", f"/api/link/v1/servers/{samples.REALM}", body={"Lease": 3600})
+    online = world.get(f"/api/v1/players/{samples.OTHERS['kick'][1]}").json["Id"]
+    world.post(f"/api/link/v1/servers/{samples.REALM}/joined", {"Players": [online]})
+    world.post(f"/api/v1/players/{samples.PLAYER}/items/give", {"itemid": samples.DRAUGHT, "quantity": 1})
+    world.sql("UPDATE ledger SET seq = 4711 WHERE seq = (SELECT MAX(seq) FROM ledger)")
+    reset = f"'{samples.USER_ID}', '{samples.CODE}', 1000000, {FAR}"
+    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at) VALUES ({reset})")  # noqa: S608 - ours
+    token = f"'{samples.TOKEN_ID}', '{samples.TOKEN_ID}', '{samples.USER_ID}', 'none', read_only, 0, {FAR}, 0"
+    names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
+    world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - ours
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def demo(request: pytest.FixtureRequest) -> Generator[World]:
+    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+    url = databases.empty()
+    with opened(url, {"Root": asyncio.run(filled(url))}) as world:
+        furnish(world)
+        yield world
+    databases.drop(url)
+
+
+@pytest.fixture(scope="module")
+def powerless(demo: World) -> Mapping[bool, str]:
+    """Tokens of an account without any role: one that may write, and one that may only read."""
+    like = "SELECT api FROM users WHERE fold = $1"
+    demo.sql(f"UPDATE users SET api = ({like}) WHERE fold = $2", samples.KEEPER, OTHER)  # noqa: S608 - ours
+    user = demo.run(users.by_fold(demo.keeper.store, OTHER))
+    assert user
+    return {
+        only: demo.run(tokens.issue_for_service(demo.keeper, user, 1, read_only=only)).access for only in (False, True)
+    }
+
+
+# --- sent in earnest -------------------------------------------------------------------------------------------------
+
+
+def test_it_is_served_to_everybody_and_the_same(demo: World) -> None:
+    answer = demo.get("/api/openapi.json", by=None)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json; charset=utf-8")
+    assert answer.raw == RAW
+
+
+@each_operation
+def test_the_example_works_and_the_answer_is_as_described(demo: World, operation: Operation) -> None:
+    method, path, bodies = operation.route.method, operation.tried(), operation.bodies()
+    for kind, body in bodies.items():
+        raw = (urlencode(body) if kind == FORM else json.dumps(body)).encode()
+        hold(operation, demo.call(method, path, raw=raw, headers={"content-type": kind}), 200)
+    if not bodies:
+        hold(operation, demo.call(method, path), 200)
+
+
+@each_operation
+def test_every_parameter_that_is_read_is_documented_and_the_reverse(
+    demo: World, operation: Operation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[str] = set()
+
+    class Recorded(dict[str, str]):
+        def get(self, key: str, default: Any = None) -> Any:
+            asked.add(key)
+            return super().get(key, default)
+
+    def recorded(raw: bytes) -> Recorded:
+        return Recorded(query_of(raw))
+
+    monkeypatch.setattr(asgi, "query_of", recorded)
+    body = operation.bodies().get(JSON)
+    demo.call(operation.route.method, operation.tried(), body=body)
+    assert asked == {name.lower() for name in operation.parameters("query")}
+
+
+@each_operation
+def test_a_bad_value_of_each_parameter_is_refused_as_described(demo: World, operation: Operation) -> None:
+    body = operation.bodies().get(JSON)
+    for name in operation.parameters("query"):
+        answer = demo.call(operation.route.method, f"{operation.path()}?{name}=%00", body=body)
+        hold(operation, answer, 400)
+        assert name in answer.message
+    hold(operation, demo.call(operation.route.method, f"{operation.path()}?a=1&A=2", body=body), 400)
+    for name in operation.parameters("header").keys() - {IGNORED}:
+        answer = demo.call(operation.route.method, operation.tried(), body=body, headers={name: "a\x01b"})
+        hold(operation, answer, 400)
+
+
+@each_operation
+def test_callers_who_may_not_are_refused_as_described(
+    demo: World, powerless: Mapping[bool, str], operation: Operation
+) -> None:
+    method, path, body = operation.route.method, operation.path(), operation.bodies().get(JSON)
+    if operation.route.needs is NOBODY:
+        assert not {"401", "403"} & operation.about["responses"].keys()
+        return
+    hold(operation, demo.call(method, path, by=None, body=body), 401)
+    if operation.route.needs:
+        hold(operation, demo.call(method, path, token=powerless[False], body=body), 403)
+    if operation.route.does is WRITE:
+        hold(operation, demo.call(method, path, token=powerless[True], body=body), 403)
+
+
+@each_operation
+def test_what_is_not_there_is_refused_as_described(demo: World, operation: Operation) -> None:
+    body = operation.bodies().get(JSON)
+    for name, each in operation.parameters("path").items():
+        other = samples.EPOCH if each["schema"].get("format") == "uuid" else "nothing"
+        answer = demo.call(operation.route.method, operation.tried(**{name: other}), body=body)
+        if operation.name == "link_heartbeat":
+            continue  # any name of a server will do
+        assert answer.status in {400, 404}, (name, answer.raw)
+        hold(operation, answer, answer.status)
+        if each["schema"].get("format") == "uuid":
+            hold(operation, demo.call(operation.route.method, operation.tried(**{name: "x"}), body=body), 400)
+
+
+@each_operation
+def test_bodies_that_will_not_do_are_refused_as_described(demo: World, operation: Operation) -> None:
+    if operation.route.takes is None:
+        assert not {"413", "415"} & operation.about["responses"].keys()
+        return
+    method, path = operation.route.method, operation.tried()
+    limit = SETTINGS.link_body_limit if operation.route.over_link else SETTINGS.body_limit
+    for raw, status in ((b"{", 400), (b'"text"', 400), (b'{"a": 1, "A": 2}', 400), (b" " * (limit + 1), 413)):
+        hold(operation, demo.call(method, path, raw=raw, headers={"content-type": JSON}), status)
+    hold(operation, demo.call(method, path, raw=b"x", headers={"content-type": "text/plain"}), 415)
+    required = operation.about["requestBody"]["required"]
+    empty = demo.call(method, path, raw=b"{}", headers={"content-type": JSON})
+    assert (empty.status == 400) == required, empty.raw
+    hold(operation, empty, empty.status)
+
+
+def test_a_key_used_for_something_else_is_refused_as_described(demo: World) -> None:
+    give = next(each for each in OPERATIONS if each.name == "items_give")
+    key = {name: each["example"] for name, each in give.parameters("header").items()}
+    body = give.bodies()[JSON]
+    hold(give, demo.post(give.path(), body, headers=key), 200)
+    replayed = demo.post(give.path(), body, headers=key)
+    hold(give, replayed, 200)
+    assert replayed.headers["idempotent-replay"] == "true"
+    hold(give, demo.post(give.path(), {**body, "quantity": 1}, headers=key), 422)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status"),
+    [
+        ("items_take", {"itemid": samples.COIN, "quantity": 999_999}, 409),
+        ("items_give", {"itemid": samples.PACK, "quantity": 99}, 409),
+        ("spells_teach", {"spellid": samples.STONE_SKIN}, 409),
+        ("spells_forget", {"spellid": samples.EMBER_LANCE}, 409),
+        ("spells_forget", {"spellid": samples.EPOCH}, 404),
+        ("variables_assign", {"value": True}, 400),
+        ("users_register", {"username": samples.USER, "password": samples.HASH, "email": "x@example.org"}, 409),
+        ("users_register", {"username": "rank", "password": samples.HASH, "email": "x@example.org"}, 400),
+        ("credentials_validate_password", {"password": "0" * 64}, 400),
+        ("credentials_validate_password", {"password": "0"}, 400),
+        ("credentials_redeem_code", {"code": "x", "new": samples.HASH}, 400),
+        ("credentials_manage_email", {"new": "keeper@example.test"}, 409),
+        ("tokens_log_in", {"grant_type": "password", "username": "keeper", "password": "0" * 64}, 400),
+        ("tokens_log_in", {"grant_type": "password", "username": "keeper", "password": "0"}, 400),
+        ("tokens_log_in", {"grant_type": "password", "username": samples.USER, "password": samples.HASH}, 400),
+        ("tokens_log_in", {"grant_type": "magic"}, 400),
+        ("tokens_log_in", {"grant_type": 1}, 400),
+        ("link_put_player", {"AppliedSeq": 0}, 409),
+        ("link_put_player", {"Name": "Brisela"}, 409),
+        ("link_put_player", {"Items": [{"Slot": 999}]}, 409),
+        ("link_put_catalogue", [{"Id": samples.COIN, "Name": "x"}], 400),
+        ("link_joined", {"Players": [samples.EPOCH]}, 404),
+    ],
+)
+def test_rules_refuse_as_described(demo: World, name: str, body: object, status: int) -> None:
+    operation = next(each for each in OPERATIONS if each.name == name)
+    answer = demo.call(operation.route.method, operation.tried(), body=body)
+    hold(operation, answer, status)
+
+
+@pytest.mark.parametrize("query", ["after=999999999", f"epoch={samples.EPOCH}"])
+def test_the_feed_refuses_as_described(demo: World, query: str) -> None:
+    operation = next(each for each in OPERATIONS if each.name == "feed_changes")
+    hold(operation, demo.get(f"{operation.path()}?{query}"), 409)
+
+
+def test_the_checks_can_fail(demo: World) -> None:
+    show, count = OPERATIONS[4], OPERATIONS[3]
+    answer = demo.get(show.path())
+    with pytest.raises(AssertionError):
+        hold(count, answer, 200)
+    with pytest.raises(AssertionError):
+        hold(show, answer, 404)
+    more = Answer(answer.status, answer.headers, answer.raw[:-1] + b',"Undocumented":1}')
+    with pytest.raises(AssertionError):
+        hold(show, more, 200)
+
+
+@each_operation
+def test_a_read_that_may_be_kept_is_described_as_one(demo: World, operation: Operation) -> None:
+    kept = operation.route.kept is not NEVER
+    assert (IGNORED in operation.parameters("header")) == ("304" in operation.about["responses"]) == kept
+    assert ("ETag" in operation.about["responses"]["200"]["headers"]) == kept
+    if operation.route.method == "GET":
+        answer = demo.get(operation.path(), headers={IGNORED: "*"})
+        assert answer.status == (304 if kept and operation.route.kept is not UNCODED else 200)

@@ -1,0 +1,148 @@
+"""Revoking tokens: one or all, one's own or others', at once here and soon elsewhere."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+import people
+from expectations import everything
+from gamekeeper.http import caller
+from gamekeeper.store import tokens as stored
+from gamekeeper.store.engine import Reading
+from proof import refused
+from token_pairs import DENIED, PLAYERS, TOKEN, exchange, failed, log_in, works
+from world import Answer, World
+
+
+def id_of(world: World, pair: Answer) -> str:
+    """A pair's public id, as the ledger would name it."""
+    asked = world.run(caller.Callers(world.keeper.store).caller(f"Bearer {pair.json['access_token']}".encode()))
+    return asked.token_id
+
+
+@pytest.mark.parametrize("route", [TOKEN, "/api/oauth/tokens"])
+def test_revoke_all_of_ones_own(world: World, route: str) -> None:
+    pairs = [log_in(world), log_in(world)]
+    assert all(works(world, pair) for pair in pairs)
+    answer = world.call("DELETE", f"{route}/sHOP", token=pairs[0].json["access_token"])
+    assert (answer.status, answer.raw) == (200, b'{"username":"Shop"}')
+    assert not any(works(world, pair) for pair in pairs)
+    for pair in pairs:
+        failed(exchange(world, pair.json["refresh_token"]), "invalid_grant")
+    assert world.get(PLAYERS, by="Clerk").status == 200
+
+
+@pytest.mark.parametrize("route", [TOKEN, "/api/oauth/tokens"])
+@pytest.mark.parametrize("named_by", ["refresh token", "public id"])
+def test_revoke_one(world: World, route: str, named_by: str) -> None:
+    pair, other = log_in(world), log_in(world)
+    name: str = pair.json["refresh_token"] if named_by == "refresh token" else id_of(world, pair)
+    answer = world.call("DELETE", f"{route}/Shop/{name}", by="Shop")
+    assert (answer.status, answer.raw) == (200, b'{"username":"Shop","tokenId":"%b"}' % name.encode())
+    assert not works(world, pair)
+    assert works(world, other)
+
+
+def test_a_refresh_token_that_named_itself_is_not_kept_with_the_answer(world: World) -> None:
+    token: str = log_in(world).json["refresh_token"]
+    first, again = (
+        world.call("DELETE", f"{TOKEN}/Shop/{token}", by="Shop", headers={"Idempotency-Key": "k"}) for _ in range(2)
+    )
+    assert again.headers["idempotent-replay"] == "true"
+    assert first.raw == again.raw == b'{"username":"Shop","tokenId":"%b"}' % token.encode()
+    assert token not in repr(everything(world))
+
+
+def test_an_answer_about_somebody_who_is_erased_is_erased_too(world: World) -> None:
+    path, key = f"{TOKEN}/Shop/{log_in(world).json['refresh_token']}", {"Idempotency-Key": "k"}
+    assert world.call("DELETE", path, headers=key).status == 200
+    assert world.call("DELETE", "/api/v1/users/Shop").status == 200
+    refused(world.call("DELETE", path, headers=key), 409, "answer_erased")
+
+
+def test_ones_own_by_id(world: World) -> None:
+    answer = world.call("DELETE", f"{TOKEN}/{people.USER_IDS['Shop'].upper()}", by="Shop")
+    assert (answer.status, answer.json) == (200, {"username": "Shop"})
+    refused(world.get(PLAYERS, by="Shop"), 401, "denied")
+
+
+def test_a_name_that_looks_like_an_id_is_not_ones_own(world: World) -> None:
+    """Such names come only from imports; the path means the account with that id."""
+    world.sql("UPDATE users SET name = $1, fold = $1 WHERE name = 'Shop'", people.USER_IDS["Root"])
+    refused(world.call("DELETE", f"{TOKEN}/{people.USER_IDS['Root']}", by="Shop"), 403, "role_missing")
+
+
+@pytest.mark.parametrize("path", ["Clerk", "Nobody", people.USER_IDS["Clerk"], "Clerk/{}", "Nobody/{}"])
+def test_others_tokens_need_the_role_and_nothing_is_learnt(world: World, path: str) -> None:
+    """The same answer, whether the account and the token exist or not."""
+    token = id_of(world, log_in(world, "Clerk"))
+    for by in ("Shop", "Clerk" if "Nobody" in path else "Server"):
+        answer = world.call("DELETE", f"{TOKEN}/{path.format(token)}", by=by)
+        refused(answer, 403, "role_missing", "This needs the role users.manage.")
+    assert world.get(PLAYERS, by="Clerk").status == 200
+
+
+def test_others_tokens_with_the_role(world: World) -> None:
+    pair = log_in(world, "Clerk")
+    assert world.call("DELETE", f"{TOKEN}/Clerk/{pair.json['refresh_token']}").status == 200
+    assert not works(world, pair)
+    assert world.get(PLAYERS, by="Clerk").status == 200
+    assert world.call("DELETE", f"{TOKEN}/Clerk").status == 200
+    refused(world.get(PLAYERS, by="Clerk"), 401, "denied")
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "message"),
+    [
+        ("Nobody", "no_such_user", "No user with name 'Nobody'."),
+        (f"Nobody/{people.NOBODY_ID}", "no_such_user", "No user with name 'Nobody'."),
+        (f"Shop/{people.NOBODY_ID}", "no_such_token", f"User 'Shop' has no token '{people.NOBODY_ID}'."),
+        ("Shop/nonsense", "no_such_token", "User 'Shop' has no token 'nonsense'."),
+    ],
+)
+def test_nothing_to_revoke(world: World, path: str, code: str, message: str) -> None:
+    refused(world.call("DELETE", f"{TOKEN}/{path}"), 404, code, message)
+
+
+def test_a_token_is_revoked_under_its_own_users_name_only(world: World) -> None:
+    pair = log_in(world)
+    refused(world.call("DELETE", f"{TOKEN}/Clerk/{pair.json['refresh_token']}"), 404, "no_such_token")
+    assert works(world, pair)
+
+
+def test_revoking_needs_a_token(world: World) -> None:
+    refused(world.call("DELETE", f"{TOKEN}/Shop", by=None), 401, "denied", DENIED)
+    assert world.get(PLAYERS, by="Shop").status == 200
+
+
+def test_revoked_at_once_here_and_within_five_seconds_elsewhere(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 1000.0)
+    monkeypatch.setattr(caller, "time", clock)
+    here, elsewhere = make_world(), make_world()
+    pair = log_in(here)
+    assert works(here, pair)
+    assert works(elsewhere, pair)
+    assert here.call("DELETE", f"{TOKEN}/Shop", by="Root").status == 200
+    assert not works(here, pair)
+    clock.monotonic = lambda: 1005.0
+    assert not works(elsewhere, pair)
+    assert caller.BELIEVED_SECONDS < 5
+
+
+def test_a_token_asked_about_while_it_is_revoked_is_not_believed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question is under way, the revocation overtakes it, and only then comes the answer: good, as it was."""
+    pair, real = log_in(world), stored.caller
+    assert world.get(PLAYERS, by="Root").status == 200
+
+    async def overtaken(tx: Reading, access_hash: str) -> stored.CallerRow | None:
+        row = await real(tx, access_hash)
+        assert (await world.send("DELETE", f"{TOKEN}/Shop", by="Root")).status == 200
+        return row
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stored, "caller", overtaken)
+        assert works(world, pair)
+    assert not works(world, pair)

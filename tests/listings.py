@@ -1,0 +1,118 @@
+"""Ordered lists in the tests: crowds that come and go, and whether every page is as ORDER BY has it."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gamekeeper.game import lists, rows
+from gamekeeper.game.lists import LISTINGS, View
+from gamekeeper.game.players import Player
+from gamekeeper.store import lists as stored
+from gamekeeper.store import players
+from gamekeeper.store.engine import Writing
+from people import USER_IDS, guid
+from world import World
+
+IN_ORDER = {
+    "rank": "SELECT CAST(id AS TEXT) FROM players ORDER BY level, exp, id",
+    "names": "SELECT CAST(id AS TEXT) FROM players ORDER BY fold",
+    "users": "SELECT CAST(id AS TEXT) FROM users ORDER BY fold",
+    "emails": "SELECT CAST(id AS TEXT) FROM users ORDER BY email_fold",
+    "online": "SELECT CAST(p.id AS TEXT) FROM players p JOIN presence o ON o.player_id = p.id ORDER BY p.fold",
+    "online_rank": "SELECT CAST(p.id AS TEXT) FROM players p JOIN presence o ON o.player_id = p.id "
+    "ORDER BY p.level, p.exp, p.id",
+}
+CHECKPOINT = 40
+MakeWorld = Callable[..., World]
+
+
+def agrees(world: World) -> bool:
+    """Pages of several sizes one after the other, over the end too, and how many there are."""
+    for listing in LISTINGS:
+        wanted = [row[0] for row in world.sql(IN_ORDER[listing.name])]
+        for descending in (False, True):
+            expected = wanted[::-1] if descending else wanted
+            for size in (7, 100):
+                for offset in range(0, len(wanted) + size + 1, size):
+                    total, found = page(world, listing, offset, size, descending=descending)
+                    assert (listing.name, total) == (listing.name, len(wanted))
+                    assert [each.id for each in found] == expected[offset : offset + size], (listing.name, offset)
+    return True
+
+
+def page(world: World, listing: Any, offset: int, limit: int, *, descending: bool = False) -> tuple[int, list[Any]]:
+    return world.run(world.keeper.lists.page(listing, offset, limit, descending=descending))
+
+
+def crowd(numbers: Sequence[int]) -> list[Player]:
+    """Names that do not follow the ranks, in more than one alphabet, and ranks with many ties."""
+    return [
+        Player(
+            guid(0x2000 + number),
+            USER_IDS["Bob"],
+            f"{'NéЖ😀'[number % 4]}{number * 37 % 1000:03}",
+            level=1 + number % 7,
+            exp=number % 3,
+        )
+        for number in numbers
+    ]
+
+
+def columns(world: World, numbers: Sequence[int]) -> list[players.Columns]:
+    return [rows.columns(each, world.keeper.changes.spelling) for each in crowd(numbers)]
+
+
+async def insert(world: World, made: Iterable[Player]) -> None:
+    async def work(tx: Writing) -> None:
+        players.insert(tx, [rows.columns(each, world.keeper.changes.spelling) for each in made])
+
+    await world.keeper.store.write(work)
+
+
+def add(world: World, numbers: Sequence[int]) -> None:
+    world.run(insert(world, crowd(numbers)))
+
+
+async def load(world: World, numbers: Sequence[int]) -> None:
+    """Past the log, as a bulk load does it."""
+
+    async def past_the_log(tx: Writing) -> None:
+        await stored.load_unlisted(tx)
+        players.load(tx, columns(world, numbers))
+        await stored.resume(tx)
+
+    await world.keeper.store.write(past_the_log)
+
+
+def tend(world: World) -> None:
+    world.run(world.keeper.lists.tend())
+
+
+def rebuild(world: World) -> None:
+    world.run(world.keeper.lists.rebuild())
+
+
+def view(world: World) -> View | None:
+    return world.run(world.keeper.store.read(lists.view))
+
+
+def sizes(world: World, listing: Any) -> list[int]:
+    found = view(world)
+    assert found
+    return [count for block in found.orders[listing.name].blocks for count in block.counts]
+
+
+def saved(world: World) -> stored.Checkpoint:
+    return world.run(stored.checkpoint(world.keeper.store))
+
+
+def logged(world: World) -> int:
+    return world.sql("SELECT COUNT(*) FROM list_changes")[0][0]
+
+
+def level_up(world: World, numbers: Sequence[int]) -> None:
+    first, last = guid(0x2000 + numbers[0]), guid(0x2000 + numbers[-1])
+    world.sql("UPDATE players SET level = level + 7 WHERE id BETWEEN $1 AND $2", first, last)
+
+
+def delete(world: World, player_id: str) -> None:
+    world.sql("DELETE FROM players WHERE id = $1", player_id)

@@ -1,0 +1,234 @@
+"""Every write to characters and over the link: one that works, another, one that is refused, and its rows."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+import people
+from game_server import LINK
+from gamekeeper.game import tokens
+from gamekeeper.game.lookup import ZERO
+from gamekeeper.store import users
+from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, ZOE
+from world import Answer, World
+
+PLAYERS = "/api/v1/players"
+NEW = people.guid(0x900)
+
+
+@dataclass(frozen=True)
+class Call:
+    path: str
+    body: object = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A write that works, another that the same key must not be used for, and one that a rule refuses."""
+
+    route: str  # method and path as the table has them
+    good: Call
+    other: Call
+    bad: Call
+    rows: Mapping[str, tuple[object, object]] = field(default_factory=dict[str, tuple[object, object]])
+    player: str | None = None
+    user: str | None = None  # whose it is, in rows about a character that comes or goes
+
+    @property
+    def method(self) -> str:
+        return self.route.partition(" ")[0]
+
+
+def slot(number: int, item_id: str = ZERO, quantity: int = 0, **more: object) -> dict[str, object]:
+    buffs = [0, 0, 0, 0, 0]
+    return {"Slot": number, "BagId": None, "ItemId": item_id, "Quantity": quantity, "StatBuffs": buffs} | more
+
+
+def items(item_id: str, quantity: object) -> dict[str, object]:
+    return {"itemid": item_id, "quantity": quantity}
+
+
+GIVE, TAKE = f"{PLAYERS}/Ann/items/give", f"{PLAYERS}/Ann/items/take"
+TEACH, FORGET = f"{PLAYERS}/Ann/spells/teach", f"{PLAYERS}/Ann/spells/forget"
+POUCHED = slot(6, POUCH.id, 1, BagId=NEW)
+EMPTY_BAG: dict[str, object] = {"Id": NEW, "SlotCount": 8, "Slots": list[object]()}
+FROST = {"Id": NEW, "Name": "Frost"}
+CASES = (
+    Case(
+        f"POST {PLAYERS}/[lookupKey]/variables/[variableId]",
+        Call(f"{PLAYERS}/Ann/variables/{KILLS.id}", {"value": 8}),
+        Call(f"{PLAYERS}/Ann/variables/{KILLS.id}", {"value": 9}),
+        Call(f"{PLAYERS}/Ann/variables/{KILLS.id}", {"value": True}),
+        {
+            "variables_set": (
+                {"Variables": [{"VariableId": KILLS.id, "Value": 7}]},
+                {"Variables": [{"VariableId": KILLS.id, "Value": 8}]},
+            )
+        },
+        ANN.id,
+    ),
+    Case(
+        f"POST {PLAYERS}/[lookupKey]/items/give",
+        Call(GIVE, items(ARROW.id, 45)),
+        Call(GIVE, items(ARROW.id, 46)),
+        Call(GIVE, items(SWORD.id, 100)),
+        {
+            "items_given": (
+                {"Items": [slot(1, ARROW.id, 60), slot(4)]},
+                {"Items": [slot(1, ARROW.id, 100), slot(4, ARROW.id, 5)]},
+            )
+        },
+        ANN.id,
+    ),
+    Case(
+        f"POST {PLAYERS}/[lookupKey]/items/take",
+        Call(TAKE, items(SWORD.id, 1)),
+        Call(f"{PLAYERS}/Bob/items/take", items(SWORD.id, 1)),
+        Call(TAKE, items(POUCH.id, 1)),
+        {
+            "items_taken": (
+                {"Items": [slot(2, SWORD.id, 1, StatBuffs=[1, 2, 3, 4, 5])]},
+                {"Items": [slot(2)]},
+            ),
+            "player_changed": ({"Equipment": [-1, -1, 2, -1, -1]}, {"Equipment": [-1, -1, -1, -1, -1]}),
+        },
+        ANN.id,
+    ),
+    Case(
+        f"POST {PLAYERS}/[lookupKey]/spells/teach",
+        Call(TEACH, {"spellid": HEAL.id}),
+        Call(TEACH, {"spellid": FIREBALL.id}),
+        Call(TEACH, {"spellid": FIREBALL.id}),
+        {
+            "spell_taught": (
+                {"Spells": [{"Slot": 1, "SpellId": ZERO}]},
+                {"Spells": [{"Slot": 1, "SpellId": HEAL.id}]},
+            )
+        },
+        ANN.id,
+    ),
+    Case(
+        f"POST {PLAYERS}/[lookupKey]/spells/forget",
+        Call(FORGET, {"spellid": FIREBALL.id}),
+        Call(FORGET, {"spellid": HEAL.id}),
+        Call(FORGET, {"spellid": HEAL.id}),
+        {
+            "spell_forgotten": (
+                {"Spells": [{"Slot": 0, "SpellId": FIREBALL.id}]},
+                {"Spells": [{"Slot": 0, "SpellId": ZERO}]},
+            )
+        },
+        ANN.id,
+    ),
+    Case(
+        f"POST {PLAYERS}/[lookupKey]/name",
+        Call(f"{PLAYERS}/Ann/name", {"name": "Annie"}),
+        Call(f"{PLAYERS}/Ann/name", {"name": "Anna"}),
+        Call(f"{PLAYERS}/Ann/name", {"name": "Bob"}),
+        {"player_changed": ({"Name": "Ann"}, {"Name": "Annie"})},
+        ANN.id,
+    ),
+    Case(
+        f"POST {PLAYERS}/[lookupKey]/level",
+        Call(f"{PLAYERS}/Ann/level", {"level": 13}),
+        Call(f"{PLAYERS}/Ann/level", {"level": 14}),
+        Call(f"{PLAYERS}/Ann/level", {"level": 101}),
+        {"player_changed": ({"Level": 12, "Exp": 345}, {"Level": 13, "Exp": 0})},
+        ANN.id,
+    ),
+    Case(
+        f"POST {PLAYERS}/[lookupKey]/class",
+        Call(f"{PLAYERS}/Bob/class", {"classid": people.WARRIOR.id}),
+        Call(f"{PLAYERS}/Ann/class", {"classid": people.WARRIOR.id}),
+        Call(f"{PLAYERS}/Bob/class", {"classid": NEW}),
+        {"player_changed": ({"ClassId": BOB.class_id}, {"ClassId": people.WARRIOR.id})},
+        BOB.id,
+    ),
+    Case(
+        f"DELETE {PLAYERS}/[lookupKey]",
+        Call(f"{PLAYERS}/Bob"),
+        Call(f"{PLAYERS}/Ann"),
+        Call(f"{PLAYERS}/Zoe"),
+        {"player_deleted": (..., None)},
+        BOB.id,
+        BOB.user_id,
+    ),
+    Case(
+        f"PUT {LINK}/catalogue/[kind]",
+        Call(f"{LINK}/catalogue/spells", [FROST, {"Id": HEAL.id, "Name": "Cure"}]),
+        Call(f"{LINK}/catalogue/maps", [FROST, {"Id": HEAL.id, "Name": "Cure"}]),
+        Call(f"{LINK}/catalogue/swords", [FROST]),
+        {
+            "catalogue_put": (
+                {"Spells": [{"Id": HEAL.id, "Name": "Heal"}]},
+                {"Spells": [FROST, {"Id": HEAL.id, "Name": "Cure"}]},
+            )
+        },
+    ),
+    Case(
+        f"PUT {LINK}/players/[id]",
+        Call(f"{LINK}/players/{BOB.id}", {"Level": 4, "Items": [POUCHED], "Bags": [EMPTY_BAG]}),
+        Call(f"{LINK}/players/{BOB.id}", {"Level": 5}),
+        Call(f"{LINK}/players/{BOB.id}", {"Name": "Ann"}),
+        {
+            "player_changed": ({"Level": 3}, {"Level": 4}),
+            "items_set": (
+                {"Items": [slot(6)]},
+                {"Items": [POUCHED], "Bags": [EMPTY_BAG]},
+            ),
+        },
+        BOB.id,
+    ),
+    Case(
+        f"DELETE {LINK}/players/[id]",
+        Call(f"{LINK}/players/{BOB.id}"),
+        Call(f"{LINK}/players/{ANN.id}"),
+        Call(f"{LINK}/players/{ZOE.id}"),
+        {"player_deleted": (..., None)},
+        BOB.id,
+        BOB.user_id,
+    ),
+    Case(
+        f"PUT {LINK}/servers/[server]",
+        Call(f"{LINK}/servers/two", {"Lease": 60}),
+        Call(f"{LINK}/servers/two", {"Lease": 61}),
+        Call(f"{LINK}/servers/a%20b", {"Lease": 60}),
+    ),
+    Case(
+        f"POST {LINK}/servers/[server]/joined",
+        Call(f"{LINK}/servers/one/joined", {"Players": [ANN.id]}),
+        Call(f"{LINK}/servers/one/joined", {"Players": [BOB.id]}),
+        Call(f"{LINK}/servers/nowhere/joined", {"Players": [ANN.id]}),
+    ),
+    Case(
+        f"POST {LINK}/servers/[server]/left",
+        Call(f"{LINK}/servers/one/left", {"Players": [ZOE.id]}),
+        Call(f"{LINK}/servers/one/left", {"Players": []}),
+        Call(f"{LINK}/servers/nowhere/left", {"Players": [ZOE.id]}),
+    ),
+    Case(
+        f"DELETE {LINK}/servers/[server]",
+        Call(f"{LINK}/servers/one"),
+        Call(f"{LINK}/servers/three"),
+        Call(f"{LINK}/servers/nowhere"),
+    ),
+)
+every_write = pytest.mark.parametrize("case", CASES, ids=[re.sub(r"[][]|/api/", "", case.route) for case in CASES])
+COINS = items(COIN.id, 5)
+
+
+def send(world: World, case: Case, call: Call, query: str = "", *, token: str | None = None, **headers: str) -> Answer:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return world.call(case.method, call.path + query, body=call.body, headers=named, token=token)
+
+
+def token_of(world: World, name: str, *, read_only: bool = False) -> tokens.Pair:
+    user = world.run(users.by_fold(world.keeper.store, name.lower()))
+    assert user
+    return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=read_only))
+
+
+def stored(world: World) -> int:
+    return len(world.sql("SELECT key FROM idempotency_keys"))
