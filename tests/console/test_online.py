@@ -7,16 +7,20 @@ from urllib.parse import quote
 
 import pytest
 from keepers import Keeper, signed_in
+from markup import Page
 
 import game_server
 import people
 from gamekeeper.console import pulse
 from gamekeeper.demo import filling
 from gamekeeper.demo.names import numbered_id
+from gamekeeper.game.lookup import ZERO
 from gamekeeper.store import presence
 from world import World
 
 PAGE = "/console/online"
+MORE = 110
+SOUTH = "FROM presence o JOIN players p ON p.id = o.player_id WHERE o.server = 'south'"
 
 
 @pytest.fixture
@@ -27,6 +31,28 @@ def played(world: World) -> World:
     game_server.join(world, people.ANN.id, people.ZOE.id, server="north")
     game_server.join(world, people.BOB.id, server="south")
     return world
+
+
+@pytest.fixture
+def crowded(played: World) -> World:
+    """Many more are on Bob's server."""
+    played.run(filling.load_players(played.keeper, MORE, lambda _: None))
+    ids = [numbered_id("player", number) for number in range(MORE)]
+    played.run(played.keeper.store.write(lambda tx: presence.join(tx, "south", ids)))
+    return played
+
+
+def on_south(world: World) -> list[str]:
+    return sorted(name for (name,) in world.sql(f"SELECT p.name {SOUTH}"))
+
+
+def ids_of(world: World, names: list[str]) -> list[str]:
+    return [str(each) for name, each in world.sql(f"SELECT p.name, p.id {SOUTH}") if name in names]
+
+
+def listed(page: Page) -> list[str]:
+    """The characters on a page, in its order."""
+    return [name for name, place in page.links.items() if place.startswith("/console/players/")]
 
 
 def test_nobody_yet(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
@@ -52,7 +78,7 @@ def test_all_with_their_servers(played: World, root: Keeper) -> None:
 def test_one_server(root: Keeper) -> None:
     page = root.page(f"{PAGE}?server=north")
     assert "On north" in page.text
-    assert "1 to 2 of 2 online" in page.text
+    assert "2 shown, by name" in page.text
     assert {"Ann", "Zoe"} <= page.links.keys()
     assert "Bob" not in page.links
     assert page.form(PAGE, "Search").fields == {"server": "north", "search": ""}
@@ -99,16 +125,73 @@ def test_all_who_look_share_one_question(make_world: Callable[..., World], monke
     assert asked == 1
 
 
-def test_no_more_are_looked_at_than_so_many(played: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_are_counted_than_so_many(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pulse, "LOOKED_AT", 60)
-    played.run(filling.load_players(played.keeper, 100, lambda _: None))
-    ids = [numbered_id("player", number) for number in range(100)]
-    played.run(played.keeper.store.write(lambda tx: presence.join(tx, "south", ids)))
-    everywhere = root.page(PAGE)
-    assert "south 60 or more" in everywhere.text
-    assert "1 to 50 of 103 online" in everywhere.text
-    south = root.page(f"{PAGE}?server=south")
-    assert "1 to 50 of 60 or more online" in south.text
-    assert "51 to 60 of 60 or more online" in root.page(south.links["Next"]).text
-    assert "search on all servers" in south.text
-    assert "of 2 online" in root.page(f"{PAGE}?server=north").text
+    page = root.page(PAGE)
+    assert "south 60 or more" in page.text
+    assert f"1 to 50 of {len(on_south(crowded)) + 2} online" in page.text
+
+
+def test_all_of_one_server_in_both_directions(crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than are ever counted; those on the other server are nowhere among them."""
+    monkeypatch.setattr(pulse, "LOOKED_AT", 60)
+    everybody = on_south(crowded)
+    page, parts = root.page(f"{PAGE}?server=south"), list[list[str]]()
+    assert not {"First", "Previous"} & page.links.keys()
+    while "Next" in page.links:
+        parts.append(listed(page))
+        page = root.page(page.links["Next"])
+        assert page.links["First"] == f"{PAGE}?server=south"
+    assert [*parts, listed(page)] == [everybody[:50], everybody[50:100], everybody[100:]]
+    for part in reversed(parts):
+        page = root.page(page.links["Previous"])
+        assert listed(page) == part
+    assert "Previous" not in page.links
+    assert "Next" in page.links
+
+
+def test_back_to_a_start_that_has_fewer_by_now(crowded: World, root: Keeper) -> None:
+    """It is a whole page all the same."""
+    everybody = on_south(crowded)
+    second = root.page(root.page(f"{PAGE}?server=south").links["Next"])
+    game_server.leave(crowded, people.BOB.id, *ids_of(crowded, everybody[:20]), server="south")
+    assert listed(root.page(second.links["Previous"])) == on_south(crowded)[:50]
+
+
+def test_a_search_on_one_server_stops_and_goes_on(
+    crowded: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "LOOKED_AT", 60)
+    everybody = on_south(crowded)
+    last = everybody[-1]
+    page = root.page(f"{PAGE}?server=south&search={last[1:].upper()}")
+    assert listed(page) == []
+    assert "60 names were looked at, and none of them has this." in page.text
+    page = root.page(page.links["Look further"])
+    assert listed(page) == [last]
+    assert "Nobody else here" in root.page(f"{PAGE}?server=south&search=zzz&after={everybody[-9].lower()}").text
+    back = root.page(page.links["Previous"])  # the start, which has none
+    assert "Previous" not in back.links
+    assert listed(root.page(back.links["Look further"])) == [last]
+
+
+def test_a_page_whose_people_have_left(crowded: World, root: Keeper) -> None:
+    page = root.page(f"{PAGE}?server=south&after={on_south(crowded)[-1].lower()}")
+    assert "There is nothing on this page any more." in page.text
+    assert page.links["To the first page"] == f"{PAGE}?server=south"
+
+
+def test_one_whose_name_clashes_is_on_a_page_of_their_own(crowded: World, root: Keeper) -> None:
+    """What hides them is part of where the next page begins."""
+    last, after = on_south(crowded)[49:51]
+    for table in ("players", "presence"):
+        crowded.sql(f"UPDATE {table} SET fold = $1 WHERE fold = $2", f"{last.lower()}\x01{ZERO}", last.lower())  # noqa: S608 - a name of the test's own
+    page = root.page(f"{PAGE}?server=south")
+    assert listed(page)[-1] == last
+    assert listed(root.page(page.links["Next"]))[0] == after
+
+
+def test_no_mark(root: Keeper) -> None:
+    answer = root.get(f"{PAGE}?server=south&after=%00")
+    assert answer.status == 400
+    assert "must be out of a link on this page" in answer.raw.decode()

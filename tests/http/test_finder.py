@@ -96,6 +96,42 @@ def test_a_slip_of_the_finger(world: World) -> None:
     assert "near" not in {match for *_, match in found(world, "Ali")}
 
 
+def test_who_types_a_long_name_whole_is_told_of_no_parts(world: World) -> None:
+    people_called(world, "Balthus", "Balthusar", "Xbalthus", "Balthu")
+    assert found(world, "BALTHUS") == [("player", "Balthus", "exact"), ("player", "Balthusar", "prefix")]
+    assert ("player", "Xbalthus", "part") in found(world, "Balthu")  # a shorter one may be a part as well
+    assert ("player", "Xbalthus", "part") in found(world, "althus")
+
+
+def test_what_is_not_seen_is_not_enough(world: World) -> None:
+    people_called(world, "Xbalthus", "No1234567")
+    world.sql("UPDATE users SET name = 'Balthus', fold = 'balthus' WHERE id = $1", USER_IDS["Mona"])
+    assert found(world, "Balthus") == [("user", "Balthus", "exact")]
+    assert found(world, "Balthus", by="Shop") == [("player", "Xbalthus", "part")]
+    world.sql("UPDATE ledger SET seq = 1234567 WHERE seq = 16")
+    assert ("player", "No1234567", "part") in found(world, "1234567")  # any number may be a change's
+
+
+def test_whole_emails_and_names_of_the_catalogue_are_enough_too(world: World) -> None:
+    people_called(world, "Fireballs", "Xfireball")
+    assert found(world, "fireball") == [("spell", "Fireball", "exact"), ("player", "Fireballs", "prefix")]
+    world.sql("UPDATE users SET email_fold = 'joann@example.test' WHERE id = $1", USER_IDS["Mona"])
+    assert found(world, "ann@example.test") == [("user", "Ann", "exact")]
+    assert set(found(world, "nn@example.test")) == {("user", "Ann", "part"), ("user", "Mona", "part")}
+
+
+def test_what_begins_so_is_found_beside_many_parts(world: World) -> None:
+    names = [*(f"A zed {number}" for number in range(2 * finder.EACH)), "Zed stone"]
+    put_catalogue(
+        world,
+        "items",
+        [{"Id": people.guid(0x900 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)],
+    )
+    told = found(world, "zed")
+    assert told[0] == ("item", "Zed stone", "prefix")
+    assert [match for *_, match in told[1:]] == ["part"] * finder.EACH
+
+
 def test_slips_are_all_there_are() -> None:
     made = set(slips("abc"))
     assert {"bac", "acb", "ab", "ac", "bc", "xbc", "axc", "abx", "xabc", "axbc", "abxc"} <= made

@@ -7,6 +7,7 @@ import pytest
 
 from gamekeeper import app, settings
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import indexes
 from gamekeeper.store.engine import Row
 from gamekeeper.store.migrate import Migration, SchemaMismatch, known, migrate, pending, split
 from gamekeeper.store.statements import Statement
@@ -74,6 +75,15 @@ def test_what_older_databases_have_is_filled_in(keeper: Keeper, loop: asyncio.Ab
     loop.run_until_complete(migrate(keeper.store))
     assert [*map(tuple, loop.run_until_complete(run("SELECT play_time FROM players ORDER BY name")))] == [(77,), (0,)]
     assert [*map(tuple, loop.run_until_complete(run("SELECT level, exp FROM presence")))] == [(5, 6)]
+
+
+def test_an_upgrade_while_a_bulk_load_has_taken_indexes_away(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+    newest = known()[-1:]
+    loop.run_until_complete(migrate(keeper.store, known()[:-1]))
+    loop.run_until_complete(keeper.store.write(indexes.drop))
+    assert loop.run_until_complete(migrate(keeper.store)) == newest
+    assert "players_by_rank" in loop.run_until_complete(indexes.create_missing(keeper.store))
+    assert loop.run_until_complete(indexes.missing(keeper.store, keeper.store.engine)) == []
 
 
 def test_a_newer_schema_is_refused_with_what_to_do(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:

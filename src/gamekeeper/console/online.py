@@ -1,26 +1,43 @@
-"""Who is online: on all game servers, or on one."""
+"""Who is online: on all game servers, or on one, where a page goes on from a name in either direction."""
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 from gamekeeper.console import lists, live, pages, pulse
 from gamekeeper.console.characters import Character, read
 from gamekeeper.game import lookup
+from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ONLINE_PLAYERS
-from gamekeeper.http import paging, search
-from gamekeeper.http.paging import Page
+from gamekeeper.http import search
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, presence
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import Record
 
 
+class Mark(NamedTuple):
+    """A folded name, and on which side of it to look."""
+
+    fold: str
+    back: bool = False
+
+
+class Roster(NamedTuple):
+    """Some of those on one server, by name, and the names before and after which there may be others."""
+
+    ids: list[str]
+    before: str = ""
+    after: str = ""
+    stopped: bool = False  # as many as may be were looked at, and they were not a page of those sought
+
+
+START = Mark("")
+
+
 async def show(request: Request) -> bytes:
     server = request.query.get("server", "")
-    if server:
-        records, beside = await _on_one(request, server)
-    else:
-        records, beside = await lists.searched(request, ONLINE_PLAYERS)
+    records, beside = await (_on_one(request, server) if server else lists.searched(request, ONLINE_PLAYERS))
     return pages.render(
         request,
         "online.html",
@@ -33,22 +50,53 @@ async def show(request: Request) -> bytes:
 
 
 async def _on_one(request: Request, server: str) -> tuple[Sequence[Record], dict[str, object]]:
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size, lists.SIZE)
-    sought = search.text(request)
-    look = partial(_found, server=server, sought=lookup.fold(sought), page=page)
-    looked_at, total, records = await request.keeper.store.read(look)
-    part = lists.part(request, page, total, len(records))._replace(ceiling=looked_at == pulse.LOOKED_AT)
-    kept = lists.kept(request, "server")
-    return records, {"part": part, "heads": {}, "sought": sought, "short": False, "kept": kept}
+    sought, mark = search.text(request), _mark(request)
+    look = partial(_found, server=server, sought=lookup.fold(sought), mark=mark)
+    roster, records = await request.keeper.store.read(look)
+    to = partial(lists.address, request)
+    before = to(before=roster.before, after="") if roster.before else ""
+    after = to(before="", after=roster.after) if roster.after else ""
+    beside: dict[str, object] = {
+        "start": to(before="", after="") if mark != START else "",
+        "before": before,
+        "after": after,
+        "further": ((mark.back and before) or after) if roster.stopped else "",
+        "sought": sought,
+        "short": False,
+        "kept": lists.kept(request, "server"),
+        "heads": {},
+    }
+    return records, beside
 
 
-async def _found(tx: Reading, *, server: str, sought: str, page: Page) -> tuple[int, int, list[Record]]:
-    """Those on one server by name, out of as many as are looked at."""
-    there = await presence.some_of_server(tx, server, pulse.LOOKED_AT) if lookup.nameable(server) else []
-    found = sorted(each for each in there if sought in each.fold.partition("\x01")[0])
-    ids = [each.player_id for each in found[page.offset : page.offset + page.limit]]
-    records = {record.id: record for record in await players.records_of_ids(tx, ids)}
-    return len(there), len(found), [records[each] for each in ids]
+def _mark(request: Request) -> Mark:
+    for name in ("before", "after"):
+        fold = request.query.get(name, "")
+        if "\x00" in fold:  # U+0001 may be in it; this in no text of a database
+            raise BadField(field=name, problem="must be out of a link on this page")
+        if fold:
+            return Mark(fold, back=name == "before")
+    return START
+
+
+async def _found(tx: Reading, *, server: str, sought: str, mark: Mark) -> tuple[Roster, list[Record]]:
+    roster = await _roster(tx, server, sought, mark) if lookup.nameable(server) else Roster([])
+    records = {record.id: record for record in await players.records_of_ids(tx, roster.ids)}
+    return roster, [records[each] for each in roster.ids]
+
+
+async def _roster(tx: Reading, server: str, sought: str, mark: Mark) -> Roster:
+    """A page, or what there is of one among as many as are looked at; who comes back to the start gets a whole one."""
+    most = pulse.LOOKED_AT if sought else lists.SIZE
+    ahead = await (presence.before_name if mark.back else presence.after_name)(tx, server, mark.fold, most + 1)
+    seen, more = ahead[:most], len(ahead) > most
+    found = [each for each in seen if sought in each.fold.partition("\x01")[0]]
+    shown, stopped = found[: lists.SIZE], more and len(found) < lists.SIZE
+    end = shown[-1].fold if len(found) > lists.SIZE else seen[-1].fold if more else ""
+    if mark.back and not end:
+        return await _roster(tx, server, sought, START)
+    ids, begin = [each.player_id for each in shown], seen[0].fold if seen and mark != START else ""
+    return Roster(ids[::-1], end, begin, stopped) if mark.back else Roster(ids, begin, end, stopped)
 
 
 async def _placed(request: Request, records: Sequence[Record]) -> list[tuple[Character, str]]:

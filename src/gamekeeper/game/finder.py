@@ -7,7 +7,7 @@ a slip of the finger in the first letters is tried as the beginnings that it may
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gamekeeper.game import lookup, search
+from gamekeeper.game import catalogue, lookup, search
 from gamekeeper.store import finder, history, pattern, players, users
 from gamekeeper.store import search as parts
 from gamekeeper.store.engine import Reading
@@ -21,6 +21,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_- "
 ID, EXACT, PREFIX, PART, NEAR = "id", "exact", "prefix", "part", "near"
 MATCHES = (ID, EXACT, PREFIX, PART, NEAR)
 KINDS = ("player", "user", "item", "spell", "class", "map", "variable", "bag", "change")
+ENTRIES = {"item": "items", "spell": "spells", "class": "classes", "map": "maps", "variable": "variables"}
 SHORTEST_NEAR = 3
 
 
@@ -39,9 +40,9 @@ async def find(tx: Reading, text: str, most: int, *, accounts: bool) -> list[Fou
     if not lookup.nameable(sought):
         return []
     found = [*await _by_id(tx, sought, accounts=accounts), *await _by_beginning(tx, sought, accounts=accounts)]
-    if len(sought) >= parts.PART and await parts.indexed(tx):
-        found += await _by_part(tx, sought, accounts=accounts)
     found += await _in_catalogue(tx, text.strip(), sought)
+    if len(sought) >= parts.PART and not _enough(found, sought) and await parts.indexed(tx):
+        found += await _by_part(tx, sought, accounts=accounts)
     if len(sought) >= SHORTEST_NEAR and not any(each.match in {ID, EXACT, PREFIX} for each in found):
         found += await _nearly(tx, sought, accounts=accounts)
     return _ranked(found, len(sought))[:most]
@@ -68,6 +69,12 @@ async def _by_beginning(tx: Reading, sought: str, *, accounts: bool) -> list[Fou
     return found
 
 
+def _enough(found: Iterable[Found], sought: str) -> bool:
+    """Who types a long name whole means it; a number may be a change's and a part of a name as well."""
+    whole = any(each.match in {ID, EXACT} and each.kind != "change" for each in found)
+    return whole and len(sought) > NEAR_LETTERS
+
+
 async def _by_part(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
     asked = search.parts_of(sought)
     records = await players.called(tx, _shortest(await parts.players(tx, asked, sought, CANDIDATES, CANDIDATES)))
@@ -84,8 +91,13 @@ def _shortest(found: Iterable[parts.PlayerFound | parts.UserFound]) -> list[str]
 
 
 async def _in_catalogue(tx: Reading, typed: str, sought: str) -> list[Found]:
-    beginning = await finder.catalogue(tx, pattern.beginning(typed), EACH)
+    if not sought.isascii():
+        kinds = ENTRIES.items()
+        found = [(one, each) for one, kind in kinds for each in await catalogue.called(tx, kind, typed, EACH)]
+        return [_named(finder.Named(one, each.id, each.name), sought) for one, each in found]
     part = await finder.catalogue(tx, pattern.part(typed), EACH)
+    # if there are no more with this part, those that begin so are among them
+    beginning = await finder.catalogue(tx, pattern.beginning(typed), EACH) if len(part) == EACH else []
     return [_named(each, sought) for each in dict.fromkeys([*beginning, *part])]
 
 

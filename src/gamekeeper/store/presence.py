@@ -46,9 +46,14 @@ async def servers(tx: Reading, counted: int, limit: int) -> list[Server]:
     return [Server(*row) for row in await tx.all(SQL.servers, counted, limit)]
 
 
-async def some_of_server(tx: Reading, server: str, limit: int) -> list[Present]:
-    """In no order."""
-    return [Present(*row) for row in await tx.all(SQL.some_of_server, server, limit)]
+async def after_name(tx: Reading, server: str, fold: str, limit: int) -> list[Present]:
+    """On one server, by name."""
+    return [Present(*row) for row in await tx.all(SQL.after_name, server, fold, limit)]
+
+
+async def before_name(tx: Reading, server: str, fold: str, limit: int) -> list[Present]:
+    """The same backwards: who comes right before that name is first."""
+    return [Present(*row) for row in await tx.all(SQL.before_name, server, fold, limit)]
 
 
 async def servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:

@@ -7,14 +7,18 @@ SELECT COUNT(*) FROM servers;
 -- name: count_of_server
 SELECT COUNT(*) FROM presence WHERE server = $1;
 
--- How many are on each is counted up to a number, and not further.
+-- How many are on each is counted up to a number, and not further. In an order, since PostgreSQL would otherwise read
+-- the whole table for a server with few.
 -- name: servers
 SELECT s.name, s.expires_at,
-       (SELECT COUNT(*) FROM (SELECT 1 FROM presence o WHERE o.server = s.name LIMIT $1) AS counted)
+       (SELECT COUNT(*) FROM (SELECT 1 FROM presence o WHERE o.server = s.name ORDER BY o.fold LIMIT $1) AS counted)
 FROM servers s ORDER BY s.name LIMIT $2;
 
--- name: some_of_server
-SELECT fold, player_id FROM presence WHERE server = $1 LIMIT $2;
+-- name: after_name
+SELECT fold, player_id FROM presence WHERE server = $1 AND fold > $2 ORDER BY fold, player_id LIMIT $3;
+
+-- name: before_name
+SELECT fold, player_id FROM presence WHERE server = $1 AND fold < $2 ORDER BY fold DESC, player_id DESC LIMIT $3;
 
 -- name: servers_of
 SELECT r.player_id, r.server
