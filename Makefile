@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run setup test lint types chromium screenshots fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
+.PHONY: run setup test lint types chromium screenshots tour fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -25,6 +25,10 @@ chromium: ## Debian's, for the tests of the console, as root; nothing where ther
 
 screenshots: .venv/dev chromium ## the console's pages, into docs/images/
 	GAMEKEEPER_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k pictures
+
+PLAYERS ?= 2000
+tour: .venv/dev chromium ## the whole tour of the console in Chromium, in a demo world of PLAYERS=2000 on ENGINE=sqlite, and how long each page took
+	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) $(BIN)/pytest -q -s tests/browser/test_tour.py -k "the_whole_of_it and $(or $(ENGINE),sqlite)"
 
 fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py

@@ -87,7 +87,11 @@ class Server:
 
     def _wait_until_ready(self) -> None:
         if self._process is not None:
-            wait_until_ready(self.url, self._process, READY_SECONDS)
+            wait_until_ready(self.url, self._process, self._ready_seconds())
+
+    def _ready_seconds(self) -> float:
+        """Another program may have more to do first."""
+        return READY_SECONDS
 
 
 def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", seconds: float) -> None:

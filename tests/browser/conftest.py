@@ -22,6 +22,7 @@ from visitor import Visitor
 import world as worlds
 from databases import Postgres, Sqlite
 
+PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # beside those with names, for `make tour`
 THREAD = ThreadPoolExecutor(1, thread_name_prefix="browser")
 
 
@@ -52,7 +53,7 @@ def browser(playwright: Playwright) -> Generator[Browser]:
 def serving(databases: Sqlite | Postgres) -> Generator[DemoServer]:
     url = databases.empty()
     asyncio.run(worlds.at_work(url, fill))
-    with DemoServer(url) as server:
+    with DemoServer(url, PLAYERS) as server:
         server.live()
         yield server
     databases.drop(url)

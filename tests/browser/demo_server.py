@@ -1,6 +1,8 @@
 """The demo world, served, with two who look after it: one may do everything, the other hardly anything."""
 
 import sys
+from collections.abc import Mapping
+from functools import cached_property
 
 import httpx
 
@@ -15,6 +17,7 @@ from gamekeeper.store import users
 from gamekeeper.store.users import Powers
 from server import Server
 
+LOADED_PER_SECOND = 500  # at the very least
 PASSWORD = "moss and lanterns"
 KEEPER = API_ACCOUNT
 HELPER = "Helper"  # may sign in, and has no role
@@ -38,7 +41,11 @@ async def fill(keeper: Keeper) -> None:
 
 
 class DemoServer(Server):
-    """`gamekeeper demo` keeps some of its characters online, which `serve` does not."""
+    """`gamekeeper demo` keeps some of its characters online, which `serve` does not, and loads many more if wanted."""
+
+    def __init__(self, database: str, players: int = 0) -> None:
+        super().__init__(database)
+        self.players = players
 
     def cookie(self, name: str) -> str:
         """Of a session that is new."""
@@ -47,11 +54,18 @@ class DemoServer(Server):
 
     def live(self) -> None:
         """Something has been done here lately: what the pages have to show."""
-        form = {"grant_type": "password", "username": KEEPER, "password": wire_form(PASSWORD)}
-        token = httpx.post(f"{self.url}/api/oauth/token", data=form).json()["access_token"]
         for path, body, reason in LATELY:
-            headers = {"Authorization": f"Bearer {token}", "X-Reason": reason}
-            httpx.post(f"{self.url}/api/v1/{path}", json=body, headers=headers).raise_for_status()
+            self.do(path, body, reason)
+
+    def do(self, path: str, body: Mapping[str, object] | None, reason: str, method: str = "POST") -> None:
+        """Not in the browser."""
+        headers = {"Authorization": f"Bearer {self._token}", "X-Reason": reason}
+        httpx.request(method, f"{self.url}/api/v1/{path}", json=body, headers=headers).raise_for_status()
+
+    @cached_property
+    def _token(self) -> str:
+        form = {"grant_type": "password", "username": KEEPER, "password": wire_form(PASSWORD)}
+        return httpx.post(f"{self.url}/api/oauth/token", data=form).json()["access_token"]
 
     def sign_out(self, cookie: str) -> None:
         """Elsewhere than in the browser that has the cookie."""
@@ -63,7 +77,11 @@ class DemoServer(Server):
 
     def _command(self) -> list[str]:
         where = ["--database", self.database, "--port", str(self.port)]
-        return [sys.executable, "-m", "gamekeeper", "demo", *where, "--password", PASSWORD]
+        more = ["--players", str(self.players)] if self.players else []
+        return [sys.executable, "-m", "gamekeeper", "demo", *where, "--password", PASSWORD, *more]
+
+    def _ready_seconds(self) -> float:
+        return super()._ready_seconds() + self.players / LOADED_PER_SECOND
 
 
 def player_page(name: str) -> str:

@@ -1,15 +1,16 @@
 """An item for many, while things go wrong: nobody is left out of the undo, and nothing stalls unsaid."""
 
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote
 
-from demo_server import KEEPER, DemoServer
+from demo_server import HELPER, KEEPER, DemoServer
 from playwright.sync_api import Route
-from visitor import Visitor
+from visitor import HURRY, Visitor
 
-from gamekeeper.demo.world import KEY
+from gamekeeper.demo.world import DRAUGHT, KEY
 
 Visit = Callable[..., Visitor]
-HURRY = "(wait => { window.setTimeout = (then, ms) => wait(then, Math.min(ms, 20)); })(window.setTimeout)"
 FULL = """(set => { Storage.prototype.setItem = function (name, value) {
   if (name === 'gamekeeper-bulk') throw new DOMException('full', 'QuotaExceededError');
   set.call(this, name, value);
@@ -87,3 +88,99 @@ def test_a_run_that_cannot_be_kept_goes_on_and_says_so(visit: Visit, sqlite_demo
     focused = me.page.evaluate("window.focused")
     assert any("data-undo" in each for each in focused)
     assert not any("data-stop" in each and "<button" in each[:8] for each in focused), "a second Enter would stop it"
+
+
+def test_too_many_are_not_cut_off_but_said(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go("/console/characters")
+    many = "Array.from({ length: 501 }, (_, number) => [`${number}`, `Somebody ${number}`])"
+    me.page.evaluate(f"sessionStorage.setItem('gamekeeper-selected', JSON.stringify({many}))")
+    me.go(f"/console/bulk?item={KEY.id}")
+    look = me.page.get_by_role("button", name="Show what will happen")
+    assert me.page.get_by_role("alert").inner_text().startswith("500 are the most at once. Leave out 1 below")
+    assert (len(results(me)), look.is_enabled()) == (501, False)
+    me.page.get_by_role("button", name="Leave out Somebody 500").click()
+    assert (len(results(me)), look.is_enabled(), me.page.get_by_role("alert").count()) == (500, True, 0)
+
+
+def test_a_colleague_takes_a_run_back_when_its_tab_is_closed(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me, helper = visit(sqlite_demo, KEEPER), visit(sqlite_demo, HELPER)
+    plan(me, ("Jaspar", "Kerensa"))
+    carry_out(me, "a wedding", "Give to 2 characters")
+    me.sees("given to 2 characters.")
+    address = str(me.page.get_by_role("link", name="This run, to come back to").get_attribute("href"))
+    me.page.close()
+    helper.go("/console/changes?reason=a+wedding")
+    helper.page.get_by_role("link", name="the whole run").first.click()
+    helper.sees("Given to 2 characters: a wedding (run ")
+    assert helper.page.url.endswith(address)
+    helper.page.get_by_role("button", name="Undo all 2").click()
+    carry_out(helper, "it rained", "Take back from 2 characters")
+    helper.sees("Taken back from 2 characters.")
+    helper.go(address)
+    helper.sees("Taken back from 2 already.")
+    assert helper.page.get_by_role("button", name="Undo all").count() == 0
+    undo = results(helper)[0].rpartition(" ")[2]
+    redo(helper, undo)
+    helper.go(address)
+    helper.page.get_by_role("button", name="Undo all 1").click()
+    carry_out(helper, "it rained again", "Take back from 1 character")
+    helper.sees("Taken back from 1 character.")
+    helper.go(address)
+    helper.sees("Taken back from 2 already.")
+    assert undo not in " ".join(results(helper))
+
+
+def redo(visitor: Visitor, number: str) -> None:
+    """Takes back what took something back."""
+    visitor.go(f"/console/changes/{number}")
+    visitor.page.get_by_role("button", name="Undo").click()
+    visitor.dialog.get_by_label("Reason").fill("it shone")
+    visitor.dialog.get_by_role("button", name="Do it").click()
+    visitor.sees("Done.")
+
+
+def test_a_run_that_is_not_found_says_how_far_was_looked(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.page.route("**/console/bulk/done*", far_back)
+    me.go("/console/bulk?run=0123456789ab")
+    me.sees("The ledger has nothing that this run gave. Looked back to 2026-01-01 00:00:00 UTC; there may be more.")
+    me.page.get_by_role("button", name="Look further back").click()
+    me.sees("Given to 1 character: a feast (run 0123456789ab).")
+    assert me.page.get_by_role("button", name="Look further back").count() == 0
+    me.page.get_by_role("button", name="Begin anew").click()
+    me.sees("Nobody is selected.")
+
+
+def far_back(route: Route) -> None:
+    """As in a ledger of millions."""
+    row: dict[str, Any] = {
+        "id": "x",
+        "name": "Nim",
+        "number": 4,
+        "lines": [],
+        "undone": None,
+        "reason": "a feast (run 0123456789ab)",
+    }
+    told: dict[str, Any] = (
+        {"rows": [row], "next": None} if "before=77" in route.request.url else {"rows": [], "next": 77}
+    )
+    route.fulfill(json={**told, "reached": "2026-01-01 00:00:00 UTC"})
+
+
+def test_of_two_with_one_name_either_can_be_chosen(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    names = [f"Key ({KEY.id})", f"key ({DRAUGHT.id})"]
+
+    def suggest(route: Route) -> None:
+        """Nothing is called what is chosen: its id tells."""
+        labels: list[str] = [] if "(" in unquote(route.request.url) else names
+        route.fulfill(json={"found": [{"id": each[5:-1], "label": each} for each in labels]})
+
+    me.page.route("**/console/suggest/items*", suggest)
+    me.go("/console/characters?search=Nim")
+    me.page.get_by_label("Select Nim").check()
+    me.go("/console/bulk")
+    me.page.get_by_label("Item", exact=True).fill(names[1])
+    me.page.get_by_role("button", name="Show what will happen").click()
+    me.sees(f"1 \u00d7 {DRAUGHT.name}")  # what the server says of it

@@ -3,6 +3,7 @@
 They look the same on both engines; SQLite is enough.
 """
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ from playwright.sync_api import Page
 from visitor import NARROW, WIDE, Visitor
 
 from gamekeeper.console.menu import MENU
+from gamekeeper.console.routes import PAGES as TABLE
+from gamekeeper.demo.world import KEY
 
 Visit = Callable[..., Visitor]
 PAGES = [
-    *(entry.path for entry in MENU),
+    *(entry.path for entry in MENU if entry.path != "/console/changes"),
+    "/console/changes?before=20",  # all that it has, and less of it for axe to read
     "/console/me",
     "/console/bulk",
     "/console/search?q=silver",
@@ -25,7 +29,19 @@ PAGES = [
     f"{player_page('Aldwyn')}?at=60",
     account_page("Leopold"),
     "/console/changes/60",
+    "/console/changes?reason=of+which+there+is+none",
+    "/console/done/none",
 ]
+ELSEWHERE = {"/console/sign-in"}  # looked at in a test of its own
+NO_PAGES = {
+    "events",
+    "suggest",
+    "suggest/[kind]",
+    "changes/file",
+    "bulk/given",
+    "bulk/done",
+    "static/[file]",
+}  # what scripts ask for, and files
 GRAVE = frozenset({"serious", "critical"})
 AXE: Any = Axe()  # without types
 ALL = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # the latter is WCAG 2.2's
@@ -69,6 +85,19 @@ def test_every_page_is_for_everybody(visit: Visit, sqlite_demo: DemoServer, path
     looks_well(me)
 
 
+def test_none_is_left_out() -> None:
+    """Of the console's table."""
+    shown = [
+        each.path for each in TABLE if each.method == "GET" and each.path.removeprefix("/console/") not in NO_PAGES
+    ]
+    visited = {each.partition("?")[0] for each in PAGES} | ELSEWHERE
+    unseen = [
+        path for path in shown if not any(re.fullmatch(re.sub(r"\[\w+\]", "[^/]+", path), each) for each in visited)
+    ]
+    assert unseen == []
+    assert len(shown) > len(MENU)
+
+
 def test_so_is_the_way_in(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo)
     me.go("/console")
@@ -80,6 +109,35 @@ def test_so_is_what_will_change(visit: Visit, sqlite_demo: DemoServer) -> None:
     me.go(player_page("Wynstan"))
     me.page.get_by_role("button", name="Set level").click()
     me.dialog.get_by_text("Do it").wait_for()
+    looks_well(me)
+
+
+def test_so_is_an_item_for_many(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go("/console/online?server=realm-2")
+    me.page.get_by_label("Select all on this page").check()
+    me.go(f"/console/bulk?item={KEY.id}")
+    me.page.get_by_role("button", name="Show what will happen").click()
+    me.sees("Give 1 \u00d7 ")
+    looks_well(me)
+
+
+def test_so_is_the_answer_of_an_operation(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go("/console/explorer?q=items/give")
+    me.page.locator("details.operation summary").click()
+    for label, text in (("lookupKey", "Wynstan"), ("itemid", KEY.id), ("quantity", "1")):
+        me.page.get_by_label(label).fill(text)
+    me.page.get_by_role("button", name="Try it").click()
+    me.sees("Only tried: nothing is changed.")
+    looks_well(me)
+
+
+def test_so_is_what_is_left_of_a_character(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    sqlite_demo.do("players/Jaspar", None, "a double", method="DELETE")
+    me.go(player_page("Jaspar"))
+    me.sees("This character is deleted.")
     looks_well(me)
 
 

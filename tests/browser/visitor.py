@@ -1,14 +1,19 @@
 """Somebody in front of a browser window. Nothing may go wrong in it unseen, and nothing may come from elsewhere."""
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from demo_server import DemoServer
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Response, Route
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Request, Response, Route
 
 WIDE, NARROW = (1440, 900), (390, 844)
 COOKIE = "gamekeeper"
 REFUSED = re.compile(r"Failed to load resource: .* status of (\d+)")
+LOST = "Failed to load resource: net::ERR_"
+# a script that a page begins with: whatever it puts off, it does almost at once
+HURRY = "(wait => { window.setTimeout = (then, ms) => wait(then, Math.min(ms, 20)); })(window.setTimeout)"
 
 
 class Visitor:
@@ -19,6 +24,7 @@ class Visitor:
     ) -> None:
         self.server = server
         self.expected: set[int] = set()  # refusals that the test is about
+        self._cut = False
         self._wrong: list[str] = []
         looks: dict[str, Any] = {"timezone_id": "UTC", "reduced_motion": "reduce", **more}
         self._context = browser.new_context(
@@ -29,7 +35,7 @@ class Visitor:
             **looks,
         )
         self._context.set_default_timeout(30_000)
-        self._context.route("**/*", self._guard)
+        self._context.on("request", self._watch)  # nothing is held up for it: pages are as quick as they are
         if name:
             value = server.cookie(name)
             self._context.add_cookies([{"name": COOKIE, "value": value, "domain": "127.0.0.1", "path": "/console"}])
@@ -53,20 +59,33 @@ class Visitor:
     def sees(self, text: str) -> None:
         self.page.get_by_text(text).first.wait_for()
 
+    @contextmanager
+    def cut_off(self, address: str, *, answered: bool = False) -> Generator[None]:
+        """Nothing comes back from there. It does not even get there, or else only its answer is lost on the way."""
+
+        def drop(route: Route) -> None:
+            if answered:
+                route.fetch()
+            route.abort()
+
+        self._cut = True  # Chromium says so whenever it gets round to it
+        self.page.route(address, drop)
+        yield
+        self.page.unroute(address, drop)
+
     def close(self) -> None:
         self._context.close()
         assert not self._wrong, "\n".join(self._wrong)
 
-    def _guard(self, route: Route) -> None:
-        url = route.request.url
-        if url.startswith((f"{self.server.url}/", "data:")):
-            route.continue_()
-            return
-        self._wrong.append(f"asked another host for {url}")
-        route.abort()
+    def _watch(self, request: Request) -> None:
+        """Chromium is told to find no other host anyway; that one is asked for is wrong already."""
+        if not request.url.startswith((f"{self.server.url}/", "data:")):
+            self._wrong.append(f"asked another host for {request.url}")
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type != "error":
+            return
+        if self._cut and message.text.startswith(LOST):
             return
         refused = REFUSED.match(message.text)
         if refused is None or int(refused[1]) not in self.expected:

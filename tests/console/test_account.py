@@ -108,6 +108,10 @@ def test_powers_are_given_and_taken_with_the_form(world: World, root: Keeper) ->
     assert "Undo" in buttons(root.page(HOME))
 
 
+def test_what_managing_accounts_comes_to_is_said(root: Keeper) -> None:
+    assert "signs in as anybody by a new password" in root.page("/console/accounts/Ann").text
+
+
 def test_nobody_s_to_give(world: World, keeper: Callable[[str], Keeper]) -> None:
     manages(world, "Clerk")
     assert world.post("/api/keeper/v1/users/Clerk/powers", {"mute": True}).status == 200  # outranks an editor
@@ -143,14 +147,30 @@ def test_a_penalty_and_its_end(world: World, root: Keeper, what: str, said: str)
     assert "Neither banned nor muted." in root.page(HOME).text
 
 
+@pytest.mark.parametrize("page", [HOME, f"/console/players/{people.ANN.id}"])
+def test_nobody_is_banned_for_good_unless_that_is_chosen(root: Keeper, page: str) -> None:
+    shown = root.page(page)
+    assert [shown.form(ACT, what).fields["body.duration"] for what in ("Ban", "Mute")] == ["7", "7"]
+
+
+def test_what_it_did_and_what_was_done_to_it_can_be_filtered(root: Keeper) -> None:
+    me = people.USER_IDS["Root"]
+    links = root.page(f"/console/accounts/{me}").links
+    assert links["What Root did"] == f"/console/changes?actor={me}"
+    assert links["Filter and export them"] == f"/console/changes?user={me}"
+    assert "What Ann did" not in root.page(HOME).links
+
+
 def test_a_kick_is_for_who_is_there(world: World, root: Keeper) -> None:
     assert "Kick out of the game" not in buttons(root.page(HOME))
     world.call("PUT", f"{LINK}/servers/s1", body={"Lease": 600})
     world.post(f"{LINK}/servers/s1/joined", {"Players": [people.ANN.id]})
     page = root.page(HOME)
     assert "online" in page.text
-    press(root, page, "Kick out of the game")
+    assert "body.reason" in page.form(ACT, "Kick out of the game").fields
+    press(root, page, "Kick out of the game", **{"body.reason": "maintenance"})
     assert world.ledger()[-1].kind == "user_kicked"
+    assert "maintenance" in root.page(HOME).text
 
 
 def test_name_and_email(world: World, root: Keeper) -> None:

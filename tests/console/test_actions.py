@@ -8,6 +8,7 @@ from markup import Page
 
 import people
 from expectations import everything
+from game_server import heartbeat, join
 from gamekeeper.console import differences
 from gamekeeper.console.differences import MANY, Line
 from gamekeeper.game.passwords import wire_form
@@ -65,12 +66,20 @@ def test_what_is_shown_is_what_is_done(world: World, root: Keeper, path: str, bo
     assert wanted
 
 
+def test_it_says_whom_it_will_change(world: World, root: Keeper) -> None:
+    assert "Exactly this will change: Ann What" in said(root.preview("POST", GIVE, COINS))
+    ban = f"/api/v1/players/{people.ZOE.id}/admin/ban"
+    assert "Exactly this will change: Ann What" in said(root.preview("POST", ban))
+    world.sql("UPDATE users SET ban = TRUE WHERE name = 'Shop'")
+    assert "Exactly this will change: What" in said(signed_in(world, "Shop").preview("POST", ban))
+
+
 def test_it_says_what_it_did_and_offers_the_way_back(world: World, root: Keeper) -> None:
     done = root.confirm(root.preview("POST", GIVE, COINS, back="/console/players/x?tab=2"), "a gift")
     where, _, request_id = done.headers["location"].partition("&done=")
     assert where == "/console/players/x?tab=2"
     page = root.page(f"/console/done/{request_id}")
-    assert f"Inventory, slot 0 250 {MANY} Gold Coin 255 {MANY} Gold Coin" in page.text
+    assert f": items given, Ann What Before After Inventory, slot 0 250 {MANY} Gold Coin 255" in page.text
     undo = page.form(ACT, "Undo")
     assert undo.fields["path"] == f"/api/keeper/v1/changes/{numbers(world)[-1]}/undo"
     shown = root.post(ACT, undo.fields)
@@ -188,12 +197,68 @@ def test_however_many_changes_others_make_ones_own_are_found(
     assert "items given" in root.page(f"/console/done/{request_id}").text
 
 
+def test_what_was_done_over_the_game_link_is_found_too(world: World, root: Keeper) -> None:
+    done = root.act("DELETE", f"/api/link/v1/players/{people.BOB.id}")
+    request_id = done.headers["location"].removeprefix("/console?done=")
+    assert f"Change {numbers(world)[-1]} : player deleted" in root.page(f"/console/done/{request_id}").text
+    other = signed_in(world, "Server")
+    assert "player deleted" not in other.page(f"/console/done/{request_id}").text
+    shown = root.preview("DELETE", f"/api/link/v1/players/{people.ZOE.id}")
+    fields = Page(shown.raw.decode()).form(ACT, "Do it").fields
+    told = root.post(ACT, {**fields, "reason": "gone"}, headers=JSON, csrf=fields["csrf"]).json
+    assert told["numbers"] == numbers(world)[-1:]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "/api/link/v1/servers/east", {"Lease": 60}),
+        ("DELETE", "/api/oauth/token/Ann", None),
+    ],
+)
+def test_what_leaves_no_line_in_the_ledger_says_so(
+    world: World, root: Keeper, method: str, path: str, body: dict[str, object] | None
+) -> None:
+    before = world.ledger()
+    assert root.act(method, path, body).headers["location"] == "/console?done=unwritten"
+    assert world.ledger() == before
+    page = root.page("/console/done/unwritten")
+    assert "Done. The ledger keeps no line of this, so there is no undo." in page.text
+    assert "What the ledger has of it" not in page.links
+
+
+def test_who_may_not_see_accounts_is_told_why_nothing_is_shown(world: World) -> None:
+    shop = signed_in(world, "Shop")
+    world.sql("UPDATE users SET ban = TRUE WHERE id = $1", people.USER_IDS["Shop"])
+    done = shop.act("POST", f"/api/v1/players/{people.ANN.id}/admin/ban", {"reason": "gold"})
+    assert world.ledger()[-1].kind == "user_banned"
+    page = shop.page(done.headers["location"].replace("/console?done=", "/console/done/"))
+    assert "Ann" not in page.text
+    assert "what it says about accounts is for those who may see accounts" in page.text
+
+
 def test_undo_is_offered_where_it_can_be_done(world: World, root: Keeper) -> None:
     root.act("POST", GIVE, COINS)
     done, number = f"/console/done/{world.ledger()[-1].request_id}", numbers(world)[-1]
     assert root.page(done).form(ACT, "Undo")
     root.act("POST", f"/api/keeper/v1/changes/{number}/undo")
     assert "Undo" not in [button for form in root.page(done).forms for button in form.buttons]
+
+
+@pytest.mark.parametrize("nobodys", ["%00", "%00" * 24, "%ED%A0%80", "x" * 300, "%25", "'"])
+def test_what_is_no_id_of_a_request_finds_nothing(root: Keeper, nobodys: str) -> None:
+    page = root.page(f"/console/done/{nobodys}")
+    assert "What the ledger has of it" in page.text
+    assert "items given" not in page.text
+
+
+def test_times_are_spelled_as_everywhere_else(world: World, root: Keeper) -> None:
+    """Before it is done, and in the ledger."""
+    shown = root.preview("POST", "/api/v1/users/Bob/admin/mute", {"duration": 3, "reason": "noise"})
+    until = re.compile(r"Until — 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC")
+    assert until.search(Page(shown.raw.decode()).text)
+    assert root.confirm(shown, "noise").status == 303
+    assert until.search(root.page(f"/console/changes/{numbers(world)[-1]}").text)
 
 
 def test_without_a_script_there_is_a_way_to_what_was_done(root: Keeper) -> None:
@@ -220,6 +285,21 @@ def test_there_is_no_change_without_a_reason(world: World, root: Keeper, reason:
     assert answer.status == 400
     assert "The field 'reason' is missing." in said(answer)
     assert everything(world) == before
+
+
+@pytest.mark.parametrize("deed", ["ban", "mute", "kick"])
+def test_a_reason_that_the_player_is_told_is_not_typed_twice(world: World, root: Keeper, deed: str) -> None:
+    assert heartbeat(world).status == 200
+    assert join(world, people.ANN.id).status == 200
+    shown = root.preview("POST", f"/api/v1/players/{people.ANN.id}/admin/{deed}", {"reason": "sells <gold>"})
+    asked = Page(shown.raw.decode()).form(ACT, "Do it").fields
+    assert (asked["body.reason"], asked["reason"]) == ("sells <gold>", "sells <gold>")
+    stale = root.confirm(shown, "a third report", seen="something else")
+    again = Page(stale.raw.decode()).form(ACT, "Do it").fields
+    assert (stale.status, again["body.reason"], again["reason"]) == (409, "sells <gold>", "a third report")
+    assert root.confirm(stale, "a third report").status == 303
+    assert world.ledger()[-1].reason == "a third report"
+    assert "sells <gold>" in [line.after for line in lines(world, numbers(world)[-1])]
 
 
 def test_a_reason_may_be_in_any_language(world: World, root: Keeper) -> None:

@@ -1,17 +1,23 @@
 """An item for many, as the page's script asks for it: a form per character, each with a key of its own."""
 
+import re
 from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from keepers import ACT, Keeper, signed_in
+from markup import Page
 
 import people
+from gamekeeper.console import bulk
 from gamekeeper.console.differences import MANY
 from gamekeeper.game.players import Player
 from world import Answer, World
 
-PAGE, GIVEN = "/console/bulk", "/console/bulk/given"
+PAGE, GIVEN, DONE = "/console/bulk", "/console/bulk/given", "/console/bulk/done"
 RUN = "0123456789ab"
+MOST = 500
 JSON = {"accept": "application/json"}
 BOB = people.BOB.id
 EVERYBODY = (people.ANN, people.BOB, people.ZOE)
@@ -40,6 +46,27 @@ def test_the_page_says_that_it_needs_a_script(root: Keeper) -> None:
     assert "This page needs JavaScript" in page.text
     assert ("div", "bulk", True) in [(tag, each.get("id"), "hidden" in each) for tag, each in page.tags]
     assert ("meta", "csrf") in [(tag, each.get("name")) for tag, each in page.tags]
+
+
+def test_how_many_at_once_is_said_before_anybody_is_selected(root: Keeper) -> None:
+    page = root.page(PAGE)
+    assert f"At most {MOST} at once." in page.text
+    assert limits(page) == [str(MOST)]
+    for each in ("characters", "ranking", "online"):
+        page = root.page(f"/console/{each}")
+        assert f"of at most {MOST} at once" in page.text
+        assert limits(page) == [str(MOST)]
+
+
+def limits(page: Page) -> list[str]:
+    """What the scripts go by."""
+    return [attributes["data-most"] for _, attributes in page.tags if "data-most" in attributes]
+
+
+def test_nobody_is_selected_by_an_address(root: Keeper) -> None:
+    """So that none is lost who does not fit: whoever comes with many is told where they are ticked, and how many."""
+    ids = ",".join(people.guid(number) for number in range(MOST + 1))
+    assert root.page(f"{PAGE}?player={ids}").text == root.page(PAGE).text
 
 
 def test_an_item_can_be_chosen_beforehand(root: Keeper) -> None:
@@ -90,6 +117,65 @@ def number(root: Keeper, player: Player) -> list[int]:
     return answer.json["numbers"]
 
 
+def run_of(keeper: Keeper, **query: str) -> Any:
+    """As the page of a run that has been asks for it."""
+    answer = keeper.get(f"{DONE}?{urlencode({'run': RUN, **query})}", headers=JSON)
+    assert answer.status == 200, answer.raw
+    return answer.json
+
+
+def carry_out(keeper: Keeper, *players: Player) -> list[int]:
+    return [
+        give(keeper, each, **confirmed(each, give(keeper, each).json["seen"])).json["numbers"][0] for each in players
+    ]
+
+
+def test_a_colleague_finds_the_whole_run_and_takes_it_back(
+    world: World, root: Keeper, keeper: Callable[[str], Keeper]
+) -> None:
+    before = [coins(world, each) for each in EVERYBODY]
+    numbers = carry_out(root, *EVERYBODY)
+    shop = keeper("Shop")
+    for page in (shop.page("/console/changes"), shop.page(f"/console/changes/{numbers[1]}")):
+        assert page.links["the whole run"] == f"{PAGE}?run={RUN}&by={people.USER_IDS['Root']}"
+    shown = run_of(shop, by=people.USER_IDS["Root"])
+    assert [(each["name"], each["number"], each["undone"]) for each in shown["rows"]] == [
+        (player.name, number, None) for player, number in zip(EVERYBODY[::-1], numbers[::-1], strict=True)
+    ]
+    assert shown["rows"][0]["reason"] == f"a feast (run {RUN})"
+    assert shown["rows"][0]["lines"][0]["after"] == f"2 {MANY} Gold Coin"
+    assert (shown["next"], shown["reached"]) == (None, "")
+    for number in numbers:
+        path = f"/api/keeper/v1/changes/{number}/undo"
+        seen = send(shop, path).json["seen"]
+        assert send(shop, path, confirmed="yes", key=f"k{number}", seen=seen, reason=f"off (run {RUN})").status == 200
+    assert [coins(world, each) for each in EVERYBODY] == before
+    taken = run_of(shop)["rows"]
+    assert [each["number"] for each in taken] == numbers[::-1]  # what took it back is none of the run's gifts
+    assert all(each["undone"] > numbers[-1] for each in taken)
+    assert "the whole run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
+
+
+def test_a_run_is_one_accounts_where_it_is_named(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    mine, theirs = carry_out(root, people.BOB), carry_out(keeper("Shop"), people.ZOE)
+    quoted = {**confirmed(people.ANN, give(root, people.ANN).json["seen"]), "reason": f"like (run {RUN}), but other"}
+    assert give(root, people.ANN, **quoted).status == 200
+    assert [each["number"] for each in run_of(root, by=people.USER_IDS["Root"])["rows"]] == mine
+    assert [each["number"] for each in run_of(root)["rows"]] == [*theirs, *mine]
+    assert run_of(root, run="ba9876543210")["rows"] == []
+
+
+def test_a_run_comes_in_pieces(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "PIECE", 2)
+    numbers = carry_out(root, *EVERYBODY)
+    first = run_of(root)
+    assert [each["number"] for each in first["rows"]] == numbers[:0:-1]
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC", first["reached"])
+    rest = run_of(root, before=str(first["next"]))
+    assert [each["number"] for each in rest["rows"]] == numbers[:1]
+    assert rest["next"] is None
+
+
 def test_who_cannot_have_it_is_told_why_and_the_others_get_it(world: World, root: Keeper) -> None:
     refused = give(root, people.BOB, quantity="2000000000")
     assert refused.status == 409
@@ -117,6 +203,11 @@ def test_two_keepers_at_once_lose_nothing(world: World, root: Keeper, keeper: Ca
 )
 def test_nonsense_is_refused(root: Keeper, query: str) -> None:
     assert root.get(f"{GIVEN}?{query}", headers=JSON).status == 400
+
+
+@pytest.mark.parametrize("query", ["", "run=%00", "run=0123456789AB", f"run={RUN}&before=x"])
+def test_a_run_that_there_cannot_be_is_refused(root: Keeper, query: str) -> None:
+    assert root.get(f"{DONE}?{query}", headers=JSON).status == 400
 
 
 def test_a_session_that_ended_is_told_apart(world: World) -> None:

@@ -1,11 +1,15 @@
 """The catalogue, kind by kind."""
 
+import unicodedata
+from urllib.parse import quote
+
 import pytest
 from keepers import Keeper
 
 import people
 from game_server import put_catalogue
 from gamekeeper.console import catalogue, lists
+from gamekeeper.game import catalogue as rules
 from gamekeeper.store.catalogue import Named
 from world import World
 
@@ -35,6 +39,41 @@ def test_by_a_part_of_a_name(root: Keeper) -> None:
     assert "Pouch" in page.text
     assert "Arrow" not in page.text
     assert "Nothing of this kind has that in its name." in root.page(f"{PAGE}?kind=spells&search=%25").text
+
+
+NAMES = ("\u00c9p\u00e9e d'or", "\u041c\u0435\u0447 \u043e\u0433\u043d\u044f", "Grande \u00c9p\u00e9e")
+EPEE, MECH, GRANDE = NAMES
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (EPEE[:4], [EPEE, GRANDE]),
+        (EPEE[:4].lower(), [EPEE, GRANDE]),
+        (EPEE.upper(), [EPEE]),
+        (unicodedata.normalize("NFD", EPEE.lower()), [EPEE]),
+        (MECH, [MECH]),
+        (MECH[:2].lower(), [MECH]),
+        (MECH.upper(), [MECH]),
+        ("D'OR", [EPEE]),
+        ("\u00f8", []),
+    ],
+)
+def test_letters_of_every_language_in_any_case(world: World, root: Keeper, text: str, names: list[str]) -> None:
+    """On the page, in what is suggested, and in the one box; what begins so comes first."""
+    put_catalogue(world, "spells", [{"Id": people.guid(0x7100 + at), "Name": each} for at, each in enumerate(NAMES)])
+    page = root.page(f"{PAGE}?kind=spells&search={quote(text)}")
+    assert [each for each in NAMES if each in page.text] == [each for each in NAMES if each in names]
+    json = {"accept": "application/json"}
+    assert [each["label"] for each in root.get(f"/console/suggest/spells?q={quote(text)}").json["found"]] == names
+    groups = root.get(f"/console/suggest?q={quote(text)}", headers=json).json["groups"]
+    assert [each["name"] for group in groups for each in group["found"]] == names
+
+
+def test_as_it_is_spelled_also_among_very_many(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "FOLDED", 1)
+    put_catalogue(world, "spells", [{"Id": people.guid(0x7100), "Name": EPEE}])
+    assert EPEE in root.page(f"{PAGE}?kind=spells&search={quote(EPEE)}").text
 
 
 @pytest.mark.parametrize("kind", people.CATALOGUE)

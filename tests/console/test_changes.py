@@ -160,6 +160,37 @@ def test_one_change_names_the_others_of_its_request(world: World, root: Keeper) 
     assert [f"Change {each}" in page.links for each in together] == [False, *[True] * (len(together) - 1)]
 
 
+def test_who_did_it_and_is_gone_is_not_the_command_line(world: World, root: Keeper) -> None:
+    give(world, by="Clerk")
+    assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
+    for page in (CHANGES, f"/console/players/{people.ANN.id}", "/console"):
+        assert "by an account that is gone" in root.page(page).text
+
+
+def test_who_did_it_is_named_to_those_who_may_look_at_accounts(
+    world: World, root: Keeper, keeper: Callable[[str], Keeper]
+) -> None:
+    shop, one, ann = keeper("Shop"), f"{CHANGES}/{give(world, by='Clerk')}", f"/console/players/{people.ANN.id}"
+    for page, said in ((CHANGES, "by another account"), (ann, "by another account"), (one, "another account")):
+        assert "Clerk" in root.page(page).text
+        assert said in shop.page(page).text
+        assert "Clerk" not in shop.page(page).text
+    assert "by an account" in shop.page("/console").text  # one and the same for all who watch
+    own = give(world, by="Shop")
+    for page in (CHANGES, ann, f"{CHANGES}/{own}"):
+        assert re.search(r"by\s+Shop", shop.page(page).text)
+
+
+def test_a_time_beyond_the_last_year_is_refused(root: Keeper) -> None:
+    for path in (f"{CHANGES}?from=", f"/console/players/{people.ANN.id}?at="):
+        assert root.get(f"{path}9999-12-31T23:59:59-23:59").status == 400
+
+
+def test_a_time_in_the_address_stays_in_the_filter(root: Keeper) -> None:
+    fields = root.page(f"{CHANGES}?from=2026-01-31T18:00:00Z&to=2999-01-31T18:00").form(CHANGES).fields
+    assert (fields["from"], fields["to"]) == ("2026-01-31T18:00:00", "2999-01-31T18:00")
+
+
 @pytest.mark.parametrize("number", ["0", "999999", "x", "-1", "9" * 30])
 def test_no_such_change(root: Keeper, number: str) -> None:
     assert root.get(f"{CHANGES}/{number}").status == 404

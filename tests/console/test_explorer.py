@@ -145,6 +145,23 @@ def test_a_write_is_tried_and_done_when_it_is_confirmed(world: World, root: Keep
     assert "dryRun" not in curl(page)
 
 
+def test_a_write_of_which_the_ledger_keeps_nothing_says_so(world: World, root: Keeper) -> None:
+    fields, before = {"path.server": "east", "body.Lease": "60"}, world.ledger()
+    tried = run(root, "PUT /api/link/v1/servers/[server]", **fields)
+    said = "Done. The ledger keeps no line of this, so there is no undo."
+    assert said not in tried.text
+    assert said in Page(confirm(root, tried, reason="it came back").raw.decode()).text
+    assert said not in Page(confirm(root, tried, reason="it came back").raw.decode()).text
+    assert world.ledger() == before
+    assert said not in run(root, SHOW, **{"path.lookupKey": "ann"}).text
+
+
+def test_a_reason_that_the_player_is_told_is_not_typed_twice(root: Keeper) -> None:
+    fields = {"path.lookupKey": "Ann", "body.reason": "gold"}
+    tried = run(root, "POST /api/v1/users/[lookupKey]/admin/ban", **fields)
+    assert tried.form(RUN, "Do it").fields["reason"] == "gold"
+
+
 def test_what_is_sent_twice_is_done_once(world: World, root: Keeper) -> None:
     tried = run(root, GIVE, **COINS)
     assert confirm(root, tried, reason="a gift").status == 200

@@ -211,6 +211,25 @@ def test_so_many_and_no_more(lively: World, watch: Callable[[Keeper], Watch], mo
     again.wait(lambda: bool(again.told))
 
 
+def test_nobody_takes_all_the_places(
+    lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many sessions an account has; the page says it and stays as it is."""
+    monkeypatch.setattr(events, "OF_ONE", 2)
+    mine = [watch(signed_in(lively, "Root")) for _ in range(2)]
+    mine[1].wait(lambda: all(each.told for each in mine))
+    again = signed_in(lively, "Root")
+    refused = again.get(EVENTS, headers={"accept": "application/json"})
+    assert (refused.status, refused.code) == (409, "watching_enough")
+    assert refused.json["Message"].startswith("2 pages of your account are being kept fresh already")
+    assert again.get("/console").status == 200
+    clerk = watch(signed_in(lively, "Clerk"))
+    assert clerk.status == 200
+    clerk.wait(lambda: bool(clerk.told))
+    mine[0].hang_up()
+    assert watch(again).status == 200
+
+
 def test_who_hangs_up_has_left_at_once(
     lively: World, watch: Callable[[Keeper], Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,9 +237,9 @@ def test_who_hangs_up_has_left_at_once(
     watching = watch(signed_in(lively, "Root"))
     watching.wait(lambda: bool(watching.told))
     live: Any = lively.asgi.live
-    assert live.pulse.watching == 1
+    assert live.pulse.watching.total() == 1
     watching.hang_up()
-    assert live.pulse.watching == 0
+    assert not live.pulse.watching
 
 
 def test_silence_is_broken_now_and_then(

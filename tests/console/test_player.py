@@ -8,6 +8,7 @@ from keepers import Keeper
 from markup import Form, Page
 
 import people
+from gamekeeper.console import suggestions
 from gamekeeper.http.spelling import instant
 from world import Answer, World
 
@@ -257,9 +258,12 @@ def test_the_history_goes_on_where_it_ended(root: Keeper, world: World) -> None:
         ]
         if "Older changes" not in page.links:
             break
+        assert page.links["Filter and export them"] == f"/console/changes?player={people.ANN.id}"
         page = root.page(page.links["Older changes"].partition("#")[0])
         assert page.links["Newest changes"] == f"{ANN}#history"
     assert shown == written
+    then = f"{ANN}?at={written[0]}"
+    assert root.page(then).links["Older changes"].startswith(f"{then}&before=")
 
 
 def test_a_row_of_a_game_is_undone_by_who_speaks_for_games(keeper: Who, world: World) -> None:
@@ -379,5 +383,11 @@ def test_suggestions(root: Keeper, world: World) -> None:
     assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=more).status == 200
     assert suggested("items", "arr") == [f"Arrow ({people.ARROW.id})", f"Arrow ({twin})"]
     assert suggested("items", "O")[0] == "Oar"  # what begins with it comes first
+    small = people.guid(0x97)
+    names = ["oar", *(f"Oar {number:02}" for number in range(suggestions.MOST))]
+    more = [{"Id": people.guid(0x97 - at), "Name": name, "Stackable": True} for at, name in enumerate(names)]
+    assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=more).status == 200
+    assert suggested("items", "OAR")[:2] == [f"Oar ({oar})", f"oar ({small})"]  # told apart, and before all others
+    assert suggested("items", "\0") == suggested("items", "x" * 300) == []
     assert root.get("/console/suggest/players?q=a").status == 404
     assert Keeper(world).get("/console/suggest/items?q=a", {"Accept": "application/json"}).status == 401

@@ -63,9 +63,19 @@ def test_the_right_password_opens_a_session(world: World) -> None:
     assert "Clerk" in me.page(SOMEBODY).text
 
 
-def test_over_tls_the_cookie_says_so(world: World) -> None:
-    answer = Keeper(world).sign_in("Clerk", headers={"x-forwarded-proto": "https"})
-    assert answer.headers["set-cookie"].endswith("; Secure")
+def test_over_tls_the_cookie_says_so(make_world: Callable[..., World]) -> None:
+    """A proxy's word is taken where it is trusted, and nobody else's."""
+    world = make_world(trusted_proxies="10.0.0.1")
+    said = {"x-forwarded-proto": "https"}
+    me = Keeper(world)
+    through = me.sign_in("Clerk", headers=said, address="10.0.0.1").headers["set-cookie"]
+    past = Keeper(world).sign_in("Clerk", headers=said, address="10.0.0.2").headers["set-cookie"]
+    plain = Keeper(world).sign_in("Clerk", address="10.0.0.1").headers["set-cookie"]
+    assert ["Secure" in each for each in (through, past, plain)] == [True, False, False]
+    assert through == f"__Host-gamekeeper={me.cookie}; Path=/; Secure; Max-Age=43200; HttpOnly; SameSite=Strict"
+    for name, opens in (("__Host-gamekeeper", True), ("gamekeeper", False)):
+        sent = {**said, "cookie": f"gamekeeper=another; {name}={me.cookie}"}
+        assert sent_to_sign_in(me.get(SOMEBODY, headers=sent, address="10.0.0.1")) != opens
 
 
 def test_a_wrong_password_and_an_unknown_name_are_told_alike(world: World) -> None:
@@ -244,11 +254,30 @@ def test_a_programs_token_is_no_session(world: World) -> None:
 
 @pytest.mark.parametrize(
     "among",
-    ["a=b; {}", "{}; a=b", 'odd="; {}', "a[b]=c; {}", "{}; gamekeeper=other", "ü=1; {}", "novalue; {}", "a={{}};{}"],
+    [
+        "a=b; {}",
+        "{}; a=b",
+        'odd="; {}',
+        "a[b]=c; {}",
+        "{}; __Host-gamekeeper=other",
+        "ü=1; {}",
+        "novalue; {}",
+        "a={{}};{}",
+    ],
 )
 def test_other_cookies_do_not_matter(root: Keeper, among: str) -> None:
     cookie = among.format(f"gamekeeper={root.cookie}")
     assert not sent_to_sign_in(root.get(SOMEBODY, headers={"cookie": cookie}))
+
+
+@pytest.mark.parametrize("two", ["{}; gamekeeper=other", "gamekeeper=other; {}", "{0}; {0}", "{}; gamekeeper="])
+def test_of_two_cookies_none_counts(root: Keeper, two: str) -> None:
+    """Another program of this host may have set one: it must not choose who somebody is."""
+    headers = {"cookie": two.format(f"gamekeeper={root.cookie}")}
+    assert sent_to_sign_in(root.get(SOMEBODY, headers=headers))
+    said = Page(root.get(SIGN_IN, headers=headers).raw.decode()).text
+    assert "more than one cookie gamekeeper" in said
+    assert "more than one cookie" not in root.page(SIGN_IN).text
 
 
 @pytest.mark.parametrize("cookie", ["", "gka_wrong", "gka_ü", '"', "a=b; gamekeeper=gka_x", "\x7f", "x" * 9000])

@@ -21,7 +21,7 @@ TOKENS = 10
 RIGHTS = {  # as the operation calls it → as people do, and what it means
     "api": ("API access", "signs in here and gets tokens"),
     "users.query": ("Sees accounts", "role users.query"),
-    "users.manage": ("Manages accounts", "role users.manage; it sees them too"),
+    "users.manage": ("Manages accounts", "role users.manage; sees them, and signs in as anybody by a new password"),
     "game.link": ("Is a game server", "role game.link"),
     "editor": ("Edits the game", "in the game's editor"),
     "ban": ("Bans", "and ends bans"),

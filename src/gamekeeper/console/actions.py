@@ -4,7 +4,8 @@ A form names an operation of the API and what to send; both steps run that opera
 first step found must still be so in the second, in its transaction, or the first step is shown again.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -19,13 +20,17 @@ from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import ChangedMeanwhile, MissingField, Refusal
 from gamekeeper.http import errors
 from gamekeeper.http.request import Request
-from gamekeeper.store import history
-from gamekeeper.store.history import BY_ACTOR, NEVER, Filter, Told
+from gamekeeper.store import history, players, users
+from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, Filter, Told
+from gamekeeper.store.ledger import Entry
 
 BODY, PASSWORD = "body.", "password."  # how a form calls what it sends; a password is typed in the second step
-LATEST = 2_000  # of one's own changes, among which those of a request are looked for, right after it
+REASON = BODY + "reason"  # what whoever is banned, muted or kicked is told
+LATEST = 2_000  # changes, among which those of a request are looked for, right after it
 OF_ONE = 50
+OURS = re.compile(r"[0-9a-f]{24,}", re.ASCII)  # the id of a request, as asgi.py makes it
 ALREADY = "already"  # in place of the id of a request that was not the first to do it
+UNWRITTEN = "unwritten"  # and of one of which the ledger keeps nothing
 
 
 class Form(NamedTuple):
@@ -50,26 +55,27 @@ async def act(request: Request, raw: bytes) -> bytes:
         return await _preview(request, form, refusal)
     if pages.wants_json(request):
         return await _outcome(request)
-    return pages.redirect(request, _with(form.back, done=ALREADY if answer.replayed else request.id))
+    by = ALREADY if answer.replayed else request.id if answer.entries else UNWRITTEN
+    return pages.redirect(request, _with(form.back, done=by))
 
 
 async def done(request: Request) -> bytes:
     """What a request changed, with a way back where there is one."""
     request_id = request.params[0]
-    told = await _of_request(request, request_id)
+    told = await _of_request(request, request_id) if OURS.fullmatch(request_id) else []
     undone = await undone_by(request.keeper.store, [each.seq for each in told])
     found = await changes.entries(request, told, undone)
-    return pages.render(request, "done.html", entries=found, already=request_id == ALREADY, by=request_id)
+    return pages.render(request, "done.html", entries=found, by=request_id, already=ALREADY, unwritten=UNWRITTEN)
 
 
 async def _of_request(request: Request, request_id: str) -> list[Told]:
-    wanted = Filter(
-        within=BY_ACTOR,
-        whose=request.caller.account_id,
-        request_id=request_id,
-        accounts="users.query" in request.caller.rights,
-    )
-    found = await history.page(request.keeper.store, wanted, NEVER, LATEST, OF_ONE)
+    """One's own; what was done over the game link is not among an account's changes, but among everybody's."""
+    me, store = request.caller, request.keeper.store
+    wanted = Filter(within=BY_ACTOR, whose=me.account_id, request_id=request_id, accounts="users.query" in me.rights)
+    found = await history.page(store, wanted, NEVER, LATEST, OF_ONE)
+    if not found and "game.link" in me.rights:
+        told = await history.page(store, wanted._replace(within=ALL, whose=None), NEVER, LATEST, OF_ONE)
+        found = [each for each in told if each.actor_id == me.account_id]
     return found[::-1]
 
 
@@ -107,7 +113,17 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
         found = [[line._asdict() for line in each] for each in lines]
         return pages.answer(request, {"changes": found, "seen": seen(tried.entries)})
     problem = f"{refusal.message} This is what would happen now:" if refusal else ""
-    return _asked(request, form, key=new_guid(), seen=seen(tried.entries), problem=problem, changes=lines)
+    found = list(zip(await _whose(request, tried.entries), lines, strict=True))
+    return _asked(request, form, key=new_guid(), seen=seen(tried.entries), problem=problem, changes=found)
+
+
+async def _whose(request: Request, entries: Sequence[Entry]) -> list[str]:
+    """The name of whom each is about, where there is one; an account's only for those who may see accounts."""
+    store, sees = request.keeper.store, "users.query" in request.caller.rights
+    characters = await players.called(store, {each.player_id for each in entries if each.player_id})
+    accounts = await users.of_ids(store, {each.user_id for each in entries if each.user_id and sees})
+    names = {each.id: each.name for each in (*characters, *accounts)}
+    return [names.get(each.player_id or each.user_id or "", "") for each in entries]
 
 
 def _refused(request: Request, form: Form, refusal: Refusal) -> bytes:
@@ -129,7 +145,7 @@ def _asked(request: Request, form: Form, **more: object) -> bytes:
         sent={name: value for name, value in form.fields.items() if name.startswith(BODY)},
         asks=form.asks,
         back=form.back,
-        reason=form.call.reason,
+        reason=form.call.reason or form.fields.get(REASON, "").strip(),  # nobody types the same twice
         **more,
     )
 

@@ -1,42 +1,90 @@
 """Giving an item to many: the page, and what its script has to ask.
 
 The script sends one form per character, each with a key of its own; so a row that is sent again is not given again.
+What a run did is in the ledger, so whoever may can take all of it back, wherever it was run.
 """
 
 import re
 
-from gamekeeper.console import pages
+from gamekeeper.console import changes, marks, pages
 from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http.request import Request
-from gamekeeper.store import catalogue as entries
-from gamekeeper.store.history import OF_PLAYER, Filter
+from gamekeeper.http.spelling import instant
+from gamekeeper.store import catalogue
+from gamekeeper.store import history as rows
+from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, Filter, Told
 
-RUN = re.compile(r"[0-9a-f]{12}", re.ASCII)  # stands in the reason of each of its changes
+RUN = re.compile(r"[0-9a-f]{12}", re.ASCII)
+NAMED = re.compile(rf"\(run ({RUN.pattern})\)$", re.ASCII)  # at the end of the reason of each of its changes
+GIVEN = "items_given"
+PIECE = 100  # changes of a run in one answer
 
 
 async def show(request: Request) -> bytes:
-    """`item` chooses one beforehand."""
+    """`item` chooses one beforehand; `run` is one that has been, `by` whom."""
     store = request.keeper.store
     wanted = lookup.guid(request.query.get("item", ""))
-    chosen = (await entries.by_id(store, "items", [wanted])).get(wanted) if wanted else None
+    chosen = (await catalogue.by_id(store, "items", [wanted])).get(wanted) if wanted else None
     return pages.render(request, "bulk.html", chosen=chosen)
 
 
 async def given(request: Request) -> bytes:
     """The number of the change by which a run gave to a character, for those whose answer was lost on its way."""
-    player_id, run = lookup.guid(request.query.get("player", "")), request.query.get("run", "")
+    player_id, run = lookup.guid(request.query.get("player", "")), _run(request)
     if player_id is None:
         raise BadField(field="player", problem="must be a guid")
-    if not RUN.fullmatch(run):
-        raise BadField(field="run", problem="must be the id of a run")
     wanted = Filter(
         within=OF_PLAYER,
         whose=player_id,
         accounts=False,
-        kind="items_given",
+        kind=GIVEN,
         reason=run,
         actor_id=request.caller.account_id,
     )
     page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, None, 1))
     return pages.answer(request, {"numbers": [each.seq for each in page.changes]})
+
+
+async def done(request: Request) -> bytes:
+    """What a run gave, some of it: the newest first, before the change that is named if one is.
+
+    Looked for among what one account did, where it is named: that goes back much further than among all changes.
+    """
+    run, by = _run(request), lookup.guid(request.query.get("by", ""))
+    wanted = Filter(within=BY_ACTOR if by else ALL, whose=by, accounts=False, kind=GIVEN, reason=f"(run {run})")
+    before = marks.number(request.query)
+    page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, before, PIECE))
+    entries = await changes.entries(request, page.changes, page.undone)
+    given = [_given(each) for each in entries if run_of(each.told) == run]
+    reached = await rows.first_from(request.keeper.store, page.next) if page.next else None
+    told = {"rows": given, "next": page.next, "reached": pages.clock(instant(reached[1])) if reached else ""}
+    return pages.answer(request, told)
+
+
+def run_of(told: Told) -> str:
+    """The run that gave something, if one did."""
+    found = NAMED.search(told.reason or "") if told.kind == GIVEN and told.undoes is None else None
+    return found[1] if found else ""
+
+
+def _given(entry: changes.Entry) -> dict[str, object]:
+    told = entry.told
+    return {
+        "id": told.player_id,
+        "name": told.player or told.player_id,
+        "number": told.seq,
+        "reason": told.reason,
+        "lines": [line._asdict() for line in entry.lines],
+        "undone": entry.undone_by,
+    }
+
+
+def _run(request: Request) -> str:
+    run = request.query.get("run", "")
+    if not RUN.fullmatch(run):
+        raise BadField(field="run", problem="must be the id of a run")
+    return run
+
+
+pages.TEMPLATES.filters["run_of"] = run_of

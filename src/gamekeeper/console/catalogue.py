@@ -12,7 +12,7 @@ MATCHES = 1_000  # of a name that are looked at
 async def show(request: Request) -> bytes:
     kind = request.query.get("kind", "") or "items"
     catalogue.require_kind(kind)
-    sought = lookup.fold(search.text(request).strip())
+    sought = search.text(request).strip()
     page = paging.from_query(request.query, request.keeper.settings.max_page_size, lists.SIZE)
     store, alone = request.keeper.store, request.query.get("id", "")
     if alone:
@@ -20,7 +20,7 @@ async def show(request: Request) -> bytes:
         found = list((await entries.by_id(store, kind, [wanted] if wanted else [])).values())
         total = len(found)
     elif sought:
-        called = await entries.called(store, kind, sought, MATCHES) if lookup.nameable(sought) else []
+        called = await catalogue.called(store, kind, sought, MATCHES)
         total, found = len(called), called[page.offset : page.offset + page.limit]
     else:
         total, found = await catalogue.page(store, kind, page.limit, page.offset)

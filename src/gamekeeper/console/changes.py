@@ -242,8 +242,8 @@ async def _item(tx: Reading, text: str) -> str:
 async def _visible(request: Request, text: str) -> Told:
     """Looked for as in the list, so that whoever does not see it there does not see it here."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
-    wanted = Filter(accounts=_sees_accounts(request))
-    found = await rows.page(request.keeper.store, wanted, seq + 1, 1, 1)
+    wanted = Filter(accounts=_sees_accounts(request), me=request.caller.account_id)
+    found = history.shown(await rows.page(request.keeper.store, wanted, seq + 1, 1, 1), wanted)
     if not found or found[0].seq != seq:
         raise NoSuchChange(seq=text)
     return found[0]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
+from gamekeeper.console import pages
 from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.spelling import Trace
@@ -112,7 +113,7 @@ def _field(name: str, value: object, names: Names) -> str:
     if name in NAMED and isinstance(value, str):
         return names.of(NAMED[name], value)
     if name in TIMES and isinstance(value, int):
-        return instant(value)
+        return pages.clock(instant(value))
     return _plain(value)
 
 

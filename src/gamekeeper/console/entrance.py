@@ -9,11 +9,14 @@ from gamekeeper.http import errors
 from gamekeeper.http.request import Request
 
 SIGN_IN = "/console/sign-in"
+TWICE = "Your browser sends more than one cookie {name}, and one is not ours. Delete this site's cookies, then sign in."
 
 
 async def show(request: Request) -> bytes:
     to = pages.local(request.query.get("next", ""))
-    return pages.render(request, "sign_in.html", to=to, name="", problem="")
+    twice = sessions.doubled(request)
+    problem = TWICE.format(name=twice) if twice else ""
+    return pages.render(request, "sign_in.html", to=to, name="", problem=problem)
 
 
 async def sign_in(request: Request, raw: bytes) -> bytes:

@@ -5,12 +5,12 @@ from collections.abc import AsyncGenerator
 
 from gamekeeper.console import live, overview, sessions
 from gamekeeper.console.overview import Beat
-from gamekeeper.console.refusals import SignInFirst, TooManyWatching
+from gamekeeper.console.refusals import SignInFirst, TooManyWatching, WatchingEnough
 from gamekeeper.http import wire
 from gamekeeper.http.request import Request
 from gamekeeper.store.engine import Away
 
-MOST = 100  # who watch in one process
+MOST, OF_ONE = 100, 10  # who watch in one process, and of one account: nobody takes all places
 TICK_SECONDS = 2.0
 SILENT_SECONDS = 15.0  # then a comment is sent: proxies close what is silent for long
 AGAIN = b"retry: 3000\n\n"  # milliseconds after which a browser comes back
@@ -20,8 +20,7 @@ SIGNED_OUT = b"event: signed-out\ndata: \n\n"
 
 async def follow(request: Request) -> bytes:
     """What the overview shows, again whenever it changes."""
-    if live.of(request).pulse.watching >= MOST:
-        raise TooManyWatching(most=MOST)
+    _require_place(request)
     request.content_type = b"text/event-stream"
     request.answer_headers.append((b"x-accel-buffering", b"no"))  # a proxy that gathers would gather for ever
     request.stream = _told(request)
@@ -30,9 +29,11 @@ async def follow(request: Request) -> bytes:
 
 async def _told(request: Request) -> AsyncGenerator[bytes]:
     heart, feed = live.of(request).pulse, request.keeper.feed
-    if heart.watching >= MOST:  # several came in at once
+    try:
+        _require_place(request)
+    except (TooManyWatching, WatchingEnough):  # several came in at once
         return
-    with heart.watched():
+    with heart.watched(request.caller.account_id):
         last, spoke = b"", time.monotonic()
         while await _signed_in(request):
             event = _event(await overview.beat(request))
@@ -43,6 +44,14 @@ async def _told(request: Request) -> AsyncGenerator[bytes]:
             if await feed.stops_within(TICK_SECONDS):
                 return
         yield SIGNED_OUT
+
+
+def _require_place(request: Request) -> None:
+    watching = live.of(request).pulse.watching
+    if watching[request.caller.account_id] >= OF_ONE:
+        raise WatchingEnough(most=OF_ONE)
+    if watching.total() >= MOST:
+        raise TooManyWatching(most=MOST)
 
 
 async def _signed_in(request: Request) -> bool:

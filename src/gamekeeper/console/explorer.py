@@ -10,6 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from gamekeeper.console import curl, differences, inside, operations, pages, refusals, sessions
+from gamekeeper.console.actions import REASON
 from gamekeeper.console.inside import Call
 from gamekeeper.console.operations import BODY, HIDDEN, NUMBER, PASSWORD, PATH, QUERY, VALUE, WHOLE, Field, Operation
 from gamekeeper.console.refusals import NoSuchPage
@@ -87,7 +88,7 @@ def _render(
         line=_line(request, operation, fields, call),
         sent={name: value for name, value in sent.items() if value},
         secrets=secrets,
-        reason=fields.get("reason", ""),
+        reason=fields.get("reason", "") or fields.get(REASON, "").strip(),
         again=again,
         key=call.key if again else new_guid(),
         seen=call.expected if again else seen(outcome.entries) if outcome else "",
@@ -103,7 +104,7 @@ def _line(request: Request, operation: Operation, fields: Fields, call: Call) ->
     path, query, body = _sent(operation, fields, marks)
     shown = call._replace(path=path, query=query, body=body)
     host = request.headers.get(b"host", b"localhost").decode("latin-1")
-    origin = f"{'https' if sessions.over_tls(request) else 'http'}://{host}"
+    origin = f"{'https' if request.over_tls else 'http'}://{host}"
     return curl.line(origin, shown, authorized=operation.route.needs is not None, hidden=names)
 
 

@@ -1,7 +1,9 @@
 """How the service is: what is cheap to know at once, and what `gamekeeper doctor` finds when it is asked."""
 
 import os
+import socket
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from gamekeeper import __version__
 from gamekeeper.console import live, pages, pulse, sessions
@@ -30,6 +32,7 @@ class Kept(NamedTuple):
 
 
 async def show(request: Request) -> bytes:
+    """`asked` names the process whose doctor was asked to look: another one may answer."""
     kept = live.of(request)
     checks = await kept.pulse.checks()
     return pages.render(
@@ -40,8 +43,8 @@ async def show(request: Request) -> bytes:
         facts=await facts(request),
         retention=retention(request.keeper.settings),
         checkup=kept.checkup,
-        process=os.getpid(),
-        workers=request.keeper.settings.workers,
+        process=process(),
+        asked=request.query.get("asked", "") or process(),
     )
 
 
@@ -49,7 +52,12 @@ async def examine(request: Request, raw: bytes) -> bytes:
     """Has the whole doctor look, and comes back at once."""
     sessions.own_fields(request, raw)
     live.of(request).checkup.begin()
-    return pages.redirect(request, PAGE)
+    return pages.redirect(request, f"{PAGE}?{urlencode({'asked': process()})}")
+
+
+def process() -> str:
+    """This one, told apart from the other workers and from those of other instances."""
+    return f"{os.getpid()}@{socket.gethostname()}"
 
 
 async def facts(request: Request) -> list[Fact]:

@@ -118,7 +118,7 @@ def _when(milliseconds: int | None) -> str:
     return "" if milliseconds is None else instant(milliseconds)
 
 
-def _clock(text: str) -> str:
+def clock(text: str) -> str:
     """A moment as people read it, in UTC; a script adds the reader's own time."""
     return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if text else ""
 
@@ -131,4 +131,4 @@ def _grouped(number: int) -> str:
     return f"{number:,}"
 
 
-TEMPLATES.filters.update(when=_when, clock=_clock, pretty=_pretty, grouped=_grouped)
+TEMPLATES.filters.update(when=_when, clock=clock, pretty=_pretty, grouped=_grouped)

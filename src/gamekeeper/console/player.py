@@ -56,13 +56,14 @@ async def show(request: Request) -> bytes:
     equipment = () if then else player.equipment
     told = [*([sight.deletion] if sight.deletion else []), *sight.past.changes]
     entries = await changes.entries(request, told, sight.past.undone)
+    home, at = f"/console/players/{player.id}", {"at": request.query.get("at", "")}
     return pages.render(
         request,
         "player.html",
         sight=sight,
         player=player,
         record=sight.record,
-        home=f"/console/players/{player.id}",
+        home=home,
         operations=f"/api/v1/players/{player.id}",
         moment=moment if then else None,
         live=sight.record is not None and not then,
@@ -72,10 +73,11 @@ async def show(request: Request) -> bytes:
         stats=list(zip(belongings.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_by_name(sight.held.variables, sight.names),
         acts=account.acts(request, sight.looker, sight.owner),
+        days=account.DAYS,
         deletion=entries.pop(0) if sight.deletion else None,
         entries=[each._replace(undoable=each.undoable and not then) for each in entries],
-        newer="before" in request.query,
-        older=sight.past.next,
+        newest=changes.address(home, at) if "before" in request.query else "",
+        older=changes.address(home, at, before=str(sight.past.next)) if sight.past.next else "",
         max_level=request.keeper.settings.max_level,
     )
 
@@ -83,13 +85,14 @@ async def show(request: Request) -> bytes:
 async def _look(tx: Reading, request: Request, moment: Moment) -> Sight:
     spelling = request.keeper.changes.spelling
     accounts = "users.query" in request.caller.rights
-    player, record, deletion = await _who(tx, request.params[0], spelling, accounts=accounts)
+    seen = Filter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
+    player, record, deletion = await _who(tx, request.params[0], spelling, seen)
     if deletion and moment == Moment():
         held = spelling.read_trace(deletion.before or b"{}")  # all that it had
     else:
         _, world = await history.belongings(tx, player.id, moment, spelling)
         held = world.trace(player)
-    wanted = Filter(within=OF_PLAYER, whose=player.id, accounts=accounts)
+    wanted = seen._replace(whose=player.id)
     return Sight(
         player=player,
         record=record,
@@ -105,25 +108,23 @@ async def _look(tx: Reading, request: Request, moment: Moment) -> Sight:
     )
 
 
-async def _who(
-    tx: Reading, key: str, spelling: Spelling, *, accounts: bool
-) -> tuple[Player, Record | None, Told | None]:
+async def _who(tx: Reading, key: str, spelling: Spelling, seen: Filter) -> tuple[Player, Record | None, Told | None]:
     """By id or name; who is deleted is known by id alone, as the ledger has it."""
     try:
         record = await lookup.player_record(tx, key)
     except NoSuchPlayer:
-        deletion = await _deletion(tx, key, accounts=accounts)
+        deletion = await _deletion(tx, key, seen)
         if deletion is None:
             raise
         return _as_it_was(deletion, spelling), None, deletion
     return spelling.read_player(record.document, record.last_online), record, None
 
 
-async def _deletion(tx: Reading, key: str, *, accounts: bool) -> Told | None:
+async def _deletion(tx: Reading, key: str, seen: Filter) -> Told | None:
     player_id = lookup.guid(key)
     if player_id is None:
         return None
-    wanted = Filter(within=OF_PLAYER, whose=player_id, kind=PlayerDeleted.kind, accounts=accounts)
+    wanted = seen._replace(whose=player_id, kind=PlayerDeleted.kind)
     found = (await history.page(tx, wanted, None, 1)).changes
     return found[0] if found else None
 

@@ -1,6 +1,6 @@
 """What is asked for once for all who watch: how many there are, the game servers, the latest changes, and health."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
@@ -51,7 +51,7 @@ class Pulse:
         self._seen = {each: Question(partial(self._look, accounts=each), FRESH_SECONDS) for each in (True, False)}
         self._servers = Question(lambda: presence.servers(keeper.store, LOOKED_AT, SERVERS), FRESH_SECONDS)
         self.online: deque[int] = deque(maxlen=SAMPLES)  # every few seconds, the oldest first
-        self.watching = 0
+        self.watching: Counter[str] = Counter()  # streams by account
 
     async def sample(self) -> None:
         self.online.append(await self._keeper.lists.total(ONLINE))
@@ -72,12 +72,12 @@ class Pulse:
             return [Check("Database", DOWN, "It takes no writes; the log has why.", str(away))]
 
     @contextmanager
-    def watched(self) -> Generator[None]:
-        self.watching += 1
+    def watched(self, account_id: str) -> Generator[None]:
+        self.watching[account_id] += 1
         try:
             yield
         finally:
-            self.watching -= 1
+            self.watching -= Counter([account_id])  # what has come down to nothing is gone
 
     async def _look(self, *, accounts: bool) -> Seen:
         keeper = self._keeper

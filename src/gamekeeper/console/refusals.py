@@ -1,6 +1,6 @@
 """How the console itself can say no; everything else the rules say."""
 
-from gamekeeper.game.refusals import Denied, Forbidden, IdempotencyInProgress, NotFound, Overloaded, Refusal
+from gamekeeper.game.refusals import Conflict, Denied, Forbidden, IdempotencyInProgress, NotFound, Overloaded, Refusal
 from gamekeeper.http.errors import InternalError, OutcomeUnknown
 
 UNSURE = (OutcomeUnknown, InternalError, IdempotencyInProgress)  # it may have been done all the same
@@ -20,6 +20,10 @@ class NoSuchPage(NotFound):
 
 class TooManyWatching(Overloaded):
     """{most} pages are being kept fresh by this process already. Close some, or reload this one to see what is new."""
+
+
+class WatchingEnough(Conflict):
+    """{most} pages of your account are being kept fresh already, and this one is not. Close one, or reload this one."""
 
 
 def again(refusal: Refusal) -> str:

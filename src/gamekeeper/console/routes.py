@@ -102,6 +102,7 @@ PAGES: tuple[Route, ...] = (
     page("/catalogue", catalogue.show),
     page("/bulk", bulk.show),
     page("/bulk/given", bulk.given),
+    page("/bulk/done", bulk.done),
     page("/me", account.me),
     page("/accounts/[lookupKey]", account.show, QUERY),
     page("/tokens", tokens.show, MANAGE),

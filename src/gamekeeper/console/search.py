@@ -7,11 +7,10 @@ from urllib.parse import quote, urlencode
 from gamekeeper.console import pages
 from gamekeeper.console.menu import QUERY
 from gamekeeper.game import finder
-from gamekeeper.game.finder import EXACT, ID, Found
+from gamekeeper.game.finder import ENTRIES, EXACT, ID, Found
 from gamekeeper.http.request import Request
 
 SUGGESTED, SHOWN = 10, 50
-CATALOGUE = {"item": "items", "spell": "spells", "class": "classes", "map": "maps", "variable": "variables"}
 TITLES = {
     "player": "characters",
     "user": "accounts",
@@ -58,8 +57,8 @@ async def show(request: Request) -> bytes:
 
 def address(found: Found) -> str:
     """Where the thing is; a bag is with whoever has it."""
-    if found.kind in CATALOGUE:
-        return f"/console/catalogue?{urlencode({'kind': CATALOGUE[found.kind], 'id': found.id})}"
+    if found.kind in ENTRIES:
+        return f"/console/catalogue?{urlencode({'kind': ENTRIES[found.kind], 'id': found.id})}"
     place = {"user": "accounts", "change": "changes"}.get(found.kind, "players")
     return f"/console/{place}/{quote(found.id, safe='')}"
 

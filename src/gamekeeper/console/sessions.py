@@ -11,7 +11,7 @@ from gamekeeper.game.refusals import Denied
 from gamekeeper.game.tokens import Pair, log_in
 from gamekeeper.http.request import Request
 
-COOKIE = "gamekeeper"
+COOKIE, OVER_TLS = "gamekeeper", "__Host-gamekeeper"  # what begins so is taken from this very host alone
 PATH = "/console"
 CSRF_FIELD = "csrf"
 CSRF_HEADER = b"x-csrf"
@@ -86,18 +86,28 @@ def _same_origin(request: Request) -> bool:
     return origin is None or origin.partition(b"://")[2] == request.headers.get(b"host", b"")
 
 
+def doubled(request: Request) -> str:
+    """The cookie's name, when there are several of it."""
+    return _name(request) if len(_tokens(request)) > 1 else ""
+
+
 def _token(request: Request) -> str:
+    """Of two one is not ours, and nobody can tell which."""
+    found = _tokens(request)
+    return found[0] if len(found) == 1 else ""
+
+
+def _tokens(request: Request) -> list[str]:
     """Whatever else is among the cookies: other programs of this host may set odd ones."""
     pairs = (each.strip().partition("=") for each in request.headers.get(b"cookie", b"").decode("latin-1").split(";"))
-    return next((value for name, _, value in pairs if name == COOKIE), "")
+    return [value for name, _, value in pairs if name == _name(request)]
+
+
+def _name(request: Request) -> str:
+    return OVER_TLS if request.over_tls else COOKIE
 
 
 def _set_cookie(request: Request, value: str, seconds: int) -> None:
-    secure = "; Secure" if over_tls(request) else ""
-    line = f"{COOKIE}={value}; Path={PATH}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+    where = "/; Secure" if request.over_tls else PATH  # as browsers want it of one that is called so
+    line = f"{_name(request)}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Strict"
     request.answer_headers.append((b"set-cookie", line.encode()))
-
-
-def over_tls(request: Request) -> bool:
-    """A proxy that ends TLS says so; who lies about it only keeps their own cookie from coming back."""
-    return bool(request.keeper.settings.tls_cert) or request.headers.get(b"x-forwarded-proto", b"") == b"https"

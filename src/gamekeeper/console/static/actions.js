@@ -1,11 +1,35 @@
 // A form that changes something: what will change is shown in a dialog, and done from there.
 const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathname + location.search, "Content-Type": "application/x-www-form-urlencoded" });
 
-export const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
+const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
+const NOT_DONE = "The server cannot be reached. Nothing was done: try again.";
+export const PATIENCE_MS = 60_000; // then nobody will answer any more
+
+// Sends a form and gives the answer's HTML. Gives nothing when the answer leads elsewhere or is lost, and then the form
+// stays as it is, with its key. `final`: it is to be done, not only tried.
+export async function sent(form, submitter, headers, final) {
+  const place = form.contains(submitter ?? form) ? form : submitter.parentElement;
+  const fields = new URLSearchParams(new FormData(form, submitter));
+  const focused = document.activeElement;
+  place.querySelector("[data-said]")?.remove(); // of an earlier try
+  setBusy(form, true);
+  try {
+    const answer = await fetch(form.action, { method: "POST", body: fields, headers, signal: AbortSignal.timeout(PATIENCE_MS) });
+    if (answer.redirected) location.assign(answer.url);
+    else if (lost(answer, final)) say(place, final ? UNKNOWN : NOT_DONE);
+    else return await answer.text();
+  } catch {
+    say(place, final ? UNKNOWN : NOT_DONE);
+  } finally {
+    setBusy(form, false);
+    if (document.activeElement === document.body) focused.focus(); // a button that is busy loses it
+  }
+  return "";
+}
 
 // It came too early or from something in between: it does not say what became of what was sent.
-export function lost(answer) {
-  return answer.headers.has("Retry-After") || !answer.headers.get("Content-Type")?.startsWith("text/html");
+function lost(answer, final) {
+  return (final && answer.headers.has("Retry-After")) || !answer.headers.get("Content-Type")?.startsWith("text/html");
 }
 
 export async function openAction(event) {
@@ -14,22 +38,8 @@ export async function openAction(event) {
   const dialog = document.getElementById("dialog");
   if (!dialog?.showModal) return; // the form works by itself
   event.preventDefault();
-  const fields = new URLSearchParams(new FormData(form, event.submitter));
-  const beside = form.contains(event.submitter ?? form) ? form : event.submitter.parentElement;
-  setBusy(form, true);
-  try {
-    const answer = await fetch(form.action, { method: "POST", body: fields, headers: HEADERS() });
-    if (answer.redirected) {
-      location.assign(answer.url);
-      return;
-    }
-    if (form.matches("form[data-confirm]") && lost(answer)) say(beside, UNKNOWN); // the form and its key stay
-    else show(dialog, await answer.text());
-  } catch {
-    say(beside, form.matches("form[data-confirm]") ? UNKNOWN : "The server cannot be reached. Nothing was done: try again.");
-  } finally {
-    setBusy(form, false);
-  }
+  const html = await sent(form, event.submitter, HEADERS(), form.matches("form[data-confirm]"));
+  if (html) show(dialog, html);
 }
 
 function show(dialog, html) {
@@ -43,14 +53,12 @@ function show(dialog, html) {
 }
 
 export function say(place, text) {
-  let notice = place.querySelector(".notice");
-  if (!notice) {
-    notice = document.createElement("p");
-    notice.className = "notice bad";
-    notice.setAttribute("role", "alert");
-    place.append(notice);
-  }
+  const notice = document.createElement("p");
+  notice.className = "notice bad";
+  notice.dataset.said = "";
+  notice.setAttribute("role", "alert");
   notice.textContent = text;
+  place.append(notice);
 }
 
 function setBusy(form, busy) {

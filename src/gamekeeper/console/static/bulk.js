@@ -1,7 +1,9 @@
 // An item for many. Each character is a request of its own with a key of its own, so what is sent twice is done once;
-// the run is kept while the tab is open, so that a lost connection or a reload loses neither it nor its undo.
-import { MOST, select, selected } from "./selection.js";
+// the run is kept while the tab is open, so that a lost connection or a reload loses neither it nor its undo. What it did
+// is in the ledger: with `?run=` the page is about one that has been, and keeps nothing.
+import { select, selected } from "./selection.js";
 import { answerOf, Lost } from "./bulk_requests.js";
+import { lookBack, told as toldOfPast } from "./bulk_past.js";
 import { chooser } from "./chooser.js";
 
 const KEPT = "gamekeeper-bulk";
@@ -14,7 +16,9 @@ const WORDS = { ready: "", sending: "…", lost: "Not known yet: go on to find o
 const page = document.getElementById("bulk");
 const part = (name) => page.querySelector(`[data-${name}]`);
 const [plan, question, progress, item] = [part("plan"), part("confirm-all"), part("progress"), part("suggest")];
-let run = restored() ?? planned();
+const most = Number(page.dataset.most);
+const asked = new URLSearchParams(location.search);
+let run = asked.has("run") ? past() : (restored() ?? planned());
 let stopped = false;
 
 // Whose turn is still to come, or whose outcome is not known.
@@ -23,9 +27,17 @@ function left(of = run) {
 }
 
 function planned() {
-  const rows = [...selected()].slice(0, MOST).map(([id, name]) => ({ id, name, state: "", said: "", lines: [], seen: "", number: null }));
-  const id = [...crypto.getRandomValues(new Uint8Array(6))].map((each) => each.toString(16).padStart(2, "0")).join("");
-  return { id, me: page.dataset.me, kind: "give", stage: "plan", rows };
+  const rows = [...selected()].map(([id, name]) => ({ id, name, state: "", said: "", lines: [], seen: "", number: null }));
+  return { id: newId(), me: page.dataset.me, kind: "give", stage: "plan", rows };
+}
+
+// Its undos get other keys each time: what was taken back, and given back since, is taken back once more.
+function past() {
+  return { id: asked.get("run"), by: asked.get("by") ?? "", turn: newId(), kind: "give", stage: "finding", rows: [], next: "", past: true };
+}
+
+function newId() {
+  return [...crypto.getRandomValues(new Uint8Array(6))].map((each) => each.toString(16).padStart(2, "0")).join("");
 }
 
 function restored() {
@@ -37,6 +49,7 @@ function restored() {
 }
 
 function save() {
+  if (run.past) return; // the ledger has it
   try {
     sessionStorage.setItem(KEPT, JSON.stringify(run, (name, value) => (UNKEPT.has(name) ? undefined : value)));
     part("unkept").hidden = true;
@@ -69,7 +82,7 @@ async function carryOut(row) {
   row.state = "sending";
   show(row);
   save();
-  const again = { confirmed: "yes", key: `${run.id}-${run.kind}-${row.id}`, seen: row.seen, reason: `${run.reason} (run ${run.id})` };
+  const again = { confirmed: "yes", key: run.past ? `${run.turn}-${row.number}` : `${run.id}-${run.kind}-${row.id}`, seen: row.seen, reason: `${run.reason} (run ${run.id})` };
   const { ok, told } = await answerOf("/console/act", { ...fieldsOf(row), ...again });
   if (ok) await note(row, told);
   else if (told.seen) Object.assign(row, { state: "changed", said: "It changed meanwhile: nothing was done. This is what would happen now.", lines: told.changes.flat(), seen: told.seen });
@@ -139,6 +152,7 @@ async function carryOutAll() {
 }
 
 function outcome() {
+  if (run.past && run.kind === "give") return toldOfPast(run, many);
   const refused = run.rows.filter((row) => row.state === "refused").length;
   const verb = run.kind === "give" ? `${what()} given to` : "Taken back from";
   return [
@@ -201,7 +215,7 @@ function listOf(lines) {
 }
 
 function show(row) {
-  const there = page.querySelector(`tr[data-id="${CSS.escape(row.id)}"]`);
+  const there = page.querySelector("tbody").rows[run.rows.indexOf(row)];
   const made = document.createElement("tr");
   made.dataset.id = row.id;
   const head = make("th");
@@ -240,9 +254,13 @@ function refresh(said = "") {
   const busy = run.stage === "looking" || run.stage === "running";
   const over = run.stage === "over";
   const given = run.rows.filter((row) => GIVEN.includes(row.state)).length;
-  part("none").hidden = run.rows.length > 0;
+  part("none").hidden = run.rows.length > 0 || run.past;
   plan.hidden = run.stage !== "plan" || run.rows.length === 0;
   part("who").textContent = many(run.rows.length);
+  const tooMany = run.rows.length - most;
+  part("too-many").hidden = tooMany <= 0;
+  part("too-many").textContent = tooMany > 0 ? `${most} are the most at once. Leave out ${tooMany} below; nothing is done before that.` : "";
+  part("look").disabled = tooMany > 0;
   question.hidden = run.stage !== "asked" || left().length === 0;
   part("course").hidden = !said && !busy && !over && !(run.stage === "asked" && left().length === 0);
   part("said").textContent = said || (over ? outcome() : run.stage === "asked" && !left().length ? "It cannot be done for anybody: see why below." : "");
@@ -255,6 +273,10 @@ function refresh(said = "") {
   part("undo").hidden = !over || run.kind === "undo" || given === 0;
   part("undo").textContent = `Undo all ${given}`;
   part("forget").hidden = busy || run.stage === "plan" || !question.hidden;
+  part("further").hidden = !over || run.kind === "undo" || !run.past || run.next === null;
+  part("further").textContent = run.reached ? "Look further back" : "Look again";
+  part("address").hidden = !over || run.past;
+  part("address").href = `/console/bulk?${new URLSearchParams({ run: run.id, by: run.me })}`;
   part("changes").hidden = !over;
   part("changes").href = `/console/changes?${new URLSearchParams({ reason: `run ${run.id}` })}`;
   ask();
@@ -272,7 +294,22 @@ function ask() {
   part("go").textContent = run.kind === "give" ? `Give to ${who}` : `Take back from ${who}`;
 }
 
+async function find() {
+  run.stage = "finding";
+  refresh("Looking for it in the ledger.");
+  let problem = "";
+  try {
+    await lookBack(run, most);
+  } catch (failure) {
+    if (!(failure instanceof Lost)) throw failure;
+    problem = failure.message;
+  }
+  run.stage = "over";
+  refresh(problem);
+}
+
 function forget() {
+  if (run.past) return location.assign("/console/bulk");
   sessionStorage.removeItem(KEPT);
   run = planned();
   refresh();
@@ -306,8 +343,10 @@ part("stop").addEventListener("click", () => {
 part("again").addEventListener("click", carryOutAll);
 part("undo").addEventListener("click", undoAll);
 part("forget").addEventListener("click", forget);
+part("further").addEventListener("click", find);
 addEventListener("beforeunload", (event) => {
   if (run.stage === "running") event.preventDefault();
 });
 page.hidden = false;
-refresh();
+if (run.past) find();
+else refresh();

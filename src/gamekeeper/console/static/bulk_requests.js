@@ -1,4 +1,6 @@
 // A request that is sent again while the server is away or busy; what it carries makes that harmless.
+import { PATIENCE_MS } from "./actions.js";
+
 const TRIES = 5;
 const FAULT = 500; // and above: the server's own, and whether anything was done is not known
 const SIGNED_OUT = new Set(["sign_in_first", "forged_form"]);
@@ -11,7 +13,7 @@ export async function answerOf(address, fields) {
   for (let tried = 0; tried < TRIES; tried += 1) {
     if (tried) await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** tried));
     try {
-      const answer = await fetch(address, asked(fields));
+      const answer = await fetch(address, { ...asked(fields), signal: AbortSignal.timeout(PATIENCE_MS) });
       const told = await answer.json();
       if (SIGNED_OUT.has(told.Code)) throw new Lost("Your session has ended. Sign in again in another tab, then reload this page: it goes on from here.");
       if (!answer.headers.has("Retry-After") && answer.status < FAULT) return { ok: answer.ok, told };

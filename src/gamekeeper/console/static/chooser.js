@@ -1,10 +1,12 @@
 // Something out of the catalogue: what is typed is a name; what is sent is the id, in a field that nobody sees.
 const WAIT = 150; // milliseconds without a key before anything is asked
 const ID = /^\{?[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\}?$/i;
+const TOLD_APART = /\(([0-9a-f-]{36})\)$/; // of two with one name, what is chosen says its id
 
 async function named(kind, text) {
   const answer = await fetch(`/console/suggest/${kind}?q=${encodeURIComponent(text)}`, { headers: { Accept: "application/json" } });
-  return answer.ok ? (await answer.json()).found : [];
+  if (!answer.ok) throw new Error(answer.statusText);
+  return (await answer.json()).found;
 }
 
 // `data-chosen` is the id of what the field says already.
@@ -21,7 +23,7 @@ export function chooser(input) {
   const choose = (found) => {
     const text = input.value.trim().toLowerCase();
     const only = found.filter((each) => each.label.toLowerCase() === text);
-    sent.value = ID.test(text) ? text : (only[0]?.id ?? "");
+    sent.value = ID.test(text) ? text : (only[0]?.id ?? TOLD_APART.exec(text)?.[1] ?? "");
   };
   const ask = async () => {
     const text = input.value;
@@ -38,6 +40,10 @@ export function chooser(input) {
   });
   input.addEventListener("focus", () => {
     if (!input.value) ask().catch(() => {});
+  });
+  // What was said of the last try must not keep the form from being sent again; Enter is a click on the button too.
+  input.form.addEventListener("click", (event) => {
+    if (event.target.closest("button")) input.setCustomValidity("");
   });
   // Enter may come before the answer does: the form waits for it.
   input.form.addEventListener("submit", (event) => {

@@ -1,5 +1,5 @@
 // What every page has: the search box's key, local times, light or dark, actions in a dialog, what was done.
-import { openAction } from "./actions.js";
+import { openAction, say } from "./actions.js";
 import { searchBox } from "./search.js";
 
 const DATE = "2026-01-31 ".length; // of a time in UTC: on the same day it is said once
@@ -33,16 +33,27 @@ function small(text) {
   return Object.assign(document.createElement("small"), { textContent: text });
 }
 
+// On a narrow screen the menu is a row that can be moved: where one is must be in sight.
+function showMenu() {
+  const here = document.querySelector(".menu [aria-current]");
+  if (here) here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.clientWidth / 3;
+}
+
 async function showDone() {
   const id = new URLSearchParams(location.search).get("done");
   const place = document.getElementById("done");
   if (!id || !place) return;
   const clean = new URL(location.href);
   clean.searchParams.delete("done");
+  try {
+    const answer = await fetch(`/console/done/${encodeURIComponent(id)}`, { headers: { "X-Fragment": "yes", "X-Place": clean.pathname + clean.search } });
+    if (!answer.ok) throw new Error(answer.statusText);
+    place.innerHTML = await answer.text(); // our own template: everything in it is escaped
+  } catch {
+    say(place, "The connection was lost. Reload the page to see what was done.");
+    return; // the address still says which
+  }
   history.replaceState(null, "", clean);
-  const answer = await fetch(`/console/done/${encodeURIComponent(id)}`, { headers: { "X-Fragment": "yes", "X-Place": clean.pathname + clean.search } });
-  if (!answer.ok) return;
-  place.innerHTML = await answer.text(); // our own template: everything in it is escaped
   localTimes(place);
 }
 
@@ -62,4 +73,5 @@ document.addEventListener("click", (event) => {
 document.addEventListener("submit", openAction);
 if (document.getElementById("find")) searchBox(document.getElementById("find"));
 localTimes();
+showMenu();
 showDone();

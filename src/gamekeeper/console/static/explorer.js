@@ -1,5 +1,5 @@
 // The API explorer: answers below their operation, a filter while somebody types, and a line to copy.
-import { UNKNOWN, lost, say } from "./actions.js";
+import { sent } from "./actions.js";
 
 const HEADERS = { "X-Fragment": "yes", "Content-Type": "application/x-www-form-urlencoded" };
 
@@ -8,19 +8,8 @@ async function run(event) {
   const place = form?.closest(".operation")?.querySelector(".answer") ?? form?.closest(".outcome");
   if (!form || !place) return;
   event.preventDefault();
-  const fields = new URLSearchParams(new FormData(form, event.submitter));
-  const buttons = form.querySelectorAll("button");
-  for (const each of buttons) each.disabled = true;
-  try {
-    const answer = await fetch(form.action, { method: "POST", body: fields, headers: HEADERS });
-    if (answer.redirected) location.assign(answer.url); // the session has ended
-    else if (form.matches(".confirm") && lost(answer)) say(form, UNKNOWN); // the form and its key stay
-    else show(place, await answer.text());
-  } catch {
-    say(form, form.matches(".confirm") ? UNKNOWN : "The server cannot be reached. Nothing was done: try again.");
-  } finally {
-    for (const each of buttons) each.disabled = false;
-  }
+  const html = await sent(form, event.submitter, HEADERS, form.matches(".confirm"));
+  if (html) show(place, html);
 }
 
 function show(place, html) {

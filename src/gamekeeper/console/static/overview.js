@@ -44,12 +44,14 @@ function open() {
 }
 
 function say(text) {
+  if (source.readyState === EventSource.OPEN) return; // it has come back meanwhile
   lost.textContent = text;
   lost.hidden = false;
 }
 
 // A stream that was refused says nothing: the same question in words does, and is no use of the session either.
 async function comeBack() {
+  say(LOST); // until there are better words
   later = setTimeout(open, AGAIN_MS);
   try {
     const answer = await fetch(place.dataset.events, { headers: { Accept: "application/json" } });

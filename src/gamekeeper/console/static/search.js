@@ -9,10 +9,10 @@ export function searchBox(box) {
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", "Suggestions");
   list.hidden = true;
-  const count = document.createElement("div");
-  count.className = "hidden";
-  count.setAttribute("role", "status");
-  box.after(list, count);
+  const said = document.createElement("div");
+  said.className = "hidden";
+  said.setAttribute("role", "status");
+  box.after(list, said);
   const given = { role: "combobox", "aria-autocomplete": "list", "aria-controls": LIST, "aria-expanded": "false" };
   for (const [name, value] of Object.entries(given)) box.setAttribute(name, value);
 
@@ -24,6 +24,7 @@ export function searchBox(box) {
   function close() {
     clearTimeout(timer);
     asked?.abort();
+    said.className = "hidden";
     list.hidden = true;
     chosen = -1;
     box.setAttribute("aria-expanded", "false");
@@ -46,7 +47,15 @@ export function searchBox(box) {
     box.removeAttribute("aria-activedescendant");
     list.hidden = groups.length === 0;
     box.setAttribute("aria-expanded", String(groups.length > 0));
-    count.textContent = `${options().length} suggestions`;
+    said.className = "hidden";
+    said.textContent = `${options().length} suggestions`;
+  }
+
+  // Not what was found before: it is of another text.
+  function fail(text) {
+    close();
+    said.className = `${LIST} notice bad`;
+    said.textContent = text;
   }
 
   async function ask() {
@@ -59,9 +68,12 @@ export function searchBox(box) {
     asked = new AbortController();
     try {
       const answer = await fetch(`/console/suggest?q=${encodeURIComponent(text)}`, { headers: { Accept: "application/json" }, signal: asked.signal });
-      if (answer.ok && document.activeElement === box) show((await answer.json()).groups);
-    } catch {
-      // an older question, or the server is away: Enter still searches, and says so
+      const told = await answer.json();
+      if (document.activeElement !== box) return;
+      if (answer.ok) show(told.groups);
+      else fail(told.Message);
+    } catch (failure) {
+      if (failure.name !== "AbortError") fail("The server cannot be reached. Type on to try again.");
     }
   }
 

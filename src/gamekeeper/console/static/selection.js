@@ -1,6 +1,5 @@
 // Which characters are selected on the lists: kept while the tab is open, from page to page and for bulk.js.
 const KEPT = "gamekeeper-selected";
-export const MOST = 500;
 
 export function selected() {
   return new Map(JSON.parse(sessionStorage.getItem(KEPT) ?? "[]")); // names by ids
@@ -11,6 +10,7 @@ export function select(chosen) {
 }
 
 const bar = document.querySelector("[data-selection]");
+const most = Number(bar?.dataset.most);
 const boxes = [...document.querySelectorAll("[data-pick]")];
 const all = document.querySelector("[data-pick-all]");
 
@@ -23,8 +23,8 @@ function show(refused = 0) {
     all.indeterminate = ticked > 0 && ticked < boxes.length;
   }
   bar.hidden = chosen.size === 0;
-  const full = refused ? `; ${MOST} is the most, ${refused} more were not taken` : "";
-  bar.querySelector("[data-count]").textContent = `${chosen.size} selected${full}`;
+  bar.querySelector("[data-count]").textContent = `${chosen.size} selected`;
+  bar.querySelector("[data-refused]").textContent = refused ? `; ${refused} more were not taken` : "";
 }
 
 function tick(ticked, on) {
@@ -32,7 +32,7 @@ function tick(ticked, on) {
   let refused = 0;
   for (const box of ticked) {
     if (!on) chosen.delete(box.dataset.pick);
-    else if (chosen.size < MOST || chosen.has(box.dataset.pick)) chosen.set(box.dataset.pick, box.dataset.name);
+    else if (chosen.size < most || chosen.has(box.dataset.pick)) chosen.set(box.dataset.pick, box.dataset.name);
     else refused += 1;
   }
   select(chosen);

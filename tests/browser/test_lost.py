@@ -1,0 +1,207 @@
+"""A connection that is lost: the page says so, says what is known, and goes on. Whatever was sent is done once."""
+
+import re
+from collections.abc import Callable
+
+from demo_server import KEEPER, DemoServer, player_page
+from playwright.sync_api import Locator, Route, expect
+from visitor import HURRY, Visitor
+
+from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.world import GEM, HERB
+
+Visit = Callable[..., Visitor]
+ACT, RUN, EVENTS = "**/console/act", "**/console/explorer/run", "**/console/events"
+NOT_DONE = "The server cannot be reached. Nothing was done: try again."
+UNKNOWN = "It is not known whether it was done; send it again: it is never done twice."
+ALREADY = "It was done already"
+REFUSED = (
+    "document.querySelector('[data-suggest=items]').validationMessage === 'The server cannot be reached. Try again.'"
+)
+IMPATIENT = "(after => { AbortSignal.timeout = () => after.call(AbortSignal, 50); })(AbortSignal.timeout)"
+
+
+def in_ledger(visitor: Visitor, reason: str) -> int:
+    """How many changes have it."""
+    visitor.go(f"/console/changes?reason={reason.replace(' ', '+')}")
+    return visitor.page.locator("article.change").count()
+
+
+def notice_in(place: Locator, text: str) -> None:
+    """There it is said, and nowhere else."""
+    expect(place.locator("[data-said]")).to_have_text(text)
+    expect(place.page.locator("[data-said]")).to_have_count(1)
+
+
+def test_an_undo_out_of_a_list(visit: Visit, demo: DemoServer) -> None:
+    for reason in ("the first opal", "the second opal"):
+        demo.do("players/Verity/items/give", {"itemid": GEM.id, "quantity": 1}, reason)
+    me = visit(demo, KEEPER)
+    me.go("/console/changes?player=Verity&kind=items_given")
+    one = me.page.locator("article.change", has_text="the first opal")
+    other = me.page.locator("article.change", has_text="the second opal")
+    with me.cut_off(ACT):
+        one.get_by_role("button", name="Undo").click()
+        notice_in(one, NOT_DONE)
+    expect(one.get_by_role("button", name="Undo")).to_be_focused()
+    me.page.keyboard.press("Enter")
+    me.dialog.get_by_text("Exactly this will change:").wait_for()
+    expect(one.locator("[data-said]")).to_have_count(0)
+    me.page.keyboard.press("Escape")
+    expect(one.get_by_role("button", name="Undo")).to_be_focused()
+    me.page.keyboard.press("Space")
+    expect(me.dialog).to_be_visible()
+    me.dialog.get_by_label("Reason").press_sequentially("not hers")
+    with me.cut_off(ACT, answered=True):
+        me.page.keyboard.press("Enter")
+        notice_in(me.dialog.locator("form"), UNKNOWN)
+    me.page.keyboard.press("Enter")
+    me.sees(ALREADY)
+    one.get_by_text("undone by").wait_for()
+    expect(one.get_by_role("button", name="Undo")).to_have_count(0)
+    other.get_by_role("button", name="Undo").click()
+    expect(me.dialog).to_be_visible()
+    me.dialog.get_by_label("Reason").fill("nor this one")
+    with me.cut_off(ACT):
+        me.dialog.get_by_role("button", name="Do it").click()
+        notice_in(me.dialog.locator("form"), UNKNOWN)
+    me.dialog.get_by_role("button", name="Do it").click()
+    me.sees("Done.")
+    other.get_by_text("undone by").wait_for()
+    assert (in_ledger(me, "not hers"), in_ledger(me, "nor this one")) == (1, 1)
+
+
+def test_the_explorer(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.go("/console/explorer")
+    operation = me.page.locator("details.operation", has_text="/api/v1/players/[lookupKey]/items/give")
+    operation.locator("summary").click()
+    for label, text in (("lookupKey", "Wulfric"), ("itemid", HERB.id), ("quantity", "1")):
+        operation.get_by_label(label).fill(text)
+    with me.cut_off(RUN):
+        operation.get_by_role("button", name="Try it").click()
+        notice_in(operation.locator("form"), NOT_DONE)
+    expect(operation.get_by_role("button", name="Try it")).to_be_focused()
+    me.page.keyboard.press("Enter")
+    operation.get_by_text("Only tried: nothing is changed.").wait_for()
+    expect(operation.locator("[data-said]")).to_have_count(0)
+    operation.get_by_label("Reason").fill("a fern by hand")
+    with me.cut_off(RUN, answered=True):
+        me.page.keyboard.press("Enter")
+        notice_in(operation.locator("form.confirm"), UNKNOWN)
+    me.page.keyboard.press("Enter")
+    operation.get_by_text(ALREADY).wait_for()
+    assert in_ledger(me, "a fern by hand") == 1
+
+
+def test_an_item_for_many(visit: Visit, demo: DemoServer) -> None:
+    me = visit(demo, KEEPER)
+    me.page.add_init_script(HURRY)
+    chosen = [[stable_id("player", name), name] for name in ("Undrel", "Leofric")]
+    me.go("/console/characters")
+    me.page.evaluate("chosen => sessionStorage.setItem('gamekeeper-selected', JSON.stringify(chosen))", chosen)
+    me.go(f"/console/bulk?item={HERB.id}")
+    with me.cut_off(ACT):
+        me.page.get_by_role("button", name="Show what will happen").click()
+        me.sees("The server cannot be reached. Nothing was done.")
+    me.page.get_by_role("button", name="Show what will happen").click()
+    me.page.get_by_label("Reason").fill("ferns for two")
+    with me.cut_off(ACT, answered=True):
+        me.page.get_by_role("button", name="Give to 2 characters").click()
+        me.sees("2 left; whatever was sent is never done twice.")
+    me.page.get_by_role("button", name="Go on with the 2 left").click()
+    me.sees("given to 2 characters.")
+    assert in_ledger(me, "ferns for two") == len(chosen)
+
+
+def test_an_answer_that_never_comes(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """The network is silent: nothing says that the connection is gone."""
+    me = visit(sqlite_demo, KEEPER)
+    me.page.add_init_script(IMPATIENT)
+    me.go(player_page("Wulfric"))
+    me.page.route(ACT, lambda _: None)
+    me.page.get_by_role("button", name="Set level").click()
+    me.sees(NOT_DONE)
+    expect(me.page.get_by_role("button", name="Set level")).to_be_enabled()
+
+
+def test_an_answer_by_something_in_between(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.expected = {502}
+    me.go(player_page("Wulfric"))
+    me.page.route(ACT, lambda route: route.fulfill(status=502, content_type="text/plain", body="<h1>Bad gateway</h1>"))
+    me.page.get_by_role("button", name="Set level").click()
+    me.sees(NOT_DONE)
+    assert not me.dialog.is_visible()
+
+
+def test_what_was_done_is_told_by_a_reload(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page("Wulfric"))
+    me.page.get_by_role("button", name="Set level").click()
+    me.dialog.get_by_label("Reason").fill("as it was")
+    with me.cut_off("**/console/done/*"):
+        me.dialog.get_by_role("button", name="Do it").click()
+        me.sees("The connection was lost. Reload the page to see what was done.")
+    me.page.reload()
+    me.sees("Done.")
+    expect(me.page).to_have_url(re.compile(r"/console/players/[0-9a-f-]+$"))
+
+
+def test_something_out_of_the_catalogue(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page("Wulfric"))
+    item = me.page.locator("input[data-suggest=items]")
+    with me.cut_off("**/console/suggest/items*"):
+        item.fill("Moonfern")
+        me.page.keyboard.press("Enter")
+        me.page.wait_for_function(REFUSED)
+    me.page.keyboard.press("Enter")
+    me.dialog.get_by_text("Exactly this will change:").wait_for()
+
+
+def test_the_search_box(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go("/console/me")
+    me.page.keyboard.press("Control+k")
+    me.page.keyboard.type("wul")
+    me.page.get_by_role("option", name="Wulfric").first.wait_for()
+    with me.cut_off("**/console/suggest?*"):
+        me.page.keyboard.type("f")
+        me.sees("The server cannot be reached. Type on to try again.")
+        expect(me.page.get_by_role("option")).to_have_count(0)
+    me.page.keyboard.type("r")
+    me.page.get_by_role("option", name="Wulfric").first.wait_for()
+    expect(me.page.get_by_text("The server cannot be reached.")).to_have_count(0)
+
+
+def test_the_overview(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """The stream breaks off, cannot be had again for a while, and is back with what has happened meanwhile."""
+    me = visit(sqlite_demo, KEEPER)
+    me.page.route(EVENTS, lambda route: route.fulfill(content_type="text/event-stream", body="retry: 100\n\n"))
+    me.go("/console")
+    lost = me.page.get_by_text("The connection is lost. Trying again")
+    with me.cut_off(EVENTS):
+        lost.wait_for()
+        sqlite_demo.do("players/Wulfric/items/give", {"itemid": HERB.id, "quantity": 1}, "while nobody saw")
+    me.page.unroute(EVENTS)
+    lost.wait_for(state="hidden")
+    expect(me.page.locator("#latest li").first).to_contain_text("Wulfric")
+
+
+def test_the_doctor(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """It is said to be looking still, so that there is something to ask for."""
+
+    def running(route: Route) -> None:
+        body = route.fetch().text().replace('id="checkup"', 'id="checkup" data-running', 1)
+        route.fulfill(status=200, content_type="text/html", body=body)
+
+    me = visit(sqlite_demo, KEEPER)
+    me.page.add_init_script(HURRY)
+    lost = me.page.get_by_text("The connection is lost. Trying again")
+    with me.cut_off("**/console/health"):
+        me.page.route("**/console/health", running, times=1)
+        me.go("/console/health")
+        lost.wait_for()
+    lost.wait_for(state="hidden")
+    expect(me.page.locator("#checkup[data-running]")).to_have_count(0)

@@ -1,0 +1,292 @@
+"""The whole tour of the console, in a world of any size, with how long each of its pages took to answer."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from demo_server import KEEPER, PASSWORD, DemoServer
+from playwright.sync_api import Locator, expect
+from visitor import Visitor
+
+from gamekeeper.demo import characters
+from gamekeeper.demo.names import stable_id
+from gamekeeper.demo.world import GEM, HERB, KEY
+
+ANSWERED = """() => {
+  const { requestStart, responseEnd } = performance.getEntriesByType('navigation')[0];
+  return responseEnd - requestStart;
+}"""
+PART = re.compile(r"([\d,]+) to ([\d,]+) of ([\d,]+)")
+DOCTOR_MS = 60_000  # and one for every character
+
+
+class Somebody(NamedTuple):
+    name: str
+    id: str
+    owner: str
+    owner_id: str
+
+    @property
+    def email(self) -> str:
+        return f"{self.owner.lower()}@example.test"
+
+
+def somebody(players: int) -> Somebody:
+    """One of the many, out of their middle; where they are few, one with a name."""
+    if not players:
+        return Somebody("Kerensa", stable_id("player", "Kerensa"), "Isolde", stable_id("user", "Isolde"))
+    player, _ = characters.numbered([players // 2])[0]
+    return Somebody(player.name, player.id, player.name, player.user_id)
+
+
+class Tour:
+    def __init__(self, visitor: Visitor, server: DemoServer) -> None:
+        self.visitor, self.page, self.server = visitor, visitor.page, server
+        self.who = somebody(server.players)
+        self.times: list[tuple[str, float]] = []
+
+    def go(self, path: str, what: str) -> None:
+        assert self.visitor.go(path).status == 200, path
+        self.arrived(what)
+
+    def arrived(self, what: str) -> None:
+        """On a page, by whatever way: it has a heading, and its time is noted."""
+        self.page.wait_for_load_state()
+        expect(self.page.locator("h1")).to_have_count(1)
+        self.times.append((what, self.page.evaluate(ANSWERED)))
+
+    def press(self, button: str, what: str, within: Locator | None = None) -> None:
+        """One that leads to another page."""
+        with self.page.expect_navigation():
+            (within or self.page.locator("main")).get_by_role("button", name=button, exact=True).click()
+        self.arrived(what)
+
+    def table(self) -> str:
+        width = max(len(what) for what, _ in self.times)
+        return "\n".join(f"{what:<{width}} {milliseconds:8.1f} ms" for what, milliseconds in self.times)
+
+
+def sign_in(visitor: Visitor, name: str) -> None:
+    page = visitor.page
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    arrive(visitor)
+
+
+def arrive(visitor: Visitor) -> None:
+    """Inside, with the scripts at work."""
+    visitor.page.get_by_role("navigation", name="Pages").wait_for()
+    visitor.page.wait_for_load_state()
+
+
+def offer(visitor: Visitor, item: str, quantity: int) -> None:
+    """Fills in what is to be given to whoever is on the page, and asks what would happen."""
+    give = visitor.page.locator("form[data-action]", has=visitor.page.get_by_role("button", name="Give", exact=True))
+    give.get_by_label("Item").fill(item)
+    give.get_by_label("How many").fill(str(quantity))
+    give.get_by_role("button", name="Give", exact=True).click()
+
+
+def confirm(visitor: Visitor, reason: str) -> None:
+    expect(visitor.dialog).to_be_visible()
+    visitor.dialog.get_by_label("Reason").fill(reason)
+    with visitor.page.expect_navigation():
+        visitor.dialog.get_by_role("button", name="Do it").click()
+    visitor.sees("Done.")
+
+
+def held(visitor: Visitor, item: str) -> list[str]:
+    """How many of it each slot of the inventory has."""
+    slots = visitor.page.locator("section", has=visitor.page.locator("#grid-inventory")).locator(".tile")
+    return slots.filter(has_text=item).locator(".count").all_inner_texts()
+
+
+def overview(tour: Tour) -> None:
+    """What happens elsewhere appears by itself."""
+    tour.visitor.go("/console")
+    sign_in(tour.visitor, KEEPER)
+    tour.arrived("Overview")
+    tour.server.do(f"players/{tour.who.id}/items/give", {"itemid": HERB.id, "quantity": 1}, "grown elsewhere")
+    latest = tour.page.locator("#latest li").first
+    expect(latest).to_contain_text(tour.who.name)
+    expect(latest).to_contain_text("items given")
+
+
+def search(tour: Tour) -> None:
+    """By id, email, item and name: straight to the thing, the last time out of what is suggested."""
+    who, page = tour.who, tour.page
+    for text, kind, title in (
+        (who.id, "id", who.name),
+        (who.email, "email", who.owner),
+        (GEM.name, "item", "Catalogue"),
+    ):
+        page.keyboard.press("Control+k")
+        page.keyboard.type(text)
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        page.get_by_role("heading", name=title, level=1).wait_for()
+        tour.arrived(f"Search by {kind}, and there")
+    page.keyboard.press("Control+k")
+    page.keyboard.type(who.name.lower())
+    with page.expect_navigation():
+        page.get_by_role("option", name=who.name).first.click()
+    page.get_by_role("heading", name=who.name, level=1).wait_for()
+    tour.arrived("A character")
+
+
+def gift(tour: Tour) -> None:
+    """Given and seen, taken back and gone; and seen again as it was."""
+    me, page = tour.visitor, tour.page
+    before = held(me, GEM.name)
+    offer(me, GEM.name, 7)
+    me.dialog.get_by_text("Exactly this will change:").wait_for()
+    expect(me.dialog).to_contain_text(GEM.name)
+    confirm(me, "found in the well")
+    tour.arrived("A character, after a gift")
+    given = held(me, GEM.name)
+    assert given != before
+    number = page.locator("article.change .number").first.inner_text()
+    page.locator("#done").get_by_role("button", name="Undo").click()
+    confirm(me, "it was somebody else's")
+    assert held(me, GEM.name) == before
+    page.get_by_label("As it was at").fill(number)
+    tour.press("Look back", "A character, as it was")
+    me.sees(f"right after change {number}")
+    assert held(me, GEM.name) == given
+
+
+def account(tour: Tour) -> None:
+    me, page = tour.visitor, tour.page
+    tour.go(f"/console/accounts/{tour.who.owner_id}", "An account")
+    page.get_by_label("Mute for").select_option("1")
+    form = page.locator("form", has=page.get_by_label("Mute for"))
+    form.locator("[name='body.reason']").fill("Shouts about opals")
+    form.get_by_role("button", name="Mute", exact=True).click()
+    confirm(me, "Shouts about opals")
+    expect(page.locator("header.heading")).to_contain_text("muted")
+    page.get_by_role("button", name="End the mute").click()
+    confirm(me, "It was a misunderstanding")
+    expect(page.locator("header.heading")).not_to_contain_text("muted")
+
+
+def ranking(tour: Tour) -> None:
+    """The middle and the end, the best and the worst first."""
+    page = tour.page
+    tour.go("/console/ranking", "Ranking")
+    last = _counted(tour)
+    for order, words in (("descending", "best first"), ("ascending", "worst first")):
+        seen: list[str] = []
+        for rank, where in ((last // 2, "the middle"), (last, "the end")):
+            page.get_by_label("Rank", exact=True).fill(str(rank))
+            page.get_by_label("Order").select_option(order)
+            tour.press("Go there", f"Ranking, {words}, {where}")
+            seen.append(page.locator("tbody td.figure").first.inner_text())
+        assert seen == [f"{rank:,}" for rank in (last // 2, last)], order
+
+
+def _counted(tour: Tour) -> int:
+    """How many a list has, as it says."""
+    found = PART.search(tour.page.locator("nav.pager").inner_text())
+    assert found
+    return int(found[3].replace(",", ""))
+
+
+def online(tour: Tour) -> None:
+    tour.go("/console/online", "Online")
+    tour.page.get_by_role("table").first.get_by_role("link", name="realm-2").click()
+    tour.page.get_by_role("heading", name="On realm-2").wait_for()
+    tour.arrived("Online, one server")
+    tour.visitor.sees("Thessaly")
+
+
+def lists(tour: Tour) -> None:
+    """What is sought is in the address, and still there after Back."""
+    page, who = tour.page, tour.who
+    for path, text, name in (("characters", who.name, who.name), ("accounts", who.email[1:], who.owner)):
+        title = path.capitalize()
+        tour.go(f"/console/{path}", title)
+        page.get_by_role("link", name="Name").click()
+        tour.arrived(f"{title}, from the end")
+        page.locator("main").get_by_role("searchbox").fill(text)
+        tour.press("Search", f"{title}, searched")
+        address = page.url
+        assert "search=" in address
+        with page.expect_navigation():
+            page.locator("tbody").get_by_role("link", name=name, exact=True).first.click()
+        page.get_by_role("heading", name=name, level=1).wait_for()
+        page.go_back()
+        assert page.url == address
+        expect(page.locator("main").get_by_role("searchbox")).to_have_value(text)
+
+
+def changes(tour: Tour) -> None:
+    page = tour.page
+    tour.go("/console/changes", "Changes")
+    page.get_by_label("Character").fill(tour.who.name)
+    page.get_by_label("Kind").select_option("items_given")
+    page.get_by_label("Item", exact=True).fill(GEM.name)
+    page.get_by_label("Reason has").fill("in the well")
+    tour.press("Show", "Changes, filtered")
+    expect(page.locator("article.change")).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    rows = download.value.path().read_text("utf-8").splitlines()
+    assert len(rows) == 1 + 1, rows  # with the names of its columns
+    assert "found in the well" in rows[1]
+    page.locator("article.change .number").click()
+    page.get_by_role("heading", name="As the ledger has it").wait_for()
+    tour.arrived("A change")
+
+
+def shelves(tour: Tour) -> None:
+    """What one only looks at."""
+    tour.go("/console/catalogue?kind=spells", "Catalogue")
+    tour.go("/console/mail", "Mail")
+    tour.go("/console/tokens", "Tokens")
+    tour.visitor.sees("this session")
+
+
+def health(tour: Tour) -> None:
+    tour.go("/console/health", "Health")
+    with tour.page.expect_navigation():
+        tour.page.get_by_role("button", name=re.compile("Run it")).click()
+    tour.arrived("Health, as the doctor looks")
+    outcome = tour.page.locator("#checkup:not([data-running]) .outcome")
+    outcome.wait_for(timeout=DOCTOR_MS + tour.server.players)
+    expect(outcome).not_to_contain_text("It broke off")
+    expect(outcome.locator("[data-level=error]")).to_have_count(0)
+
+
+def many(tour: Tour) -> None:
+    me, page = tour.visitor, tour.page
+    me.go("/console/ranking")
+    boxes = page.locator("input[data-pick]")
+    for place in range(3):
+        boxes.nth(place).check()
+    tour.go(f"/console/bulk?item={KEY.id}", "Give to many")
+    page.get_by_role("button", name="Show what will happen").click()
+    page.get_by_label("Reason").fill("for the three best")
+    page.get_by_role("button", name="Give to 3 characters").click()
+    me.sees("given to 3 characters.")
+    page.get_by_role("button", name="Undo all 3").click()
+    page.get_by_label("Reason").fill("they had one")
+    page.get_by_role("button", name="Take back from 3 characters").click()
+    me.sees("Taken back from 3 characters.")
+
+
+def explorer(tour: Tour) -> None:
+    tour.go("/console/explorer", "API explorer")
+    operation = tour.page.locator(
+        "details.operation", has=tour.page.get_by_text("/api/v1/players/rank", exact=True)
+    ).first
+    operation.locator("summary").click()
+    operation.get_by_role("button", name="Run", exact=True).click()
+    expect(operation.locator(".outcome strong").first).to_have_text("200")
+    expect(operation.locator("[data-line]")).to_contain_text("curl")
+
+
+STEPS: tuple[Callable[[Tour], None], ...] = (
+    *(overview, search, gift, account, ranking, online, lists),
+    *(changes, shelves, health, many, explorer),
+)
