@@ -5,8 +5,6 @@ from typing import Any
 
 from expectations import everything, refused
 from game_server import newcomer, put_player, stack
-from gamekeeper import doctor
-from gamekeeper.doctor import ERROR
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.store import ledger
@@ -51,15 +49,6 @@ def items(world: World, what: str, item: str, quantity: int = 1, name: str = "An
 def held(world: World, place: str, slot: int, name: str = "Ann") -> tuple[str, int]:
     found = world.get(f"/api/v1/players/{name}/items/{place}").json[slot]
     return found["ItemId"], found["Quantity"]
-
-
-def unseen(what: str, done: int, total: int) -> None:
-    del what, done, total
-
-
-def wrong(world: World) -> list[str]:
-    found = world.run(doctor.examine(world.keeper, unseen))
-    return [each.message for each in found if each.level == ERROR]
 
 
 def granted(world: World, name: str, powers: Powers) -> Answer:

@@ -14,6 +14,9 @@ POSTGRES = {
         SELECT table_name || '.' || column_name, concat_ws(' ', ordinal_position, data_type, is_nullable,
                column_default, collation_name)
         FROM information_schema.columns WHERE table_schema = 'public'""",
+    "statistics": """
+        SELECT attrelid::regclass || '.' || attname, array_to_string(attoptions, ' ')
+        FROM pg_attribute WHERE attoptions IS NOT NULL""",
     "constraint": """
         SELECT conrelid::regclass || '.' || conname, pg_get_constraintdef(oid)
         FROM pg_constraint WHERE connamespace = 'public'::regnamespace""",

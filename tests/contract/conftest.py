@@ -1,6 +1,5 @@
 """One world per engine for a whole file: for requests that must not change anything."""
 
-import asyncio
 from collections.abc import Generator
 from typing import Any
 
@@ -8,7 +7,7 @@ import good_requests
 import pytest
 import state
 
-from world import World
+from world import World, opened
 
 ENGINES = ("sqlite", "postgres")
 
@@ -17,12 +16,9 @@ ENGINES = ("sqlite", "postgres")
 def shared_world(request: pytest.FixtureRequest) -> Generator[World]:
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
-    loop = asyncio.new_event_loop()
-    world = World(url, databases.tokens, loop)
-    good_requests.furnish(world)
-    yield world
-    world.close()
-    loop.close()
+    with opened(url, databases.tokens) as world:
+        good_requests.furnish(world)
+        yield world
     databases.drop(url)
 
 

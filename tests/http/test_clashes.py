@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import people
-from copied import errors
+from findings import errors
 from game_server import heartbeat, join
 from gamekeeper.game import salted
 from gamekeeper.game.changes import Decision

@@ -170,15 +170,10 @@ def test_a_table_for_spreadsheets(world: World) -> None:
     assert world.get(f"{CHANGES}?format=CSV&limit=2").headers["x-next"] == str(last(world) - 1)
 
 
-def test_a_table_has_the_rows_of_the_page(world: World) -> None:
-    give(world)
-    rows = csv.DictReader(io.StringIO(world.get(f"{CHANGES}?format=csv&limit=1000").raw.decode()))
-    assert [int(row["Seq"]) for row in rows] == numbers(world, "limit=1000")
-
-
+BEYOND = "9999-12-31T23:59:59-23:59"  # the year 10000 in UTC
 BAD = {
     **dict.fromkeys(("player", "user", "actor", "item"), ("Ann", "%00", "1")),
-    **dict.fromkeys(("from", "to"), ("yesterday", "%00", "0000-01-01", "0001-01-01T00:00:00+23:59")),
+    **dict.fromkeys(("from", "to"), ("yesterday", "%00", "0000-01-01", "0001-01-01T00:00:00+23:59", BEYOND)),
     **dict.fromkeys(("kind", "request", "reason"), ("%00", "a%0ab")),
     "before": ("0", "-1", "x", "9223372036854775808"),
     "limit": ("0", "-1", "1.5"),
@@ -389,7 +384,7 @@ def test_undoable_is_the_callers(world: World) -> None:
 
 def test_no_such_moment(world: World) -> None:
     for what in ("items", "spells", "variables"):
-        for at in ("yesterday", "-1", "1.5", "9" * 19, "%00", "2026-13-01"):
+        for at in ("yesterday", "-1", "1.5", "9" * 19, "%00", "2026-13-01", BEYOND):
             refused(world.get(f"{THEN}/Ann/{what}?at={at}"), 400, "bad_field")
 
 

@@ -128,6 +128,17 @@ def test_an_undo_is_bound_by_the_same(world: World) -> None:
     assert world.post(undo).status == 200
 
 
+def test_who_manages_accounts_can_sign_in_as_anybody(world: World) -> None:
+    """The spec wants it so: the role is every power there is, and is described as that."""
+    empower(world, "Clerk", "users_query", "users_manage")
+    new = "ab" * 32
+    assert world.post("/api/v1/users/Root/manage/password/change", {"new": new}, by="Clerk").status == 200
+    signed_in = world.post("/api/oauth/token", {**LOG_IN, "username": "Root", "password": new}, by=None)
+    assert signed_in.status == 200
+    headers = {"Authorization": f"Bearer {signed_in.json['access_token']}"}
+    assert world.post("/api/keeper/v1/users/Clerk/powers", {"ban": True}, by=None, headers=headers).status == 200
+
+
 def test_of_two_who_take_each_others_one_comes_too_late(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
 

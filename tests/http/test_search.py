@@ -11,7 +11,7 @@ import pytest
 
 import game_server
 from expectations import refused
-from gamekeeper import doctor
+from findings import findings
 from gamekeeper.game import rows, search
 from gamekeeper.game.lookup import fold
 from gamekeeper.store import indexes, players, users
@@ -37,10 +37,6 @@ def names(world: World, path: str, **query: str) -> list[str]:
             assert answer.json["Total"] == len(found)
             break
     return found
-
-
-def unseen(what: str, done: int, total: int) -> None:
-    del what, done, total
 
 
 def add(world: World, given: Sequence[str], first: int = 0x5000) -> None:
@@ -276,9 +272,9 @@ def test_the_indexes_are_dropped_and_made_anew(world: World) -> None:
         refused(world.get(f"{path}?search=quill"), 503, "search_not_ready", "import")
         assert world.get(path).status == 200
     add(world, ["Quillon"])
-    told = [each.message for each in world.run(doctor.examine(world.keeper, unseen)) if each.check == "indexes"]
+    told = [each.message for each in findings(world, "indexes")]
     assert [name for name in DROPPED if f"The index {name} is missing" in str(told)] == DROPPED
-    world.run(doctor.examine(world.keeper, unseen, fix=True))
+    findings(world, fix=True)
     assert world.run(indexes.create_missing(world.keeper.store)) == []
     assert names(world, PLAYERS, search="quill") == ["Quillon"]
     add(world, ["Quillfeather"], 0x5100)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from expectations import everything, refused
+from findings import errors
 from game_server import heartbeat, join, put_player
 from gamekeeper.game import effects, undo
 from gamekeeper.game.inventory import sizes
@@ -30,7 +31,6 @@ from undos import (
     row,
     state,
     undone,
-    wrong,
 )
 from world import Answer, World
 
@@ -57,13 +57,13 @@ def test_there_and_back_and_there_again(world: World, name: str) -> None:
     assert (row(world, taken.seq)["Undoes"], row(world, seq)["UndoneBy"]) == (seq, taken.seq)
     assert (row(world, taken.seq)["Reason"], row(world, seq)["Undoable"]) == ("a mistake", False)
     settled(start, state(world))
-    assert wrong(world) == []
+    assert errors(world) == []
     refused(undone(world, seq), 409, "already_undone", str(taken.seq))
 
     assert undone(world, taken.seq).status == 200
     settled(done, state(world))
     assert (row(world, seq)["UndoneBy"], row(world, seq)["Undoable"]) == (None, True)
-    assert wrong(world) == []
+    assert errors(world) == []
 
 
 def settled(wanted: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> None:
@@ -286,4 +286,4 @@ def test_the_ledger_adds_up_after_anything(world: World, steps: list[tuple[str, 
         else:
             quantity = number if item.stackable else 1 + number % 3
             assert items(world, what, item.id, quantity, "Ann").status in {200, 409}
-    assert wrong(world) == []
+    assert errors(world) == []

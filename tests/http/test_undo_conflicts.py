@@ -6,8 +6,9 @@ import pytest
 
 import people
 from expectations import everything, refused
+from findings import errors
 from game_server import heartbeat, join, put_player, stack
-from gamekeeper.game import retention, undo
+from gamekeeper.game import item_undo, retention
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.store.users import Powers
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
@@ -24,7 +25,6 @@ from undos import (
     moderate,
     row,
     undone,
-    wrong,
 )
 from world import World
 
@@ -40,7 +40,7 @@ def test_a_stack_that_grew_or_shrank_gives_back_the_difference(world: World) -> 
     items(world, "take", COIN.id, 57)
     assert undone(world, seq).status == 200
     assert held(world, "inventory", 0) == (COIN.id, 200)
-    assert wrong(world) == []
+    assert errors(world) == []
 
 
 def test_a_stack_that_is_too_small_by_now(world: World) -> None:
@@ -90,7 +90,7 @@ def test_a_bag_that_somebody_else_has(world: World) -> None:
     conflict(world, seq, "a bag of it is with somebody")
     world.call("DELETE", "/api/v1/players/Bob")
     assert undone(world, seq).status == 200
-    assert wrong(world) == []
+    assert errors(world) == []
 
 
 def test_a_deleted_characters_bag_that_somebody_else_has(world: World) -> None:
@@ -211,8 +211,9 @@ def test_a_character_that_is_there_again_or_whose_name_is_taken(world: World) ->
     put_player(world, BOB.id, {"Name": "Bob", "UserId": USER_IDS["Bob"]})
     conflict(world, seq, "there again")
     world.call("DELETE", "/api/v1/players/Bob")
+    conflict(world, seq, "undo its last deletion")
     world.post("/api/v1/players/Zoe/name", {"name": "BOB"})
-    refused(undone(world, seq), 409, "name_taken")
+    refused(undone(world, last(world) - 1), 409, "name_taken")
 
 
 def test_penalties_that_ended_or_are_others(world: World) -> None:
@@ -269,7 +270,7 @@ def test_what_a_game_moved_can_be_moved_back_and_forth(world: World) -> None:
 
 
 def test_too_much_has_happened_to_know(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo, "LATER", 2)
+    monkeypatch.setattr(item_undo, "LATER", 2)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
     for _ in range(3):

@@ -106,7 +106,7 @@ async def _require_same(tx: Reading, undoing: Undoing, there: Penalty | None, of
         (there.reason, there.ends_at) == (told.get(of), told.get("ends_at"))
         and there.moderator in ("", told.get("moderator"))
     )
-    if not same or await history.of_account(tx, undoing.user_id, undoing.told.seq, kinds, undoing.earlier):
+    if not same or await history.of_account(tx, undoing.user_id, undoing.told.seq, kinds, undoing.kin):
         raise undoing.conflict("it ended, or another took its place")
 
 

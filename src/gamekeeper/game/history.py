@@ -1,6 +1,6 @@
 """What happened, the newest first; and what a character had at an earlier moment."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -20,6 +20,7 @@ WINDOWS = 4  # such goes in one request: who wants to look further back asks aga
 CLOCK_SLACK_MS = 60_000  # transactions that were begun in one order may be numbered in another
 BACK = 250  # rows of a character read in one go
 FURTHEST = 5_000  # of them that are taken back to see an earlier moment
+HIDDEN = ""  # in place of an account's name
 PASSED = 10  # times as many changes of it are passed over: most say nothing of what it holds
 
 
@@ -81,17 +82,16 @@ async def page(tx: Reading, wanted: Filter, before: int | None, limit: int) -> P
 async def undone_by(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
     """Which of these changes are taken back, and by which: not by one that was taken back itself."""
     wanted = list(numbers)
-    return standing(await history.undoing(tx, wanted), wanted)
+    return history.standing(await history.undoing(tx, wanted), wanted)
 
 
-def standing(undoing: Mapping[int, Sequence[int]], wanted: Sequence[int]) -> dict[int, int]:
-    """The same of what `store/history.undoing` found."""
-    by: dict[int, int] = {}
-    for seq in sorted({*undoing, *wanted}, reverse=True):  # what takes a change back is later than it
-        stand = [each for each in undoing.get(seq, ()) if each not in by]
-        if stand:
-            by[seq] = max(stand)
-    return {seq: by[seq] for seq in wanted if seq in by}
+def shown(found: Iterable[Told], wanted: Filter) -> list[Told]:
+    """Who may not look at accounts is not told what they are called either, but for their own."""
+    if wanted.accounts:
+        return list(found)
+    return [
+        each._replace(user=None, actor=each.actor if each.actor_id in {None, wanted.me} else HIDDEN) for each in found
+    ]
 
 
 async def belongings(tx: Reading, key: str, moment: Moment, spelling: Spelling) -> tuple[str, World]:
@@ -172,9 +172,7 @@ async def _start(tx: Reading, until: int) -> int:
 
 
 async def _page(tx: Reading, wanted: Filter, found: list[Told], following: int | None) -> Page:
-    """Who may not look at accounts is not told what they are called either."""
-    shown = found if wanted.accounts else [each._replace(user=None) for each in found]
-    return Page(shown, await undone_by(tx, [each.seq for each in found]), following)
+    return Page(shown(found, wanted), await undone_by(tx, [each.seq for each in found]), following)
 
 
 def _letters(found: Iterable[Told]) -> int:

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import Sizes
+from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import UndoConflict
 from gamekeeper.game.spelling import Spelling, Trace
+from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import Told
 
@@ -30,7 +32,9 @@ class Undoing:
     spelling: Spelling
     room: Sizes
     actor: Actor
-    earlier: frozenset[int]  # what took it back before, what took that back, and so on
+    kin: frozenset[
+        int
+    ]  # the change that was made in the first place, what took it back, what took that back, and so on
 
     def conflict(self, why: str) -> UndoConflict:
         return UndoConflict(seq=self.told.seq, why=why)
@@ -45,3 +49,14 @@ class Undoing:
 
 
 Rule = Callable[[Reading, Undoing], Coroutine[Any, Any, list[Change]]]
+
+
+async def locked(tx: Reading, undoing: Undoing) -> Player:
+    found = await players.lock_by_id(tx, undoing.player_id)
+    if found is None:
+        raise undoing.conflict("the player is not there any more")
+    return undoing.spelling.read_player(found.document, found.last_online)
+
+
+def side(stored: bytes | str | None, spelling: Spelling) -> Trace:
+    return spelling.read_trace(stored) if stored else Trace()

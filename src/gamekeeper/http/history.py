@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -19,7 +20,10 @@ from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, F
 
 DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
 JSON, CSV = "json", "csv"
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how cells begin that spreadsheets carry out
+SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # how cells begin that spreadsheets carry out, also in their full width
+# and where a cell may begin: some spreadsheets divide lines at semicolons, and do without our quotes
+FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{SIGNS}])|^(?=[\t\r\n])")
+IN_JSON = re.compile(rf"(?<=[;\"'])[{SIGNS}]")  # always inside a text
 ACCOUNTS = "users.query"
 
 
@@ -100,6 +104,7 @@ def filter_of(request: Request) -> Filter:
         within=within,
         whose=whose,
         accounts=ACCOUNTS in request.caller.rights,
+        me=request.caller.account_id,
         since=_time(request, "from", 0),
         until=_time(request, "to", NEVER),
         kind=_text(request, "kind"),
@@ -180,6 +185,7 @@ def _cells(change: wire.ToldChange) -> Sequence[str]:
 
 
 def _cell(value: object) -> str:
-    if not isinstance(value, str):
-        return wire.encode(value).decode().removeprefix("null")
-    return f"'{value}" if value.startswith(FORMULA) else value
+    if isinstance(value, str):
+        return FORMULA.sub("'", value)
+    told = wire.encode(value).decode().removeprefix("null")
+    return IN_JSON.sub(lambda sign: f"\\u{ord(sign[0]):04x}", told)  # means the same

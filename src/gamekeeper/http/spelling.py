@@ -63,9 +63,9 @@ def milliseconds(text: str) -> int:
 
 
 def moment(text: str) -> int:
-    """A time that somebody typed: without a zone it is UTC."""
+    """A time that somebody typed: without a zone it is UTC. What `instant` could not spell is refused."""
     given = datetime.fromisoformat(text)
-    return milliseconds((given if given.tzinfo else given.replace(tzinfo=UTC)).isoformat())
+    return milliseconds((given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat())
 
 
 def player_document(player: Player) -> bytes:
@@ -214,7 +214,7 @@ def told(change: history.Told, undone_by: int | None, caller: Caller) -> wire.To
         change.user_id,
         change.user,
         change.actor_id,
-        change.actor,
+        change.actor or None,
         change.over_link,
         _raw(change.before),
         _raw(change.after),

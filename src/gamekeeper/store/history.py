@@ -1,6 +1,6 @@
 """The ledger as people look at it: the newest first, filtered, and what was taken back."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store import pattern
@@ -30,12 +30,14 @@ class Told(NamedTuple):
     request_id: str
     reason: str | None
     undoes: int | None
-    actor: str | None
+    actor: str | None  # empty: not for whoever asks
     player: str | None
     user: str | None
-    followed: bool  # all that came after it is still in the ledger
+    followed: bool  # all that came after it, and after the first that it takes back, is still in the ledger
     from_game: bool  # a game reported it, or the change that was taken back in the first place
+    first: int  # that change; its own number when it takes none back
     depth: int = 0  # how many changes it takes back, each through the next
+    barred: bool = False  # without it a change would be taken back twice: see `doubled`
 
     @property
     def about_account(self) -> bool:
@@ -48,7 +50,8 @@ class Filter(NamedTuple):
 
     within: str = ALL
     whose: str | None = None
-    accounts: bool = True  # also what is about accounts
+    accounts: bool = True  # also what is about accounts, and what they are called
+    me: str | None = None  # who asks: the account whose own name is told to it in any case
     since: int = 0
     until: int = NEVER
     kind: str | None = None
@@ -61,7 +64,7 @@ class Filter(NamedTuple):
     @property
     def picks(self) -> bool:
         """Whether some of what is looked at may not be wanted."""
-        return self._replace(within=ALL, whose=None) != Filter()
+        return self._replace(within=ALL, whose=None, me=None) != Filter()
 
 
 class Reached(NamedTuple):
@@ -76,6 +79,17 @@ class Step(NamedTuple):
     before: bytes | str | None
     after: bytes | str | None
     request_id: str
+    at: int
+    over_link: bool
+
+
+class Origin(NamedTuple):
+    """The first of the changes that one takes back, each through the next."""
+
+    from_game: bool
+    depth: int  # how many there are
+    first: int
+    followed: bool
 
 
 async def page(tx: Reading, wanted: Filter, before: int, window: int, limit: int, letters: int = LETTERS) -> list[Told]:
@@ -119,17 +133,60 @@ async def undoing(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]]:
     return found
 
 
-async def origins(tx: Reading, numbers: Iterable[int]) -> dict[int, tuple[bool, int]]:
-    """From whom the first of those came that each takes back, and how many there are; what is gone may be a game's."""
-    found: dict[int, tuple[bool, int]] = {}
-    for seq, undoes, over_link in await tx.all(SQL.origins, _table(numbers)):
-        from_game, depth = found.get(undoes, (True, 0))
-        found[seq] = (bool(over_link), 0) if undoes is None else (from_game, depth + 1)
+def standing(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int]) -> dict[int, int]:
+    """Of what `undoing` found: which are taken back, and by which; not by one that was taken back itself."""
+    by: dict[int, int] = {}
+    for seq in sorted(undoing, reverse=True):  # what takes a change back is later than it
+        stand = [each for each in undoing[seq] if each not in by]
+        if stand:
+            by[seq] = max(stand)
+    return {seq: by[seq] for seq in wanted if seq in by}
+
+
+def doubled(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Of what `undoing` found of the first of each: which must stay, or a change would be taken back twice.
+
+    With that change, and what takes it back already. When one is taken back, the one that it takes back stands again,
+    what that one takes back does not, and so on down to the first.
+    """
+    undoes = {each: seq for seq, numbers in undoing.items() for each in numbers}
+    by = standing(undoing, undoing)
+    found: dict[int, tuple[int, int]] = {}
+    for seq in wanted:
+        again = undoes.get(seq)
+        while again is not None and (below := undoes.get(again)) is not None:
+            if below in by:
+                found[seq] = below, by[below]
+                break
+            again = undoes.get(below)
+    return found
+
+
+async def origins(tx: Reading, numbers: Iterable[int]) -> dict[int, Origin]:
+    """What is gone may be a game's."""
+    found: dict[int, Origin] = {}
+    for seq, undoes, over_link, followed in await tx.all(SQL.origins, _table(numbers)):
+        if undoes is None:
+            found[seq] = Origin(bool(over_link), 0, seq, bool(followed))
+        else:
+            origin = found.get(undoes, Origin(from_game=True, depth=0, first=undoes, followed=False))
+            found[seq] = origin._replace(depth=origin.depth + 1)
     return found
 
 
 async def back(tx: Reading, player_id: str, before: int, since: int, limit: int) -> list[Step]:
-    return [Step(*row) for row in await tx.all(SQL.back, player_id, before, since, limit)]
+    return [_step(row) for row in await tx.all(SQL.back, player_id, before, since, limit)]
+
+
+async def right_before(tx: Reading, player_id: str, before: int, window: int) -> list[Step]:
+    """The same, out of so many changes of any kind."""
+    return [_step(row) for row in await tx.all(SQL.right_before, player_id, before, window)]
+
+
+async def following(tx: Reading, player_id: str, after: int, but: Iterable[int]) -> int | None:
+    """The first change of a character after a number, but for some."""
+    row = await tx.one(SQL.following, player_id, after, _table(but))
+    return row[0] if row else None
 
 
 async def until(tx: Reading, player_id: str, at: int, most: int) -> int:
@@ -160,15 +217,23 @@ async def first_from(tx: Reading, seq: int) -> tuple[int, int] | None:
 
 def _told(row: Row) -> Told:
     *told, followed = row
-    return Told(*told, followed=bool(followed), from_game=bool(row[5]))._replace(over_link=bool(row[5]))
+    over_link = bool(row[5])
+    return Told(*told, followed=bool(followed), from_game=over_link, first=row[0])._replace(over_link=over_link)
+
+
+def _step(row: Row) -> Step:
+    return Step(*row)._replace(over_link=bool(row[-1]))
 
 
 async def _traced(told: list[Told], tx: Reading) -> list[Told]:
     """With where those come from that take others back."""
     undos = [each.seq for each in told if each.undoes is not None]
-    found = await origins(tx, undos) if undos else {}
+    if not undos:
+        return told
+    found = await origins(tx, undos)
+    barred = doubled(await undoing(tx, {found[seq].first for seq in undos}), undos)
     return [
-        each._replace(from_game=found[each.seq][0], depth=found[each.seq][1]) if each.seq in found else each
+        each._replace(**found[each.seq]._asdict(), barred=each.seq in barred) if each.undoes is not None else each
         for each in told
     ]
 

@@ -70,13 +70,26 @@ WITH RECURSIVE chain (seq, undoes, over_link) AS (
     FROM json_each($1) AS given, {each} ledger r WHERE r.seq = CAST(given.value->>'seq' AS {long}) {end_each}
     UNION
     SELECT r.seq, r.undoes, r.over_link FROM chain, {each} ledger r WHERE r.seq = chain.undoes {end_each})
-SELECT seq, undoes, over_link FROM chain ORDER BY seq;
+SELECT seq, undoes, over_link, seq > (SELECT trimmed FROM epoch) FROM chain ORDER BY seq;
 
 -- One character's changes that may say what it holds, the newest first, back to a number.
 -- name: back
-SELECT seq, kind, before, after, request_id FROM ledger
+SELECT seq, kind, before, after, request_id, at, over_link FROM ledger
 WHERE player_id = $1 AND seq < $2 AND seq > $3 AND kind <> 'player_changed' AND kind NOT LIKE 'user%'
 ORDER BY seq DESC LIMIT $4;
+
+-- The same, out of so many changes of any kind right before a number.
+-- name: right_before
+SELECT seq, kind, before, after, request_id, at, over_link
+FROM (SELECT * FROM ledger WHERE player_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3) AS looked_at
+WHERE kind <> 'player_changed' AND kind NOT LIKE 'user%'
+ORDER BY seq DESC;
+
+-- The first change of a character after a number, but for some.
+-- name: following
+SELECT seq FROM ledger
+WHERE player_id = $1 AND seq > $2 AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($3))
+ORDER BY seq LIMIT 1;
 
 -- The newest change of a character that is no later than a time, among its newest so many.
 -- name: until

@@ -257,7 +257,7 @@ CREATE TABLE presence (
     level      INTEGER NOT NULL DEFAULT 1,
     exp        {long} NOT NULL DEFAULT 0
 ) {strict};
-CREATE INDEX presence_by_server ON presence (server);
+CREATE INDEX presence_by_server ON presence (server, fold, player_id);
 CREATE INDEX presence_by_fold ON presence (fold, player_id);
 CREATE INDEX presence_by_rank ON presence (level, exp, player_id);
 
@@ -306,6 +306,10 @@ CREATE INDEX ledger_by_player ON ledger (player_id, seq) WHERE player_id IS NOT 
 CREATE INDEX ledger_by_user ON ledger (user_id, seq) WHERE user_id IS NOT NULL;
 CREATE INDEX ledger_by_undone ON ledger (undoes) WHERE undoes IS NOT NULL;
 CREATE INDEX ledger_by_actor ON ledger (actor_id, seq) WHERE actor_id IS NOT NULL AND NOT over_link;
+-- Else, where nearly all is of one of them, it would look for the others' changes in the whole ledger.
+-- only: postgres
+ALTER TABLE ledger ALTER COLUMN actor_id SET (n_distinct = -0.01), ALTER COLUMN player_id SET (n_distinct = -0.01),
+    ALTER COLUMN user_id SET (n_distinct = -0.01);
 
 -- Answers to requests that carried an Idempotency-Key.
 CREATE TABLE idempotency_keys (

@@ -1,0 +1,224 @@
+"""No change is taken back twice, by whatever way: not through others, not by what a game did since or just before."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from expectations import refused
+from game_server import put_player, stack
+from gamekeeper.game import history, item_undo, retention, undo
+from gamekeeper.store import history as rows
+from people import ANN, ARROW, BOB, COIN, SWORD, USER_IDS
+from undos import conflict, held, items, last, row, undone
+from world import World
+
+BOBS = "/api/v1/players/Bob"
+NOTHING_ON = [-1, -1, -1, -1, -1]
+
+
+def total(world: World, item: str, name: str = "Bob") -> int:
+    found = world.get(f"/api/v1/players/{name}/items").json
+    return sum(each["Quantity"] for place in ("inventory", "bank") for each in found[place] if each["ItemId"] == item)
+
+
+def undo_of(world: World, seq: int) -> int:
+    """The number of the change that took it back."""
+    answer = undone(world, seq)
+    assert answer.status == 200, answer.raw
+    return last(world)
+
+
+# --- through others --------------------------------------------------------------------------------------------------
+
+
+def test_an_undo_does_not_stand_again_beside_another(world: World) -> None:
+    items(world, "give", ARROW.id, 10, "Bob")
+    items(world, "take", ARROW.id, 5, "Bob")
+    taken = last(world)
+    back = undo_of(world, taken)
+    away = undo_of(world, back)
+    again = undo_of(world, taken)
+    assert (row(world, away)["Undoable"], row(world, again)["Undoable"]) == (False, True)
+    refused(undone(world, away), 409, "already_undone", f"Change {taken} was undone already, by change {again}")
+    assert total(world, ARROW.id) == 10
+    undo_of(world, again)
+    assert row(world, away)["Undoable"]
+    undo_of(world, away)
+    assert (total(world, ARROW.id), row(world, taken)["UndoneBy"]) == (10, back)
+
+
+def test_nor_further_down(world: World) -> None:
+    items(world, "give", COIN.id, 5, "Bob")
+    chain = [last(world)]
+    for _ in range(4):
+        chain.append(undo_of(world, chain[-1]))
+    other = undo_of(world, chain[0])
+    assert not row(world, chain[4])["Undoable"]  # chain[3] would stand again, then chain[1]: beside the other
+    refused(undone(world, chain[4]), 409, "already_undone", f"Change {chain[0]} was undone already, by change {other}")
+    assert total(world, COIN.id) == 0
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["give", "take", "undo", "undo", "undo"]), st.integers(1, 9)), min_size=8, max_size=16
+)
+TWICE = [("give", 9), ("take", 5), ("undo", 1), ("undo", 1), ("undo", 3), ("undo", 2)]
+
+
+@given(steps=STEPS)
+@example(steps=TWICE)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_held_is_what_stands(world: World, steps: list[tuple[str, int]]) -> None:
+    """Each change has one standing undo or none, and those that have none add up to what is there."""
+    begun, there = last(world), total(world, COIN.id)
+    done: dict[int, int] = {}
+    for what, number in steps:
+        seq = last(world)
+        if what == "undo":
+            undone(world, max(begun + 1, seq + 1 - number))
+        elif items(world, what, COIN.id, number, "Bob").status == 200:
+            done[seq + 1] = number if what == "give" else -number
+    by = world.run(rows.undoing(world.keeper.store, done))
+    taken = rows.standing(by, by)
+    standing = Counter(seq for seq, numbers in by.items() for each in numbers if each not in taken)
+    assert not [seq for seq, count in standing.items() if count > 1]
+    assert total(world, COIN.id) == there + sum(number for seq, number in done.items() if seq not in taken)
+
+
+def test_one_whose_first_is_trimmed_stays(make_world: Callable[..., World]) -> None:
+    """Who knows what else took that one back."""
+    world = make_world(ledger_days=8)
+    items(world, "give", COIN.id, 9, "Bob")
+    items(world, "take", COIN.id, 5, "Bob")
+    taken = last(world)
+    back = undo_of(world, taken)
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    away = undo_of(world, back)
+    undo_of(world, away)
+    away = undo_of(world, last(world))
+    world.run(retention.tidy(world.keeper))
+    assert not row(world, away)["Undoable"]
+    refused(undone(world, away), 409, "history_trimmed")
+
+
+def test_a_change_that_was_taken_back_too_often(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(undo, "MOST", 5)
+    items(world, "give", COIN.id, 5, "Bob")
+    seq = last(world)
+    for _ in range(2):
+        undo_of(world, undo_of(world, seq))
+    undo_of(world, seq)
+    conflict(world, last(world), "make the change you want")
+
+
+# --- deletions -------------------------------------------------------------------------------------------------------
+
+
+def deleted(world: World) -> int:
+    assert world.call("DELETE", BOBS).status == 200
+    return last(world)
+
+
+def put_bob(world: World, **more: object) -> None:
+    body = {"Name": "Bob", "UserId": USER_IDS["Bob"], "Items": [stack(0, SWORD.id)], **more}
+    assert put_player(world, BOB.id, body).status == 200
+
+
+def test_a_deletion_before_the_last_brings_nothing_back(world: World) -> None:
+    put_bob(world)
+    first = deleted(world)
+    put_bob(world)
+    put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
+    put_player(world, ANN.id, {"Items": [stack(9, SWORD.id)]})
+    second = deleted(world)
+    conflict(world, first, "undo its last deletion")
+    undo_of(world, second)
+    assert total(world, SWORD.id) == 0
+
+
+def test_nor_does_one_that_took_its_return_back(world: World) -> None:
+    put_bob(world)
+    first = deleted(world)
+    again = undo_of(world, undo_of(world, first))
+    undo_of(world, first)
+    put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
+    put_player(world, ANN.id, {"Items": [stack(9, SWORD.id)]})
+    third = deleted(world)
+    assert undone(world, again).status == 409
+    undo_of(world, third)
+    assert total(world, SWORD.id) == 0
+
+
+def test_deletions_go_there_and_back(world: World) -> None:
+    put_bob(world)
+    seq = deleted(world)
+    for _ in range(2):
+        undo_of(world, undo_of(world, seq))
+    undo_of(world, seq)
+    assert total(world, SWORD.id) == 1
+
+
+# --- what a game did -------------------------------------------------------------------------------------------------
+
+
+def moved_to_the_bank(world: World) -> tuple[int, int]:
+    """In two reports, as a game that saves each place by itself."""
+    put_bob(world, Items=[stack(0, ARROW.id, 5)])
+    world.sql("UPDATE ledger SET at = at - $1", item_undo.NEAR_MS)
+    put_player(world, BOB.id, {"Bank": [stack(0, ARROW.id, 5)]})
+    put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
+    return last(world) - 1, last(world)
+
+
+def test_half_of_a_move_is_not_taken_back_alone(world: World) -> None:
+    came, went = moved_to_the_bank(world)
+    conflict(world, went, f"by change {came}; undo that first")
+    undo_of(world, came)
+    undo_of(world, went)
+    assert (held(world, "inventory", 0, "Bob"), total(world, ARROW.id)) == ((ARROW.id, 5), 5)
+    conflict(world, went + 1, "again since")  # and the first half is not made again beside it
+
+
+def test_what_came_long_before_was_not_moved(world: World) -> None:
+    came, went = moved_to_the_bank(world)
+    world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2", 2 * item_undo.NEAR_MS, came)
+    undo_of(world, went)
+
+
+def test_what_came_to_the_same_slot_was_not_moved(world: World) -> None:
+    put_player(world, BOB.id, {"Items": [stack(0, ARROW.id, 5)]})
+    put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
+    undo_of(world, last(world))
+    assert total(world, ARROW.id) == 5
+
+
+def test_what_is_passed_over_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games save where a character stands all the time; an undo holds the one writer."""
+    monkeypatch.setattr(item_undo, "LATER", 1)
+    monkeypatch.setattr(history, "PASSED", 4)
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
+    dropped = last(world)
+    put_player(world, ANN.id, {"Equipment": NOTHING_ON})
+    off = last(world)
+    for place in range(2):
+        put_player(world, ANN.id, {"X": 100 + place})
+    assert undone(world, dropped, "?dryRun=true").status == undone(world, off, "?dryRun=true").status == 200
+    put_player(world, ANN.id, {"X": 90})
+    conflict(world, dropped, "or anything of it 4 times")
+    assert undone(world, off, "?dryRun=true").status == 200
+    put_player(world, ANN.id, {"X": 91})
+    conflict(world, off, "or anything of it 4 times")
+
+
+def test_what_was_worn_is_looked_for_among_few(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row before may be any number of rows away, and is no part of the request."""
+    monkeypatch.setattr(item_undo, "NEAR", 2)
+    for place in range(3):
+        put_player(world, ANN.id, {"X": 100 + place})
+    asked = world.run(rows.right_before(world.keeper.store, ANN.id, last(world) + 1, item_undo.NEAR))
+    assert asked == []
+    put_player(world, ANN.id, {"Equipment": NOTHING_ON})
+    undo_of(world, last(world))
+    assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, 2, -1, -1]
