@@ -51,3 +51,4 @@ class Case:
     engines: tuple[str, ...] = ENGINES
     fault_engines: tuple[str, ...] = ENGINES  # those on which the faults are seeded
     optional: bool = False  # whether all that can be run has been run without it
+    timed_faults: tuple[str, ...] = ()  # those that only the clock shows; others are not caught by it

@@ -114,7 +114,7 @@ def _at_fail_points(run: Run) -> list[Figure]:
         points.change("give", STOCK, "stock")
         for point in TELLING if run.fault else crash.POINTS:
             points.crash(point, "give", chance.randint(10, 19))
-            if run.seconds or (point in TELLING and not run.fault):
+            if not run.fault:
                 points.crash(point, "take", chance.randint(1, 9))
         if run.engine == SQLITE and not run.fault:
             for point in TELLING:

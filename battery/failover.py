@@ -43,8 +43,10 @@ def run(run: Run) -> list[Figure]:
             if run.fault != NO_SECOND_TRY:
                 _fail_over(pair, givers, seen)
             while not run.fault and (not seen.switches or time.monotonic() < until):
+                pair.rebuild()
                 _switch_over(pair, givers, seen)
                 if time.monotonic() < until:
+                    pair.rebuild()
                     _roll(cluster, givers, seen)
                     _fail_over(pair, givers, seen)
         return [*_kept(givers), _statuses(givers), *_figures(seen)]
@@ -64,7 +66,6 @@ def _fail_over(pair: Pair, givers: Givers, seen: Seen) -> None:
     killed = time.monotonic()
     pair.fail_over()
     time.sleep(SETTLE_SECONDS)
-    pair.rebuild()
     seen.promotes.append(givers.back_after(killed))
 
 
@@ -72,7 +73,6 @@ def _switch_over(pair: Pair, givers: Givers, seen: Seen) -> None:
     began = time.monotonic()
     pair.switch_over()
     time.sleep(SETTLE_SECONDS)
-    pair.rebuild()
     seen.switches.append(givers.back_after(began))
 
 

@@ -5,12 +5,10 @@ The load is password checks: some 40 ms of a core, against 0.06 ms for turning o
 """
 
 import statistics
-import subprocess
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from threading import Event, Thread
 
 import httpx
@@ -18,35 +16,19 @@ import httpx
 from battery import realm, storm
 from battery.cases import NO_HAPROXY, SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.storm import BUSY, CHECKED, Answer
-from run_cluster import haproxy
-from server import Server, free_port
+from run_cluster import Proxy, haproxy
+from server import Server
 
 NO_QUEUE_CAP = "no-queue-cap"
 PEAK_SECONDS, STORM_SECONDS, WINDOW_SECONDS, BACK_SECONDS = 3, 4, 2, 5
+SOON_SECONDS = 2.5  # if it is not back by then, the rest of the five is waited for
 CLIENTS, TIMES = 8, 10
 MANY = 10**6
 UNGUARDED = {"guesses_per_address": MANY}  # here it is not the guessing that is turned away
 LOOK_SECONDS, LIVE_SECONDS, REFUSED_SECONDS = 0.1, 1.0, 0.25
 GOODPUT, BACK = 0.5, 0.9  # of the peak
-PROXY = """
-global
-    maxconn 4000
-defaults
-    mode http
-    timeout connect 1s
-    timeout client 30s
-    timeout server 30s
-    timeout queue 100ms
-    http-error status 503 content-type text/plain string "Busy" hdr retry-after 1
-frontend all
-    bind 127.0.0.1:{port}
-    use_backend health if {{ path_beg /health/ }}
-    default_backend work
-backend health
-    server one 127.0.0.1:{server}
-backend work
-    server one 127.0.0.1:{server} maxconn 16
-"""
+WRONG_PEAK = 1.15  # who reaches more of it than that had more to give when it was measured
+PROXY_PLACES = 8  # of each of two instances, which both are the one that we have: fewer than it would take by itself
 
 
 @dataclass(frozen=True)
@@ -71,18 +53,18 @@ class Weathered:
 
 
 def run(run: Run) -> list[Figure]:
-    program = haproxy()
-    if not program:
+    if not haproxy():
         raise NotRun(NO_HAPROXY)
     realm.prepare(run.database, 1)
     more = {"hash_queue": MANY} if run.fault else {}
     with Server(run.database, **UNGUARDED, **more) as server:
         peak = _peak(server.url, run.seed)
-        figures = _figures("direct", _weather(run, server.url, peak))
-        if not run.fault and (run.engine == SQLITE or run.seconds):  # what is in front knows nothing of engines
-            with _behind_a_proxy(program, server.port, run.folder) as url:
-                figures += _figures("behind HAProxy", _weather(run, url, peak))
-    return figures
+        found = figures("direct", _weather(run, server.url, peak))
+        fronted = run.engine == SQLITE or run.seconds  # what is in front knows nothing of engines
+        if not run.fault and fronted and all(each.met for each in found):  # otherwise it is over, or taken again
+            with Proxy(run.folder, [server.port] * 2, places=PROXY_PLACES) as proxy:
+                found += figures("behind HAProxy", _weather(run, proxy.url, peak))
+    return found
 
 
 def _peak(url: str, seed: int) -> float:
@@ -97,7 +79,10 @@ def _weather(run: Run, url: str, peak: float) -> Weathered:
     with watched(url) as looks:
         answers = storm.ask(url, run.seed + 1, seconds, "rate", max(1, round(TIMES * peak)))
         over = max(each.sent for each in answers)
-        after = storm.ask(url, run.seed + 2, max(1.0, over + BACK_SECONDS - time.monotonic()), "clients", CLIENTS)
+        after = storm.ask(url, run.seed + 2, SOON_SECONDS, "clients", CLIENTS)
+        left = over + BACK_SECONDS - time.monotonic()
+        if _best(after) < BACK * peak and left > WINDOW_SECONDS:
+            after += storm.ask(url, run.seed + 3, left, "clients", CLIENTS)
     found = Weathered(peak, answers, after, seconds, max(looks))
     if not run.fault and (found.goodput < GOODPUT or found.back < BACK):
         found = replace(found, peak=min(peak, _fresh_peak(run)))
@@ -107,7 +92,7 @@ def _weather(run: Run, url: str, peak: float) -> Weathered:
 def _fresh_peak(run: Run) -> float:
     """Of a server that saw no storm: where it is slower too, it is the machine that became slow."""
     with Server(run.database, **UNGUARDED) as server:
-        return _peak(server.url, run.seed + 3)
+        return _peak(server.url, run.seed + 4)
 
 
 @contextmanager
@@ -134,31 +119,6 @@ def watched(url: str) -> Generator[list[float]]:
         thread.join()
 
 
-@contextmanager
-def _behind_a_proxy(program: str, server: int, folder: Path) -> Generator[str]:
-    port, config = free_port(), folder / "haproxy.cfg"
-    config.write_text(PROXY.format(port=port, server=server), encoding="ascii")
-    process = subprocess.Popen([program, "-f", str(config), "-q"])
-    try:
-        url = f"http://127.0.0.1:{port}"
-        _wait_for(url)
-        yield url
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _wait_for(url: str) -> None:
-    for _ in range(100):
-        try:
-            httpx.get(f"{url}/health/live").raise_for_status()
-        except httpx.HTTPError:
-            time.sleep(0.05)
-        else:
-            return
-    raise RuntimeError("HAProxy does not answer")
-
-
 def _best(answers: Sequence[Answer]) -> float:
     """Checked in a second, in the best stretch of WINDOW_SECONDS."""
     came = sorted(each.came for each in answers if each.status == CHECKED)
@@ -170,12 +130,13 @@ def _percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)] if values else 0.0
 
 
-def _figures(way: str, found: Weathered) -> list[Figure]:
+def figures(way: str, found: Weathered) -> list[Figure]:
     checked = [each for each in found.answers if each.status == CHECKED]
     busy = [each.seconds for each in found.answers if each.status == BUSY and each.retry_after]
     other = len(found.answers) - len(checked) - len(busy)
     refused = statistics.median(busy) if busy else 0.0
     slow = _percentile([each.seconds for each in checked], 99)
+    most = max(found.goodput, found.back)
     offered = f"{len(found.answers) / found.seconds:.0f}/s where {found.peak:.0f}/s is the peak"
     return [
         Timed(f"{way}: goodput at {offered}", f"{found.goodput:.0%} of the peak", "≥ 50 %", found.goodput >= GOODPUT),
@@ -191,7 +152,9 @@ def _figures(way: str, found: Weathered) -> list[Figure]:
             f"{way}: /health/live, slowest", f"{found.slowest_live:.2f} s", "≤ 1 s", found.slowest_live <= LIVE_SECONDS
         ),
         Timed(f"{way}: within 5 s after", f"{found.back:.0%} of the peak", "≥ 90 %", found.back >= BACK),
+        Timed(f"{way}: the most it did of the peak", f"{most:.0%}", "≤ 115 %", most <= WRONG_PEAK),
     ]
 
 
-CASES = (Case("f", "overload", run, faults=(NO_QUEUE_CAP,), fault_engines=(SQLITE,)),)
+FAULTS = (NO_QUEUE_CAP,)
+CASES = (Case("f", "overload", run, FAULTS, fault_engines=(SQLITE,), timed_faults=FAULTS),)

@@ -21,7 +21,7 @@ from battery.served import LEAK, Served
 from server import Server
 
 PLAYERS = 40
-BLOCKS, REQUESTS = 6, 400
+BLOCKS, REQUESTS = 6, 500
 SEEDED_BLOCKS = 4
 CLIENTS = 12
 CONNECTIONS = 4  # to PostgreSQL: fewer than there are clients, so that all are open soon

@@ -13,7 +13,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +54,13 @@ def upgrades(run: Run) -> list[Figure]:
     tokens = asyncio.run(worlds.prepare(run.database))
     rows = _filled(run.database, tokens)
     if run.fault == IN_PIECES:
-        return _killed_half_way(run, rows)
-    figures = _from_every_schema(run, rows)
-    return figures if run.fault else [*figures, *_killed_half_way(run, rows), *_side_by_side(run, tokens["Root"])]
+        return _killed_half_way(run, run.another(), rows)
+    if run.fault == LOSSY:
+        return _from_every_schema(run, rows)
+    with ThreadPoolExecutor(1) as beside:  # a core each
+        killed = beside.submit(_killed_half_way, run, run.another(), rows)
+        figures = _from_every_schema(run, rows)
+        return [*figures, *killed.result(), *_side_by_side(run, tokens["Root"])]
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -147,9 +153,8 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
 # --- killed half-way -----------------------------------------------------------------------------------------------
 
 
-def _killed_half_way(run: Run, rows: Rows) -> list[Figure]:
+def _killed_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
     """SIGKILL before the first COMMIT, then before a later one, and so on; whoever comes next finishes it."""
-    url = run.another()
     before = _at_schema(url, 1, rows)
     numbers = range(1, len(known()) + 1, 1 if run.seconds else APART)
     deaths = sum(_migrated(run, url, crash_at=each).returncode == -signal.SIGKILL for each in numbers)
@@ -205,7 +210,8 @@ def _side_by_side(run: Run, token: str) -> list[Figure]:
         over.set()
         asking.join()
     other = len([each for each in answers if each not in {200, 503}])
-    refused = [_started(run, *command) for command in (("migrate",), ("serve", "--port", str(free_port())))]
+    with ThreadPoolExecutor() as both:
+        refused = list(both.map(partial(_started, run), (["migrate"], ["serve", "--port", str(free_port())])))
     polite = sum("newer Gamekeeper" in each.stderr and each.returncode == 1 for each in refused)
     return [
         Figure(f"answers but 200 and 503 while another migrates, of {len(answers)}", str(other), "0", other == 0),
@@ -222,7 +228,7 @@ def _keep_asking(url: str, token: str, answers: list[int], over: threading.Event
             answers.append(client.post("/api/v1/players/Bob/items/give", json=dict(good_requests.GIVE)).status_code)
 
 
-def _started(run: Run, *command: str) -> subprocess.CompletedProcess[str]:
+def _started(run: Run, command: list[str]) -> subprocess.CompletedProcess[str]:
     whole = [sys.executable, "-m", "gamekeeper", *command, "--database", run.database]
     return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=60)
 

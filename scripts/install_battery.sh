@@ -11,3 +11,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   apt-get update -qq
   apt-get install -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
+if [ ! -c /dev/fuse ]; then
+  echo "There is no /dev/fuse here, so the power cuts of test a cannot be run." >&2
+  exit 1
+fi

@@ -23,6 +23,7 @@ from server import Server, free_port, wait_until_ready
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "haproxy.cfg"
 INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # as the file has them
 ADMIN_SOCKET = "/run/haproxy/admin.sock"
+PLACES = "maxconn 128"  # of an instance
 SECOND_TRY = re.compile("retries 3|option redispatch 1|retry-on .*")
 START_SECONDS = 10
 
@@ -32,15 +33,28 @@ class Instance(Server):
 
 
 class Proxy:
-    """HAProxy with the file that is deployed: only its addresses are others."""
+    """HAProxy with the file that is deployed: only its addresses are others, and the places if told so."""
 
-    def __init__(self, folder: Path, instances: list[int], *, second_try: bool = True) -> None:
+    def __init__(
+        self, folder: Path, instances: list[int], *, second_try: bool = True, places: int | None = None
+    ) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.file = folder / "haproxy.cfg"
-        text = configuration(folder, self.port, [f"127.0.0.1:{port}" for port in instances])
+        text = configuration(folder, self.port, [f"127.0.0.1:{port}" for port in instances], places)
         self.file.write_text(text if second_try else SECOND_TRY.sub("retries 0", text))
         self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
 
     def start(self) -> None:
         with self.file.with_suffix(".log").open("wb") as log:
@@ -109,9 +123,12 @@ def haproxy() -> str | None:
     return shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
 
 
-def configuration(folder: Path, port: int, instances: list[str]) -> str:
+def configuration(folder: Path, port: int, instances: list[str], places: int | None = None) -> str:
     text = CONFIGURATION.read_text()
-    for known, ours in [*zip(INSTANCES, instances, strict=True), (ADMIN_SOCKET, str(folder / "haproxy.sock"))]:
+    changed = [*zip(INSTANCES, instances, strict=True), (ADMIN_SOCKET, str(folder / "haproxy.sock"))]
+    if places is not None:
+        changed.append((PLACES, f"maxconn {places}"))
+    for known, ours in changed:
         if known not in text:
             raise RuntimeError(f"{CONFIGURATION} no longer names {known}.")
         text = text.replace(known, ours)

@@ -17,6 +17,7 @@ import httpx
 
 from gamekeeper import app, settings
 from gamekeeper.demo import characters, filling
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.store.migrate import migrate
@@ -189,13 +190,12 @@ def _keeping() -> Iterator[Ask]:
 
 async def filled(database: str) -> str:
     """Fills the database with the demo world; returns a token."""
-    keeper = app.build_keeper(settings.load({}, database=database))
-    await keeper.store.open()
-    await migrate(keeper.store)
-    access = await filling.fill(keeper, PASSWORD)
-    await keeper.store.close()
-    keeper.passwords.close()
-    return access.token
+
+    async def fill(keeper: Keeper) -> str:
+        await migrate(keeper.store)
+        return (await filling.fill(keeper, PASSWORD)).token
+
+    return await app.at_work(settings.load({}, database=database), fill)
 
 
 def answers(database: str) -> list[tuple[Ask, int, object]]:

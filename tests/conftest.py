@@ -6,6 +6,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -126,16 +127,8 @@ def target(request: pytest.FixtureRequest) -> Generator[str]:
 @pytest.fixture
 def opened(known_tokens: Mapping[str, str]) -> Generator[Callable[[str], worlds.World]]:
     """Worlds on other databases than the world's, each on a loop of its own."""
-    made: list[worlds.World] = []
-
-    def open_(url: str) -> worlds.World:
-        made.append(worlds.World(url, known_tokens, asyncio.new_event_loop()))
-        return made[-1]
-
-    yield open_
-    for each in made:
-        each.close()
-        each.loop.close()
+    with ExitStack() as stack:
+        yield lambda url: stack.enter_context(worlds.opened(url, known_tokens))
 
 
 @pytest.fixture

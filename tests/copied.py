@@ -7,15 +7,11 @@ from typing import Any
 
 import state
 
-from gamekeeper import app, doctor, settings
+from gamekeeper import app, settings
 from gamekeeper.store import copies
 from world import World
 
 LISTS = frozenset({"lists", "list_blocks", "list_changes"})  # counted anew in every copy
-
-
-def nothing(_what: str, _done: int, _total: int | None) -> None:
-    """Nobody watches."""
 
 
 def contents(world: World, but: Collection[str] = LISTS) -> Mapping[str, list[str]]:
@@ -30,11 +26,6 @@ def is_untouched(url: str) -> bool:
         return not list(path.parent.glob(f"*{path.name}*"))
     there = app.at_work(settings.load({}, database=url), lambda keeper: copies.tables(keeper.store))
     return asyncio.run(there) == []
-
-
-def errors(world: World) -> list[str]:
-    found = world.run(doctor.examine(world.keeper, nothing))
-    return [f"{each.check}: {each.message}" for each in found if each.level == doctor.ERROR]
 
 
 def _rows(world: World, table: str) -> list[str]:

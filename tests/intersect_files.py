@@ -12,7 +12,6 @@ import state
 
 import make_intersect
 from command_line import CommandLine
-from gamekeeper import doctor
 from world import World
 
 PLAYERS = 3
@@ -63,15 +62,6 @@ def left_rows(files: Files) -> set[tuple[str, str]]:
 
 def unaccounted(told: Any) -> list[str]:
     return told["do_not_add_up"]
-
-
-def errors(world: World) -> list[str]:
-    found = world.run(doctor.examine(world.keeper, _unseen))
-    return [each.message for each in found if each.level == doctor.ERROR]
-
-
-def _unseen(*_: object) -> None:
-    """Nobody watches."""
 
 
 # --- another source ------------------------------------------------------------------------------------------------

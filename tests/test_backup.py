@@ -3,7 +3,7 @@
 import asyncio
 import random
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ import state
 import outbox
 import people
 from command_line import CommandLine
-from copied import errors, is_untouched, nothing
+from copied import is_untouched
 from expectations import refused
-from gamekeeper import app, doctor, settings
+from findings import errors, faults, unseen
+from gamekeeper import app, settings
 from gamekeeper.backup import filling, making, restoring
 from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Table, Writer
 from gamekeeper.backup.filling import NotEmpty
@@ -40,7 +41,7 @@ def give(world: World, name: str = "Bob", **more: Any) -> Any:
     return answer.json
 
 
-def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], None] = nothing) -> Manifest:
+def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], None] = unseen) -> Manifest:
     return world.run(making.make(world.keeper.store, file, moved))
 
 
@@ -52,13 +53,13 @@ def restore(file: Path, url: str, **more: bool) -> None:
         keeper = app.build_keeper(target)
         await keeper.store.open()
         try:
-            await restoring.restore(keeper, archive, nothing, **more)
+            await restoring.restore(keeper, archive, unseen, **more)
         finally:
             await keeper.store.close()
             keeper.passwords.close()
 
     with Archive(file) as archive:
-        archive.verify(nothing)
+        archive.verify(unseen)
         with filling.place(loaded) as target:
             asyncio.run(run(target, archive))
 
@@ -69,19 +70,14 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def restored(empty_database: str, known_tokens: dict[str, str]) -> Generator[Callable[..., World]]:
+def restored(empty_database: str, opened: Callable[[str], World]) -> Callable[..., World]:
     """A world on what comes out of a file."""
-    opened: list[World] = []
 
     def open_(file: Path, **more: bool) -> World:
         restore(file, empty_database, **more)
-        opened.append(World(empty_database, known_tokens, asyncio.new_event_loop()))
-        return opened[-1]
+        return opened(empty_database)
 
-    yield open_
-    for each in opened:
-        each.close()
-        each.loop.close()
+    return open_
 
 
 # --- what comes back -----------------------------------------------------------------------------------------------
@@ -141,7 +137,7 @@ def test_codes_are_not_in_it_and_no_mail_is_sent_twice(
     code = outbox.ask(world)
     back_up(world, file)
     with Archive(file) as archive:
-        rows = [row for table in archive.manifest.tables for row in archive.rows(table.name, nothing)]
+        rows = [row for table in archive.manifest.tables for row in archive.rows(table.name, unseen)]
     assert code not in repr(rows)
     copy = restored(file, keep_tokens=True)
     assert outbox.only(copy).state == "expired"
@@ -158,12 +154,12 @@ def test_an_older_schema_is_brought_up_to_date(
         await migrate(store, known()[:2])
         insert = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, 'Meadow')"})
         await store.write(lambda tx: tx.returning(insert, ANN.id))
-        made = await making.make(store, file, nothing)
+        made = await making.make(store, file, unseen)
         await store.close()
         return made
 
     async def look(keeper: Keeper) -> list[Any]:
-        assert [each.level for each in await doctor.examine(keeper, nothing)].count(doctor.ERROR) == 0
+        assert await faults(keeper) == []
         return [tuple(row) for row in await keeper.store.all(Statement("maps", {"": "SELECT id, name FROM maps"}))]
 
     url = databases.empty()
@@ -193,11 +189,11 @@ def test_into_the_other_engine(
 
 
 def test_it_shows_one_moment(
-    world: World, file: Path, restored: Callable[..., World], known_tokens: dict[str, str]
+    world: World, file: Path, restored: Callable[..., World], opened: Callable[[str], World]
 ) -> None:
     """Somebody gives between any two tables; none of it is in the copy, not even a part."""
     before = state.fingerprint(world, NOT_AS_IT_WAS)
-    other = World(world.url, known_tokens, asyncio.new_event_loop())
+    other = opened(world.url)
     names: set[str] = set()
 
     def meanwhile(what: str, _done: int, _total: int | None) -> None:
@@ -210,8 +206,6 @@ def test_it_shows_one_moment(
             giving.join()
 
     back_up(world, file, meanwhile)
-    other.close()
-    other.loop.close()
     assert len(world.ledger()) > 20
     copy = restored(file)
     assert state.changed(before, state.fingerprint(copy, NOT_AS_IT_WAS)) == []
@@ -257,8 +251,8 @@ def test_a_part_that_is_not_what_it_is_said_to_be(
 
 def contents(file: Path) -> list[Any]:
     with Archive(file) as archive:
-        archive.verify(nothing)
-        return [archive.manifest, *(list(archive.rows(table.name, nothing)) for table in archive.manifest.tables)]
+        archive.verify(unseen)
+        return [archive.manifest, *(list(archive.rows(table.name, unseen)) for table in archive.manifest.tables)]
 
 
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.9, 0.999])
@@ -275,7 +269,7 @@ def test_a_table_whose_rows_are_gone_is_noticed(world: World, file: Path, tmp_pa
     manifest = back_up(world, file)
     poor = rewritten(file, tmp_path / "poor.backup", manifest, "users", [])
     with Archive(poor) as archive, pytest.raises(BadBackup, match="the table users is not what it was"):
-        archive.verify(nothing)
+        archive.verify(unseen)
 
 
 def test_what_the_database_refuses_leaves_nothing(
@@ -307,7 +301,7 @@ def rewritten(file: Path, to: Path, manifest: Manifest, name: str, rows: list[An
     with Archive(file) as archive, to.open("wb") as out, Writer(out) as writer:
         for table in manifest.tables:
             with writer.table(table.name) as page:
-                page.write(rows if table.name == name else list(archive.rows(table.name, nothing)))
+                page.write(rows if table.name == name else list(archive.rows(table.name, unseen)))
             tables.append(Table(table.name, table.columns, page.rows, page.sha256))
         writer.put(changed(manifest, tables=tables) if truly else manifest)
     return to

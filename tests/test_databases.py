@@ -1,23 +1,20 @@
 """What the tests stand on: a database that is handed out is a fresh copy, also when somebody had it before."""
 
-import asyncio
 from collections.abc import Callable
 
 import pytest
 
 from databases import Postgres
-from world import World
+from world import World, opened
 
 NAMES = ["Ann", "Bob", "Zoe"]
 
 
 def used(databases: Postgres, use: Callable[[World], object]) -> str:
     """Handed out, used, and given back."""
-    url, loop = databases.fresh(), asyncio.new_event_loop()
-    world = World(url, databases.tokens, loop)
-    use(world)
-    world.close()
-    loop.close()
+    url = databases.fresh()
+    with opened(url, databases.tokens) as world:
+        use(world)
     databases.drop(url)
     return url
 

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import pytest
 
 import world as worlds
-from gamekeeper import doctor, settings
+from findings import faults
+from gamekeeper import settings
 from gamekeeper.demo import characters, filling, names, realms, world
 from gamekeeper.game import accounts, presence
 from gamekeeper.game import characters as character_rules
@@ -177,8 +178,7 @@ def test_the_doctor_finds_nothing(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await filled(keeper)
         await filling.load_players(keeper, 1200, lambda _: None)
-        found = await doctor.examine(keeper, lambda _what, _done, _total: None)
-        assert [each.message for each in found if each.level == doctor.ERROR] == []
+        assert await faults(keeper) == []
 
     at_work(empty_database, work)
 

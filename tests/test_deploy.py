@@ -1,21 +1,33 @@
 """The files in deploy/: each is put before the program that will read it, where that program is to be had."""
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Event, Thread
 
+import httpx
 import pytest
 
+import people
 import run_cluster
+from databases import Sqlite
 from gamekeeper.settings import PREFIX, Settings
-from server import free_port
+from run_cluster import Proxy
+from server import Server, free_port
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 UNITS = sorted(DEPLOY.glob("*.service")) + sorted(DEPLOY.glob("*.timer"))
 INSTALLED = "/opt/gamekeeper/bin/gamekeeper"
+SECONDS, SOON = 10, 1.0
+HSTS = "Strict-Transport-Security"
 GUIDE = (ROOT / "docs" / "deploy.md").read_text()
 
 
@@ -29,14 +41,19 @@ def needs(program: str) -> str:
 # --- HAProxy -------------------------------------------------------------------------------------------------------
 
 
-def checked_by_haproxy(folder: Path, text: str) -> str:
-    """What HAProxy has against the file; nothing when it is good."""
-    program = run_cluster.haproxy()
-    if not program:
+@pytest.fixture
+def haproxy() -> str:
+    found = run_cluster.haproxy()
+    if not found:
         pytest.skip("There is no haproxy here.")
+    return found
+
+
+def checked_by_haproxy(haproxy: str, folder: Path, text: str) -> str:
+    """What HAProxy has against the file; nothing when it is good."""
     file = folder / "haproxy.cfg"
     file.write_text(text)
-    done = subprocess.run([program, "-c", "-f", str(file)], check=False, capture_output=True, text=True)
+    done = subprocess.run([haproxy, "-c", "-f", str(file)], check=False, capture_output=True, text=True)
     return done.stderr if done.returncode else ""
 
 
@@ -44,11 +61,11 @@ def deployed(folder: Path) -> str:
     return run_cluster.configuration(folder, free_port(), ["127.0.0.1:5401", "127.0.0.1:5402"])
 
 
-def test_haproxy_takes_its_file(tmp_path: Path) -> None:
-    assert checked_by_haproxy(tmp_path, deployed(tmp_path)) == ""
+def test_haproxy_takes_its_file(haproxy: str, tmp_path: Path) -> None:
+    assert checked_by_haproxy(haproxy, tmp_path, deployed(tmp_path)) == ""
 
 
-def test_haproxy_takes_it_with_its_certificate(tmp_path: Path) -> None:
+def test_haproxy_takes_it_with_its_certificate(haproxy: str, tmp_path: Path) -> None:
     names = ["-subj", "/CN=game.example.test", "-keyout", str(tmp_path / "key"), "-out", str(tmp_path / "cert")]
     subprocess.run(
         [needs("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names],
@@ -57,14 +74,101 @@ def test_haproxy_takes_it_with_its_certificate(tmp_path: Path) -> None:
     )
     (tmp_path / "game.pem").write_text((tmp_path / "cert").read_text() + (tmp_path / "key").read_text())
     text = (DEPLOY / "haproxy.cfg").read_text().replace("/etc/haproxy/certs/game.pem", str(tmp_path / "game.pem"))
-    assert checked_by_haproxy(tmp_path, text.replace(run_cluster.ADMIN_SOCKET, str(tmp_path / "admin.sock"))) == ""
+    assert (
+        checked_by_haproxy(haproxy, tmp_path, text.replace(run_cluster.ADMIN_SOCKET, str(tmp_path / "admin.sock")))
+        == ""
+    )
 
 
 @pytest.mark.parametrize(
     ("good", "bad"), [("option redispatch 1", "option redispach 1"), ("default_backend gamekeeper", "use nobody")]
 )
-def test_a_fault_in_haproxys_file_is_noticed(tmp_path: Path, good: str, bad: str) -> None:
-    assert checked_by_haproxy(tmp_path, deployed(tmp_path).replace(good, bad))
+def test_a_fault_in_haproxys_file_is_noticed(haproxy: str, tmp_path: Path, good: str, bad: str) -> None:
+    assert checked_by_haproxy(haproxy, tmp_path, deployed(tmp_path).replace(good, bad))
+
+
+class Stuck(BaseHTTPRequestHandler):
+    """An instance that is well and ends no request, until it is told to."""
+
+    over, seen = Event(), list[str | None]()
+
+    def do_GET(self) -> None:
+        if not self.path.startswith("/health/"):
+            self.seen.append(self.headers["X-Forwarded-Proto"])
+            self.over.wait(SECONDS)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Nobody needs it."""
+
+
+@pytest.fixture
+def stuck() -> Generator[ThreadingHTTPServer]:
+    Stuck.over.clear()
+    Stuck.seen.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stuck) as server:
+        serving = Thread(target=server.serve_forever, args=(0.02,))
+        serving.start()
+        yield server
+        Stuck.over.set()
+        server.shutdown()
+        serving.join()
+
+
+@pytest.mark.usefixtures("haproxy")
+def test_haproxy_turns_away_what_nobody_has_room_for(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
+    """At once, and whoever asks whether somebody is alive does not wait in that queue."""
+    with (
+        Proxy(tmp_path, [stuck.server_port] * 2, places=1) as proxy,
+        httpx.Client(base_url=proxy.url, timeout=SECONDS) as client,
+        ThreadPoolExecutor(2) as both,
+    ):
+        served = [both.submit(httpx.get, f"{proxy.url}/api/info", timeout=SECONDS) for _ in range(2)]
+        while len(Stuck.seen) < len(served):
+            time.sleep(0.01)
+        began = time.monotonic()
+        away = client.get("/api/info")
+        alive = client.get("/health/live")
+        took = time.monotonic() - began
+        Stuck.over.set()
+        assert [each.result().status_code for each in served] == [200, 200]
+    assert (away.status_code, away.headers["retry-after"], away.json()["Code"]) == (503, "1", "overloaded")
+    assert (alive.status_code, took < SOON) == (200, True)
+
+
+@pytest.mark.usefixtures("haproxy")
+def test_haproxy_says_when_nobody_is_ready(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
+    with Proxy(tmp_path, [stuck.server_port] * 2) as proxy, httpx.Client(base_url=proxy.url) as client:
+        stuck.socket.close()  # nobody gets in any more, which HAProxy sees at its second look
+        until = time.monotonic() + SECONDS / 2
+        while (answer := client.get("/api/info")).json()["Code"] == "overloaded" and time.monotonic() < until:
+            time.sleep(0.1)
+    assert (answer.status_code, answer.headers["retry-after"], answer.json()["Code"]) == (503, "1", "database_away")
+
+
+@pytest.mark.usefixtures("haproxy")
+def test_behind_haproxy_the_cookie_is_for_tls_alone(tmp_path: Path, sqlite_databases: Sqlite) -> None:
+    """It says of every connection that it came over TLS, for it takes no others; here the test itself is plain."""
+    typed = {"name": "Clerk", "password": people.PASSWORD}
+    url = sqlite_databases.fresh()
+    with (
+        Server(url, trusted_proxies="127.0.0.1") as server,
+        Proxy(tmp_path, [server.port] * 2) as proxy,
+        httpx.Client(headers={"X-Forwarded-Proto": "http"}) as client,
+    ):
+        direct, through = [client.post(f"{each.url}/console/sign-in", data=typed) for each in (server, proxy)]
+        lost = client.get(f"{proxy.url}/metrics")  # by HAProxy itself
+    sqlite_databases.drop(url)
+    assert [each.status_code for each in (direct, through, lost)] == [303, 303, 404]
+    assert "; Secure" not in direct.headers["set-cookie"]
+    assert "; Secure" in through.headers["set-cookie"]
+    assert [each.headers.get(HSTS) for each in (direct, through, lost)] == [
+        None,
+        "max-age=31536000",
+        "max-age=31536000",
+    ]
 
 
 # --- systemd -------------------------------------------------------------------------------------------------------
@@ -98,6 +202,19 @@ def test_systemd_waits_longer_than_the_requests_under_way_may_take() -> None:
     assert int(waits[1]) > Settings().stop_seconds
 
 
+def test_a_unit_that_cannot_start_is_tried_for_as_long_as_it_takes() -> None:
+    """By default systemd gives up after five tries in ten seconds, and a database may be away for longer."""
+    head = (DEPLOY / "gamekeeper.service").read_text().partition("[Service]")[0]
+    assert "\nStartLimitIntervalSec=0\n" in head
+
+
+@pytest.mark.parametrize("unit", [each for each in UNITS if each.suffix == ".service"], ids=lambda each: each.name)
+def test_the_folder_is_the_services_alone(unit: Path) -> None:
+    """Both units set its mode, each when it starts: one that said nothing would open it to everybody."""
+    text = unit.read_text()
+    assert ("\nStateDirectory=gamekeeper\n" in text, "\nStateDirectoryMode=0700\n" in text) == (True, True)
+
+
 # --- Docker: there is no engine here, so nothing is built; what its file names must at least be there ----------------
 
 
@@ -124,6 +241,15 @@ def test_the_image_builds_what_the_project_needs() -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     for named in re.findall(r'(?:readme|license-files) = \[?"([^"]+)"', project):
         assert re.search(rf"^COPY .*\b{re.escape(named)}\b", dockerfile, re.MULTILINE), named
+
+
+def test_the_image_is_asked_at_the_port_that_it_was_told(stuck: ThreadingHTTPServer) -> None:
+    asks = re.search(r"HEALTHCHECK .*\n +CMD (.*)", (DEPLOY / "Dockerfile").read_text())
+    assert asks
+    command = [sys.executable, *json.loads(asks[1])[1:]]
+    assert subprocess.run(command, env={"GAMEKEEPER_PORT": str(stuck.server_port)}, check=False).returncode == 0
+    done = subprocess.run(command, env={"GAMEKEEPER_PORT": str(free_port())}, check=False, capture_output=True)
+    assert done.returncode != 0
 
 
 # --- all of them -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 
 import people
 from command_line import CommandLine
+from findings import findings
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from world import World
@@ -15,23 +16,19 @@ from world import World
 MAIL = "mail"
 
 
-def unseen(what: str, done: int, total: int) -> None:
-    del what, done, total
-
-
-def findings(world: World) -> list[Finding]:
-    found = world.run(doctor.examine(world.keeper, unseen))
-    return [each for each in found if each.check != MAIL and "can read" not in each.message]
+def noticed(world: World) -> list[Finding]:
+    """All but what is so in every world of the tests."""
+    return [each for each in findings(world) if each.check != MAIL and "can read" not in each.message]
 
 
 def errors(world: World) -> list[tuple[str, str]]:
-    found = findings(world)
+    found = noticed(world)
     assert all(each.level == ERROR for each in found)
     return [(each.check, each.message) for each in found]
 
 
 def test_everybody_is_well(world: World) -> None:
-    assert findings(world) == []
+    assert noticed(world) == []
 
 
 def test_still_well_after_every_kind_of_change_of_items(world: World) -> None:
@@ -45,9 +42,9 @@ def test_still_well_after_every_kind_of_change_of_items(world: World) -> None:
     link = f"/api/link/v1/players/{people.ANN.id}"
     assert world.call("PUT", link, by="Server", body=slots).status == 200
     assert world.call("DELETE", f"/api/link/v1/players/{people.ZOE.id}", by="Server").status == 200
-    assert findings(world) == []
+    assert noticed(world) == []
     assert world.call("DELETE", link, by="Server").status == 200
-    assert findings(world) == []
+    assert noticed(world) == []
 
 
 def test_a_slot_that_grew(world: World) -> None:
@@ -156,14 +153,14 @@ def test_an_index_that_is_missing_and_how_it_is_made(world: World, name: str) ->
     command = CommandLine(world.url)
     assert message in command.says("doctor", code=1)
     assert command.says("doctor", "--fix").startswith(f"note: indexes: Made: {name}.\nnote: lists: ")
-    assert findings(world) == []
+    assert noticed(world) == []
     assert "indexes" not in command.says("doctor", "--fix")
 
 
 def test_an_index_is_made_as_the_schema_has_it(world: World) -> None:
     before = index_of_slots(world)
     world.sql("DROP INDEX slots_by_bag")
-    world.run(doctor.examine(world.keeper, unseen, fix=True))
+    findings(world, fix=True)
     assert index_of_slots(world) == before
 
 
@@ -177,7 +174,7 @@ def test_sizes_that_shrank_are_a_note(make_world: Callable[..., World]) -> None:
     world = make_world(inventory_slots=2, bank_slots=1, spell_slots=1)
     world.sql("UPDATE known_spells SET slot = 5")
     cure = "Raise it, or have the game move them."
-    assert findings(world) == [
+    assert noticed(world) == [
         Finding(NOTE, "sizes", f"2 inventory slots lie beyond the setting inventory_slots, which is 2. {cure}"),
         Finding(NOTE, "sizes", f"1 known spells lie beyond the setting spell_slots, which is 1. {cure}"),
     ]
@@ -195,7 +192,7 @@ def test_many_findings_are_counted(world: World) -> None:
 def test_unsafe_settings(make_world: Callable[..., World]) -> None:
     world = make_world(host="0.0.0.0")  # noqa: S104 - only looked at, not listened on
     world.sql("UPDATE users SET api = $1", False)
-    assert [(each.level, each.check) for each in findings(world)] == [(NOTE, "accounts"), (NOTE, "settings")]
+    assert [(each.level, each.check) for each in noticed(world)] == [(NOTE, "accounts"), (NOTE, "settings")]
 
 
 @pytest.mark.parametrize(
@@ -217,8 +214,7 @@ def test_exposed(host: str, outside: bool) -> None:  # noqa: FBT001 - a paramete
 
 def test_waiting_mail_is_a_note(world: World) -> None:
     assert world.get("/api/v1/users/Ann/password/reset").status == 200
-    found = world.run(doctor.examine(world.keeper, unseen))
-    assert [each.message for each in found if each.check == MAIL] == [
+    assert [each.message for each in findings(world, MAIL)] == [
         "Mail is not set up, so it waits in the outbox (1 there now). Set GAMEKEEPER_SMTP_URL."
     ]
 
@@ -228,8 +224,7 @@ def test_a_file_that_others_can_read(world: World) -> None:
     file = Path(world.url.removeprefix("sqlite:///"))
     for mode, wanted in ((0o644, True), (0o640, False), (0o600, False)):
         file.chmod(mode)
-        found = world.run(doctor.examine(world.keeper, unseen))
-        assert any("Run: chmod 600" in each.message for each in found) is wanted
+        assert any("Run: chmod 600" in each.message for each in findings(world)) is wanted
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
@@ -258,5 +253,5 @@ def test_it_walks_in_pages_and_tells_how_far_it_is(world: World, monkeypatch: py
 
 def test_it_writes_nothing(world: World) -> None:
     before = world.ledger()
-    findings(world)
+    noticed(world)
     assert world.ledger() == before

@@ -8,6 +8,7 @@ import pytest
 
 import people
 from command_line import CommandLine
+from findings import findings
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.game import lists
@@ -47,12 +48,8 @@ class Interrupted:
         return getattr(self._store, name)
 
 
-def unseen(what: str, done: int, total: int) -> None:
-    del what, done, total
-
-
 def found(world: World) -> list[Finding]:
-    return [each for each in world.run(doctor.examine(world.keeper, unseen)) if each.check == "lists"]
+    return findings(world, "lists")
 
 
 async def put(world: World, number: int, level: int) -> None:

@@ -9,9 +9,8 @@ import pytest
 
 import people
 from expectations import everything, refused
+from findings import errors
 from game_server import LINK, heartbeat, join, leave, put_player, stack
-from gamekeeper import doctor
-from gamekeeper.doctor import ERROR
 from gamekeeper.game import characters, retention
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.link import Report
@@ -36,15 +35,6 @@ def said(world: World) -> list[str]:
     """Where one of the person's words stands: in every row of every table, in any case."""
     rows = [f"{table}: {row}" for table, found in everything(world).items() for row in found]
     return [row for row in rows if any(word in row.lower() for word in WORDS)]
-
-
-def unseen(what: str, done: int, total: int) -> None:
-    del what, done, total
-
-
-def wrong(world: World) -> list[str]:
-    found = world.run(doctor.examine(world.keeper, unseen))
-    return [each.message for each in found if each.level == ERROR]
 
 
 def live(world: World) -> str:
@@ -94,7 +84,7 @@ def test_nothing_says_who_it_was(world: World) -> None:
     assert (answer.status, answer.json["Name"], answer.json["Email"]) == (200, "Quillon", EMAIL)
     world.run(world.keeper.lists.tend())
     assert said(world) == []
-    assert wrong(world) == []
+    assert errors(world) == []
     rows = world.ledger()
     assert before < {(row.seq, row.kind, row.at, row.actor_id) for row in rows}
     last = rows[-1]
@@ -266,7 +256,7 @@ def test_a_character_that_went_to_somebody_else_keeps_its_name(world: World) -> 
     assert world.get("/api/v1/players/Tamsyn").json["UserId"] == people.USER_IDS["Bob"]
     born = next(row for row in world.ledger() if row.player_id == TAMSYN and row.kind == "player_created")
     assert json.loads(born.after or "")["Name"] == "Tamsyn"
-    assert wrong(world) == []
+    assert errors(world) == []
 
 
 def test_a_character_that_another_deleted_is_not_theirs(world: World) -> None:
@@ -279,7 +269,7 @@ def test_a_character_that_another_deleted_is_not_theirs(world: World) -> None:
     erase(world)
     assert [row for row in world.ledger() if row.player_id == TAMSYN] == rows
     assert world.post("/api/v1/players/Tamsyn/name", {"name": "Bobbin"}, headers=kept).raw == renamed.raw
-    assert wrong(world) == []
+    assert errors(world) == []
 
 
 def test_it_can_be_trimmed_like_any_other(world: World) -> None:
@@ -287,7 +277,7 @@ def test_it_can_be_trimmed_like_any_other(world: World) -> None:
     erase(world)
     world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
     world.run(retention.trim(world.keeper, 8 * retention.DAY_MS))
-    assert wrong(world) == []
+    assert errors(world) == []
 
 
 def test_two_who_erase_at_once(make_world: Callable[..., World]) -> None:
@@ -299,7 +289,7 @@ def test_two_who_erase_at_once(make_world: Callable[..., World]) -> None:
 
     assert sorted(answer.status for answer in one.run(together())) == [200, 404, 404]
     assert [row.kind for row in one.ledger()].count("user_deleted") == 1
-    assert wrong(one) == []
+    assert errors(one) == []
 
 
 @pytest.mark.parametrize("written", ["give", "born"])
@@ -320,7 +310,7 @@ def test_who_writes_meanwhile_comes_before_or_finds_nobody(make_world: Callable[
     assert one.sql("SELECT id FROM players WHERE user_id = $1", user_id) == []
     one.run(one.keeper.lists.tend())
     assert said(one) == []
-    assert wrong(one) == []
+    assert errors(one) == []
 
 
 @pytest.mark.parametrize("engine", ["postgres"])  # SQLite has one writer
@@ -351,4 +341,4 @@ def test_a_character_that_leaves_meanwhile_is_left_alone(make_world: Callable[..
 
     assert one.run(together()).status == 200
     assert one.sql("SELECT user_id FROM players WHERE id = $1", TAMSYN) == ([(owner,)] if owner else [])
-    assert wrong(one) == []
+    assert errors(one) == []

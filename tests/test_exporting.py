@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from copied import contents, errors, is_untouched, nothing
+from copied import contents, is_untouched
+from findings import errors, unseen
 from gamekeeper import app, settings
 from gamekeeper.backup import exporting, filling, importing
 from gamekeeper.backup.filling import NotEmpty
@@ -33,16 +34,16 @@ def give(world: World, **more: Any) -> None:
     assert world.post("/api/v1/players/Bob/items/give", GIVE, by="Shop", **more).status == 200
 
 
-def export(world: World, folder: Path, moved: Moved = nothing) -> Manifest:
+def export(world: World, folder: Path, moved: Moved = unseen) -> Manifest:
     return world.run(exporting.export(world.keeper.store, folder, moved))
 
 
 def bring_back(folder: Path, url: str) -> None:
     """As the command does it, but for what it says."""
     opened = Folder(folder)
-    opened.verify(nothing)
+    opened.verify(unseen)
     with filling.place(settings.load({}, database=url)) as target:
-        asyncio.run(app.at_work(target, lambda keeper: importing.bring_back(keeper, opened, nothing)))
+        asyncio.run(app.at_work(target, lambda keeper: importing.bring_back(keeper, opened, unseen)))
 
 
 def lines(folder: Path, noun: str) -> list[Any]:

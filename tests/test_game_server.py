@@ -18,7 +18,8 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from gamekeeper import app, doctor, settings
+from findings import faults
+from gamekeeper import app, settings
 from people import ANN, ARROW, BOB, COIN, SWORD, ZOE
 from server import Server
 from world import World
@@ -165,20 +166,6 @@ def of_keeper(url: str, token: str) -> Inventories:
     return found
 
 
-async def complaints(database: str) -> list[str]:
-    """What doctor finds wrong: that the ledger and the slots differ, for example."""
-    keeper = app.build_keeper(settings.load({}, database=database))
-    await keeper.store.open()
-    found = await doctor.examine(keeper, _quietly)
-    await keeper.store.close()
-    keeper.passwords.close()
-    return [each.message for each in found if each.level == doctor.ERROR]
-
-
-def _quietly(_what: str, _done: int, _of: int) -> None:
-    pass
-
-
 @dataclass(frozen=True)
 class Outcome:
     game: Inventories
@@ -204,7 +191,7 @@ def match(database: str, tokens: Mapping[str, str], folder: Path, program: Path,
         keeper = of_keeper(server.url, tokens["Shop"])
     state = json.loads(game.state.read_text(encoding="utf-8"))
     assert state["report"] is None
-    found = asyncio.run(complaints(database))
+    found = asyncio.run(app.at_work(settings.load({}, database=database), faults))
     return Outcome(of_game(state), keeper, state["handed_out"], shop.brought[COIN.id], found)
 
 

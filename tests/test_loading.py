@@ -16,7 +16,8 @@ import catalogues
 import pytest
 
 import world as worlds
-from gamekeeper import app, doctor, settings
+from findings import faults
+from gamekeeper import app, settings
 from gamekeeper.demo import characters, filling, names, world
 from gamekeeper.game import lists
 from gamekeeper.game.changes import Decision
@@ -135,11 +136,6 @@ async def loaded_lists(keeper: Keeper, wanted: int) -> list[int]:
     await filling.load_players(keeper, wanted, no_advance)
     assert await keeper.store.read(lists.view)
     return [await keeper.lists.total(each) for each in (RANK, NAMES, USERS)]
-
-
-async def faults(keeper: Keeper) -> list[str]:
-    found = await doctor.examine(keeper, lambda _what, _done, _total: None)
-    return [each.message for each in found if each.level == doctor.ERROR]
 
 
 def test_the_clock_of_loaded_accounts_is_the_database_s(empty_database: str) -> None:

@@ -11,8 +11,9 @@ import httpx
 import pytest
 
 import outbox
-from copied import contents, errors, is_untouched, nothing
+from copied import contents, is_untouched
 from expectations import refused
+from findings import errors, unseen
 from gamekeeper import app, settings
 from gamekeeper.backup import filling, moving
 from gamekeeper.backup.lines import BadCopy, Sum
@@ -51,7 +52,7 @@ class Interrupt:
             wait_for(lambda: bool(self.task and self.task.cancelling()))
 
 
-def move(source: str, target: str, moved: Moved = nothing, interrupt: Interrupt | None = None) -> dict[str, Sum]:
+def move(source: str, target: str, moved: Moved = unseen, interrupt: Interrupt | None = None) -> dict[str, Sum]:
     """As the command does it, but for what it says."""
 
     async def run() -> dict[str, Sum]:
@@ -165,7 +166,7 @@ def wait_for(happens: Callable[[], bool]) -> None:
 
 def test_until_the_old_one_is_closed_the_new_one_is(world: World, empty_database: str) -> None:
     """Should we die in between, the two are not both in use."""
-    world.run(moving.move(world.keeper, loaded(empty_database), nothing))
+    world.run(moving.move(world.keeper, loaded(empty_database), unseen))
     with pytest.raises(Closed, match="did not come to its end"):
         started(empty_database)
     asyncio.run(app.at_work(loaded(empty_database), moving.finish))

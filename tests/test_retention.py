@@ -9,9 +9,8 @@ import pytest
 
 import people
 from expectations import refused
+from findings import errors
 from game_server import LINK
-from gamekeeper import doctor
-from gamekeeper.doctor import ERROR
 from gamekeeper.game import retention
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.spelling import Trace
@@ -39,15 +38,6 @@ def trim(world: World, times: int = 1) -> None:
         world.run(retention.trim(world.keeper, LONG_AGO - 2 * retention.DAY_MS))
 
 
-def unseen(what: str, done: int, total: int) -> None:
-    del what, done, total
-
-
-def wrong(world: World) -> list[str]:
-    found = world.run(doctor.examine(world.keeper, unseen))
-    return [each.message for each in found if each.level == ERROR]
-
-
 def last(world: World) -> int:
     return world.run(ledger.last(world.keeper.store))
 
@@ -71,7 +61,7 @@ def test_after_its_days_a_change_is_gone_and_the_sums_still_fit(make_world: Call
     assert [row.player_id for row in rows].count(BOB.id) == 1  # his newest
     assert recent in rows
     assert (rows[-1].kind, rows[-1].request_id) == ("ledger_trimmed", "retention")
-    assert wrong(world) == []
+    assert errors(world) == []
     assert [row[0] for row in world.sql("SELECT trimmed FROM epoch")] == [recent.seq - 1]
 
 
@@ -85,7 +75,7 @@ def test_a_step_takes_so_many_at_most(world: World, monkeypatch: pytest.MonkeyPa
     while not seen or seen[-1] < max(old):
         trim(world)
         seen += [row[0] for row in world.sql("SELECT trimmed FROM epoch")]
-        assert wrong(world) == []
+        assert errors(world) == []
     assert (
         max(after - before for before, after in zip([0, *seen], seen, strict=False)) <= 4 + 1
     )  # numbers may be missing
@@ -107,7 +97,7 @@ def test_the_sums_fit_whatever_happened_and_however_often_it_is_trimmed(
         if dice.random() < 0.5:
             age(world)
         trim(world, dice.randint(1, 3))
-        assert wrong(world) == []
+        assert errors(world) == []
     assert sum(row.kind == "ledger_trimmed" for row in world.ledger()) < 12  # they are trimmed like any other
 
 
@@ -120,7 +110,7 @@ def test_a_trim_that_forgets_the_sums_is_found(world: World, monkeypatch: pytest
     age(world)
     monkeypatch.setattr(LedgerTrimmed, "sides", forgetful)
     trim(world)
-    assert any("the ledger accounts for" in each for each in wrong(world))
+    assert any("the ledger accounts for" in each for each in errors(world))
 
 
 def test_who_follows_from_before_the_trimmed_part_is_told_so(world: World) -> None:
@@ -187,7 +177,7 @@ def test_several_instances_trim_at_once(make_world: Callable[..., World]) -> Non
     one.run(together())
     assert [row.player_id for row in one.ledger()].count(BOB.id) == 1
     assert sum(row.kind == "ledger_trimmed" for row in one.ledger()) == 1
-    assert wrong(one) == []
+    assert errors(one) == []
 
 
 def test_a_token_is_listed_for_some_days_after_its_end(make_world: Callable[..., World]) -> None:

@@ -1,6 +1,7 @@
 """Settings: from the environment, given ones first, bad ones named, secrets masked."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -88,12 +89,25 @@ def test_zero_where_zero_means_something() -> None:
             "postgresql://db.example.test/game?user=a&password=…",
         ),
         ("postgresql://game@db.example.test/game", "postgresql://game@db.example.test/game"),
+        (f"postgresql://db.example.test/game?password={SECRET}@x", "postgresql://db.example.test/game?password=…"),
         ("sqlite:///game.db", "sqlite:///game.db"),
+        (f"postgresql:/game:{SECRET}@db.example.test/game", "…"),
+        (f"game:{SECRET}@db.example.test/game", "…"),
+        (f"host=db.example.test password={SECRET}", "…"),
+        ("game.db", "game.db"),
     ],
 )
 def test_secrets_are_masked(url: str, expected: str) -> None:
     for name in ("database", "smtp_url"):
         assert settings.shown(settings.load({}, **{name: url}), name) == expected
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if re.search("password|secret|token$|url$|^database$", each)])
+def test_no_setting_that_may_hold_a_secret_tells_it(name: str) -> None:
+    """A link in mails holds none; a token may look like anything."""
+    value = f"a://{SECRET}" if name.endswith("token") else f"smtp://me:{SECRET}@host"
+    assert (SECRET in settings.shown(settings.load({}, **{name: value}), name)) == (name == "reset_url")
+    assert settings.shown(settings.load({}, **{name: ""}), name) == ""
 
 
 def test_other_settings_are_shown_as_they_are() -> None:
@@ -112,7 +126,10 @@ def test_the_source_of_a_value() -> None:
     assert settings.source("host", environment) == "default"
 
 
-@pytest.mark.parametrize("url", ["", "sqlite:///", "game.db", f"mysql://game:{SECRET}@db.example.test/game"])
+@pytest.mark.parametrize(
+    "url",
+    ["", "sqlite:///", "game.db", f"mysql://game:{SECRET}@db.example.test/game", f"postgresql:/game:{SECRET}@db/game"],
+)
 def test_a_database_of_no_known_kind_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(BadSetting, match=r"is neither sqlite:///.* nor postgresql://") as caught:
         app.open_store(Settings(database=url))

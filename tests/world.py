@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -138,6 +139,17 @@ class World:
         start, *pieces = sent
         found = {name.decode(): value.decode() for name, value in start["headers"]}
         return Answer(start["status"], found, b"".join(each["body"] for each in pieces))
+
+
+@contextmanager
+def opened(url: str, known_tokens: Mapping[str, str]) -> Generator[World]:
+    """A world on a loop of its own."""
+    world = World(url, known_tokens, asyncio.new_event_loop())
+    try:
+        yield world
+    finally:
+        world.close()
+        world.loop.close()
 
 
 async def populate(keeper: Keeper) -> dict[str, str]:

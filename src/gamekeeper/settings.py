@@ -2,27 +2,49 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 PREFIX = "GAMEKEEPER_"
 MOST = 2**31 - 1
 LONGEST_NUMBER = 20
+MASK = "…"
 
 
 class BadSetting(Exception):
     """A setting has a value it cannot have."""
 
 
-def setting(default: object, meaning: str, *, secret: bool = False, least: int = 0, most: int = MOST) -> Any:  # noqa: ANN401 - the field's own annotation is the type; dataclasses.field is typed the same way
+def setting(
+    default: object,
+    meaning: str,
+    *,
+    secret: Callable[[str], str] | None = None,  # what may be told of it
+    least: int = 0,
+    most: int = MOST,
+) -> Any:  # noqa: ANN401 - the field's own annotation is the type; dataclasses.field is typed the same way
     return field(default=default, metadata={"help": meaning, "secret": secret, "least": least, "most": most})
+
+
+def without_passwords(url: str) -> str:
+    """Of what is no URL, because it was mistyped, nothing is told that may hold one."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return MASK if {*":@="} & {*url} else url
+    rest = re.sub("(?i)(password=)[^&]*", rf"\1{MASK}", rest)
+    credentials, at, place = rest.rpartition("@")
+    return f"{scheme}://{re.sub(':.*', f':{MASK}', credentials)}{at}{place}"
+
+
+def nothing_of_it(secret: str) -> str:
+    return MASK if secret else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     database: str = setting(
-        "sqlite:///gamekeeper.db", "Where the data is: sqlite:///file or postgresql://…", secret=True
+        "sqlite:///gamekeeper.db", "Where the data is: sqlite:///file or postgresql://…", secret=without_passwords
     )
     host: str = setting("127.0.0.1", "Address to listen on.")
     port: int = setting(5400, "Port to listen on.", least=1, most=65_535)
@@ -31,7 +53,7 @@ class Settings:
     tls_cert: str = setting("", "Certificate chain (PEM) to serve HTTPS with; empty: plain HTTP.")
     tls_key: str = setting("", "Private key (PEM) of tls_cert.")
     trusted_proxies: str = setting(
-        "", "Addresses or networks, with commas, whose X-Forwarded-For is believed; empty: nobody's."
+        "", "Addresses or networks, with commas, whose X-Forwarded-For and -Proto are believed; empty: nobody's."
     )
     cors_origins: str = setting(
         "", "Web origins, with commas, whose pages may call the API from a browser; empty: none."
@@ -53,7 +75,9 @@ class Settings:
         60, "Minutes without a click after which the console asks to sign in again.", least=5
     )
     metrics_token: str = setting(
-        "", "What Prometheus must send as its bearer token to read /metrics; empty: there is no /metrics.", secret=True
+        "",
+        "What Prometheus must send as its bearer token to read /metrics; empty: there is no /metrics.",
+        secret=nothing_of_it,
     )
     access_log: bool = setting(True, "One JSON line per request on standard error.")
     game_name: str = setting("Gamekeeper", "The game's name, as people know it.")
@@ -86,7 +110,7 @@ class Settings:
     smtp_url: str = setting(
         "",
         "Where mail leaves: smtp://user:pass@host:port or smtps://…, see docs/mail.md; empty: nowhere, it waits.",
-        secret=True,
+        secret=without_passwords,
     )
     smtp_timeout: int = setting(15, "Seconds an SMTP server may take to answer one command.", least=1, most=300)
     mail_from: str = setting("", "Sender address of the mails, or Name <address>; needed with smtp_url.")
@@ -128,15 +152,8 @@ def shown(settings: Settings, name: str) -> str:
     value: object = getattr(settings, name)
     if isinstance(value, bool):
         return str(value).lower()
-    return _masked(str(value)) if metadata["secret"] else str(value)
-
-
-def _masked(url: str) -> str:
-    scheme, separator, rest = url.partition("://")
-    credentials, at, place = rest.rpartition("@")
-    credentials = re.sub(":.*", ":…", credentials)
-    place = re.sub("(password=)[^&]*", r"\1…", place)
-    return f"{scheme}{separator}{credentials}{at}{place}"
+    masked = metadata["secret"]
+    return masked(str(value)) if masked else str(value)
 
 
 def _parsed(name: str, text: str, default: object) -> object:

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from battery import __main__ as runner
+from battery import overload, storm
 from battery.__main__ import CAUGHT, FAILED, MISSED, NOT_RUN, PASSED
-from battery.cases import NEITHER, POSTGRES, SQLITE, Case, Figure, NotRun, Run
+from battery.cases import NEITHER, POSTGRES, SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.givers import BUSY, Answer
 from battery.network import HEALED_BAR, Spell, healed
 from server import Server
@@ -27,6 +28,10 @@ def blind(_: Run) -> list[Figure]:
 
 def bad(_: Run) -> list[Figure]:
     return [Figure("whatever happens", "badly", "well", met=False)]
+
+
+def slow(_: Run) -> list[Figure]:
+    return [Figure("what was counted", "well", "well", met=True), Timed("how fast", "9 s", "≤ 1 s", met=False)]
 
 
 def empty(_: Run) -> list[Figure]:
@@ -81,6 +86,25 @@ def test_an_outcome_and_its_exit_code(
     assert done.exit_code == code
 
 
+@pytest.mark.parametrize(("timed_faults", "verdict"), [((), MISSED), (("another",), MISSED), ((FAULT,), CAUGHT)])
+def test_the_clock_catches_only_what_nothing_else_shows(
+    battery: Callable[..., Result], timed_faults: tuple[str, ...], verdict: str
+) -> None:
+    """A busy machine spoils it with any fault, and with none."""
+    done = battery([Case("x", "made up", slow, (FAULT,), (SQLITE,), timed_faults=timed_faults)], "--fault", FAULT)
+    assert done.output.startswith(f"{verdict}: x made up")
+
+
+def test_what_only_the_clock_spoils_is_taken_again(battery: Callable[..., Result]) -> None:
+    assert f"try {runner.TRIES}, for the clock" in battery([case(slow)], "--fault", "none").output
+    assert "try" not in battery([case(bad)], "--fault", "none").output
+
+
+def test_faults_that_only_the_clock_shows_are_faults() -> None:
+    for each in runner.cases():
+        assert {*each.timed_faults} <= {*each.faults}
+
+
 def test_one_that_fails_does_not_stop_the_others(battery: Callable[..., Result]) -> None:
     done = battery([case(broken), case(measured)])
     assert f"{PASSED} 1, {CAUGHT} 1, {FAILED} 2" in done.output
@@ -131,6 +155,19 @@ def test_refusals_that_last_are_no_healing() -> None:
 def test_what_the_next_fault_does_is_not_held_against_this_one() -> None:
     spell = Spell("reset", healed=10.0, until=12.5)
     assert healed([Answer(10.1, 10.2, 200), Answer(12.4, 13.0, BUSY)], spell) < HEALED_BAR
+
+
+def test_a_peak_that_was_measured_too_low_spoils_the_measurement() -> None:
+    """Whoever does half as much again as it ever could was kept from it by somebody else at first."""
+    steady = [storm.Answer(at / 10, 0.05, storm.CHECKED, retry_after=False) for at in range(41)]
+    away = storm.Answer(0.0, 0.01, storm.BUSY, retry_after=True)
+
+    def missed(peak: float) -> list[Figure]:
+        found = overload.Weathered(peak, [*steady, away], steady, seconds=4, slowest_live=0.1)
+        return [each for each in overload.figures("direct", found) if not each.met]
+
+    assert missed(peak=10) == []
+    assert [type(each) for each in missed(peak=6)] == [Timed]
 
 
 def test_a_server_that_does_not_get_ready_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ import state
 import make_intersect
 import world as worlds
 from command_line import CommandLine
+from findings import errors
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.keeper import Keeper
@@ -31,7 +32,6 @@ from intersect_files import (
     add,
     change,
     contents,
-    errors,
     left_rows,
     listed,
     own,

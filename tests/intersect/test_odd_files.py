@@ -6,11 +6,12 @@ from contextlib import closing
 import pytest
 
 from command_line import CommandLine
+from findings import errors
 from gamekeeper.intersect import importing
 from gamekeeper.intersect.eras import BadSource
 from gamekeeper.intersect.sqlite_source import SqliteSource
 from gamekeeper.store import indexes
-from intersect_files import Make, change, errors, listed, own, run, unaccounted
+from intersect_files import Make, change, listed, own, run, unaccounted
 from world import World
 
 SPOILT_ID = "no UTF-8: \ufffd"

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 import people
-from gamekeeper import doctor
+from findings import findings
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.game import retention
 from gamekeeper.game.passwords import wire_form
@@ -412,13 +412,8 @@ def test_bad_settings_are_said_at_once(make_world: Make, given: dict[str, str], 
         make_world(**{"smtp_url": "smtp://mail.test", "mail_from": FROM, **given})
 
 
-def unseen(what: str, done: int, total: int) -> None:
-    del what, done, total
-
-
 def told(world: World) -> list[Finding]:
-    found = world.run(doctor.examine(world.keeper, unseen))
-    return [each for each in found if each.check == "mail"]
+    return findings(world, "mail")
 
 
 def test_the_doctor_says_how_many_wait_and_why(make_world: Make) -> None:
@@ -442,5 +437,4 @@ def test_the_doctor_says_how_many_wait_and_why(make_world: Make) -> None:
 def test_the_doctor_names_a_bad_setting(world: World) -> None:
     settings = world.keeper.settings
     object.__setattr__(settings, "smtp_url", "smtp://mail.test")
-    found = world.run(doctor.examine(world.keeper, unseen))
-    assert [each.level for each in found if "GAMEKEEPER_MAIL_FROM is not" in each.message] == [ERROR]
+    assert [each.level for each in findings(world) if "GAMEKEEPER_MAIL_FROM is not" in each.message] == [ERROR]

@@ -69,6 +69,7 @@ class Asgi:
         self._root = _tree((*ROUTES, *more))
         self.admission = Admission(keeper.settings.requests_in_flight)
         self._proxies, self._cors = Proxies(keeper.settings), Cors(keeper.settings)
+        self._tls = bool(keeper.settings.tls_cert)
         self._heads = Heads(keeper.settings, self._cors)
         self._readiness = health.readiness(keeper)
         self.metrics = Metrics(keeper, callers, self.admission)
@@ -84,7 +85,7 @@ class Asgi:
             return
         started = time.perf_counter_ns()
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
-        client = scope.get("client")
+        peer: str = scope["client"][0] if scope.get("client") else ""
         request = Request(
             id=f"{self._prefix}{next(self._numbers):08x}",
             keeper=self._keeper,
@@ -95,7 +96,8 @@ class Asgi:
             params=(),
             headers=headers,
             query={},
-            address=self._proxies.address(client[0] if client else "", scope["headers"]),
+            address=self._proxies.address(peer, scope["headers"]),
+            over_tls=self._tls or self._proxies.over_tls(peer, headers),
             receive=receive,
             admission=self.admission,
             readiness=self._readiness,

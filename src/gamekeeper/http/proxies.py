@@ -1,13 +1,13 @@
-"""Whose word is taken for where a request comes from."""
+"""Whose word is taken for where a request comes from, and how."""
 
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from gamekeeper.settings import BadSetting, Settings, variable
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-FORWARDED = b"x-forwarded-for"
+FORWARDED, SCHEME = b"x-forwarded-for", b"x-forwarded-proto"
 REMEMBERED = 1024  # peers: proxies are few, and they ask often
 
 
@@ -31,6 +31,10 @@ class Proxies:
             if not self._holds(address):
                 return str(address)
         return peer
+
+    def over_tls(self, peer: str, headers: Mapping[bytes, bytes]) -> bool:
+        """Whether the peer is a proxy that we trust, and says that it ends TLS."""
+        return bool(self._networks) and headers.get(SCHEME) == b"https" and self._is_proxy(peer)
 
     def _is_trusted(self, peer: str) -> bool:
         address = _address(peer)

@@ -43,6 +43,7 @@ class Request:
     headers: Mapping[bytes, bytes]
     query: Mapping[str, str]
     address: str
+    over_tls: bool  # ours, or that of a proxy we trust
     receive: Receive
     admission: Admission
     readiness: Question[None]
