@@ -100,7 +100,7 @@ class Settings:
         200, "Wrong passwords from one address, for whichever accounts, in five minutes.", least=1
     )
     registrations_per_caller: int = setting(1000, "Accounts that one caller may register in an hour.", least=1)
-    hash_queue: int = setting(32, "Passwords waiting to be hashed before new ones are turned away.", least=1)
+    hash_queue: int = setting(16, "Passwords waiting to be hashed before new ones are turned away.", least=1)
     key_days: int = setting(30, "Days that the answer to an Idempotency-Key is kept.", least=1)
     token_days: int = setting(1, "Days that a token is listed after its end.", least=1)
     mail_days: int = setting(7, "Days that a mail which was sent or given up is listed.", least=1)
