@@ -156,6 +156,21 @@ def test_a_colleague_finds_the_whole_run_and_takes_it_back(
     assert "the whole run" not in shop.page(f"/console/changes/{taken[0]['undone']}").links
 
 
+def test_what_only_speaks_of_a_run_is_none_of_its_gifts(world: World, root: Keeper) -> None:
+    """Taking something, taking the gift back, and giving it back once more."""
+    numbers, reason = carry_out(root, people.BOB), f"see (run {RUN})"
+    body = {"itemid": people.COIN.id, "quantity": 1}
+    assert root.act("POST", f"/api/v1/players/{people.ANN.id}/items/take", body, reason=reason).status == 303
+    others = [world.ledger()[-1].seq]
+    number = numbers[0]
+    for _ in range(2):
+        assert root.act("POST", f"/api/keeper/v1/changes/{number}/undo", reason=reason).status == 303
+        number = world.ledger()[-1].seq
+        others.append(number)
+    assert [each["number"] for each in run_of(root)["rows"]] == numbers
+    assert not any("the whole run" in root.page(f"/console/changes/{each}").links for each in others)
+
+
 def test_a_run_is_one_accounts_where_it_is_named(root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     mine, theirs = carry_out(root, people.BOB), carry_out(keeper("Shop"), people.ZOE)
     quoted = {**confirmed(people.ANN, give(root, people.ANN).json["seen"]), "reason": f"like (run {RUN}), but other"}

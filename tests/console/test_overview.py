@@ -219,13 +219,14 @@ def test_nobody_takes_all_the_places(
     mine = [watch(signed_in(lively, "Root")) for _ in range(2)]
     mine[1].wait(lambda: all(each.told for each in mine))
     again = signed_in(lively, "Root")
-    refused = again.get(EVENTS, headers={"accept": "application/json"})
-    assert (refused.status, refused.code) == (409, "watching_enough")
-    assert refused.json["Message"].startswith("2 pages of your account are being kept fresh already")
+    refused = watch(again)
+    assert refused.status == 409
+    assert "2 pages of your account are being kept fresh already" in refused.raw
     assert again.get("/console").status == 200
     clerk = watch(signed_in(lively, "Clerk"))
     assert clerk.status == 200
     clerk.wait(lambda: bool(clerk.told))
+    assert "Pages watching here 3" in again.page("/console/health").text
     mine[0].hang_up()
     assert watch(again).status == 200
 

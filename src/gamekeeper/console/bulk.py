@@ -64,7 +64,7 @@ async def done(request: Request) -> bytes:
 
 def run_of(told: Told) -> str:
     """The run that gave something, if one did."""
-    found = NAMED.search(told.reason or "") if told.kind == GIVEN and told.undoes is None else None
+    found = NAMED.search(told.reason or "") if told.kind == GIVEN else None
     return found[1] if found else ""
 
 

@@ -75,7 +75,7 @@ async def facts(request: Request) -> list[Fact]:
         Fact("Mails waiting", _counted(waiting)),
         Fact("Mails refused in a day", _counted(failed)),
         Fact("Processes that serve", str(request.keeper.settings.workers)),
-        Fact("Pages watching here", str(live.of(request).pulse.watching)),
+        Fact("Pages watching here", str(live.of(request).pulse.watching.total())),
     ]
 
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import CataloguePut
 from gamekeeper.game.refusals import NoSuchKind
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading, Store
+
+FOLDED = 10_000  # entries of a kind whose names are folded here: the databases fold A to Z and nothing else
 
 
 def require_kind(kind: str) -> None:
@@ -23,6 +26,18 @@ async def page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, l
     return await store.read(look)
 
 
+async def called(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.Entry]:
+    """Those with this text in their names, in any case: what is called so first, then what begins so."""
+    sought = lookup.fold(text)
+    if not lookup.nameable(sought):
+        return []
+    if sought.isascii():
+        return await catalogue.called(tx, kind, sought, limit)
+    spelled = await catalogue.called(tx, kind, text, limit)  # also where there are more than we fold
+    looked_at = [each for each in await catalogue.page(tx, kind, FOLDED, 0) if sought in lookup.fold(each.name)]
+    return sorted(dict.fromkeys([*spelled, *looked_at]), key=lambda each: _likeness(each, sought))[:limit]
+
+
 async def put(tx: Reading, kind: str, entries: Sequence[catalogue.Entry]) -> Decision[int]:
     """Upserts by id; entries that are as they were leave no trace."""
     before = await catalogue.by_id(tx, kind, [entry.id for entry in entries])
@@ -30,3 +45,9 @@ async def put(tx: Reading, kind: str, entries: Sequence[catalogue.Entry]) -> Dec
     replaced = [before[entry.id] for entry in differing if entry.id in before]
     changes = [CataloguePut(kind, replaced, differing)] if differing else []
     return Decision(changes, len(entries))
+
+
+def _likeness(entry: catalogue.Entry, sought: str) -> tuple[bool, bool, str, str]:
+    """Smaller is likelier; as the database orders what it finds."""
+    fold = lookup.fold(entry.name)
+    return fold != sought, not fold.startswith(sought), entry.name, entry.id

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from gamekeeper.store import pattern
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statement, Statements
 from gamekeeper.store.table import as_table
@@ -96,8 +97,8 @@ async def page(tx: Reading, kind: str, limit: int, offset: int) -> list[Entry]:
 
 
 async def called(tx: Reading, kind: str, text: str, limit: int) -> list[Entry]:
-    """Those with this text, in small letters, in their names; the likeliest first."""
-    return _entries(kind, await tx.all(KINDS[kind].called, text, limit))
+    """Those with this text in their names, A to Z in any case; the likeliest first."""
+    return _entries(kind, await tx.all(KINDS[kind].called, pattern.lowered(text), limit))
 
 
 async def by_id(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, Entry]:

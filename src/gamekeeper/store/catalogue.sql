@@ -8,10 +8,10 @@ WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 -- name: items
 SELECT id, name, stackable, max_stack, bag_slots, icon FROM items ORDER BY name, id LIMIT $1 OFFSET $2;
 
--- With this text in their names, those that begin with it first. No LIKE: nothing in the text has to be escaped.
+-- With this text in their names: those that are called so first, then those that begin so. No LIKE: nothing in the text has to be escaped.
 -- name: items_called
 SELECT id, name, stackable, max_stack, bag_slots, icon FROM items WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
 
 -- name: count_items
 SELECT COUNT(*) FROM items;
@@ -39,7 +39,7 @@ SELECT id, name FROM spells ORDER BY name, id LIMIT $1 OFFSET $2;
 
 -- name: spells_called
 SELECT id, name FROM spells WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
 
 -- name: count_spells
 SELECT COUNT(*) FROM spells;
@@ -63,7 +63,7 @@ SELECT id, name, type FROM variables ORDER BY name, id LIMIT $1 OFFSET $2;
 
 -- name: variables_called
 SELECT id, name, type FROM variables WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
 
 -- name: count_variables
 SELECT COUNT(*) FROM variables;
@@ -84,7 +84,7 @@ SELECT id, name FROM classes ORDER BY name, id LIMIT $1 OFFSET $2;
 
 -- name: classes_called
 SELECT id, name FROM classes WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
 
 -- name: count_classes
 SELECT COUNT(*) FROM classes;
@@ -105,7 +105,7 @@ SELECT id, name FROM maps ORDER BY name, id LIMIT $1 OFFSET $2;
 
 -- name: maps_called
 SELECT id, name FROM maps WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
-ORDER BY substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
+ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;
 
 -- name: count_maps
 SELECT COUNT(*) FROM maps;

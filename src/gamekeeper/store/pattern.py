@@ -9,6 +9,10 @@ def part(text: str) -> str:
     return f"%{_escaped(text)}%"
 
 
+def lowered(text: str) -> str:
+    """A to Z and nothing else, as `lower(… {bytewise})` has it on both engines."""
+    return text.encode().lower().decode()
+
+
 def _escaped(text: str) -> str:
-    lowered = text.encode().lower().decode()  # A to Z and nothing else, as `lower(… {bytewise})` has it on both engines
-    return lowered.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return lowered(text).replace("!", "!!").replace("%", "!%").replace("_", "!_")
