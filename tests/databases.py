@@ -44,7 +44,7 @@ class Sqlite:
 
     def drop(self, url: str) -> None:
         for path in Path(url.removeprefix("sqlite:///")).parent.glob(Path(url).name + "*"):
-            path.unlink()
+            path.unlink(missing_ok=True)  # whoever was killed may still be tidying up
 
     def _url(self, name: str) -> str:
         return f"sqlite:///{self._folder / name}.db"

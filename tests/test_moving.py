@@ -4,7 +4,7 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -68,6 +68,14 @@ def move(source: str, target: str, moved: Moved = unseen, interrupt: Interrupt |
 def started(url: str) -> None:
     """What a server does first."""
     asyncio.run(app.at_work(loaded(url), lambda keeper: migrate(keeper.store)))
+
+
+@pytest.fixture(autouse=True)
+def listening() -> Iterator[None]:
+    """For Ctrl-C also where the tests were started in the background, whose children do not hear it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 # --- the same life -------------------------------------------------------------------------------------------------
