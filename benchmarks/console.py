@@ -1,7 +1,8 @@
 """T12: what a page of the console takes beside the operations that it stands for, asked one after another."""
 
 import http.client
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from urllib.parse import urlencode
 
@@ -30,7 +31,9 @@ PAGES = {
         *(f"{KEPT}/changes?limit=20", "/api/v1/gameobjects/item?pageSize=100"),
     ),
     "/console/changes": (f"{KEPT}/changes?limit=50",),
+    "/console/changes?kind=player_created": (f"{KEPT}/changes?limit=50&kind=player_created",),
 }
+GIFTS = 50  # so that the newest changes are of the ordinary kind; a character that was created is the longest there is
 LIMIT, GOAL = 2.0, 1.3
 
 
@@ -52,6 +55,7 @@ def _asked(bench: Bench, stack: ExitStack, engine: str) -> list[Asked]:
     server = stack.enter_context(servers.running(servers.gamekeeper(world)))
     token = world.tokens.read_text(encoding="utf-8").split()[0]
     cookie, bearer = {"Cookie": _signed_in(server)}, {"Authorization": f"Bearer {token}"}
+    _give(server, bearer)
     found: list[Asked] = []
     for page, operations in PAGES.items():
         found.append(Asked(PART, _name(page, engine, "page"), server, (page,), cookie, world.players))
@@ -61,16 +65,35 @@ def _asked(bench: Bench, stack: ExitStack, engine: str) -> list[Asked]:
 
 def _signed_in(server: Server) -> str:
     """A session's cookie: a program's token opens no page."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_SECONDS)
-    try:
-        connection.request("POST", "/console/sign-in", urlencode({"name": API_ACCOUNT, "password": PASSWORD}))
-        answer = connection.getresponse()
-        cookie = answer.getheader("Set-Cookie", "").partition(";")[0]
-    finally:
-        connection.close()
+    form = urlencode({"name": API_ACCOUNT, "password": PASSWORD})
+    answer, _ = _sent(server, "POST", "/console/sign-in", form, {})
+    cookie = answer.getheader("Set-Cookie", "").partition(";")[0]
     if not cookie:
         raise machine.Stop(f"The console answered the sign-in with {answer.status}.")
     return cookie
+
+
+def _give(server: Server, bearer: Mapping[str, str]) -> None:
+    """The same again and again, of something that stacks."""
+    _, listed = _sent(server, "GET", "/api/v1/gameobjects/item?pageSize=100", "", bearer)
+    stackable = next(each["Id"] for each in json.loads(listed)["Values"] if each["Stackable"])
+    body = json.dumps({"itemid": stackable, "quantity": 1})
+    for _ in range(GIFTS):
+        answer, said = _sent(server, "POST", f"{WHO}/items/give", body, {**bearer, "Content-Type": "application/json"})
+        if answer.status != http.client.OK:
+            raise machine.Stop(f"A gift was answered with {answer.status}: {said[:200]!r}")
+
+
+def _sent(
+    server: Server, method: str, path: str, body: str, headers: Mapping[str, str]
+) -> tuple[http.client.HTTPResponse, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.request(method, path, body, dict(headers))
+        answer = connection.getresponse()
+        return answer, answer.read()
+    finally:
+        connection.close()
 
 
 def _verdict(samples: Sequence[Sample], page: str, engine: str) -> Verdict:

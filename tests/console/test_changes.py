@@ -131,7 +131,7 @@ def test_where_few_are_found_it_says_how_far_it_looked(
 def test_a_change_of_very_much_is_brief_in_the_list_and_whole_on_its_page(world: World, root: Keeper) -> None:
     created = next(each.seq for each in world.ledger() if each.kind == "player_created")
     listed = root.page(f"{CHANGES}?kind=player_created")
-    assert re.search(r"and \d+ more", listed.text)
+    assert "and more" in listed.text
     assert "ann-face.png" not in listed.text
     shown = root.page(f"{CHANGES}/{created}").text
     assert "more" not in shown

@@ -83,7 +83,7 @@ async def show(request: Request) -> bytes:
         "changes.html",
         sought=sought,
         kinds={title: kinds for title, kinds in KINDS.items() if title != "Accounts" or _sees_accounts(request)},
-        entries=[brief(each) for each in await entries(request, page.changes, page.undone)],
+        entries=[brief(each) for each in await entries(request, page.changes, page.undone, BRIEF + 1)],
         problem=problem,
         reached=reached,
         newest="" if "before" not in request.query else address("/console/changes", sought),
@@ -164,9 +164,11 @@ async def _list(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerato
     yield end
 
 
-async def entries(request: Request, changes: Sequence[Told], undone: Mapping[int, int]) -> list[Entry]:
-    """With undo for those who may, on what can be taken back and is not yet."""
-    found = await differences.lines(request.keeper, [(each.before, each.after) for each in changes])
+async def entries(
+    request: Request, changes: Sequence[Told], undone: Mapping[int, int], most: int | None = None
+) -> list[Entry]:
+    """With undo for those who may, on what can be taken back and is not yet; `most`: lines of each."""
+    found = await differences.lines(request.keeper, [(each.before, each.after) for each in changes], most)
     rights = request.caller.rights
     return [
         Entry(told, lines, by, by is None and undo.undoable(told) and undo.needed(told) <= rights)
@@ -177,8 +179,9 @@ async def entries(request: Request, changes: Sequence[Told], undone: Mapping[int
 
 def brief(entry: Entry) -> Entry:
     """Of a change of very much, its beginning: its own page has the rest."""
-    more = len(entry.lines) - BRIEF
-    return entry if more <= 1 else entry._replace(lines=[*entry.lines[:BRIEF], Line(f"and {more} more", "", "")])
+    return (
+        entry if len(entry.lines) <= BRIEF else entry._replace(lines=[*entry.lines[:BRIEF], Line("and more", "", "")])
+    )
 
 
 def address(path: str, sought: Mapping[str, str], **more: str) -> str:

@@ -1,6 +1,7 @@
 """What a change changed, line by line, in words: before and after."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple, cast
 
 from gamekeeper.console import pages
@@ -13,6 +14,7 @@ from gamekeeper.store.engine import Reading
 
 NOTHING = "—"
 MANY = "\u00d7"  # the multiplication sign
+OTHER = "another one"  # as many of the same item, but with other buffs or in another bag
 PLACES = {place: place.capitalize() for place in (INVENTORY, BANK)}
 WORDS = {
     "class_id": "Class",
@@ -44,12 +46,12 @@ class Names(NamedTuple):
         return entry.name if entry and entry.name else each
 
 
-async def lines(keeper: Keeper, changes: Sequence[tuple[Side, Side]]) -> list[list[Line]]:
-    """Of each change, given by its two sides."""
+async def lines(keeper: Keeper, changes: Sequence[tuple[Side, Side]], most: int | None = None) -> list[list[Line]]:
+    """Of each change, given by its two sides; `most`: its first so many."""
     read = keeper.changes.spelling.read_trace
     traces = [(read(before) if before else Trace(), read(after) if after else Trace()) for before, after in changes]
     names = await names_of(keeper.store, [side for sides in traces for side in sides])
-    return [_lines(before, after, names) for before, after in traces]
+    return [list(islice(_changed(before, after, names), most)) for before, after in traces]
 
 
 async def names_of(tx: Reading, sides: Iterable[Trace]) -> Names:
@@ -64,28 +66,29 @@ async def names_of(tx: Reading, sides: Iterable[Trace]) -> Names:
     return Names({kind: await catalogue.by_id(tx, kind, ids) if ids else {} for kind, ids in wanted.items()})
 
 
-def _lines(before: Trace, after: Trace, names: Names) -> list[Line]:
+def _changed(before: Trace, after: Trace, names: Names) -> Iterator[Line]:
+    """What is the same on both sides did not change: it is left out."""
+    return (each for each in _lines(before, after, names) if each.before != each.after)
+
+
+def _lines(before: Trace, after: Trace, names: Names) -> Iterator[Line]:
+    """One by one: a list shows the first few of what may be thousands."""
     fields = [{**side.player, **side.user, **side.catalogue} for side in (before, after)]
-    found = [
-        Line(_word(name), *(_field(name, side.get(name), names) for side in fields))
-        for name in dict.fromkeys([*fields[0], *fields[1]])
-    ]
-    found += [
-        Line(f"Bag {bag[:8]}", _size(before.bags.get(bag)), _size(after.bags.get(bag)))
-        for bag in sorted(before.bags.keys() | after.bags.keys())
-    ]
+    for name in dict.fromkeys([*fields[0], *fields[1]]):
+        yield Line(_word(name), *(_field(name, side.get(name), names) for side in fields))
+    for bag in sorted(before.bags.keys() | after.bags.keys()):
+        yield Line(f"Bag {bag[:8]}", _size(before.bags.get(bag)), _size(after.bags.get(bag)))
     for spot in sorted(before.slots.keys() | after.slots.keys()):
-        found.append(Line(where(spot), _stack(before.slots.get(spot), names), _stack(after.slots.get(spot), names)))
+        yield Line(where(spot), *_stacks(before.slots.get(spot), after.slots.get(spot), names))
     for slot in sorted(before.spells.keys() | after.spells.keys()):
         sides = (_spell(before.spells.get(slot), names), _spell(after.spells.get(slot), names))
-        found.append(Line(f"Spell slot {slot}", *sides))
+        yield Line(f"Spell slot {slot}", *sides)
     for each in sorted(before.variables.keys() | after.variables.keys()):
         sides = (_plain(before.variables.get(each)), _plain(after.variables.get(each)))
-        found.append(Line(names.of("variables", each), *sides))
+        yield Line(names.of("variables", each), *sides)
     for each in sorted(before.sums.keys() | after.sums.keys()):
         sides = (_plain(before.sums.get(each)), _plain(after.sums.get(each)))
-        found.append(Line(names.of("items", each), *sides))
-    return found
+        yield Line(names.of("items", each), *sides)
 
 
 def where(spot: Spot) -> str:
@@ -95,6 +98,11 @@ def where(spot: Spot) -> str:
 
 def _word(name: str) -> str:
     return WORDS.get(name) or name.replace("_", " ").capitalize()
+
+
+def _stacks(before: Stack | None, after: Stack | None, names: Names) -> tuple[str, str]:
+    was, now = _stack(before, names), _stack(after, names)
+    return was, f"{now}, {OTHER}" if was == now and before != after else now
 
 
 def _stack(stack: Stack | None, names: Names) -> str:
