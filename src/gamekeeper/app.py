@@ -1,6 +1,7 @@
 """The composition root: settings → store → keeper → app."""
 
 import asyncio
+import gc
 import multiprocessing
 import signal
 import threading
@@ -135,6 +136,8 @@ class Upkeep:
         await self._keeper.store.limit(self._keeper.settings.statement_seconds)  # all that may take long is done
         self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
         self._give_back = _on_stop(self._keeper.feed.stop)
+        gc.collect()
+        gc.freeze()  # what is here now stays: a collection that walks through all of it holds every request up
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -145,6 +148,7 @@ class Upkeep:
         await self._keeper.store.close()
         self._keeper.passwords.close()
         self._give_back()
+        gc.unfreeze()
 
     async def note_use(self) -> None:
         """Which tokens were used: never on a request's own path."""

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +40,21 @@ def test_a_life(tmp_path: Any) -> None:
     keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
     sent = asyncio.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+
+def test_collections_leave_alone_what_was_there_at_the_start(tmp_path: Any) -> None:
+    keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
+    frozen: list[bool] = []
+
+    async def receive() -> Any:
+        frozen.append(gc.get_freeze_count() > 0)
+        return {"type": "lifespan.startup" if len(frozen) == 1 else "lifespan.shutdown"}
+
+    async def send(_: Any) -> None:
+        pass
+
+    asyncio.run(app.build(keeper)({"type": "lifespan"}, receive, send))
+    assert [*frozen, gc.get_freeze_count() > 0] == [False, True, False]
 
 
 def test_what_cannot_start_does_not_serve(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
