@@ -146,5 +146,5 @@ def test_what_needs_a_script_is_not_there_without(visit: Visit, sqlite_demo: Dem
     me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
     me.go("/console")
     me.page.locator(".who summary").click()
-    me.page.get_by_role("button", name="Sign out everywhere").wait_for()
+    me.page.get_by_role("link", name="Sign out everywhere").wait_for()
     assert not me.page.get_by_text("Light or dark").is_visible()

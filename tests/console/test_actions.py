@@ -186,6 +186,13 @@ def test_only_ones_own_changes_are_shown_as_done(world: World, root: Keeper) -> 
     assert "items given" not in signed_in(world, "Clerk").page(f"/console/done/{request_id}").text
 
 
+@pytest.mark.parametrize(("quantity", "opened"), [(5, True), (8 * 1_000_000, False)])
+def test_what_was_done_is_open_unless_it_is_long(world: World, root: Keeper, quantity: int, opened: bool) -> None:  # noqa: FBT001 - a case
+    root.act("POST", GIVE, {**COINS, "quantity": quantity})
+    page = root.page(f"/console/done/{world.ledger()[-1].request_id}")
+    assert ["open" in each for tag, each in page.tags if tag == "details" and "class" not in each] == [opened]
+
+
 def test_however_many_changes_others_make_ones_own_are_found(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,6 +292,15 @@ def test_there_is_no_change_without_a_reason(world: World, root: Keeper, reason:
     assert answer.status == 400
     assert "The field 'reason' is missing." in said(answer)
     assert everything(world) == before
+
+
+def test_who_says_that_there_is_no_line_is_not_believed(world: World, root: Keeper) -> None:
+    """Else that would be a way around the reason."""
+    nothing = Page(root.preview("DELETE", "/api/oauth/token/Ann").raw.decode()).form(ACT, "Do it").fields["seen"]
+    shown, before = root.preview("POST", GIVE, COINS), everything(world)
+    again = root.confirm(shown, "", seen=nothing)
+    assert (again.status, everything(world) == before) == (409, True)
+    assert "reason" in Page(again.raw.decode()).form(ACT, "Do it").fields
 
 
 @pytest.mark.parametrize("deed", ["ban", "mute", "kick"])

@@ -150,8 +150,10 @@ def test_a_write_of_which_the_ledger_keeps_nothing_says_so(world: World, root: K
     tried = run(root, "PUT /api/link/v1/servers/[server]", **fields)
     said = "Done. The ledger keeps no line of this, so there is no undo."
     assert said not in tried.text
-    assert said in Page(confirm(root, tried, reason="it came back").raw.decode()).text
-    assert said not in Page(confirm(root, tried, reason="it came back").raw.decode()).text
+    assert "The ledger keeps no line of this: no reason is asked for." in tried.text
+    assert "reason" not in tried.form(RUN, "Do it").fields
+    assert said in Page(confirm(root, tried).raw.decode()).text
+    assert said not in Page(confirm(root, tried).raw.decode()).text
     assert world.ledger() == before
     assert said not in run(root, SHOW, **{"path.lookupKey": "ann"}).text
 

@@ -120,7 +120,7 @@ def test_what_games_publish_is_a_line_too(world: World, root: Keeper) -> None:
     for kind in ("variables", "spells", "items"):
         entry = {"Id": COIN.id, "Name": "Thing", "Type": "Integer", "Stackable": True}
         assert put_catalogue(world, kind, [entry]).status == 200
-    assert "catalogue put Items: 1 entries → 1 entries by Server (game)" in root.page("/console").text
+    assert "catalogue put Items: 1 entries → 1 entries, changed by Server (game)" in root.page("/console").text
 
 
 def test_accounts_are_for_those_who_may_know_of_them(world: World, keeper: Callable[[str], Keeper]) -> None:

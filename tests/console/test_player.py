@@ -104,8 +104,10 @@ def test_slots_with_all_that_is_known_of_them(root: Keeper) -> None:
         "Slot 2, worn as weapon",
         "Attack +1 Ability power +2 Defense +3 Magic resist +4 Speed +5",
         f"Bag {people.ANNS_POUCH}",
+        "Take how many, from the lowest slots first",
     ):
         assert seen in page.text, seen
+    assert page.text.count("Only the inventory can be given to and taken from here.") == len(["bank-0", "pouch-1"])
     assert page.links[people.ANNS_POUCH] == f"#grid-{people.ANNS_POUCH}"
     described = {attributes["aria-describedby"] for _, attributes in page.tags if "aria-describedby" in attributes}
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
@@ -299,7 +301,9 @@ def test_as_it_was_at_a_time_and_nothing_can_be_done_there(root: Keeper, world: 
     assert paths(page) == set()
 
 
-@pytest.mark.parametrize(("at", "status"), [("yesterday", 400), ("1", 404), ("-1", 400), ("9" * 30, 400)])
+@pytest.mark.parametrize(
+    ("at", "status"), [("yesterday", 400), ("1", 404), ("-1", 400), ("9" * 30, 400), ("999", 400), ("2999-01-01", 400)]
+)
 def test_a_moment_that_is_none(root: Keeper, at: str, status: int) -> None:
     answer = root.get(f"{ANN}?at={at}")
     assert answer.status == status

@@ -68,6 +68,13 @@ def test_the_only_exact_one_is_opened(root: Keeper, text: str, place: str) -> No
     assert (answer.status, answer.headers.get("location")) == (303, f"/console/{place}")
 
 
+@pytest.mark.parametrize("text", ["fireb", "ireball"])
+def test_so_is_the_only_one_that_is_found(root: Keeper, text: str) -> None:
+    answer = root.get(f"/console/search?q={text}")
+    place = f"/console/catalogue?kind=spells&id={people.FIREBALL.id}"
+    assert (answer.status, answer.headers.get("location")) == (303, place)
+
+
 def test_several_are_listed_the_best_first(root: Keeper) -> None:
     page = root.page("/console/search?q=ann")
     assert page.text.index("Ann Characters level 12 exactly") < page.text.index("Ann Accounts ann@example.test exactly")

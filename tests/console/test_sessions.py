@@ -11,6 +11,7 @@ from markup import Page
 
 import people
 from gamekeeper import app
+from gamekeeper.console import tokens
 from gamekeeper.console.routes import PAGES
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Intent
@@ -18,7 +19,7 @@ from gamekeeper.game.passwords import wire_form
 from gamekeeper.http.caller import Callers
 from world import Answer, World
 
-SIGN_IN = "/console/sign-in"
+SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
 WRONG = "The user name or password is wrong, or the refresh token is not good any more."
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 SOMEBODY = "/console/done/none"  # a page that is there as long as there is a console
@@ -210,13 +211,48 @@ def test_signing_out_ends_the_session(world: World, root: Keeper) -> None:
     assert world.get("/api/v1/players").status == 200
 
 
-def test_signing_out_everywhere_ends_all(world: World, root: Keeper) -> None:
+@pytest.mark.parametrize(
+    ("ends", "programs", "says"), [("sessions", 200, "programs go on"), ("all", 401, "log in again")]
+)
+def test_signing_out_everywhere_ends_what_was_chosen(
+    world: World, root: Keeper, ends: str, programs: int, says: str
+) -> None:
+    """The sessions, unless one chooses more; others' stay."""
     other, clerk = signed_in(world, "Root"), signed_in(world, "Clerk")
-    assert root.post("/console/sign-out", {"everywhere": "yes"}).status == 303
+    page = root.page(root.page(SOMEBODY).links["Sign out everywhere"])
+    assert "2 console sessions of Root, with this one" in page.text
+    assert "The same, and 1 token of a program: whatever runs with it stops working" in page.text
+    form = page.form(SIGN_OUT, "Sign out everywhere")
+    assert form.fields["ends"] == "sessions"
+    assert world.get("/api/v1/players").status == 200  # nothing ends by looking
+    answer = root.post(SIGN_OUT, {**form.fields, "ends": ends})
+    assert "gamekeeper=; Path=/console; Max-Age=0" in answer.headers["set-cookie"]
+    assert says in Keeper(world).page(answer.headers["location"]).text
     assert sent_to_sign_in(root.get(SOMEBODY))
     assert sent_to_sign_in(other.get(SOMEBODY))
-    assert world.get("/api/v1/players").status == 401
+    assert world.get("/api/v1/players").status == programs
     assert not sent_to_sign_in(clerk.get(SOMEBODY))
+
+
+def test_who_has_no_program_has_nothing_to_choose(world: World, root: Keeper) -> None:
+    world.sql("UPDATE tokens SET revoked_at = 1 WHERE idle_ms IS NULL")
+    page = root.page(SIGN_OUT)
+    assert "1 console session of Root will end, with this one." in page.text
+    assert page.form(SIGN_OUT, "Sign out everywhere").fields["ends"] == "sessions"
+
+
+def test_more_tokens_than_are_counted_are_not_said_to_be_all(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "WINDOW", 1)
+    monkeypatch.setattr(tokens, "WINDOWS", 1)
+    page = root.page(SIGN_OUT)
+    assert "at least 1 console session of Root" in page.text
+    assert "at least 0 tokens of programs" in page.text
+
+
+def test_nothing_ends_by_a_word_that_nobody_offered(root: Keeper) -> None:
+    assert root.post(SIGN_OUT, {"ends": "everything"}).status == 400
+    assert not sent_to_sign_in(root.get(SOMEBODY))
+    assert "signed out" not in Keeper(root.world).page(f"{SIGN_IN}?ended=everything").text
 
 
 # --- Roles -----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from keepers import ACT, Keeper
+from markup import Page
 
 import people
 from gamekeeper.console import tokens
@@ -74,6 +75,29 @@ def test_revoked_from_the_list(world: World, root: Keeper) -> None:
     done = root.confirm(root.post(ACT, form.fields, csrf=form.fields["csrf"]), "leaked")
     assert done.headers["location"].startswith("/console/tokens?account=Shop&done=")
     assert world.get("/api/v1/players", by="Shop").status == 401
+
+
+def test_what_is_about_to_end_is_named(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
+    """Whose it is, of what kind, when it was last used; and no reason is asked for that nothing would keep."""
+    path, before = "/console/tokens?account=Shop", world.ledger()
+    world.sql("UPDATE tokens SET last_used = 1700000000000, read_only = id = id WHERE idle_ms IS NULL")
+    world.sql("UPDATE users SET name = '<i>Shop' WHERE name = 'Shop'")
+    form = root.page(path.replace("Shop", people.USER_IDS["Shop"])).form(ACT, "Revoke")
+    preview = Page(root.post(ACT, form.fields).raw.decode())
+    assert "<i>Shop: service, read-only, last used 2023-11-14 22:13:20 UTC." in preview.text
+    assert "no reason is asked for, and there is no undo" in preview.text
+    sent = preview.form(ACT, "Do it").fields
+    assert "reason" not in sent
+    assert root.post(ACT, sent).status == 303
+    assert world.get("/api/v1/players", by="Shop").status == 401
+    assert world.ledger() == before
+    shop = keeper("Shop")
+    mine = shop.page("/console/me").form(ACT, "Revoke all of them")
+    assert "All tokens of <i>Shop" in Page(shop.post(ACT, mine.fields).raw.decode()).text
+    own = root.page("/console/tokens?account=Root").form(ACT, "Revoke")
+    assert "It is this session: you will be signed out." in Page(root.post(ACT, own.fields).raw.decode()).text
+    theirs = root.page(f"/console/accounts/{people.USER_IDS['Clerk']}").form(ACT, "Revoke all")
+    assert "All tokens of Clerk" in Page(root.post(ACT, theirs.fields).raw.decode()).text
 
 
 def test_page_by_page(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:

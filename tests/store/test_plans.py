@@ -149,6 +149,7 @@ def test_the_newest_tokens_and_mails_are_found_without_looking_at_the_others(wor
     for statement, values in (
         (tokens.SQL.newest, (PLAYERS, ZERO, 50, None)),
         (tokens.SQL.newest, (PLAYERS, ZERO, 50, shop)),
+        (tokens.SQL.revoke_sessions, (USER_IDS["Clerk"],)),
         (mails.SQL.newest, (PLAYERS, ZERO, 50)),
     ):
         found = _growing(world, statement.text(engine, WORDS[engine]), values)

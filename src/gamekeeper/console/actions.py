@@ -14,6 +14,7 @@ from gamekeeper.console import changes, differences, inside, pages, sessions
 from gamekeeper.console.inside import Call
 from gamekeeper.console.refusals import again
 from gamekeeper.game.changes import seen
+from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
 from gamekeeper.game.history import undone_by
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
@@ -31,6 +32,8 @@ OF_ONE = 50
 OURS = re.compile(r"[0-9a-f]{24,}", re.ASCII)  # the id of a request, as asgi.py makes it
 ALREADY = "already"  # in place of the id of a request that was not the first to do it
 UNWRITTEN = "unwritten"  # and of one of which the ledger keeps nothing
+COMES_TO = {PlayerDeleted.kind: "deletes {} with all it holds", PlayerCreated.kind: "brings {} back"}  # as an undo
+NO_LINE = seen(())  # of what leaves no line in the ledger, where a reason would be kept
 
 
 class Form(NamedTuple):
@@ -82,9 +85,9 @@ async def _of_request(request: Request, request_id: str) -> list[Told]:
 def read(request: Request, raw: bytes) -> Form:
     fields = sessions.own_fields(request, raw)
     confirmed = fields.get("confirmed") == "yes"
-    for needed in ("method", "path", *(["reason", "key", "seen"] if confirmed else [])):
-        if not fields.get(needed, "").strip():
-            raise MissingField(field=needed)
+    require(fields, "method", "path")
+    if confirmed:
+        require_confirmation(fields)
     asks = tuple(each for each in fields.get("ask", "").split(",") if each)
     body: dict[str, object] = {
         name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value
@@ -106,6 +109,17 @@ def read(request: Request, raw: bytes) -> Form:
     return Form(call, pages.local(fields.get("back", "")), asks, confirmed, fields)
 
 
+def require_confirmation(fields: Mapping[str, str]) -> None:
+    """Nobody is asked why where it would be kept nowhere; should there be a line after all, nothing is done."""
+    require(fields, "key", "seen", *([] if fields.get("seen") == NO_LINE else ["reason"]))
+
+
+def require(fields: Mapping[str, str], *names: str) -> None:
+    for each in names:
+        if not fields.get(each, "").strip():
+            raise MissingField(field=each)
+
+
 async def _preview(request: Request, form: Form, refusal: Refusal | None = None) -> bytes:
     tried = await inside.call(request, form.call._replace(dry_run=True, expected=None, key=""))
     lines = await differences.lines(request.keeper, [(each.before, each.after) for each in tried.entries])
@@ -114,7 +128,9 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
         return pages.answer(request, {"changes": found, "seen": seen(tried.entries)})
     problem = f"{refusal.message} This is what would happen now:" if refusal else ""
     found = list(zip(await _whose(request, tried.entries), lines, strict=True))
-    return _asked(request, form, key=new_guid(), seen=seen(tried.entries), problem=problem, changes=found)
+    return _asked(
+        request, form, tried.entries, key=new_guid(), seen=seen(tried.entries), problem=problem, changes=found
+    )
 
 
 async def _whose(request: Request, entries: Sequence[Entry]) -> list[str]:
@@ -131,23 +147,36 @@ def _refused(request: Request, form: Form, refusal: Refusal) -> bytes:
     problem = again(refusal)
     if pages.wants_json(request) or not problem:
         return pages.refused(request, refusal)
-    return _asked(request, form, key=form.call.key, seen=form.call.expected, problem=problem, changes=None)
+    return _asked(request, form, (), key=form.call.key, seen=form.call.expected, problem=problem, changes=None)
 
 
-def _asked(request: Request, form: Form, **more: object) -> bytes:
-    """Whether it shall be done, and why."""
-    route, _ = inside.find(form.call.method, form.call.path)
+def _asked(request: Request, form: Form, entries: Sequence[Entry], **more: object) -> bytes:
+    """Whether it shall be done, and why; `entries`: what the ledger would say, as far as that is known."""
     return pages.render(
         request,
         "preview.html",
-        title=summary(route.handler.__doc__),
+        title=_title(request, form.call, entries),
+        deletes=any(each.kind == PlayerDeleted.kind for each in entries),
         call=form.call,
         sent={name: value for name, value in form.fields.items() if name.startswith(BODY)},
         asks=form.asks,
         back=form.back,
+        about=form.fields.get("about", ""),  # which one is meant, as the page had it
+        no_line=NO_LINE,
         reason=form.call.reason or form.fields.get(REASON, "").strip(),  # nobody types the same twice
         **more,
     )
+
+
+def _title(request: Request, call: Call, entries: Sequence[Entry]) -> str:
+    """What is done; of an undo that makes a character go or come, just that: nobody sees it among its many lines."""
+    read = request.keeper.changes.spelling.read_trace
+    for each in entries:
+        if each.undoes and each.kind in COMES_TO:
+            name = read(each.before or each.after or "{}").player.get("name")
+            return f"Undo change {each.undoes}: this {COMES_TO[each.kind].format(name)}"
+    route, _ = inside.find(call.method, call.path)
+    return summary(route.handler.__doc__)
 
 
 async def _outcome(request: Request) -> bytes:

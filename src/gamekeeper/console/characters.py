@@ -7,6 +7,7 @@ from gamekeeper.console import lists, pages
 from gamekeeper.game.players import Player
 from gamekeeper.game.search import PLAYERS
 from gamekeeper.http.request import Request
+from gamekeeper.store import users
 from gamekeeper.store.players import Record
 
 
@@ -19,9 +20,19 @@ class Character(NamedTuple):
 
 async def show(request: Request) -> bytes:
     records, beside = await lists.searched(request, PLAYERS)
-    return pages.render(request, "characters.html", characters=read(request, records), **beside)
+    characters = read(request, records)
+    owners = await _owners(request, characters)
+    return pages.render(request, "characters.html", characters=characters, owners=owners, **beside)
 
 
 def read(request: Request, records: Iterable[Record]) -> list[Character]:
     spelling = request.keeper.changes.spelling
     return [Character(spelling.read_player(each.document, each.last_online), each) for each in records]
+
+
+async def _owners(request: Request, characters: Iterable[Character]) -> dict[str, str]:
+    """The names of their accounts by id, for those who may see accounts."""
+    if "users.query" not in request.caller.rights:
+        return {}
+    found = await users.of_ids(request.keeper.store, {each.player.user_id for each in characters})
+    return {each.id: each.name for each in found}

@@ -14,7 +14,7 @@ from gamekeeper.store.engine import Reading
 
 NOTHING = "—"
 MANY = "\u00d7"  # the multiplication sign
-OTHER = "another one"  # as many of the same item, but with other buffs or in another bag
+OTHERWISE = "changed"  # as many as before, and not the same: an item with other buffs, entries that say something else
 PLACES = {place: place.capitalize() for place in (INVENTORY, BANK)}
 WORDS = {
     "class_id": "Class",
@@ -75,11 +75,13 @@ def _lines(before: Trace, after: Trace, names: Names) -> Iterator[Line]:
     """One by one: a list shows the first few of what may be thousands."""
     fields = [{**side.player, **side.user, **side.catalogue} for side in (before, after)]
     for name in dict.fromkeys([*fields[0], *fields[1]]):
-        yield Line(_word(name), *(_field(name, side.get(name), names) for side in fields))
+        values = [side.get(name) for side in fields]
+        yield _line(_word(name), *(_field(name, each, names) for each in values), same=values[0] == values[1])
     for bag in sorted(before.bags.keys() | after.bags.keys()):
         yield Line(f"Bag {bag[:8]}", _size(before.bags.get(bag)), _size(after.bags.get(bag)))
     for spot in sorted(before.slots.keys() | after.slots.keys()):
-        yield Line(where(spot), *_stacks(before.slots.get(spot), after.slots.get(spot), names))
+        was, now = before.slots.get(spot), after.slots.get(spot)
+        yield _line(where(spot), _stack(was, names), _stack(now, names), same=was == now)
     for slot in sorted(before.spells.keys() | after.spells.keys()):
         sides = (_spell(before.spells.get(slot), names), _spell(after.spells.get(slot), names))
         yield Line(f"Spell slot {slot}", *sides)
@@ -100,9 +102,9 @@ def _word(name: str) -> str:
     return WORDS.get(name) or name.replace("_", " ").capitalize()
 
 
-def _stacks(before: Stack | None, after: Stack | None, names: Names) -> tuple[str, str]:
-    was, now = _stack(before, names), _stack(after, names)
-    return was, f"{now}, {OTHER}" if was == now and before != after else now
+def _line(what: str, before: str, after: str, *, same: bool) -> Line:
+    """`same`: also in what the words do not say."""
+    return Line(what, before, after if same or before != after or after == NOTHING else f"{after}, {OTHERWISE}")
 
 
 def _stack(stack: Stack | None, names: Names) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from gamekeeper.console import curl, differences, inside, operations, pages, refusals, sessions
-from gamekeeper.console.actions import REASON
+from gamekeeper.console.actions import NO_LINE, REASON, require_confirmation
 from gamekeeper.console.inside import Call
 from gamekeeper.console.operations import BODY, HIDDEN, NUMBER, PASSWORD, PATH, QUERY, VALUE, WHOLE, Field, Operation
 from gamekeeper.console.refusals import NoSuchPage
@@ -90,6 +90,7 @@ def _render(
         secrets=secrets,
         reason=fields.get("reason", "") or fields.get(REASON, "").strip(),
         again=again,
+        no_line=NO_LINE,
         key=call.key if again else new_guid(),
         seen=call.expected if again else seen(outcome.entries) if outcome else "",
         **more,
@@ -118,10 +119,8 @@ def _call(operation: Operation, fields: Fields) -> Call:
         return call
     if fields.get("confirmed") != "yes":
         return call._replace(dry_run=True)
-    for needed in ("reason", "key", "seen"):
-        if not fields.get(needed, "").strip():
-            raise MissingField(field=needed)
-    return call._replace(reason=fields["reason"].strip(), key=fields["key"], expected=fields["seen"])
+    require_confirmation(fields)
+    return call._replace(reason=fields.get("reason", "").strip(), key=fields["key"], expected=fields["seen"])
 
 
 def _sent(

@@ -85,6 +85,7 @@ PAGES: tuple[Route, ...] = (
     page("", overview.show),
     page("/health", health.show),
     form("/health/examine", health.examine, MANAGE),
+    page("/sign-out", entrance.ask),
     form("/sign-out", entrance.sign_out),
     form("/act", actions.act),
     page("/done/[requestId]", actions.done),

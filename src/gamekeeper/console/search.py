@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 from gamekeeper.console import pages
 from gamekeeper.console.menu import QUERY
 from gamekeeper.game import finder
-from gamekeeper.game.finder import ENTRIES, EXACT, ID, Found
+from gamekeeper.game.finder import ENTRIES, EXACT, ID, NEAR, Found
 from gamekeeper.http.request import Request
 
 SUGGESTED, SHOWN = 10, 50
@@ -47,11 +47,12 @@ async def suggest(request: Request) -> bytes:
 
 
 async def show(request: Request) -> bytes:
-    """The thing itself, when it is the only one that is called exactly so."""
+    """The thing itself, when it is the only one that is called exactly so, or the only one at all and no guess."""
     hits = await _find(request, SHOWN)
     exact = [each for each in hits if each.how in {HOW[ID], HOW[EXACT]}]
-    if len(exact) == 1:
-        return pages.redirect(request, exact[0].href)
+    sure = exact or [each for each in hits if hits[-1].how != HOW[NEAR]]  # guesses are the last
+    if len(sure) == 1:
+        return pages.redirect(request, sure[0].href)
     return pages.render(request, "search.html", q=_typed(request), hits=hits, titles=TITLES)
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple, TypeVar
 from gamekeeper.game import characters, lookup
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted, World
 from gamekeeper.game.inventory import Spot, Stack
-from gamekeeper.game.refusals import HistoryTooLong, HistoryTrimmed, NoSuchPlayer, NotThereThen
+from gamekeeper.game.refusals import BadField, HistoryTooLong, HistoryTrimmed, NoSuchPlayer, NotThereThen
 from gamekeeper.game.spelling import Spelling, Trace
-from gamekeeper.store import feed, history, imports, ledger, players
+from gamekeeper.store import clock, feed, history, imports, ledger, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import LETTERS, NEVER, Filter, Step, Told
 
@@ -17,7 +17,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 WINDOW = 5_000  # rows looked at in one go
 WINDOWS = 4  # such goes in one request: who wants to look further back asks again from there
-CLOCK_SLACK_MS = 60_000  # transactions that were begun in one order may be numbered in another
+CLOCK_SLACK_MS = 60_000  # transactions that were begun in one order may be numbered in another; clocks differ too
 BACK = 250  # rows of a character read in one go
 FURTHEST = 5_000  # of them that are taken back to see an earlier moment
 HIDDEN = ""  # in place of an account's name
@@ -112,6 +112,7 @@ async def belongings(tx: Reading, key: str, moment: Moment, spelling: Spelling) 
 
 async def _go_back(tx: Reading, player_id: str, held: _Held, moment: Moment, spelling: Spelling) -> int:
     """To the number that is returned: of the last change that stays."""
+    await _require_past(tx, moment)
     await _require_kept(tx, moment)
     most = PASSED * FURTHEST
     # by the newest change until that time: those before it that say a later one waited for their turn
@@ -133,6 +134,14 @@ async def _brought_in_after(tx: Reading, player_id: str, moment: Moment, since: 
         return False
     following = await history.first_from(tx, since + 1) if moment.at is None else (0, moment.at + 1)
     return following is not None and await imports.any_from(tx, following[1])
+
+
+async def _require_past(tx: Reading, moment: Moment) -> None:
+    """Nobody is told how it was at a moment that is still to come; clocks may differ a little."""
+    if moment.seq is not None and moment.seq > (last := await ledger.last(tx)):
+        raise BadField(field="at", problem=f"must be the number of a change that has been made, {last} at most")
+    if moment.at is not None and moment.at > await clock.now(tx) + CLOCK_SLACK_MS:
+        raise BadField(field="at", problem="must be a time that has passed; leave it out to see what is there now")
 
 
 async def _require_kept(tx: Reading, moment: Moment) -> None:

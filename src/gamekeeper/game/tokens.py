@@ -122,6 +122,16 @@ async def revoke_all(tx: Reading, name: str) -> Decision[User]:
     return Decision([Untraced(revoke)], user, about=(None, user.id))
 
 
+async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
+    """What people have open in browsers; programs go on."""
+    user = await lookup.locked_user(tx, name)
+
+    async def revoke(tx: Writing) -> None:
+        tokens.revoke_sessions(tx, user.id)
+
+    return Decision([Untraced(revoke)], user, about=(None, user.id))
+
+
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
     """By its refresh token or its public id."""
     user = await lookup.locked_user(tx, name)

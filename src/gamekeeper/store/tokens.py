@@ -110,6 +110,11 @@ def revoke_of_user(tx: Writing, user_id: str) -> None:
     tx.later(SQL.revoke_of_user, user_id)
 
 
+def revoke_sessions(tx: Writing, user_id: str) -> None:
+    """Those of people in a browser; what programs have stays."""
+    tx.later(SQL.revoke_sessions, user_id)
+
+
 async def find_of_user(tx: Reading, user_id: str, token_id: str, refresh_hash: str) -> str | None:
     row = await tx.one(SQL.find_of_user, user_id, token_id, refresh_hash)
     return row[0] if row else None

@@ -30,6 +30,12 @@ UPDATE tokens SET revoked_at = {now} WHERE family_id = $1 AND revoked_at IS NULL
 INSERT INTO token_rounds (user_id, number, began_at) VALUES ($1, 1, {now})
 ON CONFLICT (user_id) DO UPDATE SET number = token_rounds.number + 1, began_at = excluded.began_at;
 
+-- name: revoke_sessions
+UPDATE tokens SET revoked_at = {now}
+WHERE id IN (SELECT id FROM tokens
+             WHERE user_id = $1 AND idle_ms IS NOT NULL AND revoked_at IS NULL AND access_expires > {now}
+             ORDER BY id {for_update});
+
 -- name: find_of_user
 SELECT id FROM tokens WHERE user_id = $1 AND (id = $2 OR refresh_hash = $3);
 

@@ -49,7 +49,10 @@ function show(dialog, html) {
     dialog.close();
   });
   if (!dialog.open) dialog.showModal();
-  (dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close]"))?.focus();
+  const first = dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close]");
+  first?.focus({ preventScroll: true });
+  first?.select?.(); // a reason that is there already is replaced by what is typed
+  dialog.scrollTop = 0; // what will change is read from its beginning
 }
 
 export function say(place, text) {

@@ -55,6 +55,7 @@ async function showDone() {
   }
   history.replaceState(null, "", clean);
   localTimes(place);
+  if (document.activeElement === document.body) place.querySelector("[tabindex]")?.focus(); // else somebody is typing already
 }
 
 theme();

@@ -1,0 +1,82 @@
+"""What will change, however much it is, and what was done: seen without searching for it.
+
+It is the same on both engines; SQLite is enough.
+"""
+
+from collections.abc import Callable
+
+import pytest
+from demo_server import KEEPER, DemoServer, account_page, player_page
+from playwright.sync_api import expect
+from tour import confirm, offer
+from visitor import Visitor
+
+Visit = Callable[..., Visitor]
+SMALL = 320  # a page of 1280 pixels, four times as large
+LONG = """() => {
+  const [was, now] = document.querySelectorAll('.change > .difference td');
+  was.textContent = 'Moderator';
+  now.textContent = 'Moderator, somebody who sells lanterns, '.repeat(9) + 'x'.repeat(60);
+}"""
+BROKEN = """() => [...document.querySelectorAll('.difference :is(th, td)')].flatMap(each => {
+  const text = each.firstChild, found = [];
+  for (const word of (text?.data ?? '').matchAll(/(?<!\\S)[A-Za-z]{2,10}(?![^\\s,])/g)) {
+    const range = document.createRange();
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    if (range.getClientRects().length > 1) found.push(word[0]);
+  }
+  return found;
+})"""
+
+
+def test_a_long_one_begins_at_its_beginning(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, width=390)
+    me.go(player_page("Pascoe"))
+    me.page.get_by_role("button", name="Delete").click()
+    heading, button = me.dialog.locator("h1"), me.dialog.get_by_role("button", name="Do it")
+    expect(me.dialog.get_by_label("Reason")).to_be_focused()
+    assert me.dialog.evaluate("each => [each.scrollTop, each.scrollHeight > 2 * each.clientHeight]") == [0, True]
+    for to in ("0", "each.scrollHeight / 2", "each.scrollHeight"):
+        me.dialog.evaluate(f"each => {{ each.scrollTop = {to}; }}")
+        for each in (heading, button):
+            expect(each).to_be_in_viewport(ratio=1)
+
+
+def test_typing_replaces_the_reason_that_is_there(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(account_page("Quillon"))
+    ban = me.page.locator("form[data-action]", has=me.page.get_by_role("button", name="Ban", exact=True))
+    ban.get_by_label("Reason").fill("sells lanterns")
+    ban.get_by_role("button", name="Ban", exact=True).click()
+    reason = me.dialog.get_by_label("Reason")
+    expect(reason).to_have_value("sells lanterns")
+    expect(reason).to_be_focused()
+    me.page.keyboard.type("ticket 12")
+    expect(reason).to_have_value("ticket 12")
+
+
+def test_what_was_done_has_the_focus(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page("Ondine"))
+    offer(me, "Moonfern", 1)
+    confirm(me, "a gift")
+    notice = me.page.locator("#done .notice")
+    expect(notice).to_be_focused()
+    expect(notice.get_by_role("table")).to_be_visible()
+
+
+@pytest.mark.parametrize("path", [player_page("Aldwyn"), "/console/mail"])
+def test_nothing_scrolls_sideways_when_it_is_enlarged(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    me = visit(sqlite_demo, KEEPER, width=SMALL)
+    me.go(path)
+    assert me.page.evaluate("document.documentElement.scrollWidth") == SMALL
+
+
+@pytest.mark.parametrize("path", ["/console/changes?before=80", account_page("Quillon")])
+def test_short_words_are_not_broken_where_it_is_narrow(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    me = visit(sqlite_demo, KEEPER, width=390)
+    me.go(path)
+    me.page.evaluate(LONG)
+    assert me.page.evaluate(BROKEN) == []
+    assert me.page.evaluate("document.documentElement.scrollWidth") == 390
