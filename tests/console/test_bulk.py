@@ -177,7 +177,7 @@ def test_a_run_is_one_accounts_where_it_is_named(root: Keeper, keeper: Callable[
     assert give(root, people.ANN, **quoted).status == 200
     assert [each["number"] for each in run_of(root, by=people.USER_IDS["Root"])["rows"]] == mine
     assert [each["number"] for each in run_of(root)["rows"]] == [*theirs, *mine]
-    assert run_of(root, run="ba9876543210")["rows"] == []
+    assert run_of(root, run=RUN[::-1])["rows"] == []
 
 
 def test_a_run_comes_in_pieces(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
