@@ -21,7 +21,6 @@ from server import Server
 
 NO_QUEUE_CAP = "no-queue-cap"
 PEAK_SECONDS, STORM_SECONDS, WINDOW_SECONDS, BACK_SECONDS = 3, 4, 2, 5
-SOON_SECONDS = 2.5  # if it is not back by then, the rest of the five is waited for
 CLIENTS, TIMES = 8, 10
 MANY = 10**6
 UNGUARDED = {"guesses_per_address": MANY}  # here it is not the guessing that is turned away
@@ -79,10 +78,7 @@ def _weather(run: Run, url: str, peak: float) -> Weathered:
     with watched(url) as looks:
         answers = storm.ask(url, run.seed + 1, seconds, "rate", max(1, round(TIMES * peak)))
         over = max(each.sent for each in answers)
-        after = storm.ask(url, run.seed + 2, SOON_SECONDS, "clients", CLIENTS)
-        left = over + BACK_SECONDS - time.monotonic()
-        if _best(after) < BACK * peak and left > WINDOW_SECONDS:
-            after += storm.ask(url, run.seed + 3, left, "clients", CLIENTS)
+        after = storm.ask(url, run.seed + 2, max(1.0, over + BACK_SECONDS - time.monotonic()), "clients", CLIENTS)
     found = Weathered(peak, answers, after, seconds, max(looks))
     if not run.fault and (found.goodput < GOODPUT or found.back < BACK):
         found = replace(found, peak=min(peak, _fresh_peak(run)))
@@ -92,7 +88,7 @@ def _weather(run: Run, url: str, peak: float) -> Weathered:
 def _fresh_peak(run: Run) -> float:
     """Of a server that saw no storm: where it is slower too, it is the machine that became slow."""
     with Server(run.database, **UNGUARDED) as server:
-        return _peak(server.url, run.seed + 4)
+        return _peak(server.url, run.seed + 3)
 
 
 @contextmanager
