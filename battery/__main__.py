@@ -37,7 +37,7 @@ MODULES = (
     "static",
 )
 TRIES = 3  # of a test that misses by the clock alone
-PASSED, FAILED, CAUGHT, MISSED, NOT_RUN, LATE = "passed", "FAILED", "caught", "FAULT NOT CAUGHT", "not run", "late"
+PASSED, FAILED, CAUGHT, MISSED, NOT_RUN = "passed", "FAILED", "caught", "FAULT NOT CAUGHT", "not run"
 TERMINATED = 128 + signal.SIGTERM
 
 
@@ -46,7 +46,6 @@ class Tally:
     verdicts: list[str] = field(default_factory=list[str])
     figures: list[tuple[str, str, Figure]] = field(default_factory=list[tuple[str, str, Figure]])
     left_out: bool = False  # something that might have run
-    busy: bool = False  # a miss by the clock is no failure
 
     def good(self, *, everything: bool) -> bool:
         return not {FAILED, MISSED} & {*self.verdicts} and not (everything and self.left_out)
@@ -58,17 +57,9 @@ class Tally:
 @click.option("--fault", help="One seeded fault, which must be caught; 'none': no fault at all.")
 @click.option("--seed", type=int, help="Of everything random; a new one unless told.")
 @click.option("--long", "seconds", type=int, metavar="SECONDS", help="The long forms, each for about so long.")
-@click.option("--busy", is_flag=True, help="The machine is not ours alone: the clock by itself fails nothing.")
 @click.option("--all", "everything", is_flag=True, help="What cannot be run here has failed; Patroni may be left out.")
 def main(
-    only: str,
-    engine: str | None,
-    fault: str | None,
-    seed: int | None,
-    seconds: int | None,
-    *,
-    busy: bool,
-    everything: bool,
+    only: str, engine: str | None, fault: str | None, seed: int | None, seconds: int | None, *, everything: bool
 ) -> None:
     """The battery: exit code 0 when every test passes and every seeded fault is caught."""
     wanted = [each for each in only.split(",") if each]
@@ -77,12 +68,12 @@ def main(
     due = [(case, on, seeded) for case in chosen for on, seeded in runs(case, engine, fault)]
     if not due:
         raise click.UsageError("No test is like that; `make battery` without ONLY, ENGINE and FAULT runs them all.")
-    tally = Tally(busy=busy)
+    tally = Tally()
     with databases.opened() as opened:
         for case, on, seeded in due:
             _do(opened, case, on, seeded, seed, seconds, tally)
     click.echo(_table(tally.figures))
-    counts = {verdict: tally.verdicts.count(verdict) for verdict in (PASSED, CAUGHT, FAILED, MISSED, NOT_RUN, LATE)}
+    counts = {verdict: tally.verdicts.count(verdict) for verdict in (PASSED, CAUGHT, FAILED, MISSED, NOT_RUN)}
     click.echo(", ".join(f"{verdict} {count}" for verdict, count in counts.items()) + f"; seed {seed}")
     sys.exit(0 if tally.good(everything=everything) else 1)
 
@@ -112,8 +103,6 @@ def _do(
         tries += 1
         if tries == TRIES or not _spoilt(verdict, figures):
             break
-    if tally.busy and _spoilt(verdict, figures):
-        verdict = LATE
     tally.verdicts.append(verdict)
     tally.left_out |= verdict == NOT_RUN and not case.optional
     if not seeded:

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from battery import __main__ as runner
 from battery import overload, storm
-from battery.__main__ import CAUGHT, FAILED, LATE, MISSED, NOT_RUN, PASSED
+from battery.__main__ import CAUGHT, FAILED, MISSED, NOT_RUN, PASSED
 from battery.cases import NEITHER, POSTGRES, SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.givers import BUSY, Answer
 from battery.network import HEALED_BAR, Spell, healed
@@ -71,9 +71,7 @@ def battery(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
         (broken, ("--fault", "none"), FAILED, 1),
         (broken, ("--fault", FAULT), FAILED, 1),
         (slow, ("--fault", "none"), FAILED, 1),
-        (slow, ("--fault", "none", "--busy"), LATE, 0),
-        (bad, ("--fault", "none", "--busy"), FAILED, 1),
-        (slow, ("--fault", FAULT, "--busy"), MISSED, 1),
+        (slow, ("--fault", FAULT), MISSED, 1),
         (missing, (), NOT_RUN, 0),
         (missing, ("--all",), NOT_RUN, 1),
     ],
