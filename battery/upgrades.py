@@ -45,7 +45,6 @@ COLUMNS = {
 }
 LATER = "ALTER TABLE players ADD COLUMN later {long};\nCREATE TABLE later (id {guid} PRIMARY KEY) {strict};\n"
 LOSS = "DELETE FROM slots WHERE slot = 0;\n"
-APART = 3  # migrations from one kill to the next; in the long form each is killed
 SERVED_SECONDS = 1.0  # before and after the other one migrates
 Rows = dict[str, list[dict[str, object]]]  # by table
 
@@ -154,9 +153,9 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
 
 
 def _killed_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
-    """SIGKILL before the first COMMIT, then before a later one, and so on; whoever comes next finishes it."""
+    """SIGKILL before the first COMMIT, then before the second, and so on; whoever comes next finishes it."""
     before = _at_schema(url, 1, rows)
-    numbers = range(1, len(known()) + 1, 1 if run.seconds else APART)
+    numbers = range(1, len(known()) + 1)
     deaths = sum(_migrated(run, url, crash_at=each).returncode == -signal.SIGKILL for each in numbers)
     last = _migrated(run, url)
     harmed = _harmed(url, before)
