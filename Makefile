@@ -1,6 +1,8 @@
 # Two commands matter: `make run` (the demo world, serving) and `make test` (everything, on both engines).
 PYTHON ?= python3
 BIN := .venv/bin
+# half of a start-up is compiling, and tests and battery start some thousand processes: a machine's habit not to keep bytecode stays outside
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run setup test lint types chromium screenshots tour fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
 
