@@ -1,6 +1,6 @@
 """A small game server on Gamekeeper's link: a place to start your own from. It needs nothing but httpx.
 
-    GAMEKEEPER_TOKEN=gka_… python examples/game_server.py --state realm-1.json --loot ITEM
+    GAMEKEEPER_TOKEN=gka_… python examples/game_server.py --state realm1.json --loot ITEM
 
 It says who is online, hands out loot, and hears of everything that others do to the same characters. Kill it, or
 Gamekeeper, at any moment: nothing gets lost and nothing happens twice. Four habits make that so:
@@ -245,9 +245,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", default="http://127.0.0.1:5400")
     parser.add_argument(
-        "--server", default="realm-1", help="our name; each game server has its own, and its own account"
+        "--server", default="realm1", help="our name; each game server has its own, and its own account"
     )
-    parser.add_argument("--state", type=Path, default=Path("realm-1.json"))
+    parser.add_argument("--state", type=Path, default=Path("realm1.json"))
     parser.add_argument("--loot", required=True, metavar="ITEM", help="the id of the item that is found and spent")
     parser.add_argument("--seed", type=int, help="for luck that can be repeated")
     given = parser.parse_args()

@@ -59,6 +59,7 @@ def asks() -> Iterator[Ask]:
     yield from _users()
     yield from _server()
     yield from _history()
+    yield from _mails()
     yield from _keeping()
 
 
@@ -168,6 +169,14 @@ def _history() -> Iterator[Ask]:
         yield Ask("undone", f"{KEEPER}changes/{seq}/undo")
     for text in (name, name[1] + name[0] + name[2:], name[1:], "example", item, "17", "%", ""):
         yield Ask("find", f"{KEEPER}search?q={text}")
+
+
+def _mails() -> Iterator[Ask]:
+    """One that waits has another id on each engine: its retry is asked of none."""
+    for query in ("?limit=0", "?before=x", "?user=x", f"?user={NOBODY}", f"?before=1-{NOBODY}"):
+        yield Ask("outbox", f"{KEEPER}mails{query}")
+    for each in (NOBODY, ZERO, "x"):
+        yield Ask("retry", f"{KEEPER}mails/{each}/retry")
 
 
 def _keeping() -> Iterator[Ask]:

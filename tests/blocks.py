@@ -1,13 +1,15 @@
-"""The code blocks of a page, and what they print when they are run one after the other."""
+"""The code blocks of a page: what they print when they are run one after the other, and what they have people type."""
 
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
 PAGE = Path(__file__).parents[1] / "docs" / "client.md"
 ADDRESS = "http://127.0.0.1:5400"
+_COMMAND = re.compile(r"(?:^|\()gamekeeper ([^)\n]+)", re.MULTILINE)
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -25,6 +27,16 @@ def blocks(text: str) -> list[Block]:
         Block(text.count("\n", 0, each.start()) + 2, each[2], after[2] if after and after[1] == "text" else "")
         for each, after in zip(found, following, strict=True)
         if each[1] == "python"
+    ]
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words of each command of ours in the blocks for a shell."""
+    return [
+        shlex.split(words)
+        for block in _BLOCK.finditer(text)
+        if block[1] == "sh"
+        for words in _COMMAND.findall(block[2])
     ]
 
 

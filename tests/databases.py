@@ -73,9 +73,9 @@ class Postgres:
         self._execute(f'CREATE DATABASE "{self._template}"')
         self.tokens = asyncio.run(worlds.prepare(self._url(self._template)))
 
-    def empty(self) -> str:
+    def empty(self, *options: str) -> str:
         name = f"t{uuid.uuid4().hex}"
-        self._execute(f'CREATE DATABASE "{name}"')
+        self._execute(f'CREATE DATABASE "{name}" {" ".join(options)}')
         return self._url(name)
 
     def fresh(self) -> str:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 import state
 
+import game_server
 import outbox
 import people
 from command_line import CommandLine
@@ -119,6 +120,23 @@ def test_followers_are_told(world: World, file: Path, restored: Callable[..., Wo
     back_up(world, file)
     copy = restored(file, keep_tokens=True)
     refused(copy.get(f"/api/link/v1/changes?epoch={epoch}", by="Server"), 409, "epoch_changed")
+
+
+def test_nobody_is_online_until_the_game_reports(world: World, file: Path, restored: Callable[..., World]) -> None:
+    game_server.heartbeat(world)
+    game_server.join(world, ANN.id, BOB.id)
+    world.sql("UPDATE servers SET expires_at = expires_at + 3600000")
+    made_at = back_up(world, file).made_at
+    copy = restored(file, keep_tokens=True)
+    assert game_server.online(copy) == []
+    assert copy.sql("SELECT COUNT(*) FROM servers") == [(0,)]
+    seen = copy.sql("SELECT name FROM players WHERE last_online = $1 ORDER BY name", made_at)
+    assert [name for (name,) in seen] == ["Ann", "Bob"]
+    assert copy.call("DELETE", "/api/v1/players/Ann").status == 200
+    assert errors(copy) == []
+    game_server.heartbeat(copy)
+    game_server.join(copy, BOB.id)
+    assert game_server.online(copy) == ["Bob"]
 
 
 def test_tokens_are_revoked(world: World, file: Path, restored: Callable[..., World]) -> None:

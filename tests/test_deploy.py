@@ -18,6 +18,7 @@ import pytest
 import people
 import run_cluster
 from databases import Sqlite
+from gamekeeper.cli.serve import FREE_PORTS
 from gamekeeper.settings import PREFIX, Settings
 from run_cluster import Proxy
 from server import Server, free_port
@@ -27,6 +28,7 @@ DEPLOY = ROOT / "deploy"
 UNITS = sorted(DEPLOY.glob("*.service")) + sorted(DEPLOY.glob("*.timer"))
 INSTALLED = "/opt/gamekeeper/bin/gamekeeper"
 SECONDS, SOON = 10, 1.0
+CAPABILITY, WAYS, HTTPS = "CAP_NET_BIND_SERVICE", ("AmbientCapabilities", "CapabilityBoundingSet"), 443
 HSTS = "Strict-Transport-Security"
 GUIDE = (ROOT / "docs" / "deploy.md").read_text()
 
@@ -269,6 +271,33 @@ def test_every_setting_that_they_name_is_one() -> None:
     texts = {each.name: each.read_text() for each in DEPLOY.iterdir()}
     assert unknown_settings({**texts, "deploy.md": GUIDE}) == []
     assert unknown_settings({"x": "GAMEKEEPER_STOP_SECOND=3"}) == ["x: GAMEKEEPER_STOP_SECOND"]
+
+
+def unheard(guide: str, unit: str) -> list[str]:
+    """What is wrong with where the service listens and where the guide asks it, as both are printed."""
+    (port,) = re.findall(r"^GAMEKEEPER_PORT=(\d+)$", guide, re.MULTILINE)
+    asked = re.findall(r"https://127\.0\.0\.1(?::(\d+))?/health/ready", guide)
+    wrong = [] if int(port) >= FREE_PORTS or f"\nAmbientCapabilities={CAPABILITY}\n" in unit else ["not allowed"]
+    return wrong + [f"asks {each or HTTPS}" for each in asked if each != port]
+
+
+def test_the_service_is_asked_where_it_may_listen() -> None:
+    unit = (DEPLOY / "gamekeeper.service").read_text()
+    assert unheard(GUIDE, unit) == []
+    low = GUIDE.replace("GAMEKEEPER_PORT=5443\n", "GAMEKEEPER_PORT=443\n")
+    assert unheard(low, unit) == ["not allowed", "asks 5443"]
+    assert unheard(GUIDE.replace("127.0.0.1:5443", "127.0.0.1"), unit) == ["asks 443"]
+
+
+def test_systemd_takes_what_the_guide_adds_for_a_low_port(tmp_path: Path) -> None:
+    (printed,) = re.findall(r"^printf '(.*?)' > \S+/gamekeeper\.service\.d/port\.conf$", GUIDE, re.MULTILINE)
+    added = printed.replace("\\n", "\n")
+    assert set(added.splitlines()) == {"[Service]", *(f"{way}={CAPABILITY}" for way in WAYS)}
+    (tmp_path / "gamekeeper.service.d").mkdir()
+    for text, problem in ((added, False), (added.replace("Ambient", "Ambiant"), True)):
+        (tmp_path / "gamekeeper.service.d" / "port.conf").write_text(text)
+        said = checked_by_systemd(tmp_path, {"gamekeeper.service": (DEPLOY / "gamekeeper.service").read_text()})
+        assert bool(said) == problem, said
 
 
 def test_the_guide_names_every_file() -> None:

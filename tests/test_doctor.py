@@ -1,8 +1,9 @@
 """What the doctor finds when somebody writes to the database behind Gamekeeper's back."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -14,6 +15,8 @@ from gamekeeper.doctor import ERROR, NOTE, Finding
 from world import World
 
 MAIL = "mail"
+GIB = 1 << 30
+IMPORT = "INSERT INTO imports VALUES ($1, $2, '', $3, 0, '{}', $4, $5)"
 
 
 def noticed(world: World) -> list[Finding]:
@@ -217,6 +220,50 @@ def test_waiting_mail_is_a_note(world: World) -> None:
     assert [each.message for each in findings(world, MAIL)] == [
         "Mail is not set up, so it waits in the outbox (1 there now). Set GAMEKEEPER_SMTP_URL."
     ]
+
+
+def test_an_import_that_broke_off(world: World) -> None:
+    world.sql(IMPORT, "a", "done", "a.jsonl", 1, 2)
+    assert noticed(world) == []
+    world.sql(IMPORT, "b", "players", "b.jsonl", 3, None)
+    message = (
+        "The import with the report b.jsonl broke off in the stage players, or is at it now: not everything is here. "
+        "Give the same command again, and it goes on: gamekeeper import intersect … --report b.jsonl"
+    )
+    assert noticed(world) == [Finding(ERROR, "imports", message)]
+    assert f"error: imports: {message}\n" in CommandLine(world.url).says("doctor", "--fix", code=1)
+    world.sql(IMPORT, "c", "done", "c.jsonl", 4, 5)
+    [found] = noticed(world)
+    assert found.level == NOTE
+    assert "in the stage players; a later one was finished." in found.message
+
+
+class Disk(NamedTuple):
+    total: int
+    free: int
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("disk", "wanted"),
+    [
+        (Disk(1000 * GIB, GIB), None),
+        (Disk(1000 * GIB, GIB - 1), "1.00 GiB left"),
+        (Disk(10 * GIB, GIB // 2), None),
+        (Disk(10 * GIB, GIB // 4), "0.25 GiB left"),
+    ],
+)
+def test_a_disk_that_is_nearly_full(
+    world: World, monkeypatch: pytest.MonkeyPatch, disk: Disk, wanted: str | None
+) -> None:
+    """Five of a hundred of a small disk, one GiB of a large one."""
+
+    def usage(_: Path) -> Disk:
+        return disk
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    found = findings(world, "disk")
+    assert [wanted is not None and wanted in each.message for each in found] == [True] * (wanted is not None)
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -169,6 +169,17 @@ def test_what_was_done_is_not_done_again(world: World) -> None:
     refused(world.get(QUILLON), 404, "no_such_user")
 
 
+def test_nor_by_the_person_whose_token_is_still_believed_elsewhere(make_world: Callable[..., World]) -> None:
+    one, other = make_world(), make_world()
+    kept, give = key(), {"itemid": COIN.id, "quantity": 5}
+    told = other.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=kept)
+    assert told.status == 200
+    before = other.get("/api/v1/players/Ann/items").json
+    assert one.call("DELETE", "/api/v1/users/Shop").status == 200
+    refused(other.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=kept), 409, "answer_erased")
+    assert other.get("/api/v1/players/Ann/items").json == before
+
+
 def test_followers_go_on(world: World) -> None:
     changes = f"{LINK}/changes"
     live(world)
@@ -207,7 +218,8 @@ def test_what_the_account_did_to_others_stays(world: World) -> None:
     assert world.call("DELETE", "/api/v1/users/Shop").status == 200
     assert gave in world.ledger()
     assert gave.actor_id == people.USER_IDS["Shop"]
-    assert world.sql("SELECT key FROM idempotency_keys WHERE account_id = $1", people.USER_IDS["Shop"]) == []
+    kept = world.sql("SELECT answer FROM idempotency_keys WHERE account_id = $1", people.USER_IDS["Shop"])
+    assert [bytes(answer) for (answer,) in kept] == [b"{}"]
     fed = world.get(f"{LINK}/changes?after={gave.seq - 1}", by="Server").json["Changes"]
     assert [each["By"] for each in fed] == [None]
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -14,7 +14,8 @@ from game_server import LINK
 from gamekeeper.game import retention
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.spelling import Trace
-from gamekeeper.store import feed, ledger
+from gamekeeper.store import feed, history, ledger
+from gamekeeper.store.engine import Reading
 from people import ANN, BOB, COIN
 from world import World
 
@@ -203,6 +204,48 @@ def test_a_trim_is_not_trimmed_at_once(make_world: Callable[..., World]) -> None
     world.sql("UPDATE ledger SET at = at - $1", retention.DAY_MS)
     world.run(retention.tidy(world.keeper))
     assert world.ledger()[-1].kind == "ledger_trimmed"
+
+
+def test_one_that_looks_old_makes_nothing_old(world: World) -> None:
+    """A clock that was wrong for a moment."""
+    age(world)
+    for _ in range(3):
+        items(world, "give", "Bob", 5)
+    young = [each.seq for each in world.ledger()[-3:]]
+    world.sql("UPDATE ledger SET at = at - $1 WHERE seq = $2", LONG_AGO, young[1])
+    trim(world, 2)
+    assert {*young} < {each.seq for each in world.ledger()}
+
+
+def test_one_of_the_future_keeps_nothing(world: World) -> None:
+    for _ in range(3):
+        items(world, "give", "Bob", 5)
+    age(world)
+    old = [each.seq for each in world.ledger()[-3:]]
+    world.sql("UPDATE ledger SET at = at + $1 WHERE seq = $2", 3 * LONG_AGO, old[0])
+    items(world, "give", "Bob", 5)
+    trim(world, 2)
+    assert not {*old[:2]} & {each.seq for each in world.ledger()}
+    assert errors(world) == []
+
+
+def test_an_undo_beside_a_trim(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it is about goes away between two looks at it."""
+    items(world, "give", "Bob", 5)
+    world.post(f"/api/keeper/v1/changes/{last(world)}/undo")
+    undo = last(world)
+    items(world, "give", "Bob", 5)
+    age(world)
+    items(world, "give", "Ann", 5)
+    origins = history.origins
+
+    async def late(tx: Reading, numbers: Iterable[int]) -> dict[int, history.Origin]:
+        monkeypatch.setattr(history, "origins", origins)
+        await retention.trim(world.keeper, LONG_AGO - 2 * retention.DAY_MS)
+        return await origins(tx, numbers)
+
+    monkeypatch.setattr(history, "origins", late)
+    refused(world.post(f"/api/keeper/v1/changes/{undo}/undo"), 404, "no_such_change")
 
 
 def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,18 @@
 
 import dataclasses
 import re
+from pathlib import Path
 
 import pytest
 
-from gamekeeper import app, settings
+from gamekeeper import app, crash, settings
 from gamekeeper.settings import BadSetting, Settings
 
 NAMES = [each.name for each in dataclasses.fields(Settings)]
 SECRET = "hunter2"
+ROOT = Path(__file__).parents[1]
+READERS = ("src", "scripts", "battery", "benchmarks", "examples", "tests")
+READS = re.compile(r"""environ(?:\.get\(|\[)"(GAMEKEEPER_\w+)""")
 
 
 def test_without_anything_the_defaults() -> None:
@@ -124,6 +128,23 @@ def test_the_source_of_a_value() -> None:
     environment = {"GAMEKEEPER_PORT": "8080"}
     assert settings.source("port", environment) == "GAMEKEEPER_PORT"
     assert settings.source("host", environment) == "default"
+
+
+def test_what_looks_like_a_setting_and_is_none_is_named() -> None:
+    environment = {"GAMEKEEPER_PROT": "5400", "GAMEKEEPER_SMTP_TIME_OUT": "1", "GAMEKEEPER_XYZZY": SECRET, "PORT": "1"}
+    assert settings.strays(environment | {settings.variable(name): "" for name in NAMES}) == [
+        "GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?",
+        "GAMEKEEPER_SMTP_TIME_OUT is no setting, so it does nothing. Is it GAMEKEEPER_SMTP_TIMEOUT?",
+        "GAMEKEEPER_XYZZY is no setting, so it does nothing. `gamekeeper settings` lists those that there are.",
+    ]
+
+
+def test_what_we_read_elsewhere_is_not_named() -> None:
+    """Whatever a program, an example or a test of ours takes from the environment."""
+    files = [path for folder in READERS for path in (ROOT / folder).rglob("*.py")]
+    read = {name for path in files for name in READS.findall(path.read_text(encoding="utf-8"))}
+    assert {f"GAMEKEEPER_{name}" for name in settings.OTHERS} == {crash.VARIABLE, *read}
+    assert settings.strays(dict.fromkeys(read | {crash.VARIABLE}, "x")) == []
 
 
 @pytest.mark.parametrize(

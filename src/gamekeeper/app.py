@@ -1,6 +1,7 @@
 """The composition root: settings → store → keeper → app."""
 
 import asyncio
+import contextlib
 import gc
 import multiprocessing
 import signal
@@ -86,8 +87,17 @@ async def at_work(settings: Settings, work: Callable[[Keeper], Awaitable[T]]) ->
         await keeper.store.open()
         return await work(keeper)
     finally:
-        await keeper.store.close()
-        keeper.passwords.close()
+        await _closed(keeper)
+
+
+async def _closed(keeper: Keeper) -> None:
+    """A Ctrl-C that comes so late stops nothing: what is done is done, and whoever asked for it is to hear so."""
+    closing = asyncio.ensure_future(keeper.store.close())
+    while not closing.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(closing)
+    keeper.passwords.close()
+    closing.result()
 
 
 def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
@@ -119,7 +129,7 @@ class Upkeep:
         self.jobs: list[Job] = [
             (presence.REAP_SECONDS, lambda: presence.reap(keeper.store)),
             (retention.TIDY_SECONDS, lambda: retention.tidy(keeper)),
-            (lists.TEND_SECONDS, keeper.lists.tend),
+            (lists.TEND_SECONDS, keeper.lists.watch),
             (legacy.LOOK_SECONDS, lambda: legacy.wrap(keeper)),
             (USE_SECONDS, self.note_use),
             *_mail_jobs(keeper),

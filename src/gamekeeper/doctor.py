@@ -6,10 +6,12 @@ unless it is asked to make missing indexes and to count the ordered lists anew.
 
 import ipaddress
 import os
+import shutil
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,17 +29,19 @@ from gamekeeper.game.spelling import Spelling
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.mail import outbox
-from gamekeeper.settings import BadSetting, Settings
-from gamekeeper.store import catalogue, indexes, items, ledger, mails, players, spells, users
+from gamekeeper.settings import BadSetting, Settings, strays
+from gamekeeper.store import catalogue, imports, indexes, items, ledger, mails, players, spells, users
 from gamekeeper.store import legacy as legacy_rows
-from gamekeeper.store.engine import Reading, Row
-from gamekeeper.store.migrate import SchemaMismatch, pending
+from gamekeeper.store.engine import Reading, Row, Unusable
+from gamekeeper.store.migrate import SchemaMismatch, pending, require_utf8
 
 ERROR, NOTE = "error", "note"
 PAGE = 500
 KEYS = 10_000  # of a list in one go
 SHOWN = 20  # of one check's findings; the others are counted
 OTHERS_CAN_READ = 0o004
+GIB = 1 << 30
+LEAST_SHARE = 0.05  # of a disk, or a GiB of a large one
 COMPARED = (
     "id",
     "user_id",
@@ -55,6 +59,7 @@ TLS = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in
 LONG_LOG = 10 * CHECKPOINT  # a serving process keeps it far shorter
 REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"
 RECOUNT = "Count them anew with: gamekeeper doctor --fix"
+GO_ON = "not everything is here. Give the same command again, and it goes on: gamekeeper import intersect … --report"
 UNDO = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
 
 Progress = Callable[[str, int, int], None]  # what is looked at, how many of it are done, how many there are
@@ -92,6 +97,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
     found = await _integrity(keeper) or await _schema(keeper)
     if not found:
         found = [*await _indexed(keeper), await _recounted(keeper)] if fix else []
+        found += await unfinished(keeper.store)
         found += await keeper.store.read(lambda tx: _contents(tx, keeper, progress))
         found += await _imported(keeper)
     return found + _unsafe(keeper)
@@ -110,11 +116,23 @@ def overheard(settings: Settings) -> bool:
     return exposed(settings.host) and not settings.tls_cert
 
 
+async def unfinished(tx: Reading) -> list[Finding]:
+    """Imports that broke off; whether one runs right now cannot be known."""
+    found: list[Finding] = []
+    for stage, report, followed in await imports.unfinished(tx):
+        what = f"The import with the report {report} broke off in the stage {stage}"
+        later = f"{what}; a later one was finished. If that was of the same game, nothing is missing."
+        message = f"{what}, or is at it now: {GO_ON} {report}"
+        found.append(Finding(NOTE, "imports", later) if followed else Finding(ERROR, "imports", message))
+    return found
+
+
 async def _schema(keeper: Keeper) -> list[Finding]:
     try:
+        await require_utf8(keeper.store)
         waiting = await pending(keeper.store)
-    except SchemaMismatch as mismatch:
-        return [Finding(ERROR, "schema", str(mismatch))]
+    except (SchemaMismatch, Unusable) as problem:
+        return [Finding(ERROR, "schema", str(problem))]
     names = ", ".join(f"{each.number:04} {each.name}" for each in waiting)
     return [Finding(ERROR, "schema", f"Not applied yet: {names}. Run: gamekeeper migrate")] if waiting else []
 
@@ -363,9 +381,17 @@ def _unsafe(keeper: Keeper) -> list[Finding]:
             check(settings)
         except BadSetting as problem:
             found.append(Finding(ERROR, "settings", str(problem)))
+    found += [Finding(NOTE, "settings", each) for each in strays()]
     if overheard(settings):
         found.append(Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS}"))
-    file = keeper.store.path
-    if file and os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:
+    return found + (_file(keeper.store.path) if keeper.store.path else [])
+
+
+def _file(file: Path) -> list[Finding]:
+    found, disk = list[Finding](), shutil.disk_usage(file.parent)
+    if disk.free < min(disk.total * LEAST_SHARE, GIB):
+        message = f"The disk of {file} has {disk.free / GIB:.2f} GiB left: make room. A full one takes no more changes."
+        found.append(Finding(NOTE, "disk", message))
+    if os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:
         found.append(Finding(NOTE, "settings", f"Everybody on this machine can read {file}. Run: chmod 600 {file}"))
     return found

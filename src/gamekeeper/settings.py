@@ -2,14 +2,18 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any
 
 PREFIX = "GAMEKEEPER_"
+LISTED = "`gamekeeper settings` lists those that there are."
 MOST = 2**31 - 1
 LONGEST_NUMBER = 20
 MASK = "…"
+# variables that are read elsewhere: by the examples, the battery and the tests
+OTHERS = frozenset({"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS"})
 
 
 class BadSetting(Exception):
@@ -140,6 +144,17 @@ def load(environment: Mapping[str, str] = os.environ, **given: object) -> Settin
 
 def source(name: str, environment: Mapping[str, str] = os.environ) -> str:
     return variable(name) if variable(name) in environment else "default"
+
+
+def strays(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """A sentence for each variable that looks like a setting and is none: most likely it is misspelt."""
+    known = [each.name.upper() for each in fields(Settings)]
+    named = {name.removeprefix(PREFIX) for name in environment if name.startswith(PREFIX)}
+    return [_stray(name, get_close_matches(name, known, 1)) for name in sorted(named - OTHERS - {*known})]
+
+
+def _stray(name: str, near: Sequence[str]) -> str:
+    return f"{variable(name)} is no setting, so it does nothing. {f'Is it {variable(near[0])}?' if near else LISTED}"
 
 
 def meaning(name: str) -> str:

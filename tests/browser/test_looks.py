@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from demo_server import HELPER, KEEPER, DemoServer, account_page, player_page
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from visitor import NARROW, WIDE, Visitor
 
 from gamekeeper.console.menu import MENU
@@ -51,6 +51,7 @@ STICKS_OUT = """() => {
   const out = [...document.querySelectorAll('body *')].filter(each => each.getBoundingClientRect().right > wide + 1);
   return document.documentElement.scrollWidth > wide ? out.slice(0, 5).map(each => each.outerHTML.slice(0, 120)) : [];
 }"""
+ONE_LINE = "each => each.getBoundingClientRect().height < 2 * parseFloat(getComputedStyle(each).fontSize)"
 LARGEST = 200_000
 STILL = (
     """() => document.querySelectorAll('time').forEach(each => { each.textContent = '1 Jan 2026, 12:00:00 UTC'; })"""
@@ -101,8 +102,19 @@ def test_none_is_left_out() -> None:
 
 def test_so_is_the_way_in(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo)
-    me.go("/console")
+    me.go("/console/sign-in?ended=unsent")
     looks_well(me)
+
+
+def test_health_is_one_line(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """Its bar, and three digits of three; the width between is where there is least room."""
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page("Aldwyn"))
+    health = me.page.locator(".facts dd", has=me.page.locator("meter")).first
+    expect(health).to_have_text(re.compile(r"\d{3} of \d{3}"))
+    for width in (WIDE[0], 1280, NARROW[0]):
+        me.page.set_viewport_size({"width": width, "height": 900})
+        assert health.evaluate(ONE_LINE), width
 
 
 def test_so_is_what_will_change(visit: Visit, sqlite_demo: DemoServer) -> None:

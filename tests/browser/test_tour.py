@@ -12,6 +12,8 @@ from gamekeeper.console.menu import MENU
 
 Visit = Callable[..., Visitor]
 ITEM = "River Opal"
+UNSENT = "You were signed out; nothing was done of what you have just sent. Sign in and do it again."
+SAYS = "said => document.querySelector('input[data-suggest=items]').validationMessage === said"
 ONCE = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC"
 BOTH = r"\d+ \w+ \d{4}, \d\d:\d\d:\d\d (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC"
 
@@ -101,15 +103,35 @@ def test_when_the_session_has_ended_one_signs_in_and_goes_on(visit: Visit, demo:
 
 def test_an_action_after_the_session_has_ended_changes_nothing(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
-    me.go(player_page("Wynstan"))
+    me.go(f"{player_page('Wynstan')}?before=99999")
     level = me.page.get_by_role("spinbutton", name="Level").input_value()
     me.page.get_by_role("spinbutton", name="Level").fill(str(int(level) + 1))
     demo.sign_out(me.cookie)
     me.page.get_by_role("button", name="Set level").click()
-    me.page.get_by_role("heading", name="Sign in").wait_for()
+    me.sees(UNSENT)
     sign_in(me, KEEPER)
-    me.go(player_page("Wynstan"))
+    me.page.get_by_role("heading", name="Wynstan", level=1).wait_for()
+    assert me.page.url.endswith(f"{player_page('Wynstan')}?before=99999")
     assert me.page.get_by_role("spinbutton", name="Level").input_value() == level
+    demo.sign_out(me.cookie)
+    me.expected = {401}
+    offer(me, ITEM, 7)  # what it is called cannot be asked any more: it is sent all the same
+    me.sees(UNSENT)
+
+
+def test_a_slip_in_the_name_of_an_item(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page("Wynstan"))
+    item = me.page.locator("input[data-suggest=items]")
+    for typed, said in (
+        ("Rievr", f"Nothing is called that. Did you mean {ITEM}?"),
+        ("River", "Nothing is called exactly that: choose one of the suggestions."),
+        ("Xqzzy", "Nothing is called that: try fewer letters."),
+    ):
+        offer(me, typed, 1)
+        me.page.wait_for_function(SAYS, arg=said)
+    item.fill("Rievr")
+    expect(item.locator("xpath=ancestor::form//datalist/option")).to_have_attribute("label", f"{ITEM} (for Rievr)")
 
 
 def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> None:

@@ -220,6 +220,23 @@ def lists(tour: Tour) -> None:
         expect(page.locator("main").get_by_role("searchbox")).to_have_value(text)
 
 
+def filters(tour: Tour) -> None:
+    """Those who are online, and the accounts of each state: chosen on the page, and then in its address."""
+    page = tour.page
+    tour.go("/console/characters", "Characters")
+    page.get_by_label("Show").select_option("yes")
+    tour.press("Search", "Characters, online only")
+    assert "online=yes" in page.url
+    assert set(page.locator("tbody td:nth-last-child(2)").all_inner_texts()) == {"yes"}
+    tour.go("/console/accounts", "Accounts")
+    for state in ("banned", "muted", "powers"):
+        page.get_by_label("Show").select_option(state)
+        tour.press("Search", f"Accounts, {state}")
+        assert f"state={state}" in page.url
+        expect(page.get_by_label("Show")).to_have_value(state)
+    expect(page.locator("tbody")).to_contain_text(KEEPER)
+
+
 def changes(tour: Tour) -> None:
     page = tour.page
     tour.go("/console/changes", "Changes")
@@ -287,6 +304,6 @@ def explorer(tour: Tour) -> None:
 
 
 STEPS: tuple[Callable[[Tour], None], ...] = (
-    *(overview, search, gift, account, ranking, online, lists),
+    *(overview, search, gift, account, ranking, online, lists, filters),
     *(changes, shelves, health, many, explorer),
 )

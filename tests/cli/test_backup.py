@@ -108,6 +108,16 @@ def test_a_database_that_is_not_in_order_is_backed_up_loudly(
     assert zipfile.is_zipfile(file)
 
 
+def test_an_import_that_broke_off_is_backed_up_loudly(
+    command: CommandLine, first_command: CommandLine, file: Path, world: World
+) -> None:
+    world.sql("INSERT INTO imports VALUES ('x', 'users', '', 'r.jsonl', 0, '{}', 0, NULL)")
+    warned = command.run("backup", str(file), "--json")
+    assert warned.stderr.startswith("WARNING: The import with the report r.jsonl broke off in the stage users")
+    assert json.loads(warned.stdout)["problems"] == []
+    assert "error: imports: The import with the report r.jsonl" in first_command.says("restore", str(file), code=1)
+
+
 def test_a_copy_that_is_not_in_order_is_told(
     command: CommandLine, first_command: CommandLine, file: Path, world: World
 ) -> None:

@@ -40,6 +40,11 @@ def test_doctor_finds_nothing(command: CommandLine) -> None:
     assert command.says("doctor", **mail) == "Everything is in order.\n"
 
 
+def test_doctor_notes_a_misspelt_setting(command: CommandLine) -> None:
+    said = command.says("doctor", GAMEKEEPER_PROT="1")
+    assert "note: settings: GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?\n" in said
+
+
 def test_doctor_finds_something(command: CommandLine, world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     said = command.says("doctor", code=1)

@@ -1,5 +1,3 @@
-import re
-
 import pytest
 
 import people
@@ -87,7 +85,7 @@ def test_show_what_cannot_be_written(command: CommandLine, world: World) -> None
 @pytest.mark.parametrize("mail_id", [people.NOBODY_ID, "nonsense", ""])
 def test_no_such_mail(command: CommandLine, what: str, mail_id: str) -> None:
     said = command.refuses("mail", what, mail_id)
-    assert said == f"Error: There is no mail '{mail_id}'. `gamekeeper mail list` shows which there are.\n"
+    assert said == f"Error: No mail with id '{mail_id}'. `gamekeeper mail list` shows which there are.\n"
 
 
 def test_retry(command: CommandLine, make_world: Make) -> None:
@@ -101,7 +99,7 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
         by_name = {mail.name: mail for mail in listed(world)}
         sink.handler.refusal = None
         said = command.refuses("mail", "retry", by_name["Mona"].id)
-        assert "is sent; there is nothing to try again." in said
+        assert "it was sent; if it did not arrive, ask for a new reset mail." in said
         assert command.says("mail", "retry", by_name["Bob"].id) == (
             "1 mails are due now, and wait until GAMEKEEPER_SMTP_URL is set.\n"
         )
@@ -111,12 +109,14 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
         assert command.says("mail", "retry", "--all", **smtp) == "1 mails are due now.\n"
         send(world)
         assert {mail.state for mail in listed(world)} == {"sent"}
+    retried = [(each.user_id, each.actor_id) for each in world.ledger() if each.kind == "mail_retried"]
+    assert retried == [(people.USER_IDS["Bob"], None), (people.USER_IDS["Ann"], None)]  # by the command line
 
 
 def test_retry_of_what_has_run_out(command: CommandLine, world: World) -> None:
     ask(world)
     world.sql("UPDATE resets SET expires_at = 1")
-    assert re.search(r"Mail \S+ is expired; there is", command.refuses("mail", "retry", only(world).id))
+    assert "its code has run out, was used or was replaced; ask" in command.refuses("mail", "retry", only(world).id)
     assert command.says("mail", "retry", "--all").startswith("0 mails")
 
 
@@ -124,7 +124,8 @@ def test_retry_leaves_what_is_under_way(command: CommandLine, world: World) -> N
     ask(world)
     make_due(world)
     world.sql("UPDATE mails SET taken_until = expires_at, next_try_at = expires_at")
-    assert "is sending;" in command.refuses("mail", "retry", only(world).id)
+    assert "it is being sent; look again" in command.refuses("mail", "retry", only(world).id)
+    assert command.says("mail", "retry", "--all").startswith("0 mails")
 
 
 @pytest.mark.parametrize("arguments", [[], [people.NOBODY_ID, "--all"]])

@@ -1,7 +1,9 @@
 import json
+from datetime import UTC, datetime
 
 import pytest
 
+import people
 from command_line import CommandLine
 from gamekeeper.game.moderation import DAY_MS
 from world import World
@@ -29,6 +31,25 @@ def test_mute_and_unmute_even_of_the_mightiest(command: CommandLine, world: Worl
     assert world.get("/api/v1/users/Root").json["IsMuted"] is True
     assert command.says("users", "unmute", "Root") == "Unmuted Root.\n"
     assert command.says("users", "mute", "Root") == "Muted Root for good.\n"
+
+
+@pytest.mark.parametrize(("act", "state"), [("ban", "banned"), ("mute", "muted")])
+def test_an_account_shows_it_without_a_reason_too(command: CommandLine, world: World, act: str, state: str) -> None:
+    def shown() -> tuple[str, str]:
+        """For programs and for people."""
+        lines = command.says("users", "show", "Bob").splitlines()
+        return command.json("users", "show", "Bob")[state], next(line for line in lines if line.startswith(f"{state} "))
+
+    assert shown() == ("no", f"{state:<11}  no")
+    command.says("users", act, "Bob")
+    assert shown()[0] == "for good"
+    command.says("users", f"un{act}", "Bob")
+    command.says("users", act, "Bob", "--days", "3")
+    ((ends_at,),) = world.sql(f"SELECT ends_at FROM {act}s WHERE user_id = $1", people.USER_IDS["Bob"])  # noqa: S608 - one of two
+    until = f"until {datetime.fromtimestamp(ends_at // 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    assert shown() == (until, f"{state:<11}  {until}")
+    world.sql(f"UPDATE {act}s SET ends_at = 1")  # noqa: S608 - one of two
+    assert shown()[0] == "no"
 
 
 @pytest.mark.parametrize("act", ["ban", "mute"])

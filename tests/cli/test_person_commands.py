@@ -43,6 +43,13 @@ def test_delete(command: CommandLine, world: World) -> None:
     assert "zoe" not in rest
 
 
+def test_delete_before_anything_was_ever_served(first_command: CommandLine) -> None:
+    """The lists were never counted, and there is nothing to say about that."""
+    first_command.says("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="secret")
+    result = first_command.run("users", "delete", "Nina", "--yes")
+    assert [line.split()[-2:] for line in result.stderr.splitlines()] == [["will", "go."], ["the", "person."]]
+
+
 def test_delete_by_id_of_somebody_without_characters(command: CommandLine) -> None:
     said = command.says("users", "delete", people.USER_IDS["Mona"], "--yes")
     assert said.startswith(f"Erased Mona ({people.USER_IDS['Mona']}), 0 characters and the names in 2 rows")

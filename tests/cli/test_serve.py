@@ -1,5 +1,6 @@
 """`serve` as a real process: ready, answering, stopping, and what it says when it cannot."""
 
+import errno
 import os
 import signal
 import socket
@@ -13,6 +14,8 @@ import httpx
 import pytest
 
 from command_line import CommandLine
+from gamekeeper.cli import serve
+from gamekeeper.settings import Settings
 from server import free_port
 from world import World
 
@@ -159,15 +162,42 @@ def test_an_address_that_is_not_ours(command: CommandLine) -> None:
     assert "Cannot listen on 203.0.113.1 port" in command.refuses("serve", "--host", "203.0.113.1")
 
 
+@pytest.mark.parametrize(
+    ("port", "cure"), [("443", "Ports below 1024 need the capability CAP_NET_BIND_SERVICE"), ("5443", "Choose another")]
+)
+def test_a_port_that_we_may_not_have(
+    command: CommandLine, monkeypatch: pytest.MonkeyPatch, port: str, cure: str
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("socket.socket.bind", refused)  # root may, and so whoever runs this may be allowed to
+    said = command.refuses("serve", "--port", port)
+    assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}: Permission denied. {cure}")
+
+
 @pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
 def test_odd_ports(command: CommandLine, port: str) -> None:
     command.refuses("serve", "--port", port, code=2)
 
 
-def test_listening_to_everybody_is_said_loudly(serves: SERVES, database: str) -> None:
+def test_listening_to_everybody_is_said_loudly_and_so_is_half_an_import(
+    serves: SERVES, database: str, world: World
+) -> None:
+    world.sql("INSERT INTO imports VALUES ('x', 'users', '', 'r.jsonl', 0, '{}', 0, NULL)")
     server = serves(database, "--host", "0.0.0.0")  # noqa: S104 - what is being tested
     assert server.stop() == (0, "")
-    assert [line.split(":")[0] for line in server.errors] == ["WARNING"]
+    exposed, unfinished = server.errors
+    assert exposed.startswith("WARNING: 0.0.0.0 can be reached")
+    assert unfinished.startswith("WARNING: The import with the report r.jsonl broke off in the stage users")
+
+
+def test_a_misspelt_setting_is_said_loudly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("GAMEKEEPER_PROT", "5400")
+    serve.require_servable(Settings(port=free_port()))
+    assert capsys.readouterr().err == (
+        "WARNING: GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?\n"
+    )
 
 
 def test_a_newer_schema(serves: SERVES, database: str, world: World) -> None:

@@ -33,6 +33,13 @@ def test_for_people() -> None:
     assert lines[2].split() == ["host", "127.0.0.1", "default", "Address", "to", "listen", "on."]
 
 
+def test_a_misspelt_one_is_named() -> None:
+    for more in ([], ["--json"]):
+        result = COMMAND.run("settings", *more, GAMEKEEPER_PROT="hush")
+        assert result.stderr == "WARNING: GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?\n"
+        assert "PROT" not in result.stdout
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [

@@ -50,7 +50,10 @@ def test_add_is_the_first_to_touch_an_empty_database(first_command: CommandLine)
         ({"nina@example.test": "ANN@example.test"}, "Account already with email 'ANN@example.test'. Give another"),
         ({"nina@example.test": "nobody"}, "'--email' is not an email address"),
         ({"Nina": "rank"}, "The name 'rank' is reserved; choose another."),
-        ({"Nina": "a/b"}, "The field 'NAME' must match"),
+        (
+            {"Nina": "a/b"},
+            "The field 'NAME' must match [A-Za-z0-9]{2,20}. Choose another, or set GAMEKEEPER_NAME_PATTER",
+        ),
         ({"Nina": people.ANN.id}, "The field 'NAME' must match"),
     ],
 )
@@ -116,7 +119,9 @@ def test_list(command: CommandLine) -> None:
         "api": False,
         "roles": [],
         "powers": [],
+        "muted": "for good",
         "mute_reason": "spamming",
+        "banned": "no",
         "ban_reason": None,
         "created_at": mona["created_at"],
     }

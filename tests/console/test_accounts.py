@@ -1,12 +1,33 @@
 """The list of all accounts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import pytest
 from keepers import Keeper
+from markup import Page
 
 import people
+from gamekeeper.console import accounts, lists
+from gamekeeper.game import search
+from gamekeeper.store.users import Powers
+from world import World
 
 PAGE = "/console/accounts"
+BANNED, MUTED, POWERS = (f"{PAGE}?state={state}" for state in ("banned", "muted", "powers"))
+FAR = 4_102_444_800_000  # the year 2100
+
+
+def imposed(world: World, table: str, ends: Mapping[str, int | None]) -> None:
+    """Bans or mutes of these, one after the other, with their ends."""
+    names = "user_id, reason, moderator, started_at, ends_at"
+    for number, (name, ends_at) in enumerate(ends.items()):
+        values = (people.USER_IDS[name], f"<b>{name}</b> cheats", "Root", 1000 * number, ends_at)
+        world.sql(f"INSERT INTO {table} ({names}) VALUES ($1, $2, $3, $4, $5)", *values)  # noqa: S608 - a name of the test's own
+
+
+def listed(root: Keeper, path: str) -> list[str]:
+    """In the order in which they are shown."""
+    return [name for name, to in root.page(path).links.items() if to.startswith(f"{PAGE}/")]
 
 
 def test_all_with_their_powers_and_states(root: Keeper) -> None:
@@ -36,3 +57,112 @@ def test_only_who_may_query_accounts(keeper: Callable[[str], Keeper]) -> None:
     assert refused.status == 403
     assert b"ann@example.test" not in refused.raw
     assert "Accounts" not in shop.page("/console/characters").links
+
+
+@pytest.mark.parametrize(("table", "state"), [("bans", BANNED), ("mutes", MUTED)])
+def test_what_is_in_force_the_newest_first_with_its_end_and_its_reason(
+    world: World, root: Keeper, table: str, state: str
+) -> None:
+    world.sql("DELETE FROM mutes")
+    imposed(world, table, {"Ann": FAR, "Clerk": None, "Bob": 1, "Shop": FAR + 1})
+    page = root.page(state)
+    assert listed(root, state) == ["Shop", "Clerk", "Ann"]
+    assert "Ann <b>Ann</b> cheats 2100-01-01 00:00:00 UTC 1970-01-01 00:00:00 UTC Root ann@example.test" in page.text
+    assert "Clerk <b>Clerk</b> cheats for good 1970-01-01 00:00:01 UTC Root clerk@example.test" in page.text
+    assert "1 to 3 of 3 accounts" in page.text
+    assert "or more" not in page.text
+
+
+def test_a_state_keeps_to_its_order_its_parts_and_its_search(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imposed(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
+    by_email = root.page(BANNED).links["Email"]
+    assert listed(root, by_email) == ["Ann", "Clerk", "Shop"]
+    assert root.page(by_email).links["Since"] == BANNED
+    assert root.page(by_email).links["Show all"] == f"{PAGE}?sortby=email&sortdirection=ascending"
+    monkeypatch.setattr(lists, "SIZE", 1)
+    second = root.page(root.page(by_email).links["Next"])
+    assert listed(root, second.links["Next"]) == ["Shop"]
+    assert listed(root, second.links["First"]) == listed(root, second.links["Previous"]) == ["Ann"]
+    assert second.form(PAGE, "Search").fields["state"] == "banned"
+
+
+def test_a_search_within_a_state(world: World, root: Keeper) -> None:
+    imposed(world, "bans", {"Ann": FAR, "Clerk": 1, "Shop": None})
+    assert listed(root, f"{BANNED}&search=LERK") == []
+    assert "None of these accounts has this" in root.page(f"{BANNED}&search=clerk").text
+    assert listed(root, f"{BANNED}&search=nn@EX") == ["Ann"]
+    assert listed(root, f"{POWERS}&search=example") == ["Clerk", "Root", "Server", "Shop"]
+    assert listed(root, f"{MUTED}&search=mona") == ["Mona"]
+    assert root.page(f"{BANNED}&search=ann").links["Show all"] == PAGE
+    assert "search=ann" in root.page(f"{BANNED}&search=ann").links["Name"]
+
+
+def test_of_more_than_are_listed_the_newest_and_any_by_name(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (search, accounts):
+        monkeypatch.setattr(module, "SEARCHED", 2)
+    imposed(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
+    page = root.page(BANNED)
+    assert listed(root, BANNED) == ["Shop", "Clerk"]
+    assert "There are 2 or more: the newest are listed." in page.text
+    assert "1 to 2 of 2 or more accounts" in page.text
+    assert listed(root, f"{BANNED}&search=ann") == ["Ann"]
+    assert listed(root, f"{BANNED}&search=bob") == []
+    assert listed(root, f"{POWERS}&search=shop") == ["Shop"]
+    assert listed(root, f"{POWERS}&search=ann") == []
+    assert "the first by name are listed" in root.page(POWERS).text
+
+
+def test_what_a_common_text_finds_is_not_said_to_be_all(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All seven have it in the email: those of a state are kept out of as many as a search finds."""
+    imposed(world, "bans", {"Ann": FAR, "Bob": FAR, "Clerk": None, "Mona": None, "Shop": FAR})
+    monkeypatch.setattr(search, "SEARCHED", 6)  # those of the state are fewer: all of them are looked through
+    assert "1 to 5 of 5 accounts" in root.page(f"{BANNED}&search=example").text
+    monkeypatch.setattr(search, "SEARCHED", 4)
+    for path in (PAGE + "?", BANNED, POWERS):
+        assert "or more accounts" in root.page(f"{path}&search=example").text
+        assert "1 to 1 of 1 accounts" in root.page(f"{path}&search=shop@").text
+    monkeypatch.setattr(search, "SEARCHED", 1)
+    assert "More have this than are looked through" in root.page(f"{BANNED}&search=root").text
+
+
+def test_any_power_is_one(world: World, root: Keeper) -> None:
+    assert listed(root, POWERS) == ["Clerk", "Root", "Server", "Shop"]
+    for power in Powers._fields:
+        held = Powers()._replace(users_query=power == "users_manage")._replace(**{power: True})  # not had alone
+        given = ", ".join(f"{name} = {{{str(has).lower()}}}" for name, has in held._asdict().items())
+        world.sql(f"UPDATE users SET {given} WHERE id = $1", people.USER_IDS["Ann"])  # noqa: S608 - names of our own
+        assert listed(root, POWERS) == ["Ann", "Clerk", "Root", "Server", "Shop"], power
+
+
+def test_nobody_of_a_state(world: World, root: Keeper) -> None:
+    world.sql("DELETE FROM mutes")
+    assert "Nobody is banned. It is done on an account's page" in root.page(BANNED).text
+    assert "Nobody is muted." in root.page(MUTED).text
+    assert root.page(BANNED).links["Show all"] == PAGE
+    assert "Show all" not in root.page(f"{PAGE}?state=&search=").links
+
+
+def test_a_state_that_there_is_not(root: Keeper) -> None:
+    refused = root.get(f"{PAGE}?state=asleep")
+    assert refused.status == 400
+    assert "The field 'state' must be banned or muted or powers, or left out." in Page(refused.raw.decode()).text
+    assert root.get(f"{BANNED}&sortby=colour").status == 400
+
+
+def test_an_order_that_only_another_state_has(world: World, root: Keeper) -> None:
+    """Typed, or left over in an address: the list is in its own first order, and its forms forget the other."""
+    everybody = listed(root, PAGE)
+    for state in ("", "state=&", "state=all&", "state=ALL&"):
+        page = root.page(f"{PAGE}?{state}sortby=newest")
+        assert listed(root, f"{PAGE}?{state}sortby=newest") == everybody
+        assert "Name ▲" in page.links
+        assert "sortby" not in page.form(PAGE, "Search").fields
+    imposed(world, "bans", {"Ann": FAR, "Clerk": None})
+    assert listed(root, f"{BANNED}&sortby=level") == listed(root, f"{BANNED}&sortby=newest") == ["Clerk", "Ann"]
+    assert "Since" not in root.page(f"{BANNED}&sortby=level").links

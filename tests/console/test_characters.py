@@ -1,12 +1,16 @@
 """The list of all characters: what is in the address is what is shown."""
 
+import re
 from collections.abc import Callable
 
+import pytest
 from keepers import Keeper
 
+import game_server
 import people
 from gamekeeper.console import lists
 from gamekeeper.demo import filling
+from gamekeeper.game import search
 from world import World
 
 PAGE = "/console/characters"
@@ -40,7 +44,7 @@ def test_a_search_keeps_the_order_and_an_order_keeps_the_search(root: Keeper) ->
     assert "Ann" in page.links
     assert "Bob" not in page.links
     form = page.form(PAGE, "Search")
-    assert form.fields == {"search": "ann", "sortby": "level", "sortdirection": "descending"}
+    assert form.fields == {"search": "ann", "online": "", "sortby": "level", "sortdirection": "descending"}
     assert "search=ann" in page.links["Name"]
     assert page.links["Show all"] == f"{PAGE}?sortby=level&sortdirection=descending"
 
@@ -50,6 +54,40 @@ def test_what_nobody_has_and_what_is_too_short(root: Keeper) -> None:
     short = root.page(f"{PAGE}?search=an")
     assert "Type 3 letters or more to search" in short.text
     assert "Zoe" in short.links
+
+
+def test_those_who_are_online(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    online = f"{PAGE}?online=yes"
+    assert "Nobody is online. Show all to see those who are offline." in root.page(online).text
+    assert game_server.heartbeat(world, "north").status == 200
+    game_server.join(world, people.ANN.id, people.ZOE.id, server="north")
+    assert names(root, online) == ["Ann", "Zoe"]
+    assert names(root, f"{online}&search=zoe") == ["Zoe"]
+    page = root.page(f"{online}&search=bob")
+    assert "Nobody who is online has this in their name." in page.text
+    assert names(root, page.links["Show all"]) == ["Ann", "Bob", "Zoe"]
+    assert page.form(PAGE, "Search").fields["online"] == "yes"
+    monkeypatch.setattr(lists, "SIZE", 1)
+    first = root.page(root.page(online).links["Name ▲"])
+    assert "1 to 1 of 2 characters" in first.text
+    assert names(root, first.links["Next"]) == ["Ann"]
+
+
+@pytest.mark.parametrize("online", [f"{PAGE}?online=yes", "/console/online?"])
+def test_of_a_common_text_not_all_who_are_online_are_found(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, online: str
+) -> None:
+    news = [game_server.newcomer(number) for number in range(3)]
+    for player_id, body in news:
+        assert game_server.put_player(world, player_id, body).status == 200
+    game_server.heartbeat(world)
+    text = f"{online}&search=new"
+    assert "Nobody who is online" in root.page(text).text
+    monkeypatch.setattr(search, "SEARCHED", 2)  # of three
+    assert "More have this than are looked through" in root.page(text).text
+    game_server.join(world, *[player_id for player_id, _ in news[:2]])
+    assert re.search(r"of [12] or more", root.page(text).text)
+    assert re.search(r"of 2 (characters|online)", root.page(online).text)
 
 
 def test_pages_both_ways(world: World, root: Keeper) -> None:
@@ -70,7 +108,7 @@ def test_past_the_end_there_is_a_way_back(root: Keeper) -> None:
 
 
 def test_nonsense_is_refused_in_words(root: Keeper) -> None:
-    for query in ("page=-1", "sortby=colour", "sortdirection=up", "search=%00", "page=1&page=2"):
+    for query in ("page=-1", "sortby=colour", "sortdirection=up", "search=%00", "page=1&page=2", "online=no"):
         answer = root.get(f"{PAGE}?{query}")
         assert answer.status == 400, query
         assert b"<h1>That did not work</h1>" in answer.raw or b"Message" in answer.raw

@@ -53,7 +53,7 @@ def test_every_operation_is_there_with_all_it_takes(root: Keeper) -> None:
     assert sorted(form.fields["operation"] for form in page.forms if form.action == RUN) == sorted(
         f"{route.method} {route.path}" for route in ROUTES
     )
-    always = {"csrf", "operation"}
+    always = {"csrf", "operation", "back"}
     assert form_of(page, GIVE) - always == {"path.lookupKey", "body.itemid", "body.quantity", "body.bankoverflow"}
     ranked = {"query.page", "query.pageSize", "query.limit", "query.sortDirection"}
     assert form_of(page, "GET /api/v1/players/rank") - always == ranked

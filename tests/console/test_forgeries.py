@@ -124,19 +124,22 @@ def shown(root: Keeper, route: Route) -> list[Any]:
 # --- What is refused before anybody looks at it is a page too --------------------------------------------------------
 
 
-def refused_page(answer: Answer, status: int, told: str) -> None:
+def refused_page(answer: Answer, status: int, told: str, back: str = "/console") -> None:
     assert answer.status == status
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert "unsafe" not in answer.headers["content-security-policy"]
     page = Page(answer.raw.decode())
     assert told in page.text
-    assert page.links["Back"] == "/console"  # and not here again
+    assert page.links["Back"] == back  # and not here again
 
 
 def test_what_is_not_there(root: Keeper) -> None:
     refused_page(root.get("/console/nothing/here"), 404, "There is nothing at this address.")
     refused_page(root.get(ACT), 405, "This address takes POST.")
-    refused_page(root.get("/console/changes?kind=a&kind=b"), 400, "The field 'kind' is there more than once.")
+    twice = root.get("/console/changes?kind=a&kind=b")
+    refused_page(twice, 400, "The field 'kind' is there more than once.", back="/console/changes")
+    nobody = root.get(f"/console/players/{people.NOBODY_ID}?at=1")
+    refused_page(nobody, 404, "No player with id")  # without its query it is not there either
     told = root.get("/console/nothing", headers={"accept": "application/json"})
     assert (told.status, told.code) == (404, "no_such_route")
 

@@ -1,15 +1,17 @@
-"""The outbox as a page: how each mail fares, and never the code in it."""
+"""The outbox as a page: how each mail fares, never the code in it, and another try."""
 
 from collections.abc import Callable
 
 import pytest
-from keepers import Keeper
+from keepers import ACT, Keeper
+from markup import Page
 
 import people
 from gamekeeper.console import mail
 from proof import reset_code
 from world import World
 
+RETRY = "/api/keeper/v1/mails/{}/retry"
 COLUMNS = "id, user_id, kind, address, queued_at, expires_at, tries"
 
 
@@ -33,9 +35,10 @@ def test_nothing_yet(root: Keeper) -> None:
 def test_how_a_mail_fares(world: World, root: Keeper) -> None:
     code = reset_code(world, "Ann")
     page = root.page("/console/mail")
-    assert "queued Ann ann@example.test password reset" in page.text
+    assert "queued Ann Try again ann@example.test 0 none none" in page.text
     assert page.links["Ann"] == f"/console/accounts/{people.USER_IDS['Ann']}"
     assert code not in page.html
+    assert "password reset" in page.text
     world.sql("UPDATE mails SET tries = 3, last_error = $1", "550 <b>no</b> such user")
     page = root.page("/console/mail")
     assert "550 <b>no</b> such user" in page.text
@@ -44,7 +47,6 @@ def test_how_a_mail_fares(world: World, root: Keeper) -> None:
     assert "failed Ann" in root.page("/console/mail").text
     world.sql("UPDATE mails SET sent_at = 86400000, failed_at = NULL")
     assert "sent 1970-01-02 00:00:00 UTC Ann" in root.page("/console/mail").text
-    assert "gamekeeper mail retry ID" in page.text
 
 
 def test_where_mail_is_set_up(make_world: Callable[..., World], keeper: Callable[[str], Keeper]) -> None:
@@ -69,3 +71,75 @@ def test_page_by_page(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatc
         path = page.links["Older"]
     assert found == [f"to{number}@example.test" for number in (4, 3, 2, 1, 0)]
     assert root.page(path).links["Newest"] == "/console/mail"
+
+
+def refuse(world: World) -> str:
+    """The id of a mail to Ann that was refused for good."""
+    reset_code(world, "Ann")
+    world.sql("UPDATE mails SET tries = 1, failed_at = 1, next_try_at = NULL, last_error = '550 no'")
+    return world.sql("SELECT id FROM mails")[0][0]
+
+
+def buttons(page: Page) -> list[str]:
+    return [each.fields["path"] for each in page.forms if "Try again" in each.buttons]
+
+
+def test_try_again(world: World, root: Keeper) -> None:
+    mail_id = refuse(world)
+    form = root.page("/console/mail").form(ACT, "Try again")
+    assert form.fields["path"] == RETRY.format(mail_id)
+    shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
+    words = Page(shown.raw.decode()).text
+    assert "Try a mail again now To Ann" in words
+    assert "To Ann, ann@example.test: password reset. Mail is not set up: it waits all the same." in words
+    assert "Mail state failed queued Next try \u2014 " in words
+    assert world.sql("SELECT failed_at FROM mails") == [(1,)]
+    answer = root.confirm(shown, "the mailbox was full")
+    done = answer.headers["location"]
+    assert done.startswith("/console/mail?done=")
+    assert "mail retried, Ann" in root.page(f"/console/done/{done.partition('=')[2]}").text
+    assert "queued Ann" in root.page("/console/mail").text
+    assert (world.ledger()[-1].kind, world.ledger()[-1].reason) == ("mail_retried", "the mailbox was full")
+    history = root.page(f"/console/accounts/{people.USER_IDS['Ann']}").text
+    assert "mail retried Ann by Root" in history
+    assert "the mailbox was full" in history
+
+
+def test_only_what_can_be_tried_again_has_a_button(world: World, root: Keeper) -> None:
+    mail_id = refuse(world)
+    for fate, offered in (
+        ("UPDATE mails SET failed_at = NULL", True),
+        ("UPDATE mails SET taken_until = expires_at", False),
+        ("UPDATE mails SET sent_at = 1", False),
+        ("UPDATE mails SET taken_until = NULL, sent_at = NULL, failed_at = 1", True),
+        ("DELETE FROM resets", False),
+    ):
+        world.sql(fate)
+        assert buttons(root.page("/console/mail")) == [RETRY.format(mail_id)] * offered, fate
+
+
+def test_a_mail_that_was_tried_meanwhile(world: World, root: Keeper) -> None:
+    mail_id = refuse(world)
+    shown = root.preview("POST", RETRY.format(mail_id), back="/console/mail")
+    world.sql("UPDATE mails SET failed_at = NULL, next_try_at = expires_at, tries = 2")
+    answer = root.confirm(shown, "again")
+    assert answer.status == 409
+    assert "It has changed since you looked; nothing was done." in Page(answer.raw.decode()).text
+    world.sql("UPDATE mails SET sent_at = 1, next_try_at = NULL")
+    answer = root.confirm(shown, "again")
+    assert (answer.status, "it was sent; if it did not arrive" in answer.raw.decode()) == (409, True)
+    assert world.ledger()[-1].kind == "reset_requested"
+
+
+def test_mails_to_one_account(world: World, root: Keeper) -> None:
+    for name in ("Ann", "Bob"):
+        reset_code(world, name)
+    link = root.page(f"/console/accounts/{people.USER_IDS['Ann']}").links["Mails to Ann"]
+    page = root.page(link)
+    assert "ann@example.test" in page.text
+    assert "bob@example.test" not in page.text
+    assert page.links["All accounts"] == "/console/mail"
+    assert "bob@example.test" in root.page("/console/mail?account=BOB").text
+    missing = root.get("/console/mail?account=Nobody")
+    assert (missing.status, "No user with name 'Nobody'." in Page(missing.raw.decode()).text) == (404, True)
+    assert "No mail yet" not in missing.raw.decode()

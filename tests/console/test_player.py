@@ -9,6 +9,7 @@ from markup import Form, Page
 
 import people
 from gamekeeper.console import suggestions
+from gamekeeper.game import finder
 from gamekeeper.http.spelling import instant
 from world import Answer, World
 
@@ -308,6 +309,14 @@ def test_a_moment_that_is_none(root: Keeper, at: str, status: int) -> None:
     answer = root.get(f"{ANN}?at={at}")
     assert answer.status == status
     assert "That did not work" in words(answer)
+    assert Page(answer.raw.decode()).links["Back"] == ANN
+
+
+def test_what_can_be_typed_there_is_said_as_the_field_has_it(root: Keeper) -> None:
+    said = words(root.get(f"{ANN}?at=yesterday"))
+    assert "such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234." in said
+    for typed in ("2026-11-15 12:00", "2026-11-15T12:00:00Z", "1234"):
+        assert "such as" not in words(root.get(f"{ANN}?at={quote(typed)}")), typed
 
 
 def test_after_a_deletion_and_back(root: Keeper, world: World) -> None:
@@ -395,3 +404,24 @@ def test_suggestions(root: Keeper, world: World) -> None:
     assert suggested("items", "\0") == suggested("items", "x" * 300) == []
     assert root.get("/console/suggest/players?q=a").status == 404
     assert Keeper(world).get("/console/suggest/items?q=a", {"Accept": "application/json"}).status == 401
+
+
+def test_suggestions_forgive_slips(root: Keeper, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the search does, and only where nothing is called so."""
+
+    def suggested(text: str, kind: str = "items") -> tuple[list[str], bool]:
+        told = root.get(f"/console/suggest/{kind}?q={quote(text)}").json
+        return [each["label"] for each in told["found"]], told["near"]
+
+    names = ["Healing Potion", "Healing Herb", "Heather"]
+    more = [{"Id": people.guid(0x90 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)]
+    assert world.call("PUT", "/api/link/v1/catalogue/items", by="Server", body=more).status == 200
+    assert suggested("helaing") == (["Healing Herb", "Healing Potion"], True)
+    assert suggested("HELAING potion") == (["Healing Potion", "Healing Herb"], True)
+    assert suggested("healing") == (["Healing Herb", "Healing Potion"], False)
+    assert suggested("fierball", "spells") == (["Fireball"], True)
+    for nothing in ("fierball", "xqzzy", "xe", "\0" * 4, "x" * 300):
+        assert suggested(nothing) == ([], False), nothing
+    monkeypatch.setattr(finder, "CATALOGUE", 2)  # Arrow, Gold Coin: no more are looked at, however many there are
+    assert suggested("helaing") == ([], False)
+    assert suggested("arorw") == (["Arrow"], True)

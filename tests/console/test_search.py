@@ -61,6 +61,7 @@ def test_suggestions_are_for_those_who_are_signed_in(world: World) -> None:
         ("kills", f"catalogue?kind=variables&id={people.KILLS.id}"),
         (people.ANNS_POUCH, f"players/{people.ANN.id}"),
         ("1", "changes/1"),
+        ("%231", "changes/1"),
     ],
 )
 def test_the_only_exact_one_is_opened(root: Keeper, text: str, place: str) -> None:

@@ -20,8 +20,11 @@ from gamekeeper.http.caller import Callers
 from world import Answer, World
 
 SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
-WRONG = "The user name or password is wrong, or the refresh token is not good any more."
+WRONG = "The name or the password is wrong. Type both again."
+LAPSED = "You were signed out. Sign in to go on where you were."
+UNSENT = "You were signed out; nothing was done of what you have just sent. Sign in and do it again."
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
+BOB = f"/console/players/{people.BOB.id}"
 SOMEBODY = "/console/done/none"  # a page that is there as long as there is a console
 
 
@@ -87,6 +90,7 @@ def test_a_wrong_password_and_an_unknown_name_are_told_alike(world: World) -> No
     assert problem(wrong) == problem(unknown)
     assert "set-cookie" not in wrong.headers
     assert b"not it" not in wrong.raw
+    assert "token" not in problem(wrong)  # nobody here has seen one
 
 
 def test_without_api_access_there_is_no_way_in(world: World) -> None:
@@ -193,6 +197,57 @@ def test_a_session_ends_after_its_hours(world: World, root: Keeper) -> None:
         world.sql("UPDATE tokens SET access_expires = access_expires - $1 WHERE idle_ms IS NOT NULL", hours * HOUR_MS)
         stop_believing(world)
         assert sent_to_sign_in(root.get(SOMEBODY)) == ended
+
+
+def end_all(world: World) -> None:
+    """Nobody has clicked for long enough."""
+    world.sql("UPDATE tokens SET issued_at = issued_at - $1 WHERE idle_ms IS NOT NULL", 61 * MINUTE_MS)
+    stop_believing(world)
+
+
+@pytest.mark.parametrize("headers", [{}, {"x-fragment": "yes", "x-place": f"{BOB}?before=9"}])
+def test_a_form_that_came_too_late_is_said_to_be_lost(world: World, root: Keeper, headers: dict[str, str]) -> None:
+    """By script or not: one signs in, and is where the form was."""
+    csrf, seen = root.csrf, len(world.ledger())
+    end_all(world)
+    gift = {"method": "POST", "path": "/api/v1/players/Bob/items/give", "body.itemid": people.COIN.id}
+    late = root.post(ACT, {**gift, "back": f"{BOB}?before=9"}, headers, csrf=csrf)
+    assert sent_to_sign_in(late)
+    page = root.page(late.headers["location"])
+    assert UNSENT in page.text
+    assert page.form(SIGN_IN).fields["next"] == f"{BOB}?before=9"
+    assert len(world.ledger()) == seen
+
+
+@pytest.mark.parametrize("back", ["", "//evil.example", "https://evil.example", "/api/docs"])
+def test_a_late_form_leads_nobody_elsewhere(world: World, back: str) -> None:
+    late = Keeper(world).post(ACT, {"back": back}, csrf="")
+    assert Keeper(world).page(late.headers["location"]).form(SIGN_IN).fields["next"] == "/console"
+
+
+def test_a_page_that_is_asked_for_too_late(world: World, root: Keeper) -> None:
+    end_all(world)
+    page = root.page(root.get(BOB).headers["location"])
+    assert LAPSED in page.text
+    assert page.form(SIGN_IN).fields["next"] == BOB
+    first = Keeper(world).get(BOB).headers["location"]  # who was not signed in was not signed out
+    assert "signed out" not in Keeper(world).page(first).text
+
+
+def test_who_leaves_when_it_is_over_has_left(world: World, root: Keeper) -> None:
+    """But not everywhere."""
+    csrf = root.csrf
+    end_all(world)
+    for fields, said in (({}, LAPSED), ({"ends": "sessions"}, UNSENT), ({"ends": "all"}, UNSENT)):
+        assert said in root.page(root.post(SIGN_OUT, fields, csrf=csrf).headers["location"]).text
+
+
+def test_every_form_says_where_it_is(root: Keeper) -> None:
+    """Else who sends it too late would not come back there; signing out leads nowhere."""
+    for path in ("/console/health", "/console/explorer", f"{BOB}?before=9"):
+        forms = [each for each in root.page(path).forms if each.attributes.get("method") == "post"]
+        assert path in {each.fields.get("back") for each in forms if each.action != SIGN_OUT}
+        assert all(each.fields.get("back") for each in forms if each.action != SIGN_OUT)
 
 
 def test_a_script_is_told_instead_of_sent(world: World) -> None:

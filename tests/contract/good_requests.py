@@ -11,6 +11,7 @@ from world import SENT, World
 SERVER = "realm1"
 CODE = "a-code-that-was-mailed"
 TOKEN_ID = "00000000-0000-4000-8000-00000000aaaa"
+MAIL_ID = "00000000-0000-4000-8000-00000000bbbb"
 NEW_PASSWORD = "ab" * 32
 PLAYER_KEYS = {"lookupKey": "Ann", "variableId": people.KILLS.id, "bagId": people.ANNS_POUCH}
 USER_KEYS = {"lookupKey": "Ann", "lookupKey1": "Ann", "lookupKey2": "Zoe"}
@@ -24,6 +25,7 @@ OTHER_KEYS = {
     "type": "item",
     "objectId": people.COIN.id,
     "seq": "16",  # Zoe was made: the last that populate does
+    "mailId": MAIL_ID,
 }
 OTHERS = {"unban": "Bob", "unmute": "Bob", "kick": "Mona"}  # whom an address is about, when not Ann
 MONAS_ID = people.guid(64)
@@ -42,6 +44,7 @@ UNKNOWN_KEYS = {
     "type": "nothing",
     "objectId": people.NOBODY_ID,
     "seq": "999999999",
+    "mailId": people.NOBODY_ID,
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
@@ -125,7 +128,8 @@ def tried(example: Example) -> str:
 def furnish(world: World) -> None:
     """What the examples speak of and people.py does not have.
 
-    A live game server with a character of Mona's on it, a reset code, a token by its id, and Bob banned and muted.
+    A live game server with a character of Mona's on it, a reset code in a mail, a token by its id, and Bob banned and
+    muted.
     """
     world.call("PUT", f"/api/link/v1/servers/{SERVER}", body={"Lease": 3600})
     monas = {"Name": "Mona", "UserId": people.USER_IDS["Mona"], "CreationDate": "2026-01-31T12:00:00Z"}
@@ -135,8 +139,11 @@ def furnish(world: World) -> None:
         world.post(f"/api/v1/users/Bob/admin/{act}", {})
     ann, clerk = people.USER_IDS["Ann"], people.USER_IDS["Clerk"]
     far = 4_000_000_000_000
-    reset = f"'{ann}', '{CODE}', 1000000, {far}"
-    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at) VALUES ({reset})")  # noqa: S608 - the values are ours
+    reset = f"'{ann}', '{CODE}', 1000000, {far}, '{MAIL_ID}'"
+    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ({reset})")  # noqa: S608 - the values are ours
+    mail = f"'{MAIL_ID}', '{ann}', 'password_reset', 'ann@example.test', 0, {far}, 1, 1, 'refused'"
+    named = "id, user_id, kind, address, queued_at, expires_at, tries, failed_at, last_error"
+    world.sql(f"INSERT INTO mails ({named}) VALUES ({mail})")  # noqa: S608 - the values are ours
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - the values are ours

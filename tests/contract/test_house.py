@@ -203,7 +203,7 @@ def test_migrations_build_exactly_the_schema(engine: str, two_schemas: tuple[str
 )
 def test_a_schema_that_differs_is_noticed(engine: str, two_schemas: tuple[str, str], change: str) -> None:
     async def apply() -> None:
-        store = app.open_store(settings.load({}, database=two_schemas[1]))
+        store = app.open_store(settings.load({}, database=two_schemas[0]))
         await store.open()
         await store.write(lambda tx: tx.returning(Statement("seeded", {"": change})))
         await store.close()

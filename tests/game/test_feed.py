@@ -146,6 +146,18 @@ def test_numbers_drawn_for_nothing_are_no_cursors(world: World) -> None:
     assert change.seq == last_of(world)
 
 
+@only_postgres
+def test_a_number_drawn_again_after_a_crash_is_told(world: World) -> None:
+    """What a crash does to a number that was drawn, passed, and not on disk yet."""
+    _, followed = watched(world)
+    last = last_of(world)
+    assert world.post("/api/v1/players/Bob/items/give?dryRun=true", {"itemid": COIN.id, "quantity": 1}).status == 200
+    assert world.run(followed.changes(asked(last, 0.3))).next == last
+    world.sql("SELECT setval('ledger_seq', last_value - 1) FROM ledger_seq")
+    world.run(give(world))
+    assert numbers(world.run(followed.changes(asked(last, 5)))) == [last_of(world)]
+
+
 # --- who leaves, and what goes away ----------------------------------------------------------------------------------
 
 

@@ -49,6 +49,8 @@ def test_whatever_has_an_id(world: World) -> None:
     for text, what in wanted.items():
         for typed in {text, text.upper(), text.replace("-", ""), f" {text} "}:
             assert ids(world, typed)[0] == what
+    assert ids(world, "#16") == ids(world, " #16 ") == [("change", "16")]  # as people write it
+    assert ids(world, "##16") == ids(world, "#") == ids(world, "#999999") == []
     assert ids(world, people.NOBODY_ID) == ids(world, "999999") == ids(world, "9" * 60) == []
 
 

@@ -1,7 +1,9 @@
 """The catalogue, as the game publishes it over the link."""
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
@@ -54,6 +56,28 @@ def test_a_change_of_the_catalogue_shows_at_once(world: World) -> None:
     assert (row.kind, row.player_id, row.over_link) == ("catalogue_put", None, True)
     assert json.loads(row.before or "")["Items"][0]["MaxStack"] == 100
     assert json.loads(row.after or "")["Items"][0]["MaxStack"] == 70
+
+
+def test_of_two_at_once_one_is_the_last(make_world: Callable[..., World]) -> None:
+    """Each has told the whole of it: a mixture of both is what neither said."""
+    one, other = make_world(), make_world()
+    ids = [str(uuid.UUID(int=0x5000 + number)) for number in range(200)]
+
+    def maps(*names: str) -> list[dict[str, str]]:
+        return [{"Id": each, "Name": name} for each, name in zip(ids, [*names[:1] * 199, names[-1]], strict=True)]
+
+    async def put(world: World, entries: list[dict[str, str]], after: float) -> int:
+        await asyncio.sleep(after)
+        return (await world.send("PUT", f"{LINK}/catalogue/maps", body=entries, by="Server")).status
+
+    async def both(after: float) -> list[int]:
+        return [*await asyncio.gather(put(one, maps("b"), 0), put(other, maps("a", "c"), after))]
+
+    for number in range(20):
+        put_catalogue(one, "maps", maps("a"))
+        assert one.run(both(number * 0.001)) == [200, 200]
+        found = dict(one.sql("SELECT id, name FROM maps"))
+        assert (found[ids[0]], found[ids[-1]]) in {("b", "b"), ("a", "c")}
 
 
 def test_an_unknown_kind_is_404(world: World) -> None:

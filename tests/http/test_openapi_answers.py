@@ -36,8 +36,11 @@ def furnish(world: World) -> None:
     world.post(f"/api/link/v1/servers/{samples.REALM}/joined", {"Players": [online]})
     world.post(f"/api/v1/players/{samples.PLAYER}/items/give", {"itemid": samples.DRAUGHT, "quantity": 1})
     world.sql("UPDATE ledger SET seq = 4711 WHERE seq = (SELECT MAX(seq) FROM ledger)")
-    reset = f"'{samples.USER_ID}', '{samples.CODE}', 1000000, {FAR}"
-    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at) VALUES ({reset})")  # noqa: S608 - ours
+    reset = f"'{samples.USER_ID}', '{samples.CODE}', 1000000, {FAR}, '{samples.MAIL_ID}'"
+    world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ({reset})")  # noqa: S608 - ours
+    mail = f"'{samples.MAIL_ID}', '{samples.USER_ID}', 'password_reset', 'marlow@example.test', 0, {FAR}, 2, 1"
+    columns = "id, user_id, kind, address, queued_at, expires_at, tries, failed_at"
+    world.sql(f"INSERT INTO mails ({columns}) VALUES ({mail})")  # noqa: S608 - ours
     token = f"'{samples.TOKEN_ID}', '{samples.TOKEN_ID}', '{samples.USER_ID}', 'none', read_only, 0, {FAR}, 0"
     names = "id, family_id, user_id, access_hash, read_only, issued_at, access_expires, refresh_expires"
     world.sql(f"INSERT INTO tokens ({names}) SELECT {token} FROM tokens LIMIT 1")  # noqa: S608 - ours

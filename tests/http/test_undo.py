@@ -152,6 +152,8 @@ def test_what_has_no_way_back_says_why(world: World) -> None:
     join(world, ANN.id)
     world.post("/api/v1/users/Ann/manage/password/change", {"new": "ab" * 32})
     world.get("/api/v1/users/Ann/password/reset")
+    [(mail_id,)] = world.sql("SELECT id FROM mails")
+    world.post(f"/api/keeper/v1/mails/{mail_id}/retry", None)
     world.post("/api/v1/users/Ann/admin/mute", {})
     world.post("/api/v1/users/Ann/admin/kick", {})
     world.call("DELETE", "/api/v1/users/Mona")
@@ -160,6 +162,7 @@ def test_what_has_no_way_back_says_why(world: World) -> None:
         "user_registered": "delete the account",
         "password_changed": "kept nowhere",
         "reset_requested": "runs out by itself",
+        "mail_retried": "on its way",
         "user_kicked": "come back since",
         "user_deleted": "kept nowhere",
     }

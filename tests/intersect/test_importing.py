@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ import make_intersect
 import world as worlds
 from command_line import CommandLine
 from findings import errors
+from gamekeeper.game import characters, person
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import clashing_fold
 from gamekeeper.game.passwords import wire_form
-from gamekeeper.intersect import course
+from gamekeeper.intersect import course, importing
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
 from intersect_files import (
@@ -42,7 +44,7 @@ from intersect_files import (
 from world import World
 
 KILLED = """
-from gamekeeper.intersect import course
+from gamekeeper.intersect import course, importing
 course.BATCH = 2
 from gamekeeper.cli.commands import gamekeeper
 gamekeeper()
@@ -174,11 +176,32 @@ def test_a_deleted_character_does_not_come_back(
     assert world.run(players.count(world.keeper.store)) == 2
 
 
-@pytest.mark.parametrize("point", ["before_commit:7", "after_commit:6"])
+def test_nor_out_of_a_newer_copy_of_the_same_game(
+    files: Make, command: CommandLine, opened: Callable[[str], World]
+) -> None:
+    made = files()
+    run(command, made)
+    world = opened(command.database)
+    spelling = world.keeper.changes.spelling
+    apply = partial(world.keeper.changes.apply, worlds.CLI)
+    world.run(apply(partial(characters.delete, key=own("player", 0), spelling=spelling), lambda _: b""))
+    world.run(apply(partial(person.erase, key=own("user", 1), spelling=spelling, caller=None), lambda _: b""))
+    change(made.players, "DELETE FROM Player_Spells WHERE rowid = (SELECT MAX(rowid) FROM Player_Spells)")
+    newer = made._replace(report=made.report.with_name("second.jsonl"))
+    told = run(command, newer)
+    assert unaccounted(told) == []
+    assert [row[0] for row in world.sql("SELECT name FROM players")] == ["Knight2"]
+    assert world.run(users.count(world.keeper.store)) == 2
+    gone = {(line["table"], line["id"]) for line in listed(newer) if line["reason"] == importing.DELETED}
+    assert gone == {("Users", own("user", 1)), ("Players", own("player", 0)), ("Players", own("player", 1))}
+    assert errors(world) == []
+
+
+@pytest.mark.parametrize("point", ["before_commit:6", "after_commit:5"])
 def test_killed_in_the_middle(
     point: str, files: Make, command: CommandLine, databases: Any, opened: Callable[[str], World], monkeypatch: Any
 ) -> None:
-    """Migrated first: then the write path is passed once for the look at the schema, once for the catalogue, …"""
+    """Migrated first: then the write path is passed once for the catalogue, three times for the accounts, …"""
     monkeypatch.setattr(course, "BATCH", 2)
     made = files("0.7.1", 6)
     change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that every batch lists something
@@ -191,6 +214,8 @@ def test_killed_in_the_middle(
         timeout=60,
     )
     assert killed.returncode == -9
+    [unfinished] = [each for each in command.json("doctor", code=1)["findings"] if each["check"] == "imports"]
+    assert (unfinished["level"], "broke off in the stage players, or" in unfinished["message"]) == ("error", True)
     told = run(command, made)
     lines = made.report.read_bytes()
     undisturbed = databases.empty()

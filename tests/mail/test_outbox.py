@@ -1,6 +1,7 @@
 """The outbox: sent once by whoever comes first, tried again with back-off, never after the code is worth nothing."""
 
 import asyncio
+import contextlib
 import json
 import time
 from collections import Counter
@@ -190,7 +191,7 @@ def test_a_stop_lets_what_is_on_its_way_arrive(make_world: Make, turns: int) -> 
             for _ in range(turns):
                 await asyncio.sleep(0)
             sending.cancel()
-            with pytest.raises(asyncio.CancelledError):
+            with contextlib.suppress(asyncio.CancelledError):  # after many turns it may be done already
                 await sending
 
         world.run(stopped())

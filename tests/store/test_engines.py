@@ -10,7 +10,7 @@ import pytest
 
 import people
 from gamekeeper.store import clock, items, players, users
-from gamekeeper.store.engine import Away, Reading, Undecided, Writing
+from gamekeeper.store.engine import Away, Full, Reading, Undecided, Writing
 from gamekeeper.store.statements import Statement
 from world import World
 
@@ -212,6 +212,19 @@ def test_one_new_bag_for_two_players_is_one_players(make_world: Make) -> None:
 
     assert [one.run(race(number)) for number in range(15)] == [[200, 400]] * 15
     assert one.run(items.stray_bags(one.keeper.store)) == []
+
+
+def test_a_full_disk_is_told_from_a_database_that_is_away(world: World, engine: str) -> None:
+    """Inside SQLite as a file that may not grow, inside PostgreSQL as the error that its server would raise."""
+    if engine == "sqlite":
+        world.sql("PRAGMA max_page_count = 1")
+    else:
+        full = "RAISE disk_full USING MESSAGE = ''could not extend file''"
+        world.sql(f"CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN {full}; END'")
+        world.sql("CREATE TRIGGER full_disk BEFORE INSERT ON maps FOR EACH ROW EXECUTE FUNCTION full_disk()")
+    with pytest.raises(Full):
+        world.sql("INSERT INTO maps (id, name) VALUES ($1, $2)", people.guid(0x1000), "x" * 1_000_000)
+    assert world.run(count(world.keeper.store)) == 1
 
 
 class Failing:

@@ -1,6 +1,7 @@
 """Migrations: applied once, safe to run again after a crash, and polite to what they do not know."""
 
 import asyncio
+import re
 from collections.abc import Generator, Sequence
 
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from gamekeeper import app, settings
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import indexes
-from gamekeeper.store.engine import Row
-from gamekeeper.store.migrate import Migration, SchemaMismatch, known, migrate, pending, split
+from gamekeeper.store.engine import Row, Unusable, Writing
+from gamekeeper.store.migrate import SQL, Migration, SchemaMismatch, known, migrate, pending, require_ours, split
 from gamekeeper.store.statements import Statement
 from people import guid
 
@@ -96,6 +97,42 @@ def test_a_changed_migration_is_refused(keeper: Keeper, loop: asyncio.AbstractEv
     loop.run_until_complete(migrate(keeper.store, [FIRST]))
     with pytest.raises(SchemaMismatch, match="is not the one that was applied"):
         loop.run_until_complete(migrate(keeper.store, [FIRST._replace(text="CREATE TABLE other (id INTEGER);\n")]))
+
+
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        (["CREATE TABLE players (id INTEGER)"], "(players)"),
+        ([f"CREATE TABLE {name} (id INTEGER)" for name in ("d", "c", "b", "a")], "(a, b, c, …)"),
+        (["CREATE TABLE migrations (id INTEGER, migration TEXT, batch INTEGER)"], "(migrations)"),
+        ([SQL.create_migrations, "CREATE TABLE players (id INTEGER)"], "(players)"),
+        (["CREATE VIEW players AS SELECT 1 AS id"], None),
+        ([SQL.create_migrations], None),
+    ],
+    ids=["a table", "tables", "another's migrations", "looked at", "a view", "empty"],
+)
+def test_what_another_program_has_made_is_refused(
+    keeper: Keeper, loop: asyncio.AbstractEventLoop, made: list[str | Statement], named: str | None
+) -> None:
+    """Looked at, as it was by versions that wrote their table of migrations even into what they only read."""
+
+    async def make(tx: Writing) -> None:
+        for each in made:
+            await tx.returning(each if isinstance(each, Statement) else Statement("test", {"": each}))
+
+    loop.run_until_complete(keeper.store.write(make))
+    if named is None:
+        loop.run_until_complete(require_ours(keeper.store))
+        return
+    with pytest.raises(Unusable, match=re.escape(f"tables that Gamekeeper did not make {named}: name an empty one.")):
+        loop.run_until_complete(require_ours(keeper.store))
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_what_an_extension_has_made_is_not_anothers(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
+    for text in ("CREATE TABLE places (id INTEGER)", "ALTER EXTENSION plpgsql ADD TABLE places"):
+        loop.run_until_complete(keeper.store.write(lambda tx, text=text: tx.returning(Statement("test", {"": text}))))
+    loop.run_until_complete(require_ours(keeper.store))
 
 
 def test_statements_for_one_engine_only() -> None:

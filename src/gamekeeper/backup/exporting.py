@@ -1,5 +1,6 @@
 """Making an export beside those who read and write: every noun at one moment, read back before it gets its name."""
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -25,6 +26,7 @@ from gamekeeper.backup.folder import (
     kinds,
     spelt,
 )
+from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved, Page, writing
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.http.spelling import instant
@@ -44,6 +46,7 @@ Line = dict[str, Any]
 
 async def export(store: Store, path: Path, moved: Moved) -> Manifest:
     """The folder is for its owner only, and has its name only when all of it is on the disk and was read back."""
+    moved = heeding(moved)
     _require_free(path)
     with _unnamed(path) as part:
 
@@ -56,6 +59,7 @@ async def export(store: Store, path: Path, moved: Moved) -> Manifest:
         if written.manifest != manifest:
             raise BadExport(f"What was read back from {part} is not what was written. Is the disk in order?")
         written.verify(moved)
+        await asyncio.sleep(0)  # the last place to stop
         _require_free(path)
         making.sync_folder(part)
         part.rename(path)

@@ -2,6 +2,7 @@
 
 from gamekeeper.backup import filling
 from gamekeeper.backup.folder import Folder
+from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved, Sum
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import ledger
@@ -12,6 +13,7 @@ from gamekeeper.store.migrate import CLAIM, known, require_known
 async def bring_back(keeper: Keeper, folder: Folder, moved: Moved) -> dict[str, Sum]:
     """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits."""
     require_known(folder.migrations, known(), "export")
+    moved = heeding(moved)
 
     async def work(tx: Writing) -> dict[str, Sum]:
         sums = await filling.fill(tx, keeper.store.engine, folder, moved)

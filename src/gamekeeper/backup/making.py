@@ -1,5 +1,6 @@
 """Making a backup beside those who read and write: every table at one moment, and read back before it gets its name."""
 
+import asyncio
 import contextlib
 import os
 import tempfile
@@ -9,6 +10,7 @@ from typing import IO
 
 from gamekeeper import __version__
 from gamekeeper.backup.archive import FORMAT, Archive, BadBackup, Manifest, Table, Writer
+from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved, writing
 from gamekeeper.store import clock, copies, ledger
 from gamekeeper.store.engine import Snapshot, Store
@@ -20,6 +22,7 @@ LEFT_OUT = frozenset({"resets", "lists", "list_blocks", "list_changes", "migrati
 
 async def make(store: Store, path: Path, moved: Moved, *, force: bool = False) -> Manifest:
     """The file is for its owner only, and under its name only when all of it is on the disk and was read back."""
+    moved = heeding(moved)
     with placed(path, force=force) as (part, file):
 
         async def copy(tx: Snapshot) -> Manifest:
@@ -34,6 +37,7 @@ async def make(store: Store, path: Path, moved: Moved, *, force: bool = False) -
             if archive.manifest != manifest:
                 raise BadBackup(f"What was read back from {part} is not what was written. Is the disk in order?")
             archive.verify(moved)
+        await asyncio.sleep(0)  # the last place to stop
     return manifest
 
 

@@ -2,9 +2,10 @@
 
 from gamekeeper.backup import filling
 from gamekeeper.backup.archive import Archive
+from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import copies, mails
+from gamekeeper.store import copies, mails, presence
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM, known, require_known
 
@@ -12,18 +13,20 @@ from gamekeeper.store.migrate import CLAIM, known, require_known
 async def restore(keeper: Keeper, archive: Archive, moved: Moved, *, keep_tokens: bool = False) -> None:
     """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits."""
     require_known(archive.migrations, known(), "backup")
+    moved = heeding(moved)
 
     async def work(tx: Writing) -> None:
         await filling.fill(tx, keeper.store.engine, archive, moved)
-        await _settle(tx, keep_tokens=keep_tokens)
+        await _settle(tx, archive.manifest.made_at, keep_tokens=keep_tokens)
 
     await keeper.store.write(work, CLAIM)
     await filling.complete(keeper)
 
 
-async def _settle(tx: Writing, *, keep_tokens: bool) -> None:
+async def _settle(tx: Writing, made_at: int, *, keep_tokens: bool) -> None:
     """What must not be as it was at the moment of the backup."""
     copies.renew_epoch(tx)
+    await presence.drop_servers(tx, made_at)  # those that run now say anew who is on them
     mails.retire(tx)  # their codes are not in a backup, so nobody wants them: none is sent a second time
     if not keep_tokens:
         copies.revoke_tokens(tx)  # else one that was revoked after the backup would be good again

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import click
 
+from gamekeeper import doctor
 from gamekeeper.backup import filling, making, restoring
 from gamekeeper.backup.archive import Archive, BadBackup, Manifest
 from gamekeeper.backup.lines import Moved
@@ -27,6 +28,7 @@ KEPT = "Tokens that were good at the backup are good again, and so are those tha
 class Backup(NamedTuple):
     manifest: Manifest
     problems: list[str]  # that the database has with its own files
+    unfinished: list[Finding]  # imports: it can be made all the same
 
 
 @click.command(epilog="Example: gamekeeper backup game.backup --database sqlite:///game.db")
@@ -72,13 +74,16 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
 
 
 async def _back_up(keeper: Keeper, file: Path, moved: Moved, *, force: bool) -> Backup:
-    if len(await pending(keeper.store)) == len(known()):
+    waiting = await pending(keeper.store)
+    if len(waiting) == len(known()):
         raise BadBackup("There is nothing in this database to back up. Check --database.")
     problems = await keeper.store.integrity()
-    return Backup(await making.make(keeper.store, file, moved, force=force), problems)
+    unfinished = [] if waiting else await doctor.unfinished(keeper.store)  # an old schema may not know of imports
+    return Backup(await making.make(keeper.store, file, moved, force=force), problems, unfinished)
 
 
 def _say_backed_up(file: Path, made: Backup, *, as_json: bool) -> None:
+    terminal.warn_of(made.unfinished)
     size = file.stat().st_size
     if as_json:
         terminal.print_json({"file": str(file), "bytes": size, **_facts(made.manifest), "problems": made.problems})

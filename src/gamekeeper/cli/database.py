@@ -7,10 +7,14 @@ from dataclasses import asdict
 import click
 
 from gamekeeper import doctor as examination
+from gamekeeper.backup.interrupt import heeding
+from gamekeeper.backup.lines import Moved
 from gamekeeper.cli import progress, terminal
-from gamekeeper.doctor import ERROR, NOTE, Finding, Progress
+from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.settings import Settings
 from gamekeeper.store import migrate as migrations
+
+STOPPED = "It was stopped before it had looked at everything. Let it look again: gamekeeper doctor --database"
 
 
 @click.command(epilog="Example: gamekeeper migrate --database postgresql://gamekeeper@localhost/game")
@@ -35,20 +39,23 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
 
     Checks the schema, the database's own integrity, its indexes, for every item that the ledger adds up to what the
     slots hold, for every character that the stored document and the columns agree, the counts by which pages and ranks
-    are found, bags, equipment, sizes, and unsafe settings. It changes nothing, unless told to with --fix, and can run
-    beside `serve` either way.
+    are found, bags, equipment, sizes, imports that broke off, the room on an SQLite file's disk, and unsafe settings.
+    It changes nothing, unless told to with --fix, and can run beside `serve` either way.
     """
     loaded = terminal.load(database)
     terminal.require_database(loaded)
     with progress.bars() as moved:
-        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, moved, fix=fix))
+        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, heeding(moved), fix=fix))
     _report(found, as_json=as_json)
     sys.exit(any(finding.level == ERROR for finding in found))
 
 
-def errors(loaded: Settings, moved: Progress) -> list[Finding]:
-    """What doctor finds wrong with a database that was just filled."""
-    found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, moved))
+def errors(loaded: Settings, moved: Moved) -> list[Finding]:
+    """What doctor finds wrong with a database that was just filled, which a Ctrl-C does not undo."""
+    try:
+        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, heeding(moved)))
+    except KeyboardInterrupt:
+        return [Finding(ERROR, "doctor", f"{STOPPED} {terminal.shown_database(loaded)}")]
     return [finding for finding in found if finding.level == ERROR]
 
 

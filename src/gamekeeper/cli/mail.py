@@ -1,14 +1,16 @@
 """The outbox, from the machine it is kept on: what waits, what was sent, what was not and why."""
 
 from dataclasses import replace
-from typing import NoReturn
+from functools import partial
 
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.game import lookup
+from gamekeeper.cli.users import changed
+from gamekeeper.game import lookup, mails
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.mail import letter, outbox
+from gamekeeper.game.refusals import NoSuchMail
+from gamekeeper.mail import letter
 from gamekeeper.settings import Settings
 from gamekeeper.store import mails as rows
 from gamekeeper.store.mails import Listed
@@ -55,13 +57,13 @@ def show(mail_id: str, as_html: bool, database: str | None) -> None:  # noqa: FB
     Whoever can read the database can read its codes: this is the operator's own outbox.
     """
 
-    async def read(keeper: Keeper) -> tuple[Listed | None, Settings]:
-        found = lookup.guid(mail_id)
-        return await rows.by_id(keeper.store, found) if found else None, keeper.settings
+    async def read(keeper: Keeper) -> tuple[Listed, Settings]:
+        found = await rows.by_id(keeper.store, _id(mail_id))
+        if found is None:
+            raise NoSuchMail(id=mail_id)
+        return found, keeper.settings
 
     found, settings = terminal.on_database(database, read)
-    if found is None:
-        _fail_unknown(mail_id)
     _print_letter(found, settings, "html" if as_html else "plain")
 
 
@@ -74,24 +76,22 @@ def retry(mail_id: str | None, everything: bool, database: str | None) -> None: 
     if everything == (mail_id is not None):
         raise click.UsageError("Give the ID of a mail, or --all.")
 
-    async def again(keeper: Keeper) -> tuple[Listed | None, int]:
+    async def again(keeper: Keeper) -> int:
         if mail_id is None:
-            return None, await outbox.retry(keeper.store, None)
-        key = lookup.guid(mail_id)
-        found = await rows.by_id(keeper.store, key) if key else None
-        return found, await outbox.retry(keeper.store, found.id) if found else 0
+            return await mails.retry_all(keeper, terminal.intent())
+        await changed(keeper, partial(mails.retry, mail_id=_id(mail_id)))
+        return 1
 
-    found, count = terminal.on_database(database, again)
-    if mail_id is not None and found is None:
-        _fail_unknown(mail_id)
-    if found and not count:
-        terminal.fail(f"Mail {found.id} is {found.state}; there is nothing to try again. Ask for a new reset mail.")
+    count = terminal.on_database(database, again)
     smtp = terminal.load(database).smtp_url
     click.echo(f"{count} mails are due now{'' if smtp else ', and wait until GAMEKEEPER_SMTP_URL is set'}.")
 
 
-def _fail_unknown(mail_id: str) -> NoReturn:
-    terminal.fail(f"There is no mail '{mail_id}'. `gamekeeper mail list` shows which there are.")
+def _id(text: str) -> str:
+    found = lookup.guid(text)
+    if found is None:
+        raise NoSuchMail(id=text)
+    return found
 
 
 def _print_letter(found: Listed, settings: Settings, kind: str) -> None:

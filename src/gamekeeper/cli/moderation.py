@@ -19,7 +19,7 @@ Rule = Callable[[Reading, Order], Coroutine[Any, Any, Decision[str]]]
 def penalty_options(command: F) -> F:
     limit = click.IntRange(0, moderation.MOST_DAYS)
     days = click.option("--days", type=limit, default=0, help="For how long; 0, the default, is for good.")
-    reason = click.option("--reason", default="", help="Why; whoever reads the account sees it.")
+    reason = click.option("--reason", default="", help="Why; `users show`, the console and the ledger say it.")
     return days(reason(command))
 
 

@@ -33,6 +33,12 @@ FIRST_ACCOUNT = (
     "  gamekeeper users add root --email root@example.com --api "
     "--role users.query --role users.manage --role game.link --database {database}"
 )
+OTHER_PORT = "Choose another with --host and --port, or stop what is using it."
+FREE_PORTS = 1024  # from here on anybody may listen
+LOW_PORT = (
+    "Ports below 1024 need the capability CAP_NET_BIND_SERVICE; docs/deploy.md says how a service gets it. "
+    "Or choose another with --port, such as 5443."
+)
 LARGEST_HEAD = 16_384  # bytes of the request line and the headers
 OTHER_FILES = 256  # that a process has open besides its connections: the database, the log, Python's own
 LOOK_AGAIN_SECONDS = 0.02
@@ -59,7 +65,8 @@ def serve(database: str | None, **given: object) -> None:
     """
     loaded = terminal.load(database, **given)
     require_servable(loaded)
-    any_api = terminal.at_work(loaded, _prepare)
+    any_api, unfinished = terminal.at_work(loaded, _prepare)
+    terminal.warn_of(unfinished)
     if not any_api:
         click.echo(FIRST_ACCOUNT.format(database=terminal.shown_database(loaded)), err=True)
     run(loaded, build_app, f"Gamekeeper is ready: {url(loaded)} (stop with Ctrl-C)")
@@ -79,6 +86,7 @@ def require_servable(settings: Settings) -> None:
             "--database postgresql://user@host/name"
         )
     _free_address(settings)
+    terminal.warn_of_strays()
     if doctor.overheard(settings):
         click.echo(f"WARNING: {settings.host} can be reached from outside without TLS: {doctor.TLS}", err=True)
 
@@ -146,9 +154,9 @@ def _allow_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _prepare(keeper: Keeper) -> bool:
+async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding]]:
     await migrate(keeper.store)
-    return await users.any_api(keeper.store)
+    return await users.any_api(keeper.store), await doctor.unfinished(keeper.store)
 
 
 def _free_address(settings: Settings) -> str:
@@ -160,10 +168,8 @@ def _free_address(settings: Settings) -> str:
             probe.bind(place)
             probe.listen()
     except OSError as error:
-        terminal.fail(
-            f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
-            "Choose another with --host and --port, or stop what is using it."
-        )
+        cure = LOW_PORT if isinstance(error, PermissionError) and settings.port < FREE_PORTS else OTHER_PORT
+        terminal.fail(f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. {cure}")
     return str(place[0])
 
 

@@ -12,12 +12,16 @@ from gamekeeper.cli import terminal
 @terminal.json_option
 @terminal.database_option
 def settings(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Print every setting with its value, source and meaning; passwords are masked."""
+    """Print every setting with its value, source and meaning; passwords are masked.
+
+    Variables that look like one and are none, because they are misspelt, are named on standard error.
+    """
     loaded = terminal.load(database)
     rows: list[tuple[str, str, str, str]] = []
     for each in fields(known.Settings):
         source = "--database" if each.name == "database" and database else known.source(each.name)
         rows.append((each.name, known.shown(loaded, each.name), source, str(each.metadata["help"])))
+    terminal.warn_of_strays()
     if as_json:
         terminal.print_json([dict(zip(("name", "value", "source", "meaning"), row, strict=True)) for row in rows])
         return

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shlex
-from collections.abc import AsyncIterable, Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NoReturn, TypeVar
 
@@ -14,17 +14,19 @@ import click
 
 from gamekeeper import app, settings
 from gamekeeper.backup.lines import BadCopy
+from gamekeeper.doctor import ERROR, Finding
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import EmailTaken, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
+from gamekeeper.game.refusals import EmailTaken, NoSuchMail, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
 from gamekeeper.settings import BadSetting, Settings
-from gamekeeper.store.engine import Away, ClaimTaken, Unusable
+from gamekeeper.store.engine import Away, ClaimTaken, Full, Unusable
 from gamekeeper.store.migrate import SchemaMismatch, known, migrate, pending
 
 T = TypeVar("T")
 NEXT: Mapping[type[Refusal], str] = {
     NoSuchUser: "`gamekeeper users list` shows who there is.",
     NoSuchToken: "`gamekeeper tokens list` shows which there are.",
+    NoSuchMail: "`gamekeeper mail list` shows which there are.",
     UsernameTaken: "Choose another name, or change that account with the other `gamekeeper users` commands.",
     EmailTaken: "Give another address with --email.",
 }
@@ -46,6 +48,9 @@ def clear_failures() -> Generator[None]:
         fail(f"{refusal.message} {NEXT.get(type(refusal), '')}".strip())
     except ClaimTaken:
         fail("Another Gamekeeper is changing this database's schema; try again when it is done.")
+    except Full as full:
+        problem = str(full).rstrip(".")
+        fail(f"The database has no room left: {problem}. Make room on its disk, and give the same command again.")
     except Away as away:
         problem = str(away).rstrip(".")
         fail(f"The database is out of reach: {problem}. Check --database and that the database is up.")
@@ -60,6 +65,18 @@ def fail(sentence: str) -> NoReturn:
 def load(database: str | None, **given: object) -> Settings:
     with clear_failures():
         return settings.load(os.environ, database=database, **given)
+
+
+def warn_of(found: Iterable[Finding]) -> None:
+    """Errors that the doctor would find, said to somebody who has not asked for the doctor."""
+    for each in found:
+        if each.level == ERROR:
+            click.echo(f"WARNING: {each.message}", err=True)
+
+
+def warn_of_strays() -> None:
+    for each in settings.strays():
+        click.echo(f"WARNING: {each}", err=True)
 
 
 def at_work(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
@@ -12,12 +12,24 @@ from gamekeeper.game import accounts, lookup
 from gamekeeper.game.changes import Decide, Decision
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.refusals import BadField
+from gamekeeper.settings import Settings, variable
+from gamekeeper.store import moderation
 from gamekeeper.store import users as user_rows
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.moderation import Imposed
 from gamekeeper.store.users import Powers, User
 
 PAGE = 500
 R = TypeVar("R")
+
+
+class Standing(NamedTuple):
+    """An account, and what of it is in force."""
+
+    user: User
+    mute: Imposed | None
+    ban: Imposed | None
 
 
 class Role(click.ParamType[str]):
@@ -85,7 +97,7 @@ def add(
     password = read_password(from_stdin=from_stdin)
 
     async def register(keeper: Keeper) -> User:
-        accounts.require_name(name, "NAME", keeper.settings)
+        _require_name(name, keeper.settings)
         stored = await keeper.passwords.hashed(wire_form(password))
         return await changed(keeper, lambda tx: accounts.register(tx, name, address, stored, held))
 
@@ -101,9 +113,9 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
 
     async def write(keeper: Keeper) -> None:
         if as_json:
-            await terminal.print_json_list(as_json_object(user) async for user in _everybody(keeper))
+            await terminal.print_json_list(as_json_object(standing) async for standing in _everybody(keeper))
             return
-        async for user in _everybody(keeper):
+        async for user, _, _ in _everybody(keeper):
             click.echo(f"{user.name:<20}  {user.email:<32}  {', '.join(abilities(user.powers)) or '-'}")
 
     terminal.on_database(database, write)
@@ -115,11 +127,15 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
 @terminal.database_option
 def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Show one account; NAME is its name or its id."""
-    user = terminal.on_database(database, lambda keeper: lookup.user(keeper.store, name))
+
+    async def find(keeper: Keeper) -> Standing:
+        return (await _standings(keeper, [await lookup.user(keeper.store, name)]))[0]
+
+    found = as_json_object(terminal.on_database(database, find))
     if as_json:
-        terminal.print_json(as_json_object(user))
+        terminal.print_json(found)
         return
-    terminal.print_table([(field, _as_text(value)) for field, value in as_json_object(user).items()])
+    terminal.print_table([(field, _as_text(value)) for field, value in found.items()])
 
 
 @users.command(epilog="Example: gamekeeper users grant root users.manage")
@@ -200,7 +216,8 @@ def abilities(powers: Powers) -> list[str]:
     return (["api"] if powers.api else []) + _roles(powers) + _in_game(powers)
 
 
-def as_json_object(user: User) -> dict[str, str | bool | list[str] | None]:
+def as_json_object(standing: Standing) -> dict[str, str | bool | list[str] | None]:
+    user, mute, ban = standing
     return {
         "id": user.id,
         "name": user.name,
@@ -208,10 +225,18 @@ def as_json_object(user: User) -> dict[str, str | bool | list[str] | None]:
         "api": user.powers.api,
         "roles": _roles(user.powers),
         "powers": _in_game(user.powers),
+        "muted": _how_long(mute),
         "mute_reason": user.mute_reason,
+        "banned": _how_long(ban),
         "ban_reason": user.ban_reason,
         "created_at": terminal.moment(user.created_at),
     }
+
+
+def _how_long(penalty: Imposed | None) -> str:
+    if penalty is None:
+        return "no"
+    return "for good" if penalty.ends_at is None else f"until {terminal.moment(penalty.ends_at)}"
 
 
 def _as_text(value: str | bool | list[str] | None) -> str:  # noqa: FBT001 - one of the types a fact has
@@ -228,12 +253,26 @@ def _in_game(powers: Powers) -> list[str]:
     return [power.title() for power in accounts.POWERS if getattr(powers, power)]
 
 
-async def _everybody(keeper: Keeper) -> AsyncGenerator[User]:
+async def _everybody(keeper: Keeper) -> AsyncGenerator[Standing]:
     fold = ""
     while page := await user_rows.after(keeper.store, fold, PAGE):
-        for user, _ in page:
-            yield user
+        for standing in await _standings(keeper, [user for user, _ in page]):
+            yield standing
         fold = page[-1][1]
+
+
+async def _standings(keeper: Keeper, found: Sequence[User]) -> list[Standing]:
+    ids = [user.id for user in found]
+    mutes = {each.user_id: each for each in await moderation.mutes_of(keeper.store, ids)}
+    bans = {each.user_id: each for each in await moderation.bans_of(keeper.store, ids)}
+    return [Standing(user, mutes.get(user.id), bans.get(user.id)) for user in found]
+
+
+def _require_name(name: str, settings: Settings) -> None:
+    try:
+        accounts.require_name(name, "NAME", settings)
+    except BadField as bad:
+        terminal.fail(f"{bad.message} Choose another, or set {variable('name_pattern')}.")
 
 
 def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powers]) -> None:

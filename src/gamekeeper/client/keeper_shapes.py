@@ -1,4 +1,4 @@
-"""The shapes of what keepers ask: history, undo and the one search."""
+"""The shapes of what keepers ask: history, undo, the outbox and the one search."""
 
 from typing import Any
 
@@ -54,6 +54,29 @@ class ItemsThen(Struct):
     inventory: list[ItemSlot]
     bank: list[ItemSlot]
     bags: list[Bag]
+
+
+class Mail(Struct, rename="pascal"):
+    """`state` is queued, sending, sent, failed or expired; `retriable` says whether you may try it again."""
+
+    id: str
+    user_id: str
+    user: str
+    kind: str
+    email: str
+    state: str
+    queued_at: str
+    expires_at: str
+    tries: int
+    next_try_at: str | None
+    sent_at: str | None
+    last_error: str | None
+    retriable: bool
+
+
+class Mails(Struct, rename="pascal"):
+    mails: list[Mail]
+    next: str | None
 
 
 class Found(Struct, rename="pascal"):

@@ -6,6 +6,7 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from gamekeeper.client import gameobjects, keeper, link, moderation, server, tokens
 from gamekeeper.client import info as facts
+from gamekeeper.client import mails as outbox
 from gamekeeper.client import players as characters
 from gamekeeper.client import users as accounts
 from gamekeeper.client.call import Batch, Call
@@ -150,6 +151,9 @@ class Operations:
     spells_at = One(keeper.spells_at)
     variables_at = One(keeper.variables_at)
     search = One(keeper.search)
+    mails = Many(outbox.mails)
+    mails_page = One(outbox.mails_page)
+    retry_mail = One(outbox.retry_mail)
 
     objects = Many(gameobjects.objects)
     objects_page = One(gameobjects.objects_page)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gamekeeper.console import changes, marks, pages, tokens
+from gamekeeper.console import changes, pages, tokens
 from gamekeeper.game import accounts, history, lookup, moderation
 from gamekeeper.game.history import Page
 from gamekeeper.game.players import Player
+from gamekeeper.http import marks
 from gamekeeper.http.request import Request
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store import players, users

@@ -1,15 +1,40 @@
-"""All accounts, or those that a search finds."""
+"""All accounts or those of one state, or those of them that a search finds."""
+
+from collections.abc import Sequence
 
 from gamekeeper.console import lists, pages
-from gamekeeper.game.search import ACCOUNTS
+from gamekeeper.game.search import ACCOUNTS, SEARCHED, STATES
 from gamekeeper.http.request import Request
-from gamekeeper.store.users import Powers
+from gamekeeper.store import moderation
+from gamekeeper.store.moderation import Imposed
+from gamekeeper.store.users import Powers, User
+
+WORDS = {"banned": "banned", "muted": "muted", "powers": "with powers"}
+IMPOSED = {"banned": moderation.bans_of, "muted": moderation.mutes_of}
 
 
 async def show(request: Request) -> bytes:
-    users, beside = await lists.searched(request, ACCOUNTS)
-    return pages.render(request, "accounts.html", accounts=[(user, powers(user.powers)) for user in users], **beside)
+    choice = lists.choice(request, "state", WORDS)
+    users, beside = await lists.searched(request, STATES.get(choice.chosen, ACCOUNTS))
+    return pages.render(
+        request,
+        "accounts.html",
+        accounts=[(user, powers(user.powers)) for user in users],
+        choice=choice,
+        imposed=await _imposed(request, choice.chosen, users),
+        newest=lists.address(request, sortby="", sortdirection="", page="") if beside["kept"] else "",
+        most=SEARCHED,
+        **beside,
+    )
 
 
 def powers(held: Powers) -> list[str]:
     return [name.replace("_", " ") for name, has in held._asdict().items() if has]
+
+
+async def _imposed(request: Request, state: str, users: Sequence[User]) -> dict[str, Imposed]:
+    """The bans or mutes that the list is about, by account; none for one whose has ended since."""
+    if state not in IMPOSED:
+        return {}
+    found = await IMPOSED[state](request.keeper.store, [each.id for each in users])
+    return {each.user_id: each for each in found}

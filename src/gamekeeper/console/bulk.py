@@ -6,9 +6,10 @@ What a run did is in the ledger, so whoever may can take all of it back, whereve
 
 import re
 
-from gamekeeper.console import changes, marks, pages
+from gamekeeper.console import changes, pages
 from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
+from gamekeeper.http import marks
 from gamekeeper.http.request import Request
 from gamekeeper.http.spelling import instant
 from gamekeeper.store import catalogue

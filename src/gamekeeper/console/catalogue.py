@@ -31,6 +31,6 @@ async def show(request: Request) -> bytes:
         kinds=list(entries.KINDS),
         entries=found,
         alone=bool(alone),
-        part=lists.part(request, page, total, len(found), MATCHES if sought else paging.MOST),
+        part=lists.part(request, page, total, len(found), cut=bool(sought) and total >= MATCHES),
         sought=search.text(request),
     )

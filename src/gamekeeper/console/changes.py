@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console import differences, marks, pages
+from gamekeeper.console import differences, pages
 from gamekeeper.console.differences import Line
 from gamekeeper.console.menu import QUERY
 from gamekeeper.game import finder, history, lookup, undo
 from gamekeeper.game.history import Page
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
-from gamekeeper.http import errors, wire
+from gamekeeper.http import errors, marks, wire
 from gamekeeper.http import history as operations
 from gamekeeper.http.request import Request
 from gamekeeper.store import history as rows
@@ -49,6 +49,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
         "email_changed",
         "password_changed",
         "reset_requested",
+        "mail_retried",
         "powers_changed",
         "user_banned",
         "user_unbanned",

@@ -1,11 +1,11 @@
-"""All characters, or those that a search finds."""
+"""All characters or those who are online, or those of them that a search finds."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.console import lists, pages
 from gamekeeper.game.players import Player
-from gamekeeper.game.search import PLAYERS
+from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http.request import Request
 from gamekeeper.store import users
 from gamekeeper.store.players import Record
@@ -19,10 +19,11 @@ class Character(NamedTuple):
 
 
 async def show(request: Request) -> bytes:
-    records, beside = await lists.searched(request, PLAYERS)
+    choice = lists.choice(request, "online", {"yes": "online only"})
+    records, beside = await lists.searched(request, ONLINE_PLAYERS if choice.chosen else PLAYERS)
     characters = read(request, records)
     owners = await _owners(request, characters)
-    return pages.render(request, "characters.html", characters=characters, owners=owners, **beside)
+    return pages.render(request, "characters.html", characters=characters, owners=owners, choice=choice, **beside)
 
 
 def read(request: Request, records: Iterable[Record]) -> list[Character]:

@@ -24,9 +24,10 @@ WORDS = {
     "ban_reason": "Banned because of",
     "mute_reason": "Muted because of",
     "ends_at": "Until",
+    "next_try_at": "Next try",
 }
 NAMED = {"class_id": "classes", "map_id": "maps"}
-TIMES = frozenset({"ends_at", "created_at", "last_online"})
+TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at"})
 Side = bytes | str | None
 
 

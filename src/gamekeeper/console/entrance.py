@@ -1,29 +1,46 @@
 """Signing in and out."""
 
-from urllib.parse import quote
+from typing import NamedTuple
+from urllib.parse import urlencode
 
-from gamekeeper.console import marks, pages, sessions
+from gamekeeper.console import pages, sessions
 from gamekeeper.console.tokens import WINDOW, WINDOWS, live
 from gamekeeper.game import tokens
-from gamekeeper.game.refusals import BadField, LogInRefusal, TooManyRequests
-from gamekeeper.http import errors
+from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
+from gamekeeper.http import errors, marks
 from gamekeeper.http.request import Request
 
-SIGN_IN = "/console/sign-in"
+SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
+WRONG = "The name or the password is wrong. Type both again."
 TWICE = "Your browser sends more than one cookie {name}, and one is not ours. Delete this site's cookies, then sign in."
 
 HERE, SESSIONS, ALL = "", "sessions", "all"  # what ends when one signs out
+LAPSED, UNSENT = "lapsed", "unsent"  # it ended by itself: before a page was asked for, before a form was sent
+
+
+class Notice(NamedTuple):
+    words: str
+    kind: str = ""
+
+
 ENDED = {
-    SESSIONS: "You are signed out everywhere: all console sessions of the account have ended. Its programs go on.",
-    ALL: "You are signed out everywhere, and all tokens of the account have ended: its programs must log in again.",
+    SESSIONS: Notice(
+        "You are signed out everywhere: all console sessions of the account have ended. Its programs go on.", "good"
+    ),
+    ALL: Notice(
+        "You are signed out everywhere, and all tokens of the account have ended: its programs must log in again.",
+        "good",
+    ),
+    LAPSED: Notice("You were signed out. Sign in to go on where you were."),
+    UNSENT: Notice("You were signed out; nothing was done of what you have just sent. Sign in and do it again.", "bad"),
 }
 
 
 async def show(request: Request) -> bytes:
-    to = pages.local(request.query.get("next", ""))
-    twice = sessions.doubled(request)
-    problem = TWICE.format(name=twice) if twice else ""
-    return pages.render(request, "sign_in.html", to=to, name="", problem=problem, ended=_ended(request))
+    to, twice = pages.local(request.query.get("next", "")), sessions.doubled(request)
+    ended = ENDED.get(request.query.get("ended", ""))  # what one comes from
+    notices = [*([ended] if ended else []), *([Notice(TWICE.format(name=twice), "bad")] if twice else [])]
+    return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
 
 
 async def sign_in(request: Request, raw: bytes) -> bytes:
@@ -35,7 +52,8 @@ async def sign_in(request: Request, raw: bytes) -> bytes:
     except (LogInRefusal, TooManyRequests) as refusal:
         request.status = errors.status(type(refusal))
         request.answer_headers += errors.headers(refusal)
-        return pages.render(request, "sign_in.html", to=to, name=name, problem=refusal.message, ended="")
+        words = WRONG if isinstance(refusal, InvalidGrant) else refusal.message
+        return pages.render(request, "sign_in.html", to=to, name=name, notices=[Notice(words, "bad")])
     return pages.redirect(request, to)
 
 
@@ -66,10 +84,15 @@ async def sign_out(request: Request, raw: bytes) -> bytes:
 
 
 def to_sign_in(request: Request) -> bytes:
-    to = pages.asked(request) if request.method == "GET" else sessions.PATH
-    return pages.redirect(request, f"{SIGN_IN}?next={quote(pages.local(to), safe='')}")
+    """And from there back to where one was."""
+    ended = _ended(request)
+    query = {"next": pages.place(request)} | ({"ended": ended} if ended else {})
+    return pages.redirect(request, f"{SIGN_IN}?{urlencode(query)}")
 
 
 def _ended(request: Request) -> str:
-    """What one has just done on the way here."""
-    return ENDED.get(request.query.get("ended", ""), "")
+    """Who only wanted to sign out here has what they wanted."""
+    if request.method == "GET":
+        return LAPSED if sessions.remembered(request) else ""
+    leaves = request.path == SIGN_OUT and sessions.fields(request.raw).get("ends", HERE) == HERE
+    return LAPSED if leaves else UNSENT

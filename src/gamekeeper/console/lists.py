@@ -1,11 +1,13 @@
 """Lists that live in their address: which part is shown, and where the other parts and orders are."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from gamekeeper.game import lookup
-from gamekeeper.game.search import SEARCHED, R, Sort
+from gamekeeper.game.refusals import BadField
+from gamekeeper.game.search import ACCOUNTS, PLAYERS, STATES, R, Sort
 from gamekeeper.http import paging, search
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
@@ -13,6 +15,8 @@ from gamekeeper.store.search import PART
 
 SIZE = 50
 ASCENDING, DESCENDING = "ascending", "descending"
+ORDERS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # that some list has
+ALL = "all"  # as the list to choose from calls what leaves nothing out
 
 
 class Part(NamedTuple):
@@ -24,7 +28,15 @@ class Part(NamedTuple):
     start: str
     before: str
     after: str
-    ceiling: bool = False  # there may be more than are counted
+    cut: bool = False  # there may be more than are counted
+
+
+class Choice(NamedTuple):
+    """A word of the address that leaves some of a list; an empty one leaves all."""
+
+    name: str
+    words: Mapping[str, str]  # what there is to choose, as people read it
+    chosen: str
 
 
 class Head(NamedTuple):
@@ -36,31 +48,38 @@ class Head(NamedTuple):
 
 async def searched(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequence[R], dict[str, object]]:
     """Those of the page, and what a list that can be searched and ordered shows beside them."""
-    page, total, records = await search.found(request, sorts, SIZE)
+    request = _orderly(request, sorts)
+    page, total, records, cut = await search.found(request, sorts, SIZE)
     sought = search.text(request)
-    short = 0 < len(lookup.fold(sought)) < PART
-    most = SEARCHED if sought and not short else paging.MOST
     beside: dict[str, object] = {
-        "part": part(request, page, total, len(records), most),
-        "heads": heads(request, sorts),
+        "part": part(request, page, total, len(records), cut=cut),
+        "heads": heads(request, list(sorts)),
         "sought": sought,
-        "short": short,
+        "short": 0 < len(lookup.fold(sought)) < PART,
         "kept": kept(request, "sortby", "sortdirection"),
     }
     return records, beside
 
 
-def part(request: Request, page: Page, total: int, shown: int, most: int = paging.MOST) -> Part:
-    """`most`: as many as are ever counted."""
+def part(request: Request, page: Page, total: int, shown: int, *, cut: bool = False) -> Part:
     before = address(request, page=str(page.number - 1) if page.number > 1 else "") if page.number else ""
     after = address(request, page=str(page.number + 1)) if page.offset + shown < total and shown else ""
     start = address(request, page="")
-    return Part(page.offset + 1, page.offset + shown, total, start, before, after, ceiling=total >= most)
+    return Part(page.offset + 1, page.offset + shown, total, start, before, after, cut)
 
 
-def heads(request: Request, orders: Iterable[str]) -> dict[str, Head]:
-    """By what the list can be ordered; by name when nothing is said."""
-    chosen = request.query.get("sortby", "").lower() or "name"
+def choice(request: Request, name: str, words: Mapping[str, str]) -> Choice:
+    chosen = request.query.get(name, "").lower()
+    if chosen == ALL:
+        chosen = ""
+    if chosen and chosen not in words:
+        raise BadField(field=name, problem=f"must be {' or '.join(words)}, or left out")
+    return Choice(name, words, chosen)
+
+
+def heads(request: Request, orders: Sequence[str]) -> dict[str, Head]:
+    """By what the list can be ordered; by the first when nothing is said."""
+    chosen = request.query.get("sortby", orders[0]).lower() or "name"
     now = ASCENDING if paging.ascending(request.query, ASCENDING) else DESCENDING
     return {by: _head(request, by, now if by == chosen else "") for by in orders}
 
@@ -74,6 +93,13 @@ def address(request: Request, **changed: str) -> str:
 def kept(request: Request, *names: str) -> dict[str, str]:
     """What a form of this page sends along."""
     return {name: request.query[name] for name in names if request.query.get(name)}
+
+
+def _orderly(request: Request, sorts: Mapping[str, object]) -> Request:
+    """An order that only another list has is left out: then it is this list's first."""
+    if request.query.get("sortby", "").lower() not in ORDERS - sorts.keys():
+        return request
+    return replace(request, query={name: value for name, value in request.query.items() if name != "sortby"})
 
 
 def _head(request: Request, by: str, direction: str) -> Head:

@@ -1,23 +1,31 @@
-"""The outbox: what waits, what was sent, what was not and why. Trying again is the command line's."""
+"""The outbox: what waits, what was sent, what was not and why, and another try."""
 
-from gamekeeper.console import lists, marks, pages
-from gamekeeper.console.marks import Mark
+from gamekeeper.console import lists, pages
+from gamekeeper.game import lookup, mails
+from gamekeeper.game.mails import Page
+from gamekeeper.game.refusals import NoSuchUser
+from gamekeeper.http import errors, marks
+from gamekeeper.http.marks import Mark
 from gamekeeper.http.request import Request
-from gamekeeper.store import mails
 
 LIMIT = 50
 
 
 async def show(request: Request) -> bytes:
-    mark = marks.read(request.query.get("before", ""))
-    found = await mails.newest(request.keeper.store, mark, LIMIT + 1)
-    shown = found[:LIMIT]
-    following = Mark(shown[-1].queued_at, shown[-1].id) if len(found) > LIMIT else None
+    sought, problem, page = request.query.get("account", "").strip(), "", Page([], None)
+    try:
+        whose = await lookup.user(request.keeper.store, sought) if sought else None
+        mark = marks.read(request.query.get("before", ""))
+        page = await mails.page(request.keeper.store, whose.id if whose else None, mark, LIMIT)
+    except NoSuchUser as refusal:
+        request.status, problem = errors.status(type(refusal)), refusal.message
     return pages.render(
         request,
         "mail.html",
-        mails=shown,
+        mails=[(each, mails.retriable(each)) for each in page.mails],
+        sought=sought,
+        problem=problem,
         set_up=bool(request.keeper.settings.smtp_url),
         newest=lists.address(request, before="") if "before" in request.query else "",
-        older=lists.address(request, before=str(following)) if following else "",
+        older=lists.address(request, before=str(Mark(*page.next))) if page.next else "",
     )

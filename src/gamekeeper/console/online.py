@@ -90,7 +90,7 @@ async def _roster(tx: Reading, server: str, sought: str, mark: Mark) -> Roster:
     most = pulse.LOOKED_AT if sought else lists.SIZE
     ahead = await (presence.before_name if mark.back else presence.after_name)(tx, server, mark.fold, most + 1)
     seen, more = ahead[:most], len(ahead) > most
-    found = [each for each in seen if sought in each.fold.partition("\x01")[0]]
+    found = [each for each in seen if sought in lookup.shown(each.fold)]
     shown, stopped = found[: lists.SIZE], more and len(found) < lists.SIZE
     end = shown[-1].fold if len(found) > lists.SIZE else seen[-1].fold if more else ""
     if mark.back and not end:

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gamekeeper.console import sessions
 from gamekeeper.console.menu import MENU
-from gamekeeper.console.refusals import UNSURE
+from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
 from gamekeeper.http.request import Request
@@ -86,9 +86,8 @@ def refused(request: Request, refusal: Refusal) -> bytes:
     if wants_json(request):
         request.content_type = JSON
         return errors.body(refusal, request.id, log_in=False)
-    place = _place(request)
-    back = place if place != asked(request) else sessions.PATH
-    return render(request, "refused.html", refusal=refusal, unsure=isinstance(refusal, UNSURE), back=back)
+    back, unsure = _way_back(request, refusal), isinstance(refusal, UNSURE)
+    return render(request, "refused.html", refusal=refusal, unsure=unsure, back=back)
 
 
 def _shared(request: Request) -> dict[str, object]:
@@ -102,16 +101,25 @@ def _shared(request: Request) -> dict[str, object]:
         "game": request.keeper.settings.game_name,
         "path": request.path,
         "request_id": request.id,
-        "place": _place(request),
+        "place": place(request),
         "done_by": request.query.get("done", ""),
     }
 
 
-def _place(request: Request) -> str:
+def place(request: Request) -> str:
     """Where the browser is, to come back to."""
     if FRAGMENT in request.headers:
         return local(request.headers.get(b"x-place", b"").decode("latin-1"))
     return local(asked(request) if request.method == "GET" else sessions.fields(request.raw).get("back", ""))
+
+
+def _way_back(request: Request, refusal: Refusal) -> str:
+    """From a page that is itself refused: to the same without its query, if it is that which was wrong."""
+    here = place(request)
+    if here != asked(request):
+        return here
+    path, query, _ = here.partition("?")
+    return path if query and isinstance(refusal, BY_QUERY) else sessions.PATH
 
 
 def _when(milliseconds: int | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple, cast
 
-from gamekeeper.console import account, belongings, changes, differences, marks, pages
+from gamekeeper.console import account, belongings, changes, differences, pages
 from gamekeeper.console.differences import Names
 from gamekeeper.game import history, lookup
 from gamekeeper.game.effects import PlayerDeleted
@@ -13,6 +13,7 @@ from gamekeeper.game.lists import Ranked
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.spelling import Spelling, Trace
+from gamekeeper.http import marks
 from gamekeeper.http.history import moment_of
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue, presence, users

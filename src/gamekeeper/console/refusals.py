@@ -1,9 +1,21 @@
 """How the console itself can say no; everything else the rules say."""
 
-from gamekeeper.game.refusals import Conflict, Denied, Forbidden, IdempotencyInProgress, NotFound, Overloaded, Refusal
+from gamekeeper.game.refusals import (
+    Conflict,
+    Denied,
+    Forbidden,
+    IdempotencyInProgress,
+    Malformed,
+    NotFound,
+    NotThereThen,
+    Overloaded,
+    Refusal,
+    SearchNotReady,
+)
 from gamekeeper.http.errors import InternalError, OutcomeUnknown
 
 UNSURE = (OutcomeUnknown, InternalError, IdempotencyInProgress)  # it may have been done all the same
+BY_QUERY = (Malformed, Conflict, NotThereThen, SearchNotReady)  # of a page: without its query it is there
 
 
 class SignInFirst(Denied):

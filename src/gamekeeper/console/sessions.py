@@ -44,6 +44,11 @@ def authorization(request: Request) -> bytes:
     return b"Bearer " + _token(request).encode("latin-1", "replace")
 
 
+def remembered(request: Request) -> bool:
+    """The browser has a session's cookie, of one that may be over."""
+    return bool(_token(request))
+
+
 def csrf(request: Request) -> str:
     """Made of the cookie, which no other page can read: nothing to keep, and another for every session."""
     return hmac.new(_token(request).encode(), b"console form", hashlib.sha256).hexdigest()

@@ -1,10 +1,10 @@
-"""What of the catalogue is meant by the beginning of a name: for our own scripts, while somebody types."""
+"""What of the catalogue is meant by a part of a name, or by a slip: for our own scripts, while somebody types."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from gamekeeper.console import pages
-from gamekeeper.game import catalogue, lookup
+from gamekeeper.game import catalogue, finder, lookup
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue as entries
 
@@ -16,7 +16,8 @@ async def show(request: Request) -> bytes:
     catalogue.require_kind(kind)
     tx = request.keeper.store
     found = await catalogue.called(tx, kind, text, MOST) if text else await entries.page(tx, kind, MOST, 0)
-    return pages.answer(request, {"found": _told_apart(found)})
+    near = await finder.entries_near(tx, kind, text, MOST) if text and not found else []
+    return pages.answer(request, {"found": _told_apart(found or near), "near": bool(near)})
 
 
 def _told_apart(found: Sequence[entries.Entry]) -> list[dict[str, str]]:

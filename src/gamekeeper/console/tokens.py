@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from gamekeeper.console import lists, marks, pages
-from gamekeeper.console.marks import Mark
+from gamekeeper.console import lists, pages
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import NoSuchUser
-from gamekeeper.http import errors
+from gamekeeper.http import errors, marks
+from gamekeeper.http.marks import Mark
 from gamekeeper.http.request import Request
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Reading

@@ -85,7 +85,7 @@ class UserDeleted(_OfUser):
         ledger.blank(tx, self.changes, spelling.personal())
         keys.blank_of_user(tx, self.user.id)
         keys.blank_of_players(tx, self.players, self.user.id)
-        keys.delete_of_account(tx, self.user.id)
+        keys.blank_of_account(tx, self.user.id)
         moderation.blank_bans_by(tx, self.user.name)
         moderation.blank_mutes_by(tx, self.user.name)
         guesses.delete_of_account(tx, self.user.id)
@@ -221,6 +221,25 @@ class ResetRequested(_OfUser):
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         resets.save(tx, self.user.id, self.code, self.tries, self.life_ms, self.mail_id)
         mails.queue(tx, self.mail_id, self.user.id, self.caller_id, self.user.email, self.life_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class MailRetried:
+    mail: mails.Outgoing  # as it was
+    at: int  # when it is due
+    kind: ClassVar[str] = "mail_retried"
+
+    def whose(self) -> Whose:
+        return None, self.mail.user_id
+
+    def sides(self) -> tuple[Trace, Trace]:
+        return self._side(self.mail.state, self.mail.next_try_at), self._side("queued", self.at)
+
+    def carry_out(self, tx: Writing, _: Spelling) -> None:
+        mails.retry(tx, self.mail.id, self.at)
+
+    def _side(self, state: str, due: int | None) -> Trace:
+        return Trace(user={"mail_id": self.mail.id, "mail_state": state, "next_try_at": due})
 
 
 def _held(powers: users.Powers) -> dict[str, object]:

@@ -40,6 +40,7 @@ async def called(tx: Reading, kind: str, text: str, limit: int) -> list[catalogu
 
 async def put(tx: Reading, kind: str, entries: Sequence[catalogue.Entry]) -> Decision[int]:
     """Upserts by id; entries that are as they were leave no trace."""
+    await catalogue.hold(tx, kind)
     before = await catalogue.by_id(tx, kind, [entry.id for entry in entries])
     differing = [entry for entry in entries if before.get(entry.id) != entry]
     replaced = [before[entry.id] for entry in differing if entry.id in before]

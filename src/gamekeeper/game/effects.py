@@ -11,6 +11,7 @@ from gamekeeper.game import rows
 from gamekeeper.game.account_effects import (
     EmailChanged,
     GameTold,
+    MailRetried,
     PasswordChanged,
     PowersChanged,
     ResetRequested,
@@ -297,6 +298,7 @@ Change = (
     | UserUnmuted
     | GameTold
     | ResetRequested
+    | MailRetried
     | CataloguePut
     | LedgerTrimmed
 )

@@ -131,7 +131,8 @@ class Feed:
         """How long to wait before the next."""
         with contextlib.suppress(Away):  # those who wait go on waiting; it may be back in time
             if self._ahead is None:
-                self._ahead, self._since = await feed.horizon(self._store, self._passed), time.monotonic()
+                self._ahead = await feed.horizon(self._store, self._passed, self._decided)
+                self._since = time.monotonic()
             if self._ahead is None:
                 return FOLLOW_SECONDS
             if await feed.is_passed(self._store, self._ahead):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gamekeeper.game import catalogue, lookup, search
+from gamekeeper.store import catalogue as entries
 from gamekeeper.store import finder, history, pattern, players, users
 from gamekeeper.store import search as parts
 from gamekeeper.store.engine import Reading
@@ -48,16 +49,27 @@ async def find(tx: Reading, text: str, most: int, *, accounts: bool) -> list[Fou
     return _ranked(found, len(sought))[:most]
 
 
+async def entries_near(tx: Reading, kind: str, text: str, most: int) -> list[entries.Entry]:
+    """What of one kind of the catalogue may be meant by a slip; what is about as long as what was typed first."""
+    sought = lookup.fold(text)
+    if len(sought) < SHORTEST_NEAR or not lookup.nameable(sought):
+        return []
+    meant = set(_beginnings(sought))
+    found = [each for each in await entries.page(tx, kind, CATALOGUE, 0) if _begins(lookup.fold(each.name), meant)]
+    return sorted(found, key=lambda each: (abs(len(each.name) - len(sought)), each.name, each.id))[:most]
+
+
 async def _by_id(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
     wanted = lookup.guid(sought)
     named = await finder.by_id(tx, wanted) if wanted else []
     found = [
         Found(each.kind, each.id, each.name, wanted or "", ID) for each in named if accounts or each.kind != "user"
     ]
-    if sought.isascii() and sought.isdigit() and len(sought) < len(str(history.NEVER)):
-        change = await history.one(tx, int(sought))
+    number = sought.removeprefix("#")  # as people write them
+    if number.isascii() and number.isdigit() and len(number) < len(str(history.NEVER)):
+        change = await history.one(tx, int(number))
         if change and (accounts or not change.about_account):
-            found.append(Found("change", sought, f"Change {sought}", change.kind, ID))
+            found.append(Found("change", number, f"Change {number}", change.kind, ID))
     return found
 
 
@@ -102,15 +114,25 @@ async def _in_catalogue(tx: Reading, typed: str, sought: str) -> list[Found]:
 
 
 async def _nearly(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
-    beginnings = list(dict.fromkeys(slips(sought[:NEAR_LETTERS])))
+    beginnings = _beginnings(sought)
     found = [_player(each, sought) for each in await finder.players(tx, beginnings, NEARBY, NEAR_MOST)]
     if accounts:
         found += [_user(each, sought) for each in await finder.users(tx, beginnings, NEARBY, NEAR_MOST)]
         found += [_user(each, sought) for each in await finder.emails(tx, beginnings, NEARBY, NEAR_MOST)]
-    entries = [_named(each, sought) for each in await finder.catalogue(tx, pattern.part(""), CATALOGUE)]
-    near, sizes = set(beginnings), {len(each) for each in beginnings}
-    found += [each for each in entries if any(each.fold[:size] in near for size in sizes)]
+    named = [_named(each, sought) for each in await finder.catalogue(tx, pattern.part(""), CATALOGUE)]
+    meant = set(beginnings)
+    found += [each for each in named if _begins(each.fold, meant)]
     return [each._replace(match=NEAR) for each in found]
+
+
+def _beginnings(sought: str) -> list[str]:
+    """That may have been meant, each once."""
+    return list(dict.fromkeys(slips(sought[:NEAR_LETTERS])))
+
+
+def _begins(fold: str, meant: set[str]) -> bool:
+    """With one of these: none of them is longer than a slip makes what is looked at."""
+    return any(fold[:size] in meant for size in range(1, NEAR_LETTERS + 2))
 
 
 def slips(typed: str) -> Iterator[str]:
@@ -141,7 +163,7 @@ def _order(found: Found, typed: int) -> tuple[int, int, int, str, str]:
 
 
 def _matched(fold: str, sought: str) -> str:
-    return EXACT if fold.partition("\x01")[0] == sought else PREFIX if fold.startswith(sought) else PART
+    return EXACT if lookup.shown(fold) == sought else PREFIX if fold.startswith(sought) else PART
 
 
 def _player(each: finder.Player, sought: str) -> Found:

@@ -146,13 +146,17 @@ class Lists:
                 return
         log.problem("lists", UNBUILT)
 
+    async def watch(self) -> None:
+        """Tends them as long as it is served, and says so when they wait to be counted."""
+        await self.tend()
+        if self._view is None and not self._told:
+            log.problem("lists", UNBUILT)
+        self._told = self._view is None
+
     async def tend(self) -> None:
         """Keeps the view new, its buckets small and the log short."""
         # readers never replace a view that they did not begin with, so these are not lost to one in flight
         self._view, loads = await self._store.read(_tended(self._view))
-        if self._view is None and not self._told:
-            log.problem("lists", UNBUILT)
-        self._told = self._view is None
         if self._view is not None and (self._view.left or self._view.changes >= CHECKPOINT):
             self._view = packed = await asyncio.to_thread(_packed, self._view)
             # two further, and the log is trimmed of all that these blocks know: nothing names those who left

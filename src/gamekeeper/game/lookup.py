@@ -49,6 +49,11 @@ def clashing_fold(name: str, own_id: str) -> str:
     return f"{fold(name)}\x01{own_id}"
 
 
+def shown(folded: str) -> str:
+    """What of it somebody can be found by."""
+    return folded.partition("\x01")[0]
+
+
 def key_of(text: str) -> Key:
     found = guid(text)
     return Key("name", text) if found is None else Key("id", found)

@@ -19,7 +19,7 @@ Refusal
 │   ├── NoSuchPlayer  NoSuchUser  NoSuchItem  NoSuchSpell  NoSuchVariable
 │   ├── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind
 │   ├── NoSuchObjectType  NoSuchObject  NoSuchClass
-│   └── NoSuchChange  NotThereThen
+│   └── NoSuchChange  NoSuchMail  NotThereThen
 ├── Conflict                 a rule says no to a well-formed request
 │   ├── UsernameTaken  EmailTaken  NameTaken
 │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
@@ -31,6 +31,7 @@ Refusal
 │   ├── HistoryTrimmed  HistoryTooLong
 │   ├── ChangedMeanwhile     what was looked at before is not so any more
 │   ├── NotUndoable  AlreadyUndone  UndoConflict
+│   ├── MailNotRetriable
 │   └── IdempotencyInProgress  AnswerErased
 ├── IdempotencyKeyReused
 ├── TooManyRequests          wait, and ask again
@@ -180,6 +181,10 @@ class NoSuchChange(NotFound):
     """The ledger has no change {seq}."""
 
 
+class NoSuchMail(NotFound):
+    """No mail with id '{id}'."""
+
+
 class NotThereThen(NotFound):
     """The player '{key}' was not there at that moment{why}."""
 
@@ -306,6 +311,10 @@ class AlreadyUndone(Conflict):
 
 class UndoConflict(Conflict):
     """Change {seq} cannot be undone any more: {why}. Nothing was changed."""
+
+
+class MailNotRetriable(Conflict):
+    """Mail '{id}' cannot be tried again: {fate}. Nothing was changed."""
 
 
 class IdempotencyInProgress(Conflict):

@@ -2,71 +2,128 @@
 
 Without a search a page comes out of the ordered lists, whole and exact. With one, at most so many are looked at,
 however many there are, and put into order: this is the one kind of list whose total has a ceiling. A search among
-those online has the same: it keeps those of the matches that are.
+those online has the same: it keeps those of the matches that are. Accounts of one state, such as banned, are found
+like this without a text, too: so many of them and no more.
 """
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gamekeeper.game import lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS, Listing, Wanted
 from gamekeeper.game.refusals import SearchNotReady
-from gamekeeper.store import players, search, users
+from gamekeeper.store import moderation, players, search, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import RankKey, Record
 from gamekeeper.store.search import PART, PlayerFound, UserFound
 
 R = TypeVar("R", Record, users.User)
+Among = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]]  # which are so, and since when
 SEARCHED = 1000  # matches that are put into order
 CANDIDATES = 4000  # that are looked at: they have the parts, and most often the text
 PARTS = 6  # of a text that the index is asked for: more would cost more than they save
+
+
+class Matches(NamedTuple):
+    found: Sequence[Any]
+    cut: bool  # as many as may be were put into order: there may be more
+
+
+Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
 
 
 @dataclass(frozen=True, slots=True)
 class Sort(Generic[R]):
     """An order in which a list can be had."""
 
-    listing: Listing[R]
-    find: Callable[[Reading, str], Coroutine[Any, Any, Sequence[Any]]]
+    listing: Listing[R] | None  # None: not kept whole, and looked for with no text, too
+    find: Find
     key: Callable[[Any], Any]
     records: Callable[[Reading, Sequence[str]], Coroutine[Any, Any, Sequence[R]]]
 
 
-async def page(keeper: Keeper, sort: Sort[R], text: str, wanted: Wanted) -> tuple[int, Sequence[R]]:
-    """How many there are, and those of a page. A text that is too short to search for is none."""
+async def page(keeper: Keeper, sort: Sort[R], text: str, wanted: Wanted) -> tuple[int, Sequence[R], bool]:
+    """How many there are, those of a page, and whether there may be more. A text too short to search for is none."""
     folded = lookup.fold(text)
     sought = folded if len(folded) >= PART else ""
-    if not sought:
+    if sort.listing and not sought:
         offset, limit, descending = wanted
-        return await keeper.lists.page(sort.listing, offset, limit, descending=descending)
-    if not lookup.nameable(sought):
-        return 0, []
+        return *await keeper.lists.page(sort.listing, offset, limit, descending=descending), False
+    if sought and not lookup.nameable(sought):
+        return 0, [], False
     return await keeper.store.read(lambda tx: _found(tx, sort, sought, wanted))
 
 
-async def _found(tx: Reading, sort: Sort[R], sought: str, wanted: Wanted) -> tuple[int, Sequence[R]]:
-    if not await search.indexed(tx):
-        raise SearchNotReady  # without it every row would have to be looked at
-    found = sorted(await sort.find(tx, sought), key=sort.key, reverse=wanted.descending)
+async def _found(tx: Reading, sort: Sort[R], sought: str, wanted: Wanted) -> tuple[int, Sequence[R], bool]:
+    matches = await sort.find(tx, sought)
+    found = sorted(matches.found, key=sort.key, reverse=wanted.descending)
     ids = [each.id for each in found[wanted.offset : wanted.offset + wanted.limit]]
     records = {record.id: record for record in await sort.records(tx, ids)}
-    return len(found), [records[each] for each in ids]
+    return len(found), [records[each] for each in ids], matches.cut
 
 
-async def _players(tx: Reading, sought: str) -> Sequence[PlayerFound]:
-    return await search.players(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
+async def _players(tx: Reading, sought: str) -> Matches:
+    await _require_index(tx)
+    found = await search.players(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
+    return Matches(found, len(found) >= SEARCHED)
 
 
-async def _online(tx: Reading, sought: str) -> Sequence[PlayerFound]:
-    found = await _players(tx, sought)
+async def _online(tx: Reading, sought: str) -> Matches:
+    found, cut = await _players(tx, sought)
     there = await search.online_among(tx, [each.id for each in found])
-    return [each for each in found if each.id in there]
+    return Matches([each for each in found if each.id in there], cut)
 
 
-async def _users(tx: Reading, sought: str) -> Sequence[UserFound]:
-    return await search.users(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
+async def _users(tx: Reading, sought: str) -> Matches:
+    await _require_index(tx)
+    found = await search.users(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
+    return Matches(found, len(found) >= SEARCHED)
+
+
+async def _require_index(tx: Reading) -> None:
+    if not await search.indexed(tx):
+        raise SearchNotReady  # without it every row would have to be looked at
+
+
+async def _banned(tx: Reading, sought: str) -> Matches:
+    return await _of_state(tx, sought, await search.banned(tx, CANDIDATES, SEARCHED), _bans_among)
+
+
+async def _muted(tx: Reading, sought: str) -> Matches:
+    return await _of_state(tx, sought, await search.muted(tx, CANDIDATES, SEARCHED), _mutes_among)
+
+
+async def _powerful(tx: Reading, sought: str) -> Matches:
+    return await _of_state(tx, sought, await search.powerful(tx, SEARCHED), _powers_among)
+
+
+async def _of_state(tx: Reading, sought: str, some: Sequence[UserFound], among: Among) -> Matches:
+    """Those that have the text, of all in this state; where that is more than some, of what a search finds."""
+    whole = len(some) < SEARCHED
+    if whole or not sought:
+        found = [each for each in some if _has(each.fold, sought) or _has(each.email_fold, sought)]
+        return Matches(found, not whole)
+    found, cut = await _users(tx, sought)
+    since = await among(tx, [each.id for each in found])
+    return Matches([each._replace(since=since[each.id]) for each in found if each.id in since], cut)
+
+
+def _has(fold: str, sought: str) -> bool:
+    return sought in lookup.shown(fold)
+
+
+async def _bans_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
+    return {each.user_id: each.started_at for each in await moderation.bans_of(tx, ids)}
+
+
+async def _mutes_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
+    return {each.user_id: each.started_at for each in await moderation.mutes_of(tx, ids)}
+
+
+async def _powers_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
+    return dict.fromkeys(await search.powerful_among(tx, ids), 0)
 
 
 def parts_of(sought: str) -> list[str]:
@@ -88,6 +145,10 @@ def _by_email(found: UserFound) -> str:
     return found.email_fold
 
 
+def _by_newest(found: UserFound) -> tuple[int, str]:
+    return -found.since, found.fold
+
+
 PLAYERS: Mapping[str, Sort[Record]] = {
     "name": Sort(NAMES, _players, _by_name, players.records_of_ids),
     "level": Sort(RANK, _players, _by_rank, players.records_of_ids),
@@ -99,4 +160,23 @@ ONLINE_PLAYERS: Mapping[str, Sort[Record]] = {
 ACCOUNTS: Mapping[str, Sort[users.User]] = {
     "name": Sort(USERS, _users, _by_name, users.of_ids),
     "email": Sort(EMAILS, _users, _by_email, users.of_ids),
+}
+
+
+def _by_name_or_email(find: Find) -> dict[str, Sort[users.User]]:
+    """Of accounts that no list has whole."""
+    return {
+        "name": Sort(None, find, _by_name, users.of_ids),
+        "email": Sort(None, find, _by_email, users.of_ids),
+    }
+
+
+def _newest_first(find: Find) -> dict[str, Sort[users.User]]:
+    return {"newest": Sort(None, find, _by_newest, users.of_ids), **_by_name_or_email(find)}
+
+
+STATES: Mapping[str, Mapping[str, Sort[users.User]]] = {
+    "banned": _newest_first(_banned),
+    "muted": _newest_first(_muted),
+    "powers": _by_name_or_email(_powerful),
 }

@@ -52,10 +52,10 @@ async def require(tx: Reading, seq: int) -> Told:
 
 
 async def undo(tx: Reading, seq: int, actor: Actor, spelling: Spelling, room: Sizes) -> Decision[Taken]:
+    trimmed = await ledger.trimmed(tx)  # the first lock of every undo, so that none waits for one that waits for it
     told = await require(tx, seq)
     actor.require(needed(told))
     rule = _rule(told)
-    trimmed = await ledger.trimmed(tx)  # the first lock of every undo, so that none waits for one that waits for it
     if told.first <= trimmed:  # what took it back may be gone, and so may what came after it
         raise HistoryTrimmed(trimmed=trimmed)
     await _lock(tx, told, actor)  # from here on nobody else undoes the same
@@ -172,6 +172,7 @@ WHY_NOT = {
     "user_deleted": "who was erased is kept nowhere",
     "user_kicked": "they may have come back since",
     "reset_requested": "the mail may have been read; the code runs out by itself",
+    "mail_retried": "the mail may be on its way; its code runs out by itself",
     "catalogue_put": "let the game send the catalogue again",
 }
 TOLD_TO_GAME = "it only told a game what was done to the account; undo that change"

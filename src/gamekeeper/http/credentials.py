@@ -4,14 +4,12 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from gamekeeper import log
 from gamekeeper.game import accounts, credentials, lookup
 from gamekeeper.game.refusals import WrongCode, WrongPassword
-from gamekeeper.http import spelling, wire
+from gamekeeper.http import mails, spelling, wire
 from gamekeeper.http.request import Request
 
-UPDATED, CORRECT = "Password Updated", "Password Correct"
-NO_MAIL = "Mail is not set up on this server; the message waits in the outbox."
+UPDATED, CORRECT, SENT = "Password Updated", "Password Correct", "Password reset email sent."
 
 
 async def validate_password(request: Request, body: wire.ValidatePassword) -> bytes:
@@ -57,14 +55,9 @@ async def manage_password(request: Request, body: wire.ManagePassword) -> bytes:
 
 async def request_reset(request: Request) -> bytes:
     """Mail the account a code that resets its password."""
-    warning = None if request.keeper.settings.smtp_url else NO_MAIL
-    answer = wire.encode(wire.Message("Password reset email sent.", warning))
     caller, settings = request.caller.account_id, request.keeper.settings
     decide = partial(credentials.request_reset, key=request.params[0], caller=caller, settings=settings)
-    answered = await request.change(decide, lambda _: answer)
-    if warning:
-        log.problem(request.id, warning)
-    return answered
+    return await mails.sending(request, decide, SENT)
 
 
 async def redeem_code(request: Request, body: wire.RedeemCode) -> bytes:

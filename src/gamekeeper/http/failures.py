@@ -7,6 +7,7 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from gamekeeper.game import mails as mail_rules
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import (
@@ -17,6 +18,7 @@ from gamekeeper.http import (
     history,
     items,
     link,
+    mails,
     moderation,
     players,
     powers,
@@ -58,6 +60,7 @@ DETAILS = {  # of the examples of refusals
     "limit": 65_536,
     "seq": 4711,
     "why": "slot 17 of the inventory holds something else by now",
+    "fate": mail_rules.FATES["sent"],
     "allowed": "GET",
 }
 PROBLEMS: Mapping[Kind, str] = {
@@ -72,6 +75,7 @@ PARAMETERS: Mapping[str, Kind] = {
     "type": no.NoSuchObjectType,
     "objectId": no.BadField,
     "seq": no.NoSuchChange,
+    "mailId": no.BadField,
     "kind": no.NoSuchKind,
     "username": no.NoSuchUser,
     "tokenId": no.NoSuchToken,
@@ -109,6 +113,7 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     moderation.unmute: (no.Outranked, no.NotMuted),
     moderation.kick: (no.Outranked, no.UserNotOnline),
     powers.change: (no.Outranked, no.OwnPowers),
+    mails.retry: (no.NoSuchMail, no.MailNotRetriable),
     tokens.log_in: (*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses),
     tokens.revoke_all: (no.RoleMissing,),
     tokens.revoke_one: (no.RoleMissing,),

@@ -8,18 +8,20 @@ from functools import partial
 
 import msgspec
 
-from gamekeeper.game import history, lookup, undo
+from gamekeeper.game import history, undo
 from gamekeeper.game.history import Moment, Page
 from gamekeeper.game.inventory import BANK, INVENTORY, sizes
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.undoing import Actor
-from gamekeeper.http import paging, spelling, wire
+from gamekeeper.http import marks, paging, spelling, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.request import CONTROL, Request
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, Filter, one
 
 DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
 JSON, CSV = "json", "csv"
+TIME = "must be a time such as 2026-11-15T12:00:00Z"
+MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # how cells begin that spreadsheets carry out, also in their full width
 # and where a cell may begin: some spreadsheets divide lines at semicolons, and do without our quotes
 FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{SIGNS}])|^(?=[\t\r\n])")
@@ -32,10 +34,9 @@ async def changes(request: Request) -> bytes:
     form = request.query.get("format", JSON).lower()
     if form not in {JSON, CSV}:
         raise BadField(field="format", problem="must be json or csv")
-    wanted, before = filter_of(request), paging.integer(request.query, "before", 1, NEVER, NEVER)
+    wanted, cursor = filter_of(request), marks.number(request.query)
     most = LARGEST_FILE if form == CSV else LARGEST
     limit = min(paging.integer(request.query, "limit", 1, DEFAULT_LIMIT), most)
-    cursor = None if before == NEVER else before
     page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, cursor, limit))
     if form == JSON:
         return wire.encode(told(page, request.caller))
@@ -95,7 +96,7 @@ def _require(caller: Caller, needs: frozenset[str]) -> None:
 
 def filter_of(request: Request) -> Filter:
     """As the query says it."""
-    player, user, actor = (_guid(request, name) for name in ("player", "user", "actor"))
+    player, user, actor = (paging.guid(request.query, name) for name in ("player", "user", "actor"))
     within, whose = next(
         ((within, each) for within, each in ((OF_PLAYER, player), (OF_USER, user), (BY_ACTOR, actor)) if each),
         (ALL, None),
@@ -110,7 +111,7 @@ def filter_of(request: Request) -> Filter:
         kind=_text(request, "kind"),
         request_id=_text(request, "request"),
         reason=_text(request, "reason"),
-        item_id=_guid(request, "item"),
+        item_id=paging.guid(request.query, "item"),
         user_id=user if within == OF_PLAYER else None,
         actor_id=actor if within != BY_ACTOR else None,
     )
@@ -129,7 +130,7 @@ def moment_of(request: Request) -> Moment:
         return Moment()
     if text.isascii() and text.isdigit():
         return Moment(seq=_number(text, "at"))
-    return Moment(at=_time(request, "at", 0))
+    return Moment(at=_time(request, "at", 0, MOMENT))
 
 
 def _number(text: str, field: str) -> int:
@@ -138,24 +139,14 @@ def _number(text: str, field: str) -> int:
     return int(text)
 
 
-def _time(request: Request, name: str, default: int) -> int:
+def _time(request: Request, name: str, default: int, problem: str = TIME) -> int:
     text = request.query.get(name)
     if not text:
         return default
     try:
         return spelling.moment(text)
     except (ValueError, OverflowError):
-        raise BadField(field=name, problem="must be a time such as 2026-11-15T12:00:00Z") from None
-
-
-def _guid(request: Request, name: str) -> str | None:
-    text = request.query.get(name)
-    if not text:
-        return None
-    found = lookup.guid(text)
-    if found is None:
-        raise BadField(field=name, problem="must be an id")
-    return found
+        raise BadField(field=name, problem=problem) from None
 
 
 def _text(request: Request, name: str) -> str | None:

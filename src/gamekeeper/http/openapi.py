@@ -47,6 +47,7 @@ GROUPS = {  # module → what its operations are about
     "link": "What game servers tell us: the catalogue, characters, who is online.",
     "feed": "What game servers are told.",
     "history": "What happened, how it was before, and taking it back.",
+    "mails": "The outbox, and trying a mail again.",
     "finder": "One search for everything.",
     "pages": "This description, for programs and for people.",
     "health": "For load balancers.",
@@ -179,7 +180,7 @@ def _in_path(name: str, route: Route) -> Schema:
     about, _ = samples.PARAMETERS[name]
     choices = {"kind": sorted(wire.ENTRIES), "file": sorted(KINDS), "type": sorted(wire.OBJECTS)}
     schema: Schema = {"type": "string", "minLength": 1, "maxLength": 255}
-    if name in {"variableId", "bagId", "id", "objectId"}:
+    if name in {"variableId", "bagId", "id", "objectId", "mailId"}:
         schema = {"type": "string", "format": "uuid"}
     elif name == "seq":
         schema = {"type": "string", "pattern": "^[0-9]{1,18}$"}
@@ -204,7 +205,8 @@ def _with_every_write(route: Route) -> list[Schema]:
         {
             "name": "Idempotency-Key",
             "in": "header",
-            "description": "Makes the write safe to repeat: the same key with the same request is applied once.",
+            "description": "Makes the write safe to repeat: the same key with the same request is applied once. "
+            "Passwords are not compared: another one needs another key.",
             "schema": key,
             "example": f"order-4711-{route.handler.__name__}",
         },

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import wire
 
@@ -45,8 +46,8 @@ def ascending(query: Mapping[str, str], default: str) -> bool:
 
 
 def sort(query: Mapping[str, str], sorts: Mapping[str, T]) -> T:
-    """The order asked for, out of those there are; by name when nothing is asked for."""
-    found = sorts.get(query.get("sortby", "").lower() or "name")
+    """The order asked for, out of those there are; the first when nothing is asked for."""
+    found = sorts.get(query.get("sortby", "").lower() or next(iter(sorts)))
     if found is None:
         raise BadField(field="sortBy", problem=f"must be {' or '.join(sorts)}")
     return found
@@ -59,3 +60,14 @@ def integer(query: Mapping[str, str], name: str, least: int, default: int, most:
     if not _DIGITS.fullmatch(text) or not least <= int(text) <= most:
         raise BadField(field=name, problem=f"must be a whole number from {least} to {most}")
     return int(text)
+
+
+def guid(query: Mapping[str, str], name: str) -> str | None:
+    """Whose, or which, where only part of a list is asked for."""
+    text = query.get(name)
+    if not text:
+        return None
+    found = lookup.guid(text)
+    if found is None:
+        raise BadField(field=name, problem="must be an id")
+    return found

@@ -18,6 +18,7 @@ from gamekeeper.http import (
     info,
     items,
     link,
+    mails,
     metrics,
     moderation,
     pages,
@@ -179,6 +180,8 @@ ROUTES: tuple[Route, ...] = (
     Route(None, "GET", f"{K}/players/[lookupKey]/spells", ANY, READ, NEVER, history.spells, None, list[wire.KnownSpell], asks=wire.ThenQuery),
     Route(None, "GET", f"{K}/players/[lookupKey]/variables", ANY, READ, NEVER, history.variables, None, list[wire.Variable], asks=wire.ThenQuery),
     Route(None, "POST", f"{K}/users/[lookupKey]/powers", MANAGE, WRITE, NEVER, powers.change, wire.ChangePowers, wire.HeldPowers),
+    Route(None, "GET", f"{K}/mails", MANAGE, READ, NEVER, mails.outbox, None, wire.Mails, asks=wire.MailsQuery),
+    Route(None, "POST", f"{K}/mails/[mailId]/retry", MANAGE, WRITE, NEVER, mails.retry, None, wire.Message),
     Route(None, "GET", f"{K}/search", ANY, READ, NEVER, finder.find, None, wire.Finds, asks=wire.FindQuery),
 
     Route(None, "GET", "/api/openapi.json", NOBODY, READ, CHECKED, pages.openapi, None, dict[str, Any]),

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper.http import credentials, files, gameobjects, link, moderation, pages, tokens, wire
+from gamekeeper.http import credentials, files, gameobjects, link, mails, moderation, pages, tokens, wire
 
 PLAYER, PLAYER_ID = "Aldwyn", "a5194e91-0fb9-563c-8b8b-e2c9ab08d4c1"
 KEEPER = "keeper"
@@ -26,7 +26,8 @@ CODE = "the-code-out-of-the-mail"
 ACCESS, REFRESH = "gka_the-access-token", "0f8fad5b-d9cb-469f-a165-70867728950e"
 REQUEST_ID = "5f2c9a0e7d31b846"
 TOKEN_ID, EPOCH = "7c9e6679-7425-40de-944b-e07fc1f90ae7", "6fa459ea-ee8a-4ca4-894e-db77e160355e"
-THEN, LATER = "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:30.000Z"
+MAIL_ID, MAIL_MARK = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed", "1769860800000-1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+THEN, LATER, MAIL_ENDS = "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:30.000Z", "2026-01-31T12:30:00.000Z"
 
 RECORD = wire.PlayerRecord(
     Name=PLAYER,
@@ -105,6 +106,8 @@ TOLD = wire.ToldChange(
     True,
 )
 UNDONE = wire.DoneChange("items_set", PLAYER_ID, None, CHANGE.After, CHANGE.Before)
+REFUSED = (2, None, None, "550 5.1.1 No such mailbox")
+MAIL = wire.Mail(MAIL_ID, USER_ID, USER, "password_reset", LISTED.Email, "failed", THEN, MAIL_ENDS, *REFUSED, True)
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.ItemEntry(DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png")
 DRAUGHT_OBJECT = wire.ItemObject(DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
@@ -167,6 +170,7 @@ GIVEN: Mapping[object, object] = {
     wire.History: wire.History([TOLD], 4711),
     wire.Undone: wire.Undone(4711, CHANGE.Kind, [UNDONE]),
     wire.ItemsThen: wire.ItemsThen([COINS, IN_PACK], [wire.ItemSlot(0)], [wire.Bag(PACK_ID, 12, [wire.ItemSlot(0)])]),
+    wire.Mails: wire.Mails([MAIL], MAIL_MARK),
     wire.Finds: wire.Finds("aldw", [wire.Found("player", PLAYER_ID, PLAYER, "level 48", "prefix")]),
     wire.Health: wire.Health("live"),
     wire.Versions: wire.Versions(wire.VERSIONS),
@@ -181,7 +185,8 @@ GIVEN: Mapping[object, object] = {
 ANSWERS: Mapping[Callable[..., Any], object] = {  # where the shape alone does not tell
     credentials.change_password: wire.Message(credentials.UPDATED),
     credentials.redeem_code: wire.Message(credentials.UPDATED),
-    credentials.request_reset: wire.Message("Password reset email sent."),
+    credentials.request_reset: wire.Message(credentials.SENT),
+    mails.retry: wire.Message(mails.DUE),
     moderation.ban: wire.Message(moderation.BANNED.format(USER)),
     moderation.unban: wire.Message(moderation.UNBANNED.format(OTHERS["unban"][0])),
     moderation.mute: wire.Message(moderation.MUTED.format(USER)),
@@ -207,6 +212,7 @@ PARAMETERS: Mapping[str, tuple[str, str]] = {  # what it is, and one
     "type": ("One of the engine's types, in any case.", "item"),
     "objectId": ("The object's id.", DRAUGHT),
     "seq": ("The change's number.", "4711"),
+    "mailId": ("The mail's id.", MAIL_ID),
     "server": ("The game server's own name for itself.", REALM),
     "file": ("One of the page's files.", next(iter(files.KINDS))),
 }

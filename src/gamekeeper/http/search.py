@@ -12,14 +12,14 @@ from gamekeeper.http.request import CONTROL, Request
 
 
 async def page(request: Request, sorts: Mapping[str, Sort[R]], spell: Callable[[R], bytes]) -> bytes:
-    asked, total, records = await found(request, sorts)
+    asked, total, records, _ = await found(request, sorts)
     return wire.paged(total, asked.number, asked.size, [spell(each) for each in records])
 
 
 async def found(
     request: Request, sorts: Mapping[str, Sort[R]], size: int = paging.DEFAULT_SIZE
-) -> tuple[Page, int, Sequence[R]]:
-    """Which page was asked for, how many there are, and those of the page."""
+) -> tuple[Page, int, Sequence[R], bool]:
+    """Which page was asked for, how many there are, those of the page, and whether there may be more."""
     asked = paging.from_query(request.query, request.keeper.settings.max_page_size, size)
     sort = paging.sort(request.query, sorts)
     wanted = Wanted(asked.offset, asked.limit, descending=not paging.ascending(request.query, "ascending"))

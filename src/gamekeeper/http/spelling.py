@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET
 
-from gamekeeper.game import finder, undo
+from gamekeeper.game import finder, mails, undo
 from gamekeeper.game.effects import Change
 from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Sizes, Slots, Spot, Stack, cap
 from gamekeeper.game.link import Report
@@ -25,6 +25,7 @@ from gamekeeper.http import wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.wire import encode
 from gamekeeper.store import catalogue, feed, history
+from gamekeeper.store.mails import Outgoing
 from gamekeeper.store.players import Record
 from gamekeeper.store.users import User
 
@@ -228,6 +229,15 @@ def told(change: history.Told, undone_by: int | None, caller: Caller) -> wire.To
 
 def found(each: finder.Found) -> wire.Found:
     return wire.Found(each.kind, each.id, each.name, each.detail, each.match)
+
+
+def mail(each: Outgoing, caller: Caller) -> wire.Mail:
+    """As the caller sees it, who may try it again or not."""
+    due, sent = (None if at is None else instant(at) for at in (each.next_try_at, each.sent_at))
+    times = (instant(each.queued_at), instant(each.expires_at))
+    fares = (each.state, *times, each.tries, due, sent, each.last_error)
+    may = mails.retriable(each) and not caller.read_only
+    return wire.Mail(each.id, each.user_id, each.name, each.kind, each.address, *fares, may)
 
 
 def undone(taken: undo.Taken) -> bytes:

@@ -266,6 +266,9 @@ Then = Annotated[
     str,
     Meta(description="The number of a change, or a time: how it was once that had happened.", extra_json_schema=MOMENT),
 ]
+MARK = {"pattern": "^([0-9]{1,18}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$"}
+Mark = Annotated[str, Meta(description="Mails before this place: `Next` of the page before.", extra_json_schema=MARK)]
+ToUser = Annotated[Guid, Meta(description="Mails to this account, by its id.")]
 Sought = Annotated[Printable, Meta(description="An id, or the beginning or a part of a name or an email.")]
 
 
@@ -286,6 +289,12 @@ class HistoryQuery(Struct, rename={"since": "from"}):
 
 class ThenQuery(Struct):
     at: Then | UnsetType = UNSET
+
+
+class MailsQuery(Struct):
+    user: ToUser | UnsetType = UNSET
+    before: Mark | UnsetType = UNSET
+    limit: Limit = 50
 
 
 class FindQuery(Struct):
@@ -628,6 +637,27 @@ class ItemsThen(Struct):
     bags: list[Bag]
 
 
+class Mail(Struct):
+    Id: Guid
+    UserId: Guid
+    User: str
+    Kind: str
+    Email: str
+    State: str  # queued, sending, sent, failed or expired
+    QueuedAt: Instant
+    ExpiresAt: Instant
+    Tries: int
+    NextTryAt: Instant | None
+    SentAt: Instant | None
+    LastError: str | None
+    Retriable: bool
+
+
+class Mails(Struct):
+    Mails: list[Mail]
+    Next: str | None
+
+
 class Found(Struct):
     Kind: str
     Id: str
@@ -770,6 +800,9 @@ USER_FIELDS = {
     "reason": "Reason",
     "moderator": "Moderator",
     "ends_at": "EndsAt",
+    "mail_id": "MailId",
+    "mail_state": "MailState",
+    "next_try_at": "NextTryAt",
     "editor": "Editor",
     "ban": "Ban",
     "kick": "Kick",
@@ -784,7 +817,7 @@ RIGHTS = {  # what a body that changes powers calls those that have a point in t
     "usersmanage": "users.manage",
     "gamelink": "game.link",
 }
-TIMES = frozenset({"CreationDate", "LastOnline", "EndsAt"})
+TIMES = frozenset({"CreationDate", "LastOnline", "EndsAt", "NextTryAt"})
 PERSONAL = (PLAYER_FIELDS["name"], *(USER_FIELDS[each] for each in ("email", "mute_reason", "ban_reason", "reason")))
 ENTRIES: Mapping[str, type[ItemEntry | NamedEntry | VariableEntry]] = {
     "items": ItemEntry,

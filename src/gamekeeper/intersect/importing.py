@@ -25,7 +25,16 @@ from gamekeeper.intersect.course import Course, Turned
 from gamekeeper.intersect.data import OWNERS
 from gamekeeper.intersect.report import Counts, Line
 from gamekeeper.intersect.source import Row
-from gamekeeper.intersect.there import BAG, EMAIL, PLAYER, PLAYER_NAME, USER, USER_NAME
+from gamekeeper.intersect.there import (
+    BAG,
+    DELETED_PLAYER,
+    DELETED_USER,
+    EMAIL,
+    PLAYER,
+    PLAYER_NAME,
+    USER,
+    USER_NAME,
+)
 from gamekeeper.intersect.vitals import Vitals
 from gamekeeper.store import indexes, players, users
 from gamekeeper.store.engine import Reading
@@ -35,6 +44,7 @@ from gamekeeper.store.moderation import Imposed
 BELONGINGS = ("inventory", "bank", "spells", "variables", "switches")
 HOLDING = ("inventory", "bank", "bag_slots")  # what may hold a bag
 DOUBLED = "its id is another row's"
+DELETED = "it was deleted here"
 NO_ACCOUNT = "its account is not there"
 NOT_TAKEN = "its character was not taken"
 NO_OWNER = "whoever it belongs to is not there, or its id is no guid or all zeros"
@@ -121,19 +131,22 @@ async def _users_turned(
 ) -> Turned:
     names, there, counts, lines = course.data.names, course.there, Counts(), list[Line]()
     known = await there.find(tx, USER, read["users"])
+    gone = await there.find(tx, DELETED_USER, read["users"].keys() - known)
     new: list[accounts.Read] = []
     for own_id, rows in read["users"].items():
-        if own_id not in known:
+        if own_id in gone:
+            _left(counts, lines, names["users"], [(own_id, DELETED)])
+        elif own_id not in known:
             new.append(accounts.user(rows[0], pattern, partial(_note, lines, names["users"], own_id)))
         _left(counts, lines, names["users"], [(own_id, DOUBLED) for _ in rows[1:]])
-    counts[names["users"]].taken, counts[names["users"]].there = len(new), len(read["users"]) - len(new)
+    counts[names["users"]].taken, counts[names["users"]].there = len(new), len(known)
     clashing = await _clashing(course, tx, USER_NAME, [(each.user.id, each.fold) for each in new])
     addressed = [(each.user.id, each.email_fold) for each in new if each.email_fold is not None]
     unaddressed = {each.user.id for each in new if each.email_fold is None}
     unaddressed |= await _clashing(course, tx, EMAIL, addressed)
     lines += [Line(names["users"], each, CLASHES, taken=True) for each in sorted(clashing)]
     lines += [Line(names["users"], each, UNADDRESSED, taken=True) for each in sorted(unaddressed)]
-    bans, mutes = (_imposed(names[noun], read[noun], known, counts, lines) for noun in ("bans", "mutes"))
+    bans, mutes = (_imposed(names[noun], read[noun], known, gone, counts, lines) for noun in ("bans", "mutes"))
     there.note(USER, [each.user.id for each in new])
     loaded = UsersLoaded([each.user for each in new], clashing, unaddressed, bans, mutes)
     return Turned([UNLISTED, loaded, LISTED] if new else [], counts, lines)
@@ -152,13 +165,14 @@ async def _clashing(course: Course, tx: Reading | None, kind: str, wanted: Seque
 
 
 def _imposed(
-    table: str, read: Mapping[str, list[Row]], known: set[str], counts: Counts, lines: list[Line]
+    table: str, read: Mapping[str, list[Row]], known: set[str], gone: set[str], counts: Counts, lines: list[Line]
 ) -> list[Imposed]:
-    new = [rows for own_id, rows in read.items() if own_id not in known]
+    new = [rows for own_id, rows in read.items() if own_id not in known | gone]
     found = [(rows[0], accounts.imposed(rows)) for rows in new]
     taken = [each for _, each in found if each]
-    counts[table].taken, counts[table].there = len(taken), len(read) - len(new)
+    counts[table].taken, counts[table].there = len(taken), len(read.keys() & known)
     _left(counts, lines, table, [(values.shown(row[1]), NO_END) for row, each in found if not each])
+    _left(counts, lines, table, [(values.shown(read[each][0][1]), NO_ACCOUNT) for each in read if each in gone])
     for rows in read.values():
         _left(counts, lines, table, [(values.shown(row[1]), "its account has another") for row in rows[1:]])
     return taken
@@ -215,6 +229,7 @@ async def _players_turned(
 ) -> Turned:
     there, names, counts, lines = course.there, course.data.names, reader.counts, reader.lines
     known = await there.find(tx, PLAYER, read["players"])
+    gone = await there.find(tx, DELETED_PLAYER, read["players"].keys() - known)
     owners = {own_id: values.guid(rows[0][1]) for own_id, rows in read["players"].items()}
     accounts_there = await there.find(tx, USER, {each for each in owners.values() if each})
     reader.used |= await there.find(tx, BAG, reader.bags)
@@ -224,8 +239,8 @@ async def _players_turned(
         _left(counts, lines, names["players"], [(own_id, DOUBLED) for _ in rows[1:]])
         if own_id in known:
             _count_there(course, reader, read, own_id)
-        elif owners[own_id] not in accounts_there:
-            reader.leave("players", own_id, NO_ACCOUNT)
+        elif own_id in gone or owners[own_id] not in accounts_there:
+            reader.leave("players", own_id, DELETED if own_id in gone else NO_ACCOUNT)
             _leave_belongings(reader, read, own_id)
         else:
             new.append(reader.read(Raw(rows[0], *(read[noun].get(own_id, ()) for noun in BELONGINGS)), pattern))

@@ -1,13 +1,14 @@
-"""What the database has already: ids, names, addresses and bags that cannot be taken a second time."""
+"""What the database has or had: ids, names, addresses and bags that cannot be taken a second time."""
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 from gamekeeper.intersect.seen import Seen
-from gamekeeper.store import catalogue, items, players, presence, users
+from gamekeeper.store import catalogue, items, ledger, players, presence, users
 from gamekeeper.store.engine import Reading
 
 USER, USER_NAME, EMAIL, PLAYER, PLAYER_NAME, BAG = "user", "user name", "email", "player", "player name", "bag"
+DELETED_USER, DELETED_PLAYER = "deleted user", "deleted player"
 _FIND: Mapping[str, Callable[[Reading, Iterable[str]], Coroutine[Any, Any, set[str]]]] = {
     USER: users.known_ids,
     USER_NAME: users.known_folds,
@@ -15,6 +16,8 @@ _FIND: Mapping[str, Callable[[Reading, Iterable[str]], Coroutine[Any, Any, set[s
     PLAYER: presence.known_players,
     PLAYER_NAME: players.known_folds,
     BAG: items.known_bags,
+    DELETED_USER: ledger.deleted_users,
+    DELETED_PLAYER: ledger.deleted_players,
 }
 
 

@@ -66,11 +66,6 @@ class Sender:
         return None if sent else smtp.Failed("Nobody wants it any more.", "not wanted any more")
 
 
-async def retry(store: Store, mail_id: str | None) -> int:
-    """Makes a mail, or all of them, due now; returns how many there were to make so."""
-    return len(await store.write(partial(mails.retry, mail_id=mail_id)))
-
-
 async def _with_grace(sending: Coroutine[Any, Any, bool]) -> bool:
     """When we are told to stop, what may be on its way already gets a moment to arrive and to be noted."""
     under_way = asyncio.ensure_future(sending)

@@ -101,6 +101,11 @@ async def called(tx: Reading, kind: str, text: str, limit: int) -> list[Entry]:
     return _entries(kind, await tx.all(KINDS[kind].called, pattern.lowered(text), limit))
 
 
+async def hold(tx: Reading, kind: str) -> None:
+    """Until the end of the transaction: nobody else puts entries of this kind."""
+    await tx.one(SQL.hold, kind)
+
+
 async def by_id(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, Entry]:
     rows = await tx.all(KINDS[kind].by_id, as_table({"id": each} for each in ids))
     return {entry.id: entry for entry in _entries(kind, rows)}

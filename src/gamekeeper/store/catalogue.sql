@@ -1,3 +1,10 @@
+-- Who puts entries of a kind waits for who is at it: what is compared must be what is written over.
+-- name: hold (sqlite)
+SELECT $1;
+
+-- name: hold (postgres)
+SELECT pg_advisory_xact_lock(hashtext('catalogue'), hashtext($1));
+
 -- name: item
 SELECT id, name, stackable, max_stack, bag_slots, icon FROM items WHERE id = $1;
 

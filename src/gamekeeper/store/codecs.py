@@ -20,3 +20,8 @@ ALL: tuple[dict[str, Any], ...] = (
     {"typename": "uuid", "encoder": guid_bytes, "decoder": guid_text},
     {"typename": "json", "encoder": json_bytes, "decoder": bytes},
 )
+
+
+async def teach(db: Any) -> None:  # noqa: ANN401 - asyncpg has no types
+    for codec in ALL:
+        await db.set_type_codec(**codec, schema="pg_catalog", format="binary")

@@ -4,9 +4,12 @@
 SELECT m.name FROM sqlite_master m JOIN pragma_table_list t ON t.name = m.name AND t.schema = 'main'
 WHERE t.type = 'table' AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY m.rowid;
 
+-- Nor are those of an extension.
 -- name: tables (postgres)
 SELECT CAST(relname AS text) FROM pg_class
-WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace) ORDER BY oid;
+WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace)
+  AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = CAST('pg_class' AS regclass) AND objid = pg_class.oid AND deptype = 'e')
+ORDER BY oid;
 
 -- name: columns (sqlite)
 SELECT name, CASE type WHEN 'BLOB' THEN 'bytes' ELSE 'plain' END FROM pragma_table_info($1) ORDER BY cid;

@@ -16,6 +16,10 @@ class Away(Exception):
     """The database cannot be reached or cannot take the work now; nothing was answered, the caller may retry."""
 
 
+class Full(Away):
+    """The database's disk has no room left; nothing was changed."""
+
+
 class Unusable(Exception):
     """Nothing can be done with this database as it is; the message says why, and what to do."""
 

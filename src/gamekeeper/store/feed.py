@@ -37,14 +37,16 @@ async def standing(tx: Reading) -> Standing:
     return Standing(*row) if row else Standing("", 0, 0)
 
 
-async def horizon(store: Store, passed: int) -> Horizon | None:
-    """A new one; None when no number has been drawn since the one that was passed.
+async def horizon(store: Store, passed: int, decided: int) -> Horizon | None:
+    """A new one; None when no number has been drawn since the one that was passed, nor drawn again and written.
 
     Whoever drew a number owned a transaction before: reading the last number first, and beginning a transaction
     of our own then, leaves only older ones to wait for. Each must be a statement of its own, outside any transaction.
     """
     number = await last_drawn(store)
-    return None if number == passed else Horizon(number, await own_transaction(store))
+    if number == passed and await last_written(store, number) <= decided:
+        return None
+    return Horizon(number, await own_transaction(store))
 
 
 async def is_passed(store: Store, horizon: Horizon) -> bool:

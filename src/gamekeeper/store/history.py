@@ -122,7 +122,7 @@ async def reached(tx: Reading, wanted: Filter, before: int, window: int) -> Reac
 
 async def one(tx: Reading, seq: int) -> Told | None:
     row = await tx.one(SQL.one, seq)
-    return (await _traced([_told(row)], tx))[0] if row else None
+    return next(iter(await _traced([_told(row)], tx)), None) if row else None
 
 
 async def undoing(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]]:
@@ -226,15 +226,17 @@ def _step(row: Row) -> Step:
 
 
 async def _traced(told: list[Told], tx: Reading) -> list[Told]:
-    """With where those come from that take others back."""
+    """With where those come from that take others back; what was trimmed away since it was read is left out."""
     undos = [each.seq for each in told if each.undoes is not None]
     if not undos:
         return told
     found = await origins(tx, undos)
-    barred = doubled(await undoing(tx, {found[seq].first for seq in undos}), undos)
+    there = [seq for seq in undos if seq in found]
+    barred = doubled(await undoing(tx, {found[seq].first for seq in there}), there)
     return [
         each._replace(**found[each.seq]._asdict(), barred=each.seq in barred) if each.undoes is not None else each
         for each in told
+        if each.undoes is None or each.seq in found
     ]
 
 

@@ -19,6 +19,12 @@ class State(NamedTuple):
     finished_at: int | None = None
 
 
+class Unfinished(NamedTuple):
+    stage: str
+    report: str
+    followed: bool  # by one that came to its end
+
+
 async def find(tx: Reading, source: str) -> State | None:
     row = await tx.one(SQL.find, source)
     return State(row[0], row[1], row[2], row[3], row[4], _text(row[5]), row[6]) if row else None
@@ -27,6 +33,10 @@ async def find(tx: Reading, source: str) -> State | None:
 async def any_from(tx: Reading, at: int) -> bool:
     """Whether one was not over yet at that time."""
     return await tx.one(SQL.any_from, at) is not None
+
+
+async def unfinished(tx: Reading) -> list[Unfinished]:
+    return [Unfinished(row[0], row[1], bool(row[2])) for row in await tx.all(SQL.unfinished)]
 
 
 def save(tx: Writing, state: State) -> None:

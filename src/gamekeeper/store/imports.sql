@@ -4,6 +4,12 @@ SELECT source, stage, last, report, listed, counts, finished_at FROM imports WHE
 -- name: any_from
 SELECT source FROM imports WHERE finished_at IS NULL OR finished_at >= $1 LIMIT 1;
 
+-- And whether a later one came to its end: it may have been one of a newer copy of the same game.
+-- name: unfinished
+SELECT stage, report, EXISTS (
+    SELECT 1 FROM imports AS later WHERE later.started_at > imports.started_at AND later.finished_at IS NOT NULL)
+FROM imports WHERE finished_at IS NULL ORDER BY started_at;
+
 -- name: save
 INSERT INTO imports (source, stage, last, report, listed, counts, started_at, finished_at)
 VALUES ($1, $2, $3, $4, $5, $6, {now}, CASE WHEN $2 = 'done' THEN {now} END)

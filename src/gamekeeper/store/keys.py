@@ -40,8 +40,9 @@ def blank_of_players(tx: Writing, player_ids: Iterable[str], but_of: str) -> Non
     tx.later(SQL.blank_of_players, as_table({"id": each} for each in player_ids), but_of)
 
 
-def delete_of_account(tx: Writing, account_id: str) -> None:
-    tx.later(SQL.delete_of_account, account_id)
+def blank_of_account(tx: Writing, account_id: str) -> None:
+    """What the account itself was answered: its tokens may be believed for some seconds more."""
+    tx.later(SQL.blank_of_account, account_id)
 
 
 async def delete_old(tx: Writing, older_than_ms: int, most: int) -> int:

@@ -88,6 +88,16 @@ def delete(tx: Writing, numbers: Iterable[int]) -> None:
     tx.later(SQL.delete, _table(numbers))
 
 
+async def deleted_players(tx: Reading, ids: Iterable[str]) -> set[str]:
+    """Those of them that were deleted once."""
+    return {row[0] for row in await tx.all(SQL.deleted_players, as_table({"id": each} for each in ids))}
+
+
+async def deleted_users(tx: Reading, ids: Iterable[str]) -> set[str]:
+    """Those of them that were erased once."""
+    return {row[0] for row in await tx.all(SQL.deleted_users, as_table({"id": each} for each in ids))}
+
+
 async def deleted_of_user(tx: Reading, user_id: str) -> list[str]:
     """The ids of characters that were the account's to the end."""
     return [row[0] for row in await tx.all(SQL.deleted_of_user, user_id)]

@@ -9,10 +9,13 @@ FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 -- name: belongings_after
 SELECT seq, before, after FROM ledger WHERE seq > $1 AND kind <> 'catalogue_put' ORDER BY seq LIMIT $2;
 
--- Of the oldest rows that were not looked at yet those that are old enough: the last, how many, and the oldest one's age.
+-- Of the oldest rows that were not looked at yet those that are old enough, up to the first that is younger: the last, how many,
+-- and the oldest one's age. A clock that was wrong for a moment makes nothing old, and what it wrote in the future keeps nothing.
 -- name: old
+WITH oldest AS (SELECT seq, at FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $3)
 SELECT COALESCE(MAX(seq), 0), COUNT(*), COALESCE({now} - MIN(at), 0)
-FROM (SELECT seq, at FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $3) AS oldest WHERE at < {now} - $2;
+FROM oldest
+WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE at BETWEEN {now} - $2 AND {now}), (SELECT MAX(seq) + 1 FROM oldest));
 
 -- Of the rows up to a number those that nobody needs: about no character, or followed by a newer one about the same
 -- character from the same side. A game that was told of neither is told of the newest.
@@ -27,6 +30,16 @@ SELECT seq, before, after FROM ledger WHERE seq IN (
              AND (NOT r.over_link OR r.actor_id = newest.actor_id) {end_each}
     UNION
     SELECT seq FROM ledger WHERE seq > $1 AND seq <= $2 AND player_id IS NULL);
+
+-- name: deleted_players
+SELECT DISTINCT r.player_id
+FROM json_each($1) AS given,
+     {each} ledger r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) AND r.kind = 'player_deleted' {end_each};
+
+-- name: deleted_users
+SELECT DISTINCT r.user_id
+FROM json_each($1) AS given,
+     {each} ledger r WHERE r.user_id = CAST(given.value->>'id' AS {guid}) AND r.kind = 'user_deleted' {end_each};
 
 -- name: trimmed
 SELECT trimmed FROM epoch {for_update};

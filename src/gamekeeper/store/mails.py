@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("mails")
@@ -52,6 +52,7 @@ class Outgoing(NamedTuple):
     next_try_at: int | None
     sent_at: int | None
     last_error: str | None
+    live: bool  # its code can still be used
 
 
 def queue(tx: Writing, mail_id: str, user_id: str, caller_id: str, address: str, life_ms: int) -> None:
@@ -106,18 +107,33 @@ def note_refusal(tx: Writing, taken: Taken, said: str) -> None:
     tx.later(SQL.note_refusal, taken.id, taken.taken_until, said)
 
 
-async def retry(tx: Writing, mail_id: str | None) -> list[str]:
-    """Makes one mail due now, or all of them, where the code still lives and it was not sent; returns which."""
-    return [row[0] for row in await tx.returning(SQL.retry, mail_id)]
+async def lock(tx: Reading, mail_id: str) -> None:
+    """No sender takes it until this transaction ends."""
+    await tx.one(SQL.lock, mail_id)
+
+
+def retry(tx: Writing, mail_id: str, at: int) -> None:
+    tx.later(SQL.retry, mail_id, at)
+
+
+async def unsent(tx: Reading) -> list[str]:
+    """Ids of those that were not sent and whose code still lives."""
+    return [row[0] for row in await tx.all(SQL.unsent)]
 
 
 async def page(tx: Reading, most: int) -> list[Listed]:
     return [Listed(*row) for row in await tx.all(SQL.page, most)]
 
 
-async def newest(tx: Reading, before: tuple[int, str], limit: int) -> list[Outgoing]:
-    """Those queued before a moment, and at that moment those with a smaller id."""
-    return [Outgoing(*row) for row in await tx.all(SQL.newest, *before, limit)]
+async def newest(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> list[Outgoing]:
+    """To one account or to all: those queued before a moment, and at that moment those with a smaller id."""
+    found = tx.all(SQL.newest_of_user, *before, limit, user_id) if user_id else tx.all(SQL.newest, *before, limit)
+    return [_outgoing(row) for row in await found]
+
+
+async def outgoing(tx: Reading, mail_id: str) -> Outgoing | None:
+    row = await tx.one(SQL.outgoing, mail_id)
+    return _outgoing(row) if row else None
 
 
 async def by_id(tx: Reading, mail_id: str) -> Listed | None:
@@ -148,3 +164,7 @@ def retire(tx: Writing) -> None:
 
 def delete_old(tx: Writing, older_than_ms: int) -> None:
     tx.later(SQL.delete_old, older_than_ms)
+
+
+def _outgoing(row: Row) -> Outgoing:
+    return Outgoing(*row)._replace(live=bool(row[-1]))

@@ -49,11 +49,14 @@ WHERE id = $1 AND taken_until = $2;
 UPDATE mails SET failed_at = {now}, next_try_at = NULL, taken_until = NULL, last_error = $3
 WHERE id = $1 AND taken_until = $2;
 
+-- name: lock
+SELECT id FROM mails WHERE id = $1 {for_update};
+
 -- name: retry
-UPDATE mails SET next_try_at = {now}, failed_at = NULL
-WHERE id IN (SELECT id FROM mail_records
-             WHERE (CAST($1 AS {guid}) IS NULL OR id = $1) AND state IN ('queued', 'failed') AND code IS NOT NULL)
-RETURNING id;
+UPDATE mails SET next_try_at = $2, failed_at = NULL WHERE id = $1;
+
+-- name: unsent
+SELECT id FROM mail_records WHERE code IS NOT NULL AND sent_at IS NULL ORDER BY queued_at, id;
 
 -- name: page
 SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error, code
@@ -62,9 +65,21 @@ ORDER BY queued_at DESC, id LIMIT $1;
 
 -- The newest before a moment and an id; without the codes.
 -- name: newest
-SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error
+SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error,
+       code IS NOT NULL
 FROM mail_records WHERE (queued_at, id) < ($1, $2)
 ORDER BY queued_at DESC, id DESC LIMIT $3;
+
+-- name: newest_of_user
+SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error,
+       code IS NOT NULL
+FROM mail_records WHERE (queued_at, id) < ($1, $2) AND user_id = $4
+ORDER BY queued_at DESC, id DESC LIMIT $3;
+
+-- name: outgoing
+SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error,
+       code IS NOT NULL
+FROM mail_records WHERE id = $1;
 
 -- name: by_id
 SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error, code

@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from gamekeeper.store.engine import Reading, Store, Writing
+from gamekeeper.store import copies
+from gamekeeper.store.engine import Reading, Store, Unusable, Writing
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("migrate")
 MIGRATIONS = "migrations"  # the table that remembers them
+COLUMNS = frozenset({"number", "name", "checksum", "applied_at"})  # of it: other programs have one of that name too
+UTF8 = "UTF8"
+NAMED = 3  # of the tables that are not ours
 CLAIM = 0x67616D65  # any number that no other program on the database uses
 CLOSED = 10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -48,21 +52,26 @@ def known(folder: Path = FOLDER / "migrations") -> list[Migration]:
 
 async def migrate(store: Store, migrations: list[Migration] | None = None) -> list[Migration]:
     """Brings the schema up to date; returns what had to be applied."""
+    await require_utf8(store)
     migrations = known() if migrations is None else migrations
     steps = [(migration, _step(store.engine, migration, migrations)) for migration in migrations]
     return [migration for migration, step in steps if await store.write(step, CLAIM)]
 
 
 async def pending(store: Store) -> list[Migration]:
-    async def look(tx: Writing) -> list[Migration]:
-        applied = await _applied(tx, known())
-        return [migration for migration in known() if migration.number not in applied]
+    """Only looks: a database that has nothing yet is left with nothing."""
 
-    return await store.write(look, CLAIM)
+    async def look(tx: Reading) -> list[Migration]:
+        there = await applied(tx) if MIGRATIONS in await copies.tables(tx) else {}
+        require_known(there.values(), known())
+        return [migration for migration in known() if migration.number not in there]
+
+    return await store.read(look)
 
 
 async def apply(tx: Writing, engine: str, migrations: list[Migration]) -> None:
     """Those that are missing, in this one transaction: for a database that is there as a whole or not at all."""
+    await require_utf8(tx)
     there = await _applied(tx, known())
     for migration in migrations:
         if migration.number not in there:
@@ -71,6 +80,28 @@ async def apply(tx: Writing, engine: str, migrations: list[Migration]) -> None:
 
 async def applied(tx: Reading) -> dict[int, Applied]:
     return {row[0]: Applied(*row) for row in await tx.all(SQL.applied_migrations)}
+
+
+async def require_ours(tx: Reading) -> None:
+    """Nothing is written into a database that another program has made."""
+    there = await copies.tables(tx)
+    if MIGRATIONS in there and (await copies.columns(tx, MIGRATIONS)).keys() >= COLUMNS:
+        if await applied(tx):
+            return
+        there.remove(MIGRATIONS)
+    if there:
+        names = ", ".join(sorted(there)[:NAMED]) + (", …" if len(there) > NAMED else "")
+        raise Unusable(f"This database has tables that Gamekeeper did not make ({names}): name an empty one.")
+
+
+async def require_utf8(tx: Reading) -> None:
+    """Another encoding would have no place for some names, and that would be noticed when somebody has one."""
+    row = await tx.one(SQL.encoding)
+    if row and row[0] != UTF8:
+        raise Unusable(
+            f"This database's encoding is {row[0]}, in which not every name can be written. Make one that has all, "
+            "and name that: createdb --encoding=UTF8 --template=template0 …"
+        )
 
 
 def require_known(applied: Iterable[Applied], migrations: list[Migration], what: str = "database") -> None:

@@ -11,3 +11,9 @@ SELECT number, name, checksum FROM migrations ORDER BY number;
 
 -- name: record_migration
 INSERT INTO migrations (number, name, checksum, applied_at) VALUES ($1, $2, $3, {now});
+
+-- name: encoding (sqlite)
+SELECT 'UTF8';
+
+-- name: encoding (postgres)
+SELECT current_setting('server_encoding');

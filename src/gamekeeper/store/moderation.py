@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
 
 SQL = Statements("moderation")
 
@@ -72,6 +73,15 @@ async def ban_of(tx: Reading, user_id: str) -> Penalty | None:
 async def mute_of(tx: Reading, user_id: str) -> Penalty | None:
     row = await tx.one(SQL.mute_of, user_id)
     return Penalty(*row) if row else None
+
+
+async def bans_of(tx: Reading, ids: Iterable[str]) -> list[Imposed]:
+    """Those of these accounts that are in force."""
+    return [Imposed(*row) for row in await tx.all(SQL.bans_of, as_table({"id": each} for each in ids))]
+
+
+async def mutes_of(tx: Reading, ids: Iterable[str]) -> list[Imposed]:
+    return [Imposed(*row) for row in await tx.all(SQL.mutes_of, as_table({"id": each} for each in ids))]
 
 
 async def owner_by_fold(tx: Reading, fold: str) -> Owner | None:

@@ -28,6 +28,16 @@ SELECT reason, moderator, ends_at FROM bans WHERE user_id = $1;
 -- name: mute_of
 SELECT reason, moderator, ends_at FROM mutes WHERE user_id = $1;
 
+-- name: bans_of
+SELECT r.user_id, r.reason, r.moderator, r.started_at, r.ends_at
+FROM json_each($1) AS wanted, {each} bans r WHERE r.user_id = CAST(value->>'id' AS {guid})
+     AND (ends_at IS NULL OR ends_at > {now}) {end_each};
+
+-- name: mutes_of
+SELECT r.user_id, r.reason, r.moderator, r.started_at, r.ends_at
+FROM json_each($1) AS wanted, {each} mutes r WHERE r.user_id = CAST(value->>'id' AS {guid})
+     AND (ends_at IS NULL OR ends_at > {now}) {end_each};
+
 -- name: blank_bans_by
 UPDATE bans SET moderator = '' WHERE lower(moderator) = lower($1) AND moderator <> '';
 

@@ -12,7 +12,8 @@ import asyncpg
 
 from gamekeeper import crash
 from gamekeeper.store import codecs, hosts
-from gamekeeper.store.engine import Away, ClaimTaken, Figures, Row, Snapshot, Undecided, Unusable, Value, Writing
+from gamekeeper.store.engine import Away, ClaimTaken, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Writing
+from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.statements import BESIDE, Statement, as_one, beside
 from gamekeeper.store.watch import Watch
 
@@ -198,7 +199,7 @@ class PostgresStore:
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        await self._on_line(_require_version)
+        await self._on_line(_require_usable)
 
     async def close(self) -> None:
         if self._watching:
@@ -259,7 +260,7 @@ class PostgresStore:
             result = await work(line)
             await line.flush()
             crash.here("before_commit")
-        except asyncpg.QueryCanceledError:
+        except (asyncpg.QueryCanceledError, asyncpg.DiskFullError):
             raise
         except _LOST as error:
             line.db.terminate()
@@ -281,11 +282,9 @@ class PostgresStore:
         crash.here("after_commit")
 
     async def _begin(self, line: _Line, claim: int | None) -> None:
-        if claim is None:
-            await line.db.execute(BEGIN)
-            return
+        lock = "" if claim is None else f"; SELECT pg_advisory_xact_lock({claim:d})"
         try:
-            await line.db.execute(f"{BEGIN}; SELECT pg_advisory_xact_lock({claim:d})")
+            await line.db.execute(BEGIN + lock)
         except asyncpg.LockNotAvailableError as error:
             raise ClaimTaken from error
 
@@ -300,10 +299,7 @@ class PostgresStore:
 
     async def _on_line(self, work: Callable[[_Line], Coroutine[Any, Any, T]]) -> T:
         """The work on a connection that is its own meanwhile."""
-        if self._places.locked():
-            await self._wait()
-        else:
-            await self._places.acquire()
+        await (self._wait() if self._places.locked() else self._places.acquire())
         line: _Line | None = None
         try:
             line = self._free.pop() if self._free else await self._connect()
@@ -315,6 +311,8 @@ class PostgresStore:
             raise Away("Another change of the same thing takes too long.") from error
         except asyncpg.InsufficientPrivilegeError as error:
             raise Unusable(f"The database does not allow it: {error}. {OWNER}") from error
+        except asyncpg.DiskFullError as error:
+            raise Full(str(error)) from error
         except (*_LOST, TimeoutError) as error:
             if line is not None:
                 line.db.terminate()
@@ -367,8 +365,7 @@ class PostgresStore:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 pid, session = await db.fetchrow(OWN_SESSION)
-                for codec in codecs.ALL:
-                    await db.set_type_codec(**codec, schema="pg_catalog", format="binary")
+                await codecs.teach(db)
         except BaseException:
             db.terminate()
             raise
@@ -390,10 +387,11 @@ class PostgresStore:
         raise Away(why)
 
 
-async def _require_version(line: _Line) -> None:
+async def _require_usable(line: _Line) -> None:
     version = line.db.get_server_version()
     if version.major < LEAST_VERSION:
         raise Unusable(f"This is PostgreSQL {version.major}; Gamekeeper needs {LEAST_VERSION} or newer.")
+    await require_ours(line)
 
 
 def _text(statement: Statement) -> str:

@@ -145,6 +145,13 @@ async def drop_server(tx: Writing, name: str) -> None:
     await tx.returning(SQL.drop_server, name)
 
 
+async def drop_servers(tx: Writing, seen_at: int) -> None:
+    """All of them with their players, who were seen at that moment and not later."""
+    await tx.returning(SQL.seen_everybody, seen_at)
+    await tx.returning(SQL.drop_everybody)
+    await tx.returning(SQL.drop_servers)
+
+
 def follow(tx: Writing, player_id: str, fold: str | None, level: int, exp: int) -> None:
     """What the lists of those online are ordered by; no fold: it stays what it is."""
     tx.later(SQL.follow, player_id, fold, level, exp)

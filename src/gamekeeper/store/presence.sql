@@ -103,6 +103,15 @@ DELETE FROM presence WHERE server = $1;
 -- name: drop_server
 DELETE FROM servers WHERE name = $1;
 
+-- name: seen_everybody
+UPDATE players SET last_online = $1 WHERE id IN (SELECT player_id FROM presence);
+
+-- name: drop_everybody
+DELETE FROM presence;
+
+-- name: drop_servers
+DELETE FROM servers;
+
 -- name: follow
 UPDATE presence SET fold = COALESCE($2, fold), level = $3, exp = $4 WHERE player_id = $1;
 

@@ -24,6 +24,9 @@ CREATE TABLE users (
 ) {strict};
 -- Imported accounts whose hashes are still to be wrapped in argon2id: found without reading all the others.
 CREATE INDEX users_to_wrap ON users (id) WHERE substr(password, 1, 9) = 'intersect';
+-- Accounts with any power: few among many.
+CREATE INDEX users_with_powers ON users (fold)
+    WHERE editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link;
 
 CREATE TABLE mutes (
     user_id     {guid} PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
@@ -33,6 +36,8 @@ CREATE TABLE mutes (
     started_at  {long} NOT NULL DEFAULT 0
 ) {strict};
 CREATE INDEX mutes_by_moderator ON mutes (lower(moderator)) WHERE moderator <> '';
+-- What is in force is found without reading what has ended; null, for good, is at one end of it.
+CREATE INDEX mutes_by_end ON mutes (ends_at, started_at, user_id);
 
 -- Who may not play and get no tokens, and until when.
 CREATE TABLE bans (
@@ -43,6 +48,7 @@ CREATE TABLE bans (
     ends_at     {long}
 ) {strict};
 CREATE INDEX bans_by_moderator ON bans (lower(moderator)) WHERE moderator <> '';
+CREATE INDEX bans_by_end ON bans (ends_at, started_at, user_id);
 
 -- One-time codes for setting a password without knowing the old one; the newest of an account wins.
 CREATE TABLE resets (

@@ -43,6 +43,39 @@ WHERE strpos(c.fold, $2) BETWEEN 1 AND strpos(c.fold || chr(1), chr(1))
    OR strpos(c.email_fold, $2) BETWEEN 1 AND strpos(c.email_fold || chr(1), chr(1))
 LIMIT $4;
 
+-- Bans that are in force: so many for good, the newest, and so many that end, those that end last; of all these the newest.
+-- What has ended is passed by, however much of it there is.
+-- name: banned
+SELECT r.id, r.fold, r.email_fold, newest.started_at
+FROM (SELECT user_id, started_at
+      FROM (SELECT * FROM (SELECT user_id, started_at FROM bans WHERE ends_at IS NULL
+                           ORDER BY ends_at DESC, started_at DESC LIMIT $1) AS for_good
+            UNION ALL
+            SELECT * FROM (SELECT user_id, started_at FROM bans WHERE ends_at > {now}
+                           ORDER BY ends_at DESC LIMIT $1) AS for_a_time) AS in_force
+      ORDER BY started_at DESC LIMIT $2) AS newest, {each} users r WHERE r.id = newest.user_id {end_each};
+
+-- name: muted
+SELECT r.id, r.fold, r.email_fold, newest.started_at
+FROM (SELECT user_id, started_at
+      FROM (SELECT * FROM (SELECT user_id, started_at FROM mutes WHERE ends_at IS NULL
+                           ORDER BY ends_at DESC, started_at DESC LIMIT $1) AS for_good
+            UNION ALL
+            SELECT * FROM (SELECT user_id, started_at FROM mutes WHERE ends_at > {now}
+                           ORDER BY ends_at DESC LIMIT $1) AS for_a_time) AS in_force
+      ORDER BY started_at DESC LIMIT $2) AS newest, {each} users r WHERE r.id = newest.user_id {end_each};
+
+-- The condition is spelled as the index has it, or the index would not be used.
+-- name: powerful
+SELECT id, fold, email_fold FROM users
+WHERE editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link
+ORDER BY fold LIMIT $1;
+
+-- name: powerful_among
+SELECT r.id
+FROM json_each($1) AS wanted, {each} users r WHERE r.id = CAST(value->>'id' AS {guid})
+     AND (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) {end_each};
+
 -- While a bulk load goes on there is none.
 -- name: indexed (sqlite)
 SELECT COUNT(*) = 2 FROM sqlite_master WHERE name IN ('players_by_part', 'users_by_part');

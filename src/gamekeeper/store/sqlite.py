@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import queue
 import sqlite3
 import threading
@@ -12,7 +13,8 @@ from typing import Any, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
-from gamekeeper.store.engine import Away, Figures, Row, Snapshot, Undecided, Unusable, Value, Writing
+from gamekeeper.store.engine import Away, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Writing
+from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
@@ -130,6 +132,7 @@ class SqliteStore:
                 f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
+        _look(self.path)
         self._loop = asyncio.get_running_loop()
         self._writer_db = _connect(self.path)
         self._reader_db = _connect(self.path)
@@ -322,6 +325,17 @@ def _settle(batch: list[_Job], outcomes: list[_Outcome]) -> None:
             job.future.set_result(outcome.value)
 
 
+def _look(path: Path) -> None:
+    """Before anything is written: a file of another program stays as it is, to the byte."""
+    log = path.with_name(path.name + "-wal")
+    # without a log nobody has it open; SQLite would make one to share the reading, and leave it there
+    options = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    with contextlib.suppress(sqlite3.Error):  # what is wrong with it is said when it is opened
+        db = sqlite3.connect(f"{path.absolute().as_uri()}?{options}", uri=True)
+        with contextlib.closing(db):
+            drive(require_ours(_Connection(db)))
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     try:
         path.touch(mode=0o600)  # who can read the file can read the reset codes in it
@@ -333,7 +347,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA temp_store = MEMORY")  # what a savepoint or a trigger may have to undo is in no file
     except (OSError, sqlite3.Error) as error:
-        raise Away(f"The database {path} cannot be opened: {error}.") from error
+        kind = Full if _is_full(error) else Away
+        raise kind(f"The database {path} cannot be opened: {error}.") from error
     return db
 
 
@@ -342,8 +357,13 @@ def _translated(error: BaseException) -> BaseException:
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         translated = Unusable(f"The database's file is damaged: {error}. Restore a backup.")
     elif name == "SQLITE_CONSTRAINT_TRIGGER" or isinstance(error, sqlite3.OperationalError):
-        translated = Away(str(error))
+        translated = Full(str(error)) if _is_full(error) else Away(str(error))
     else:
         return error
     translated.__cause__ = error
     return translated
+
+
+def _is_full(error: BaseException) -> bool:
+    """SQLite says so of the file, the system of one that is to be made."""
+    return getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC

@@ -1,5 +1,5 @@
 // A form that changes something: what will change is shown in a dialog, and done from there.
-const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathname + location.search, "Content-Type": "application/x-www-form-urlencoded" });
+export const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathname + location.search, "Content-Type": "application/x-www-form-urlencoded" });
 
 const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
 const NOT_DONE = "The server cannot be reached. Nothing was done: try again.";

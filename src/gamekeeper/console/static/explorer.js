@@ -1,14 +1,12 @@
 // The API explorer: answers below their operation, a filter while somebody types, and a line to copy.
-import { sent } from "./actions.js";
-
-const HEADERS = { "X-Fragment": "yes", "Content-Type": "application/x-www-form-urlencoded" };
+import { HEADERS, sent } from "./actions.js";
 
 async function run(event) {
   const form = event.target.closest("form[data-run]");
   const place = form?.closest(".operation")?.querySelector(".answer") ?? form?.closest(".outcome");
   if (!form || !place) return;
   event.preventDefault();
-  const html = await sent(form, event.submitter, HEADERS, form.matches(".confirm"));
+  const html = await sent(form, event.submitter, HEADERS(), form.matches(".confirm"));
   if (html) show(place, html);
 }
 

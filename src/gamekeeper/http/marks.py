@@ -27,11 +27,11 @@ def number(query: Mapping[str, str]) -> int | None:
 
 
 def read(text: str) -> Mark:
-    """As an address has it; an empty one is the start."""
+    """As a query has it; an empty one is the start."""
     if not text:
         return START
     at, _, last = text.partition("-")
     found = lookup.guid(last)
     if not (at.isascii() and at.isdigit() and len(at) < len(str(NEVER))) or found is None:
-        raise BadField(field="before", problem="must be out of a link on this page")
+        raise BadField(field="before", problem="must be as the page before gives it")
     return Mark(int(at), found)

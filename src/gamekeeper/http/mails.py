@@ -1,0 +1,41 @@
+"""The outbox: how mails fare, and trying one again."""
+
+from functools import partial
+from typing import Any
+
+from gamekeeper import log
+from gamekeeper.game import mails
+from gamekeeper.game.changes import Decide
+from gamekeeper.http import marks, paging, spelling, wire
+from gamekeeper.http.marks import Mark
+from gamekeeper.http.request import Request
+from gamekeeper.http.segments import guid_param
+
+DEFAULT_LIMIT, LARGEST = 50, 1000
+DUE = "The mail is due now."
+NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
+
+
+async def outbox(request: Request) -> bytes:
+    """Mails, the newest first: to whom, and how each fares; never the code in one."""
+    user, before = paging.guid(request.query, "user"), marks.read(request.query.get("before", ""))
+    limit = min(paging.integer(request.query, "limit", 1, DEFAULT_LIMIT), LARGEST)
+    page = await mails.page(request.keeper.store, user, before, limit)
+    told = [spelling.mail(each, request.caller) for each in page.mails]
+    return wire.encode(wire.Mails(told, str(Mark(*page.next)) if page.next else None))
+
+
+async def retry(request: Request) -> bytes:
+    """Try a mail again now."""
+    decide = partial(mails.retry, mail_id=guid_param("mailId", request.params[0]))
+    return await sending(request, decide, DUE)
+
+
+async def sending(request: Request, decide: Decide[Any], message: str) -> bytes:
+    """A change that lets a mail go out, with a word for those who have not said where mail goes."""
+    warning = None if request.keeper.settings.smtp_url else NOT_SET_UP
+    answer = wire.encode(wire.Message(message, warning))
+    answered = await request.change(decide, lambda _: answer)
+    if warning:
+        log.problem(request.id, warning)
+    return answered

@@ -1,0 +1,186 @@
+"""Databases that are not for us, and what is only looked at: nothing is written into them, and a sentence says why."""
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+import make_intersect
+from command_line import CommandLine
+from databases import Postgres
+from gamekeeper.store import sqlite
+from server import free_port
+from world import World
+
+READING = [
+    ("doctor",),
+    ("users", "list"),
+    ("users", "show", "Ann"),
+    ("tokens", "list"),
+    ("mail", "list"),
+    ("export", "folder"),
+    ("backup", "file"),
+    ("move", "--to", "sqlite:///other.db"),
+    ("move", "--reopen"),
+]
+WRITING = [("migrate",), ("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin")]
+TABLES = "SELECT CAST(relname AS text) FROM pg_class WHERE relnamespace = CAST(current_schema() AS regnamespace)"
+LATIN1 = ("ENCODING 'LATIN1'", "LC_COLLATE 'C'", "LC_CTYPE 'C'", "TEMPLATE template0")
+
+
+def ask(url: str, text: str) -> list[Any]:
+    async def run() -> list[Any]:
+        driver: Any = asyncpg
+        db = await driver.connect(url)
+        try:
+            return [tuple(row) for row in await db.fetch(text)]
+        finally:
+            await db.close()
+
+    return asyncio.run(run())
+
+
+def made(url: str) -> object:
+    """All that there is, to the byte where it is files."""
+    if not url.startswith("sqlite"):
+        return sorted(ask(url, TABLES))
+    file = Path(url.removeprefix("sqlite:///"))
+    return {each.name: each.read_bytes() for each in file.parent.glob(f"{file.name}*")}
+
+
+@pytest.fixture(scope="session")
+def intersect(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("intersect")
+    make_intersect.make(folder, "0.8", 1)
+    return folder
+
+
+@pytest.fixture
+def foreign(first_command: CommandLine, intersect: Path, engine: str) -> CommandLine:
+    """The database of a game, which somebody names by mistake; in SQLite one that its game has closed."""
+    if engine == "sqlite":
+        file = Path(first_command.database.removeprefix("sqlite:///"))
+        shutil.copyfile(intersect / "playerdata.db", file)
+    else:
+        for name in ("players", "users"):
+            ask(first_command.database, f"CREATE TABLE {name} (id integer)")
+    return first_command
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("inside")
+def test_the_database_of_another_program_is_left_alone(foreign: CommandLine, intersect: Path) -> None:
+    options = ("--players", str(intersect / "playerdata.db"), "--game", str(intersect / "gamedata.db"))
+    every = [*READING, *WRITING, ("serve", "--port", str(free_port())), ("import", "intersect", *options)]
+    before = made(foreign.database)
+    for arguments in every:
+        said = foreign.refuses(*arguments, typed="secret")
+        assert "This database has tables that Gamekeeper did not make (" in said, arguments
+        assert said.endswith("): name an empty one.\n"), arguments
+        assert made(foreign.database) == before, arguments
+
+
+def test_nor_is_anything_copied_there(foreign: CommandLine, command: CommandLine, tmp_path: Path) -> None:
+    before = made(foreign.database)
+    command.says("backup", str(tmp_path / "x.backup"))
+    for said in (
+        foreign.refuses("restore", str(tmp_path / "x.backup")),
+        command.refuses("move", "--to", foreign.database),
+    ):
+        assert "name an empty one" in said or "already, and it is left alone" in said
+    assert made(foreign.database) == before
+    assert "Ann" in command.says("users", "list")
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+@pytest.mark.parametrize("state", ["closed", "in use", "left behind"])
+def test_whatever_state_the_file_is_in(first_command: CommandLine, mode: str, state: str) -> None:
+    """Left behind: its program was killed, and what it had not put into the file yet lies beside it."""
+    file = Path(first_command.database.removeprefix("sqlite:///"))
+    other = file.with_name(f"other-{file.name}") if state == "left behind" else file
+    with closing(sqlite3.connect(other, isolation_level=None)) as db:
+        db.execute(f"PRAGMA journal_mode = {mode}")
+        db.execute("CREATE TABLE Players (Name TEXT)")
+        if state == "closed":
+            db.close()
+        elif state == "left behind":
+            db.execute("PRAGMA cache_size = 1")
+            db.execute("BEGIN")
+            db.executemany("INSERT INTO Players VALUES (?)", [("x" * 3_000,)] * 100)
+            for each in file.parent.glob(f"{other.name}*"):
+                shutil.copyfile(each, file.with_name(each.name.removeprefix("other-")))
+        before, files = file.read_bytes(), made(first_command.database)
+        assert "did not make (Players): name an empty one." in first_command.refuses("doctor")
+        assert file.read_bytes() == before
+        assert state != "closed" or made(first_command.database) == files  # else what shares the reading may be new
+    for each in file.parent.glob(f"other-{file.name}*"):
+        each.unlink()
+
+
+@pytest.mark.usefixtures("inside")
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_an_empty_database_that_is_only_read_stays_empty(first_command: CommandLine) -> None:
+    for arguments in READING:
+        said = first_command.run(*arguments, code=1).output
+        assert "gamekeeper migrate" in said or "Check --database." in said, arguments
+        assert made(first_command.database) == [], arguments
+
+
+@pytest.fixture
+def latin(postgres_databases: Postgres) -> Generator[CommandLine]:
+    url = postgres_databases.empty(*LATIN1)
+    yield CommandLine(url)
+    postgres_databases.drop(url)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_an_encoding_that_has_no_place_for_some_names(latin: CommandLine, command: CommandLine, tmp_path: Path) -> None:
+    """Only PostgreSQL has others than those that can write everything."""
+    command.says("backup", str(tmp_path / "x.backup"))
+    for arguments in (
+        *WRITING,
+        ("serve", "--port", str(free_port())),
+        ("restore", str(tmp_path / "x.backup")),
+    ):
+        said = latin.refuses(*arguments, typed="secret")
+        assert "encoding is LATIN1" in said, arguments
+        assert said.endswith("createdb --encoding=UTF8 --template=template0 …\n"), arguments
+    assert "encoding is LATIN1" in command.refuses("move", "--to", latin.database)
+    assert "error: schema: This database's encoding is LATIN1" in latin.says("doctor", code=1)
+    assert made(latin.database) == []
+    command.says("users", "grant", "Ann", "users.query")  # what was to be moved is still in use
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_full_disk(first_command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect: Callable[[Path], sqlite3.Connection] = vars(sqlite)["_connect"]
+
+    def small(path: Path) -> sqlite3.Connection:
+        db = connect(path)
+        db.execute("PRAGMA max_page_count = 5")
+        return db
+
+    monkeypatch.setattr(sqlite, "_connect", small)
+    said = first_command.refuses("migrate")
+    assert "has no room left: database or disk is full. Make room on its disk, and give the same command again." in said
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_full_disk_of_a_server(command: CommandLine, world: World) -> None:
+    full = "RAISE disk_full USING MESSAGE = ''could not extend file''"
+    world.sql(f"CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN {full}; END'")
+    world.sql("CREATE TRIGGER full_disk BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION full_disk()")
+    said = command.refuses("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="secret")
+    assert "has no room left: could not extend file. Make room on its disk" in said

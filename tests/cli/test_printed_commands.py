@@ -1,0 +1,22 @@
+"""What the documents have people type does what they say."""
+
+from pathlib import Path
+
+import pytest
+
+from blocks import commands
+from command_line import CommandLine
+
+ROOT = Path(__file__).parents[2]
+ADD = ["users", "add"]
+
+
+@pytest.mark.parametrize("page", ["docs/link.md", "examples/README.md"])
+def test_a_game_server_gets_its_account_and_its_token(first_command: CommandLine, page: str) -> None:
+    add, issue = commands((ROOT / page).read_text(encoding="utf-8"))
+    assert add[:2] == ADD
+    first_command.says(*add, "--password-stdin", typed="secret")
+    assert first_command.says(*issue).startswith("gka_")
+    (shown,) = first_command.json("users", "list")
+    assert shown["api"]
+    assert "game.link" in shown["roles"]

@@ -1,0 +1,252 @@
+"""The outbox over the API: how mails fare, and one that is tried again, once, by whoever may."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+import people
+from expectations import everything
+from gamekeeper.game import mails as rules
+from gamekeeper.http.spelling import instant
+from gamekeeper.store import mails
+from gamekeeper.store.engine import Writing
+from outbox import Make, ask, listed, only, send, sending_to
+from proof import at_once, refused, spelt
+from smtp_sink import Sink
+from world import Answer, World
+from writes import token_of
+
+MAILS = "/api/keeper/v1/mails"
+ANN = people.USER_IDS["Ann"]
+NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
+RUN_OUT = "its code has run out, was used or was replaced; ask for a new reset mail. Nothing was changed."
+FAIL = "UPDATE mails SET tries = 1, failed_at = 1, next_try_at = NULL, last_error = '550 no'"
+
+
+def retry(world: World, mail_id: str, query: str = "", **more: Any) -> Answer:
+    return world.post(f"{MAILS}/{mail_id}/retry{query}", **more)
+
+
+def failed(world: World) -> str:
+    """The id of a mail to Ann that was refused for good."""
+    ask(world)
+    world.sql(FAIL)
+    return only(world).id
+
+
+# --- the outbox ----------------------------------------------------------------------------------------------------
+
+
+def test_the_exact_body(world: World) -> None:
+    assert world.get(MAILS).raw == spelt({"Mails": [], "Next": None})
+    code = ask(world)
+    mail = only(world)
+    told = {
+        "Id": mail.id,
+        "UserId": ANN,
+        "User": "Ann",
+        "Kind": "password_reset",
+        "Email": "ann@example.test",
+        "State": "queued",
+        "QueuedAt": instant(mail.queued_at),
+        "ExpiresAt": instant(mail.expires_at),
+        "Tries": 0,
+        "NextTryAt": instant(mail.next_try_at or 0),
+        "SentAt": None,
+        "LastError": None,
+        "Retriable": True,
+    }
+    answer = world.get(MAILS, by="Root")
+    assert (answer.status, answer.raw) == (200, spelt({"Mails": [told], "Next": None}))
+    assert code.encode() not in answer.raw
+    world.sql(FAIL)
+    fares = {"State": "failed", "Tries": 1, "NextTryAt": None, "LastError": "550 no"}
+    assert world.get(MAILS).json["Mails"] == [told | fares]
+
+
+def test_who_may(world: World) -> None:
+    mail_id = failed(world)
+    reading = token_of(world, "Root", read_only=True).access
+    before = everything(world)
+    for method, path in (("GET", MAILS), ("POST", f"{MAILS}/{mail_id}/retry")):
+        refused(world.call(method, path, by=None), 401, "denied")
+        for name in ("Shop", "Clerk"):
+            refused(world.call(method, path, by=name), 403, "role_missing")
+    refused(retry(world, mail_id, token=reading), 403, "read_only_token")
+    assert everything(world) == before
+    assert not world.get(MAILS, token=reading).json["Mails"][0]["Retriable"]
+    assert world.get(MAILS, by="Root").json["Mails"][0]["Retriable"]
+    assert retry(world, mail_id, by="Root").status == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("before=x", "before=1", f"before=x-{ANN}", f"before=-1-{ANN}", f"before={10**18}-{ANN}", "before=1-x"),
+        *("limit=0", "limit=-1", "limit=x", "user=Ann", "user=x"),
+    ],
+)
+def test_malformed(world: World, query: str) -> None:
+    refused(world.get(f"{MAILS}?{query}"), 400, "bad_field")
+
+
+def test_page_by_page(world: World) -> None:
+    """Those of the same moment too; `Next` is the place to go on with."""
+    for name in ("Ann", "Bob", "Ann", "Mona", "Bob"):
+        ask(world, name)
+    everyone = [mail.id for mail in listed(world)]
+    world.sql("UPDATE mails SET queued_at = 1000 WHERE user_id = $1", ANN)
+    query, found = "", list[str]()
+    for _ in everyone:
+        page = world.get(f"{MAILS}?limit=2{query}").json
+        found += [each["Id"] for each in page["Mails"]]
+        if page["Next"] is None:
+            break
+        query = f"&before={page['Next']}"
+    assert (sorted(found), len(found)) == (sorted(everyone), 5)
+    assert {each["User"] for each in world.get(f"{MAILS}?limit=3").json["Mails"]} == {"Bob", "Mona"}
+    assert world.get(f"{MAILS}?limit=5000").json["Next"] is None
+
+
+def test_to_one_account(world: World) -> None:
+    for name in ("Ann", "Bob", "Ann"):
+        ask(world, name)
+    page = world.get(f"{MAILS}?user={ANN.upper()}&limit=1").json
+    rest = world.get(f"{MAILS}?user={ANN}&before={page['Next']}").json
+    assert [each["User"] for each in (*page["Mails"], *rest["Mails"])] == ["Ann", "Ann"]
+    assert (page["Mails"][0]["State"], rest["Mails"][0]["State"], rest["Next"]) == ("queued", "expired", None)
+    assert world.get(f"{MAILS}?user={people.NOBODY_ID}").json == {"Mails": [], "Next": None}
+
+
+# --- trying again --------------------------------------------------------------------------------------------------
+
+
+def test_a_refused_mail_tried_again_arrives(make_world: Make) -> None:
+    with Sink().running() as sink:
+        world = sending_to(make_world, sink.port)
+        sink.handler.refusal = "550 5.1.1 no such mailbox"
+        code = ask(world)
+        send(world)
+        mail_id = only(world).id
+        assert (only(world).state, sink.received) == ("failed", [])
+        sink.handler.refusal = None
+        send(world)
+        assert sink.received == []  # not by itself
+        answer = retry(world, mail_id)
+        assert (answer.status, answer.raw) == (200, spelt({"Message": "The mail is due now."}))
+        assert world.get(MAILS).json["Mails"][0]["LastError"] == "550 5.1.1 no such mailbox"  # until it is known better
+        send(world)
+        assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]
+        assert code in sink.received[0].message.as_string()
+        assert only(world).state == "sent"
+        refused(retry(world, mail_id), 409, "mail_not_retriable")
+
+
+def test_one_that_waits_is_due_at_once(world: World) -> None:
+    ask(world)
+    world.sql("UPDATE mails SET tries = 5, next_try_at = expires_at")
+    mail = only(world)
+    assert not world.run(mails.any_due(world.keeper.store))
+    assert retry(world, mail.id.upper().replace("-", "")).status == 200
+    assert world.run(mails.any_due(world.keeper.store))
+    assert only(world)._replace(next_try_at=0) == mail._replace(next_try_at=0)
+
+
+def test_the_ledger_says_who_did_it_and_why(world: World) -> None:
+    mail_id = failed(world)
+    answer = retry(world, mail_id, by="Root", headers={"X-Reason": "their mailbox was full"})
+    assert answer.raw == spelt({"Message": "The mail is due now.", "Warning": NOT_SET_UP})
+    row = world.ledger()[-1]
+    assert (row.kind, row.actor_id, row.user_id, row.player_id) == (
+        "mail_retried",
+        people.USER_IDS["Root"],
+        ANN,
+        None,
+    )
+    assert (row.reason, row.request_id) == ("their mailbox was full", answer.headers["x-request-id"])
+    assert json.loads(row.before or "") == {"MailId": mail_id, "MailState": "failed", "NextTryAt": None}
+    due = instant(only(world).next_try_at or 0)
+    assert json.loads(row.after or "") == {"MailId": mail_id, "MailState": "queued", "NextTryAt": due}
+
+
+@pytest.mark.parametrize(
+    ("fates", "why"),
+    [
+        (
+            ["UPDATE mails SET sent_at = 1, next_try_at = NULL"],
+            "it was sent; if it did not arrive, ask for a new reset mail.",
+        ),
+        (["UPDATE mails SET taken_until = expires_at, next_try_at = expires_at"], "it is being sent; look again"),
+        (["UPDATE resets SET expires_at = 1"], RUN_OUT),
+        (["UPDATE resets SET tries_left = 0"], RUN_OUT),
+        (["DELETE FROM resets"], RUN_OUT),
+        ([FAIL, "DELETE FROM resets"], RUN_OUT),
+    ],
+)
+def test_what_cannot_be_tried_again(world: World, fates: list[str], why: str) -> None:
+    ask(world)
+    for each in fates:
+        world.sql(each)
+    mail_id, before = only(world).id, everything(world)
+    for query in ("", "?dryRun=true"):
+        answer = retry(world, mail_id, query)
+        refused(answer, 409, "mail_not_retriable")
+        assert answer.message.startswith(f"Mail '{mail_id}' cannot be tried again: {why}")
+    assert everything(world) == before
+    assert not world.get(MAILS).json["Mails"][0]["Retriable"]
+
+
+def test_a_mail_whose_code_was_replaced(world: World) -> None:
+    ask(world)
+    old = only(world).id
+    ask(world)
+    refused(retry(world, old), 409, "mail_not_retriable", f"Mail '{old}' cannot be tried again: {RUN_OUT}")
+
+
+def test_no_such_mail(world: World) -> None:
+    mail_id, before = failed(world), everything(world)
+    for each in (people.NOBODY_ID, ANN, "00000000-0000-0000-0000-000000000000"):
+        refused(retry(world, each), 404, "no_such_mail", f"No mail with id '{each}'.")
+    refused(retry(world, "x"), 400, "bad_field", "The field 'mailId' must be a guid.")
+    assert everything(world) == before
+    world.call("DELETE", "/api/v1/users/Ann")
+    refused(retry(world, mail_id), 404, "no_such_mail")
+
+
+def test_a_dry_run_changes_nothing(world: World) -> None:
+    mail_id = failed(world)
+    before = everything(world)
+    tried = retry(world, mail_id, "?dryRun=true", headers={"Idempotency-Key": "k1"})
+    assert everything(world) == before
+    assert (tried.status, tried.raw) == (200, retry(world, mail_id, headers={"Idempotency-Key": "k1"}).raw)
+    assert "idempotent-replay" not in tried.headers
+    assert everything(world) != before
+
+
+def test_eight_at_once_with_one_key_try_it_once(make_world: Callable[..., World]) -> None:
+    first, second = make_world(), make_world()
+    mail_id, key = failed(first), {"Idempotency-Key": "k1"}
+    calls = [world.send("POST", f"{MAILS}/{mail_id}/retry", headers=key) for world in (first, second) * 4]
+    answers = at_once(first, calls)
+    assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}
+    assert sum("idempotent-replay" in answer.headers for answer in answers) == 7
+    assert [row.kind for row in first.ledger()].count("mail_retried") == 1
+    refused(retry(first, people.NOBODY_ID, headers=key), 422, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # on SQLite there is one writer
+def test_nobody_takes_it_while_it_is_tried_again(make_world: Callable[..., World]) -> None:
+    """Else one that is in a sender's hand would be due for another sender, and arrive twice."""
+    world, other = make_world(), make_world()
+    ask(world)
+    mail_id = only(world).id
+
+    async def take_meanwhile(tx: Writing) -> mails.Taken | None:
+        await rules.retry(tx, mail_id)
+        return await other.keeper.store.write(partial(mails.take, lease_ms=1000))
+
+    assert world.run(world.keeper.store.write(take_meanwhile)) is None
+    assert world.run(other.keeper.store.write(partial(mails.take, lease_ms=1000)))
