@@ -1,6 +1,8 @@
 """Commands with a Ctrl-C when they are so far, one after the other; a program, so that it is a real one.
 
-It reads `[[how far, the command's words], …]` and writes an outcome for each, as JSON.
+It reads `[[how far, the command's words], …]` and writes an outcome for each, as JSON. How far: what its progress
+names, CLOSING, the first time that it closes a database, WRITTEN, when all rows are in a new one but nothing is
+committed, or INDEXES, when it comes to making them.
 """
 
 import contextlib
@@ -13,14 +15,25 @@ import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from gamekeeper.cli import progress
 from gamekeeper.cli.commands import gamekeeper
+from gamekeeper.store import copies, indexes
+from gamekeeper.store.postgres import PostgresStore
+from gamekeeper.store.sqlite import SqliteStore
 
 NOTICED_SECONDS = 0.2  # that another thread has to notice it
 SECONDS = 60
+CLOSING, WRITTEN, INDEXES = "closing", "written", "indexes"
 Moved = Callable[[str, int, int | None], None]
 _bars = progress.bars
+_steps = [
+    (SqliteStore, "close", CLOSING),
+    (PostgresStore, "close", CLOSING),
+    (copies, "continue_ledger", WRITTEN),
+    (indexes, "create_missing", INDEXES),
+]
 
 
 @dataclass
@@ -52,20 +65,44 @@ def outcome(point: str, words: Sequence[str]) -> Outcome:
             def pressed(what: str, done: int, total: int | None) -> None:
                 found.went_through.append(what)
                 if what == point and found.went_through.count(what) == 1:
-                    os.kill(os.getpid(), signal.SIGINT)
-                    time.sleep(NOTICED_SECONDS)
+                    press()
                 moved(what, done, total)
 
             yield pressed
 
     progress.bars = bars
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+    with contextlib.ExitStack() as stack:
+        out = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        err = stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        for owner, name, step in _steps:
+            if step == point:
+                stack.enter_context(pressed_before(owner, name, found, step))
         try:
             gamekeeper(words, prog_name="gamekeeper")
         except SystemExit as ended:
             found.code = int(ended.code or 0)
     found.said = out.getvalue() + err.getvalue()
     return found
+
+
+@contextlib.contextmanager
+def pressed_before(owner: object, name: str, found: Outcome, step: str) -> Generator[None]:
+    does = getattr(owner, name)
+
+    async def pressed(*given: Any) -> Any:
+        if step not in found.went_through:
+            found.went_through.append(step)
+            press()
+        return await does(*given)
+
+    setattr(owner, name, pressed)
+    yield
+    setattr(owner, name, does)
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(NOTICED_SECONDS)
 
 
 if __name__ == "__main__":

@@ -58,8 +58,9 @@ def move(source: str, target: str, moved: Moved = unseen, interrupt: Interrupt |
     async def run() -> dict[str, Sum]:
         if interrupt:
             interrupt.task = asyncio.current_task()
-        sums = await app.at_work(loaded(source), lambda keeper: moving.move(keeper, loaded(target), moved))
-        await app.at_work(loaded(target), moving.finish)
+        there = loaded(target)
+        sums = await app.at_work(loaded(source), lambda keeper: moving.move(keeper, there, moved), final=True)
+        await app.at_work(there, moving.finish, final=True)
         return sums
 
     return asyncio.run(run())

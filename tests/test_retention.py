@@ -217,6 +217,26 @@ def test_one_that_looks_old_makes_nothing_old(world: World) -> None:
     assert {*young} < {each.seq for each in world.ledger()}
 
 
+def test_what_was_made_just_now_is_not_old_because_it_seems_to_be_of_tomorrow(world: World) -> None:
+    age(world)
+    for _ in range(3):
+        items(world, "give", "Bob", 5)
+    young = [each.seq for each in world.ledger()[-3:]]
+    world.sql("UPDATE ledger SET at = at + $1 WHERE seq >= $2", retention.DAY_MS, young[0])
+    trim(world, 2)
+    assert {*young} < {each.seq for each in world.ledger()}
+    assert world.ledger()[-1].kind == "ledger_trimmed"
+
+
+def test_that_somebody_was_erased_is_not_forgotten(world: World) -> None:
+    """Else an import would bring them back."""
+    assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
+    age(world)
+    items(world, "give", "Bob", 5)
+    trim(world, 2)
+    assert world.run(ledger.deleted_users(world.keeper.store, [people.USER_IDS["Clerk"]])) == {people.USER_IDS["Clerk"]}
+
+
 def test_one_of_the_future_keeps_nothing(world: World) -> None:
     for _ in range(3):
         items(world, "give", "Bob", 5)

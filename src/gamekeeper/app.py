@@ -80,18 +80,26 @@ def build_keeper(settings: Settings) -> Keeper:
     )
 
 
-async def at_work(settings: Settings, work: Callable[[Keeper], Awaitable[T]]) -> T:
-    """The work on an open keeper, without serving; closed again afterwards."""
+async def at_work(settings: Settings, work: Callable[[Keeper], Awaitable[T]], *, final: bool = False) -> T:
+    """The work on an open keeper, without serving; closed again afterwards.
+
+    A Ctrl-C that is heard only then stops what would come next. What is `final` it cannot stop any more: that is done,
+    and whoever asked for it is to hear so.
+    """
     keeper = build_keeper(settings)
     try:
         await keeper.store.open()
-        return await work(keeper)
+        done = await work(keeper)
     finally:
         await _closed(keeper)
+    task = asyncio.current_task()
+    if task and task.cancelling() and not final:
+        raise asyncio.CancelledError
+    return done
 
 
 async def _closed(keeper: Keeper) -> None:
-    """A Ctrl-C that comes so late stops nothing: what is done is done, and whoever asked for it is to hear so."""
+    """To the end, whatever comes: the task remembers a Ctrl-C."""
     closing = asyncio.ensure_future(keeper.store.close())
     while not closing.done():
         with contextlib.suppress(asyncio.CancelledError):

@@ -59,6 +59,7 @@ TLS = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in
 LONG_LOG = 10 * CHECKPOINT  # a serving process keeps it far shorter
 REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"
 RECOUNT = "Count them anew with: gamekeeper doctor --fix"
+IMPORTS = "imports"
 GO_ON = "not everything is here. Give the same command again, and it goes on: gamekeeper import intersect … --report"
 UNDO = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
 
@@ -123,7 +124,7 @@ async def unfinished(tx: Reading) -> list[Finding]:
         what = f"The import with the report {report} broke off in the stage {stage}"
         later = f"{what}; a later one was finished. If that was of the same game, nothing is missing."
         message = f"{what}, or is at it now: {GO_ON} {report}"
-        found.append(Finding(NOTE, "imports", later) if followed else Finding(ERROR, "imports", message))
+        found.append(Finding(NOTE, IMPORTS, later) if followed else Finding(ERROR, IMPORTS, message))
     return found
 
 

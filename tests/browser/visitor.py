@@ -62,16 +62,20 @@ class Visitor:
     @contextmanager
     def cut_off(self, address: str, *, answered: bool = False) -> Generator[None]:
         """Nothing comes back from there. It does not even get there, or else only its answer is lost on the way."""
+        over = False
 
         def drop(route: Route) -> None:
+            if over:
+                route.fallback()
+                return
             if answered:
                 route.fetch()
             route.abort()
 
         self._cut = True  # Chromium says so whenever it gets round to it
-        self.page.route(address, drop)
+        self.page.route(address, drop)  # it stays: what is turned off and on again may be off for a moment longer
         yield
-        self.page.unroute(address, drop)
+        over = True
 
     def close(self) -> None:
         self._context.close()

@@ -1,15 +1,23 @@
 """Ctrl-C: what was stopped left nothing, and what is said to be stopped was."""
 
+import asyncio
+import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 from command_line import CommandLine
+from gamekeeper.backup import moving
 from gamekeeper.cli import terminal
 from gamekeeper.game.keeper import Keeper
-from interrupted import outcomes
+from interrupted import CLOSING, INDEXES, WRITTEN, outcomes
+from server import free_port
 
 ABORTED = "\nAborted!\n"
 # presses Ctrl-C when the program has come to importing that module
@@ -59,19 +67,84 @@ def test_what_is_stopped_leaves_nothing(command: CommandLine, first_command: Com
     assert not list(Path(urlsplit(first_command.database).path).parent.glob("*.part*"))
 
 
+@pytest.fixture
+def listening() -> Iterator[None]:
+    """For Ctrl-C also where the tests were started in the background, whose children do not hear it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("listening")
 def test_what_is_done_is_not_called_stopped(command: CommandLine) -> None:
     async def work(_: Keeper) -> str:
         signal.raise_signal(signal.SIGINT)
         return "done"
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        outcome = terminal.on_database(command.database, work)
+        outcome = terminal.on_database(command.database, work, final=True)
     except KeyboardInterrupt:
         outcome = "stopped"
-    finally:
-        signal.signal(signal.SIGINT, before)
     assert outcome == "done"
+
+
+def test_what_would_come_next_does_not(command: CommandLine) -> None:
+    """Heard while the step before it ends: only what was the whole purpose is said to be done."""
+    source = ["--database", command.database]
+    erasing, serving, issuing = outcomes(
+        [
+            (CLOSING, ["users", "delete", "Ann", "--yes", *source]),
+            (CLOSING, ["serve", "--port", str(free_port()), *source]),
+            (CLOSING, ["tokens", "issue", "Shop", "--json", *source]),
+        ]
+    )
+    assert [(each.code, each.said) for each in (erasing, serving)] == [(1, ABORTED)] * 2
+    assert command.json("users", "show", "Ann")["name"] == "Ann"
+    assert issuing.code == 0
+    assert json.loads(issuing.said)["id"] in command.says("tokens", "list", "Shop")
+
+
+def test_what_is_there_without_its_indexes(command: CommandLine, tmp_path: Path, databases: Any) -> None:
+    """The rows are committed, or nothing keeps them from it: it is told so, and how the rest is made."""
+    backup, exported = tmp_path / "backup", tmp_path / "exported"
+    command.says("backup", str(backup))
+    command.says("export", str(exported))
+    targets = [databases.empty() for _ in range(4)]
+    commands = [
+        (WRITTEN, ["restore", str(backup), "--database", targets[0]]),
+        (INDEXES, ["restore", str(backup), "--database", targets[1]]),
+        (INDEXES, ["import", "gamekeeper", str(exported), "--database", targets[2]]),
+        (INDEXES, ["move", "--to", targets[3], "--database", command.database]),
+    ]
+    told = outcomes(commands)
+    verbs = ["Restored", "Restored", "Imported", "Moved"]
+    assert [(each.code, each.said.split()[0]) for each in told] == [(1, verb) for verb in verbs]
+    assert [each.went_through[-1] for each in told] == [point for point, _ in commands]  # doctor did not begin
+    assert "This database was moved to" in command.refuses("migrate")
+    for each, target in zip(told, targets, strict=True):
+        assert "error: indexes: It was stopped before the indexes and the lists were made." in each.said
+        assert "gamekeeper doctor --fix --database" in each.said
+        filled = CommandLine(target)
+        assert "Everything is in order." in filled.says("doctor", "--fix")
+        assert filled.json("users", "show", "Ann")["name"] == "Ann"
+        databases.drop(target)
+
+
+@pytest.mark.usefixtures("listening")
+def test_what_has_moved_and_is_not_open_yet(
+    command: CommandLine, first_command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def pressed(_: Keeper) -> bool:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(0)
+        return True
+
+    monkeypatch.setattr(moving, "finish", pressed)
+    said = command.says("move", "--to", first_command.database, code=1)
+    assert said.startswith("Moved ")
+    assert "error: closed: It was stopped before the new database was opened." in said
+    assert "can be used again" in first_command.says("move", "--reopen")
+    assert first_command.json("users", "show", "Ann")["name"] == "Ann"
 
 
 def test_before_a_command_has_begun() -> None:

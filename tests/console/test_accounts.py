@@ -107,7 +107,7 @@ def test_of_more_than_are_listed_the_newest_and_any_by_name(
     imposed(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
     page = root.page(BANNED)
     assert listed(root, BANNED) == ["Shop", "Clerk"]
-    assert "There are 2 or more: the newest are listed." in page.text
+    assert "There are 2 or more: the newest of those that last longest are listed." in page.text
     assert "1 to 2 of 2 or more accounts" in page.text
     assert listed(root, f"{BANNED}&search=ann") == ["Ann"]
     assert listed(root, f"{BANNED}&search=bob") == []

@@ -141,7 +141,7 @@ def furnish(world: World) -> None:
     far = 4_000_000_000_000
     reset = f"'{ann}', '{CODE}', 1000000, {far}, '{MAIL_ID}'"
     world.sql(f"INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ({reset})")  # noqa: S608 - the values are ours
-    mail = f"'{MAIL_ID}', '{ann}', 'password_reset', 'ann@example.test', 0, {far}, 1, 1, 'refused'"
+    mail = f"'{MAIL_ID}', '{ann}', 'password_reset', 'ann@example.test', {far}, {far}, 1, 1, 'refused'"
     named = "id, user_id, kind, address, queued_at, expires_at, tries, failed_at, last_error"
     world.sql(f"INSERT INTO mails ({named}) VALUES ({mail})")  # noqa: S608 - the values are ours
     token = f"'{TOKEN_ID}', '{TOKEN_ID}', '{clerk}', 'none', read_only, 0, {far}, 0"

@@ -1,5 +1,6 @@
 """Filling an empty database with whole tables, wherever they come from: all of it is there in the end, or nothing."""
 
+import asyncio
 import contextlib
 import secrets
 from collections.abc import Generator, Mapping, Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gamekeeper import app
+from gamekeeper.backup.interrupt import pressed
 from gamekeeper.backup.lines import BadCopy, Moved, Sum
 from gamekeeper.backup.making import sync_folder
 from gamekeeper.game.keeper import Keeper
@@ -106,10 +108,19 @@ async def fill(tx: Writing, engine: str, origin: Origin, moved: Moved) -> dict[s
     return sums
 
 
-async def complete(keeper: Keeper) -> None:
-    """What is quicker made of all rows than with each; `serve` does it too, should nobody come to it."""
-    await indexes.create_missing(keeper.store)
-    await keeper.lists.rebuild()
+async def complete(keeper: Keeper) -> bool:
+    """What is quicker made of all rows than with each; `serve` does it too, should nobody come to it.
+
+    The rows are there, so that a Ctrl-C stops nothing but this; whether it was let.
+    """
+    if pressed():
+        return False
+    try:
+        await indexes.create_missing(keeper.store)
+        await keeper.lists.rebuild()
+    except asyncio.CancelledError:
+        return False
+    return True
 
 
 async def _fill(tx: Writing, origin: Origin, moved: Moved) -> dict[str, Sum]:

@@ -2,7 +2,7 @@
 
 from gamekeeper.backup import filling
 from gamekeeper.backup.folder import Folder
-from gamekeeper.backup.interrupt import heeding
+from gamekeeper.backup.interrupt import decided, heeding
 from gamekeeper.backup.lines import Moved, Sum
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import ledger
@@ -10,8 +10,11 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM, known, require_known
 
 
-async def bring_back(keeper: Keeper, folder: Folder, moved: Moved) -> dict[str, Sum]:
-    """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits."""
+async def bring_back(keeper: Keeper, folder: Folder, moved: Moved) -> tuple[dict[str, Sum], bool]:
+    """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits.
+
+    What each table adds up to, and whether a Ctrl-C has left it complete.
+    """
     require_known(folder.migrations, known(), "export")
     moved = heeding(moved)
 
@@ -20,6 +23,5 @@ async def bring_back(keeper: Keeper, folder: Folder, moved: Moved) -> dict[str, 
         ledger.set_trimmed(tx, folder.manifest.trimmed)
         return sums
 
-    sums = await keeper.store.write(work, CLAIM)
-    await filling.complete(keeper)
-    return sums
+    sums = await decided(keeper.store.write(work, CLAIM))
+    return sums, await filling.complete(keeper)

@@ -1,8 +1,12 @@
 """Ctrl-C for work that never waits: asyncio cancels a task where it suspends, and on SQLite a copy never does."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from gamekeeper.backup.lines import Moved
+
+T = TypeVar("T")
 
 
 def heeding(moved: Moved) -> Moved:
@@ -15,3 +19,21 @@ def heeding(moved: Moved) -> Moved:
         moved(what, done, total)
 
     return heeded
+
+
+async def decided(writing: Coroutine[Any, Any, T]) -> T:
+    """What came of a write that heeds a Ctrl-C: it ends with nothing changed, or it was too late."""
+    task = asyncio.ensure_future(writing)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if task.exception():
+            raise
+        return task.result()
+
+
+def pressed() -> bool:
+    """Whether a Ctrl-C has come, also one that was too late for what was done meanwhile."""
+    task = asyncio.current_task()
+    return bool(task and task.cancelling())

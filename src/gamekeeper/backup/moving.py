@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from gamekeeper import app
 from gamekeeper.backup import filling
+from gamekeeper.backup.interrupt import decided
 from gamekeeper.backup.lines import BadCopy, Moved, Sum
 from gamekeeper.backup.stream import Stopped, Stream
 from gamekeeper.game.keeper import Keeper
@@ -48,20 +49,13 @@ async def move(keeper: Keeper, target: Settings, moved: Moved) -> dict[str, Sum]
         await closing.close(tx, MOVED.format(**words))
         return sums
 
-    writing = asyncio.ensure_future(keeper.store.write(work, CLAIM))
-    try:
-        return await asyncio.shield(writing)
-    except asyncio.CancelledError:  # it ends with nothing changed, and we wait for that; or it was too late
-        await asyncio.wait([writing])
-        if writing.exception():
-            raise
-        return writing.result()
+    return await decided(keeper.store.write(work, CLAIM))
 
 
-async def finish(keeper: Keeper) -> None:
-    """On the target, when the source is closed."""
-    await reopen(keeper)
-    await filling.complete(keeper)
+async def finish(keeper: Keeper) -> bool:
+    """On the target, when the source is closed; whether a Ctrl-C has left it complete."""
+    await decided(reopen(keeper))
+    return await filling.complete(keeper)
 
 
 async def reopen(keeper: Keeper) -> bool:

@@ -2,7 +2,7 @@
 
 from gamekeeper.backup import filling
 from gamekeeper.backup.archive import Archive
-from gamekeeper.backup.interrupt import heeding
+from gamekeeper.backup.interrupt import decided, heeding
 from gamekeeper.backup.lines import Moved
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import copies, mails, presence
@@ -10,8 +10,11 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM, known, require_known
 
 
-async def restore(keeper: Keeper, archive: Archive, moved: Moved, *, keep_tokens: bool = False) -> None:
-    """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits."""
+async def restore(keeper: Keeper, archive: Archive, moved: Moved, *, keep_tokens: bool = False) -> bool:
+    """In one transaction, under the claim of whoever changes the schema: a server that starts meanwhile waits.
+
+    Whether a Ctrl-C has left it complete.
+    """
     require_known(archive.migrations, known(), "backup")
     moved = heeding(moved)
 
@@ -19,8 +22,8 @@ async def restore(keeper: Keeper, archive: Archive, moved: Moved, *, keep_tokens
         await filling.fill(tx, keeper.store.engine, archive, moved)
         await _settle(tx, archive.manifest.made_at, keep_tokens=keep_tokens)
 
-    await keeper.store.write(work, CLAIM)
-    await filling.complete(keeper)
+    await decided(keeper.store.write(work, CLAIM))
+    return await filling.complete(keeper)
 
 
 async def _settle(tx: Writing, made_at: int, *, keep_tokens: bool) -> None:

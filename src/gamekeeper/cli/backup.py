@@ -45,7 +45,7 @@ def backup(file: Path, force: bool, as_json: bool, database: str | None) -> None
     loaded = terminal.load(database)
     terminal.require_database(loaded)
     with progress.bars() as moved, terminal.clear_failures():
-        made = terminal.at_work(loaded, partial(_back_up, file=file, moved=moved, force=force))
+        made = terminal.at_work(loaded, partial(_back_up, file=file, moved=moved, force=force), final=True)
     _say_backed_up(file, made, as_json=as_json)
     sys.exit(bool(made.problems))
 
@@ -67,8 +67,9 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
     with progress.bars() as moved, terminal.clear_failures(), Archive(file) as archive:
         archive.verify(moved)
         with filling.place(loaded) as target:
-            terminal.at_work(target, lambda keeper: restoring.restore(keeper, archive, moved, keep_tokens=keep_tokens))
-        errors = databases.errors(loaded, moved)
+            work = partial(restoring.restore, archive=archive, moved=moved, keep_tokens=keep_tokens)
+            complete = terminal.at_work(target, work, final=True)
+        errors = databases.errors(loaded, moved, complete=complete)
     _say_restored(file, loaded, archive.manifest, errors, keep_tokens=keep_tokens, as_json=as_json)
     sys.exit(bool(errors))
 

@@ -10,10 +10,14 @@ from gamekeeper import doctor as examination
 from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved
 from gamekeeper.cli import progress, terminal
-from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.doctor import ERROR, IMPORTS, NOTE, Finding
 from gamekeeper.settings import Settings
 from gamekeeper.store import migrate as migrations
 
+UNMADE = (
+    "It was stopped before the indexes and the lists were made. `serve` makes them, and so does: "
+    "gamekeeper doctor --fix --database"
+)
 STOPPED = "It was stopped before it had looked at everything. Let it look again: gamekeeper doctor --database"
 
 
@@ -21,7 +25,7 @@ STOPPED = "It was stopped before it had looked at everything. Let it look again:
 @terminal.database_option
 def migrate(database: str | None) -> None:
     """Bring the database's schema up to date; harmless when it is. `serve` does it too."""
-    applied = terminal.at_work(terminal.load(database), lambda keeper: migrations.migrate(keeper.store))
+    applied = terminal.at_work(terminal.load(database), lambda keeper: migrations.migrate(keeper.store), final=True)
     for each in applied:
         click.echo(f"Applied {each.number:04} {each.name}.")
     if not applied:
@@ -50,13 +54,21 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
     sys.exit(any(finding.level == ERROR for finding in found))
 
 
-def errors(loaded: Settings, moved: Moved) -> list[Finding]:
-    """What doctor finds wrong with a database that was just filled, which a Ctrl-C does not undo."""
+def errors(loaded: Settings, moved: Moved, *, complete: bool) -> list[Finding]:
+    """What doctor finds wrong with a database that was just filled, which a Ctrl-C does not undo.
+
+    One that came before all was made stops doctor too. An import that broke off where it came from is no fault of the
+    copy: it is said, as it is of a backup.
+    """
+    if not complete:
+        return [Finding(ERROR, "indexes", f"{UNMADE} {terminal.shown_database(loaded)}")]
     try:
         found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, heeding(moved)))
     except KeyboardInterrupt:
         return [Finding(ERROR, "doctor", f"{STOPPED} {terminal.shown_database(loaded)}")]
-    return [finding for finding in found if finding.level == ERROR]
+    wrong = [finding for finding in found if finding.level == ERROR]
+    terminal.warn_of([finding for finding in wrong if finding.check == IMPORTS])
+    return [finding for finding in wrong if finding.check != IMPORTS]
 
 
 def problems(errors: list[Finding]) -> list[str]:

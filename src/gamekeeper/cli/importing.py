@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import click
@@ -41,8 +42,9 @@ def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # no
         opened = Folder(folder)
         opened.verify(moved)
         with filling.place(loaded) as target:
-            sums = terminal.at_work(target, lambda keeper: importing.bring_back(keeper, opened, moved))
-        errors = databases.errors(loaded, moved)
+            work = partial(importing.bring_back, folder=opened, moved=moved)
+            sums, complete = terminal.at_work(target, work, final=True)
+        errors = databases.errors(loaded, moved, complete=complete)
     _say_imported(folder, loaded, sums, errors, as_json=as_json)
     sys.exit(bool(errors))
 

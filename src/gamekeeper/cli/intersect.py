@@ -70,7 +70,7 @@ def _gone(loaded: Settings, data: Data, file: File, moved: Moved, database: str 
         return course
 
     if not dry:
-        return terminal.on_database(database, work, first=True)
+        return terminal.on_database(database, work, first=True, final=True)
     if _is_there(loaded):
         return terminal.on_database(database, work)
     return terminal.run(work(None))

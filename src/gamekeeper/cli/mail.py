@@ -82,7 +82,7 @@ def retry(mail_id: str | None, everything: bool, database: str | None) -> None: 
         await changed(keeper, partial(mails.retry, mail_id=_id(mail_id)))
         return 1
 
-    count = terminal.on_database(database, again)
+    count = terminal.on_database(database, again, final=True)
     smtp = terminal.load(database).smtp_url
     click.echo(f"{count} mails are due now{'' if smtp else ', and wait until GAMEKEEPER_SMTP_URL is set'}.")
 

@@ -58,7 +58,7 @@ def unmute(name: str, database: str | None) -> None:
 
 
 def _act(database: str | None, rule: Rule, order: Order) -> str:
-    return terminal.on_database(database, lambda keeper: changed(keeper, lambda tx: rule(tx, order)))
+    return terminal.on_database(database, lambda keeper: changed(keeper, lambda tx: rule(tx, order)), final=True)
 
 
 def _how_long(days: int) -> str:

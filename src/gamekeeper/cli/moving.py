@@ -10,15 +10,16 @@ import click
 from gamekeeper import app
 from gamekeeper.backup import exporting, filling, moving
 from gamekeeper.backup.folder import Manifest
-from gamekeeper.backup.lines import Sum
+from gamekeeper.backup.lines import Moved, Sum
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
-from gamekeeper.doctor import Finding
+from gamekeeper.doctor import ERROR, Finding
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 
 EXAMPLE = "gamekeeper move --to postgresql://gamekeeper@localhost/game --database sqlite:///game.db"
 SAME = "That is the database to be moved. Name an empty one, or a file that is not there yet, with --to."
+UNOPENED = "It was stopped before the new database was opened. Open it with: gamekeeper move --reopen --database"
 
 
 @click.command(epilog=f"Example: {EXAMPLE}")
@@ -46,9 +47,8 @@ def move(target: str | None, reopen: bool, as_json: bool, database: str | None) 
     with progress.bars() as moved, terminal.clear_failures():
         _require_other(loaded, other)
         terminal.run(filling.require_free(other))
-        sums = terminal.on_database(database, lambda keeper: moving.move(keeper, other, moved))
-        terminal.at_work(other, moving.finish)
-        errors = databases.errors(other, moved)
+        sums = terminal.on_database(database, lambda keeper: moving.move(keeper, other, moved), final=True)
+        errors = _errors(other, moved)
     _say_moved(loaded, other, sums, errors, as_json=as_json)
     sys.exit(bool(errors))
 
@@ -69,7 +69,7 @@ def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # no
         async def work(keeper: Keeper) -> Manifest:
             return await exporting.export(keeper.store, folder, moved)
 
-        made = terminal.on_database(database, work)
+        made = terminal.on_database(database, work, final=True)
     if as_json:
         files = {file.name: {"lines": file.lines, "sha256": file.sha256} for file in made.files}
         terminal.print_json({"folder": str(folder), "made_at": made.made_at, "ledger": made.ledger, "files": files})
@@ -91,8 +91,17 @@ def _require_other(loaded: Settings, other: Settings) -> None:
         terminal.fail(SAME)
 
 
+def _errors(other: Settings, moved: Moved) -> list[Finding]:
+    """The old one is closed by now: a Ctrl-C undoes nothing."""
+    try:
+        complete = terminal.at_work(other, moving.finish, final=True)
+    except KeyboardInterrupt:
+        return [Finding(ERROR, "closed", f"{UNOPENED} {terminal.shown_database(other)}")]
+    return databases.errors(other, moved, complete=complete)
+
+
 def _reopen(loaded: Settings) -> None:
-    was_closed = terminal.at_work(loaded, moving.reopen)
+    was_closed = terminal.at_work(loaded, moving.reopen, final=True)
     shown = terminal.shown_database(loaded)
     click.echo(f"{shown} can be used again." if was_closed else f"{shown} was not closed; nothing to do.")
 

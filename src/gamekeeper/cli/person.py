@@ -37,7 +37,7 @@ def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  
         return
     if not yes:
         _confirm()
-    erased = terminal.on_database(database, partial(_erase, key=found.user.id, dry_run=False))
+    erased = terminal.on_database(database, partial(_erase, key=found.user.id, dry_run=False), final=True)
     click.echo(f"Erased {_summary(erased)}.")
     click.echo(KEPT, err=True)
 
@@ -53,7 +53,7 @@ def export(name: str, file: Path, force: bool, database: str | None) -> None:  #
     The account, its characters with all they hold, bans and mutes, mails, tokens and callers without their secrets, and
     every change of the ledger about them. The file is for its owner only, and is there only when it is whole.
     """
-    done = terminal.on_database(database, partial(exports.export, key=name, path=file, force=force))
+    done = terminal.on_database(database, partial(exports.export, key=name, path=file, force=force), final=True)
     size = file.stat().st_size
     facts = f"{_count(done.characters, 'character')}, {_count(done.changes, 'change')}; {size:,} bytes"
     click.echo(f"Wrote all about {done.user.name} to {file} ({facts}).")

@@ -79,9 +79,12 @@ def warn_of_strays() -> None:
         click.echo(f"WARNING: {each}", err=True)
 
 
-def at_work(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    """Runs the work on an open keeper; what goes wrong with the database is said in one line."""
-    return run(app.at_work(loaded, work))
+def at_work(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, final: bool = False) -> T:
+    """Runs the work on an open keeper; what goes wrong with the database is said in one line.
+
+    `final`: it has changed what the command is there to change, which a late Ctrl-C does not undo.
+    """
+    return run(app.at_work(loaded, work, final=final))
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -89,7 +92,13 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
 
 
-def on_database(database: str | None, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, first: bool = False) -> T:
+def on_database(
+    database: str | None,
+    work: Callable[[Keeper], Coroutine[Any, Any, T]],
+    *,
+    first: bool = False,
+    final: bool = False,
+) -> T:
     """Runs the work on a database whose schema is up to date; `first`: may be the first to touch an empty one."""
     loaded = load(database)
 
@@ -104,7 +113,7 @@ def on_database(database: str | None, work: Callable[[Keeper], Coroutine[Any, An
 
     if not first:
         require_database(loaded)
-    return at_work(loaded, checked)
+    return at_work(loaded, checked, final=final)
 
 
 def require_database(loaded: Settings) -> None:

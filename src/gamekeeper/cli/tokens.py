@@ -43,7 +43,7 @@ def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str |
         user = await lookup.user(keeper.store, name)
         return user, await rules.issue_for_service(keeper, user, hours, read_only=read_only)
 
-    user, pair = terminal.on_database(database, make)
+    user, pair = terminal.on_database(database, make, final=True)
     until = terminal.moment(pair.expires_at)
     if as_json:
         found = {"id": pair.id, "user": user.name, "token": pair.access, "read_only": read_only, "expires_at": until}
@@ -89,7 +89,7 @@ def revoke(name: str, token_id: str | None, database: str | None) -> None:
 
         return await changed(keeper, decide)
 
-    user = terminal.on_database(database, end)
+    user = terminal.on_database(database, end, final=True)
     what = "all tokens" if token_id is None else f"token {token_id}"
     click.echo(f"Revoked {what} of {user.name}.")
 

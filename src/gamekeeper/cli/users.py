@@ -101,7 +101,7 @@ def add(
         stored = await keeper.passwords.hashed(wire_form(password))
         return await changed(keeper, lambda tx: accounts.register(tx, name, address, stored, held))
 
-    user = terminal.on_database(database, register, first=True)
+    user = terminal.on_database(database, register, first=True, final=True)
     click.echo(f"Added {user.name}, who has: {', '.join(abilities(user.powers)) or 'no powers'}.")
 
 
@@ -180,7 +180,7 @@ def password(name: str, from_stdin: bool, database: str | None) -> None:  # noqa
         stored = await keeper.passwords.hashed(wire_form(plain))
         return await changed(keeper, lambda tx: accounts.change_password(tx, name, stored, None))
 
-    user = terminal.on_database(database, set_password)
+    user = terminal.on_database(database, set_password, final=True)
     click.echo(f"Set the password of {user.name} and revoked the account's tokens.")
 
 
@@ -280,5 +280,5 @@ def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powe
         user = await lookup.locked_user(tx, name)
         return await accounts.change_powers(tx, user.id, new(user.powers))
 
-    user = terminal.on_database(database, lambda keeper: changed(keeper, decide))
+    user = terminal.on_database(database, lambda keeper: changed(keeper, decide), final=True)
     click.echo(f"{user.name} now has: {', '.join(abilities(user.powers)) or 'nothing'}.")

@@ -27,7 +27,11 @@ class There:
         return await _FIND[kind](tx, asked) if tx and asked else set()
 
     async def entries(self, tx: Reading | None, kind: str, ids: Iterable[str]) -> set[str]:
-        return set(await catalogue.by_id(tx, kind, ids)) if tx else set()
+        """And whoever else would put some waits."""
+        if tx is None:
+            return set()
+        await catalogue.hold(tx, kind)
+        return set(await catalogue.by_id(tx, kind, ids))
 
     def note(self, kind: str, keys: Iterable[str]) -> None:
         """They are in the database as soon as this is committed: nothing to keep in mind."""

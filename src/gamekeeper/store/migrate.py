@@ -52,7 +52,7 @@ def known(folder: Path = FOLDER / "migrations") -> list[Migration]:
 
 async def migrate(store: Store, migrations: list[Migration] | None = None) -> list[Migration]:
     """Brings the schema up to date; returns what had to be applied."""
-    await require_utf8(store)
+    await _require_utf8_for_new(store)
     migrations = known() if migrations is None else migrations
     steps = [(migration, _step(store.engine, migration, migrations)) for migration in migrations]
     return [migration for migration, step in steps if await store.write(step, CLAIM)]
@@ -71,7 +71,7 @@ async def pending(store: Store) -> list[Migration]:
 
 async def apply(tx: Writing, engine: str, migrations: list[Migration]) -> None:
     """Those that are missing, in this one transaction: for a database that is there as a whole or not at all."""
-    await require_utf8(tx)
+    await _require_utf8_for_new(tx)
     there = await _applied(tx, known())
     for migration in migrations:
         if migration.number not in there:
@@ -99,9 +99,16 @@ async def require_utf8(tx: Reading) -> None:
     row = await tx.one(SQL.encoding)
     if row and row[0] != UTF8:
         raise Unusable(
-            f"This database's encoding is {row[0]}, in which not every name can be written. Make one that has all, "
-            "and name that: createdb --encoding=UTF8 --template=template0 …"
+            f"This database's encoding is {row[0]}, not UTF8: not every name can be kept in it as it is written. "
+            "Make one in UTF8: createdb --encoding=UTF8 --template=template0 …; what is in this one gets there with "
+            "gamekeeper backup and gamekeeper restore."
         )
+
+
+async def _require_utf8_for_new(tx: Reading) -> None:
+    """One that is ours already is brought up to date: only so can it be read, and moved away. Doctor tells of it."""
+    if MIGRATIONS not in await copies.tables(tx) or not await applied(tx):
+        await require_utf8(tx)
 
 
 def require_known(applied: Iterable[Applied], migrations: list[Migration], what: str = "database") -> None:

@@ -292,7 +292,7 @@ class PostgresStore:
         """A read is safe to repeat: a connection that turns out dead costs one more try, not an error."""
         try:
             return await self._on_line(work)
-        except _TooLong:
+        except (_TooLong, Full):
             raise
         except Away:
             return await self._on_line(work)

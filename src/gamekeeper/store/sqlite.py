@@ -327,13 +327,20 @@ def _settle(batch: list[_Job], outcomes: list[_Outcome]) -> None:
 
 def _look(path: Path) -> None:
     """Before anything is written: a file of another program stays as it is, to the byte."""
-    log = path.with_name(path.name + "-wal")
-    # without a log nobody has it open; SQLite would make one to share the reading, and leave it there
-    options = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
-    with contextlib.suppress(sqlite3.Error):  # what is wrong with it is said when it is opened
-        db = sqlite3.connect(f"{path.absolute().as_uri()}?{options}", uri=True)
+    with contextlib.suppress(sqlite3.Error, OSError):  # what is wrong with it is said when it is opened
+        real = path.resolve()  # that is where its log lies
+        # without a log nobody has it open; SQLite would make one to share the reading, and leave it there
+        options = "mode=ro" if _has_bytes(real.with_name(real.name + "-wal")) else "mode=ro&immutable=1"
+        db = sqlite3.connect(f"{real.as_uri()}?{options}", uri=True)
         with contextlib.closing(db):
             drive(require_ours(_Connection(db)))
+
+
+def _has_bytes(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _connect(path: Path) -> sqlite3.Connection:
