@@ -50,6 +50,7 @@ TESTS = {
         "tests/http/test_revoking.py",
         "tests/http/test_token_use.py",
         "tests/http/test_session_tokens.py",
+        "tests/console/test_sessions.py::test_signing_out_everywhere_ends_what_was_chosen",
     ),
     "passwords": ("tests/game/test_passwords.py", "tests/game/test_salted.py"),
 }
