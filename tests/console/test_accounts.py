@@ -166,3 +166,4 @@ def test_an_order_that_only_another_state_has(world: World, root: Keeper) -> Non
     imposed(world, "bans", {"Ann": FAR, "Clerk": None})
     assert listed(root, f"{BANNED}&sortby=level") == listed(root, f"{BANNED}&sortby=newest") == ["Clerk", "Ann"]
     assert "Since" not in root.page(f"{BANNED}&sortby=level").links
+    assert "Name ▲" not in root.page(f"{BANNED}&sortby=").links

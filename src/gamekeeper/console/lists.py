@@ -79,7 +79,7 @@ def choice(request: Request, name: str, words: Mapping[str, str]) -> Choice:
 
 def heads(request: Request, orders: Sequence[str]) -> dict[str, Head]:
     """By what the list can be ordered; by the first when nothing is said."""
-    chosen = request.query.get("sortby", orders[0]).lower() or "name"
+    chosen = request.query.get("sortby", "").lower() or orders[0]
     now = ASCENDING if paging.ascending(request.query, ASCENDING) else DESCENDING
     return {by: _head(request, by, now if by == chosen else "") for by in orders}
 
