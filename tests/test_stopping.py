@@ -5,6 +5,7 @@ And while others are half-way through a request, or do nothing at all.
 
 import asyncio
 import contextlib
+import signal
 import socket
 import threading
 import time
@@ -12,7 +13,11 @@ from collections.abc import Mapping
 
 import httpx
 import pytest
+import uvloop
 
+from gamekeeper import app
+from gamekeeper.http.caller import Callers
+from gamekeeper.settings import Settings
 from server import Server
 
 POLLERS = 50
@@ -136,3 +141,19 @@ def test_there_is_an_end_to_waiting(database: str) -> None:
         assert everything(line) == b""
     assert code == 0
     assert took < 6
+
+
+def test_a_stop_that_comes_between_two_runs_of_the_loop_is_heard(database: str) -> None:
+    """The first run starts us, the second serves, and to callers it looks ready before that begins."""
+    keeper = app.build_keeper(Settings(database=database))
+    upkeep = app.Upkeep(keeper, Callers(keeper.store), ())
+    heard = asyncio.Event()
+    loop = uvloop.new_event_loop()
+    loop.add_signal_handler(signal.SIGTERM, heard.set)  # as granian does
+    loop.run_until_complete(upkeep.start())
+    signal.raise_signal(signal.SIGTERM)
+    try:
+        loop.run_until_complete(asyncio.wait_for(heard.wait(), 10))
+    finally:
+        loop.run_until_complete(upkeep.stop())
+        loop.close()

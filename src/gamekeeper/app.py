@@ -187,6 +187,8 @@ def _on_stop(wake: Callable[[], None]) -> Callable[[], None]:
 
         def stop(number: int, frame: types.FrameType | None, before: Any = before) -> None:  # noqa: ANN401 - a handler, or one of the constants
             loop.call_soon_threadsafe(wake)
+            if not loop.is_running():  # granian starts its loop twice; in between uvloop forgets what it is told
+                loop.call_soon_threadsafe(signal.raise_signal, number)
             if callable(before):
                 before(number, frame)
 

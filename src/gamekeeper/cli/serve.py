@@ -135,7 +135,7 @@ def build_app(settings: Settings) -> Asgi:
 
 
 def _in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
-    threading.Thread(target=_follow_parent, daemon=True).start()
+    threading.Thread(target=_follow_parent, args=(settings.stop_seconds,), daemon=True).start()
     log.adopt()
     sys.setswitchinterval(SWITCH_SECONDS)
     _allow_files(settings.open_connections + OTHER_FILES)
@@ -185,9 +185,11 @@ def _greet(address: str, port: int, greeting: str) -> None:
     click.echo(greeting)
 
 
-def _follow_parent() -> None:
+def _follow_parent(stop_seconds: int) -> None:
     """A parent killed outright cannot stop its workers: they must not go on serving without it."""
     parent: Any = multiprocessing.parent_process()
     if parent:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(stop_seconds)
+        os.kill(os.getpid(), signal.SIGKILL)  # as the parent would have done
