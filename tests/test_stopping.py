@@ -5,7 +5,6 @@ And while others are half-way through a request, or do nothing at all.
 
 import asyncio
 import contextlib
-import signal
 import socket
 import threading
 import time
@@ -13,19 +12,16 @@ from collections.abc import Mapping
 
 import httpx
 import pytest
-import uvloop
 
-from gamekeeper import app
-from gamekeeper.http.caller import Callers
-from gamekeeper.settings import Settings
 from server import Server
 
 POLLERS = 50
+SOON = 15  # seconds, on however busy a machine: whatever keeps a stop keeps it for stop_seconds, which are 30
 
 
 async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.Response], int, float]:
     headers = {"Authorization": f"Bearer {token}"}
-    limits = httpx.Limits(max_connections=POLLERS)
+    limits = httpx.Limits(max_connections=POLLERS + 1)
     sent = list[str]()
 
     async def trace(event: str, _: object) -> None:
@@ -37,6 +33,7 @@ async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.R
         polls = [asyncio.ensure_future(client.send(poll)) for _ in range(POLLERS)]
         while len(sent) < POLLERS:  # noqa: ASYNC110 - how long that takes is the machine's matter
             await asyncio.sleep(0.05)
+        await client.get("/health/live")  # by then those who came before us are under way
         await asyncio.sleep(0.5)
         assert not any(poll.done() for poll in polls)
         began = time.monotonic()
@@ -48,12 +45,13 @@ async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.R
 def test_fifty_pollers_do_not_keep_it(database: str, known_tokens: Mapping[str, str]) -> None:
     with Server(database) as server:
         answers, code, took = asyncio.run(stop_while_they_wait(server, known_tokens["Server"]))
-    assert (code, took < 2) == (0, True)
+    assert (code, took < SOON) == (0, True)
     assert [answer.status_code for answer in answers] == [200] * POLLERS
     assert [answer.json()["Changes"] for answer in answers] == [[]] * POLLERS
 
 
-HALF = b"POST /api/oauth/token HTTP/1.1\r\nhost: x\r\ncontent-length: 26\r\n\r\n{"
+HALF = b"POST /api/oauth/token HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 26\r\n\r\n{"
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 
 
@@ -78,7 +76,13 @@ class Stopping:
 
 
 def connect(server: Server) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=60)
+
+
+def begin(line: socket.socket) -> None:
+    """Sends half a request, and returns when the server waits for the other half."""
+    line.sendall(HALF)
+    assert line.recv(4096) == CONTINUE
 
 
 def everything(line: socket.socket) -> bytes:
@@ -91,7 +95,7 @@ def everything(line: socket.socket) -> bytes:
 
 def refuses(server: Server) -> bool:
     """Whether nobody new gets in; a moment may pass until it has heard of the stop."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
             connect(server).close()
@@ -102,58 +106,37 @@ def refuses(server: Server) -> bool:
 
 
 def test_a_request_under_way_is_answered_and_nobody_new_gets_in(database: str) -> None:
-    with Server(database) as server, connect(server) as line:
-        line.sendall(HALF)
-        time.sleep(0.3)
+    with Server(database, receive_seconds=60) as server, connect(server) as line:
+        begin(line)
         stopping = Stopping(server)
         assert refuses(server)
         line.sendall(b" " * 25)
         assert everything(line).startswith(b"HTTP/1.1 400 ")
         code, took = stopping.end()
-    assert (code, took < 8) == (0, True)
+    assert (code, took < SOON) == (0, True)
 
 
 @pytest.mark.parametrize("sent", [b"", LIVE, LIVE[:20]])
 def test_those_who_do_nothing_do_not_keep_it(database: str, sent: bytes) -> None:
     with Server(database, receive_seconds=2) as server, connect(server) as line:
         line.sendall(sent)
-        time.sleep(0.3)
+        httpx.get(f"{server.url}/health/live", timeout=60)  # by then it knows the one who came before us
         code, took = Stopping(server).end()
-    assert code == 0
-    assert took < 6  # two for half a head, which is given its time
+    assert (code, took < SOON) == (0, True)  # two for half a head, which is given its time
 
 
 def test_a_body_that_never_comes_keeps_it_no_longer_than_its_time(database: str) -> None:
     with Server(database, receive_seconds=2) as server, connect(server) as line:
-        line.sendall(HALF)
-        time.sleep(0.3)
+        begin(line)
         stopping = Stopping(server)
         assert everything(line).startswith(b"HTTP/1.1 408 ")
         code, took = stopping.end()
-    assert (code, took < 6) == (0, True)
+    assert (code, took < SOON) == (0, True)
 
 
 def test_there_is_an_end_to_waiting(database: str) -> None:
     with Server(database, receive_seconds=60, stop_seconds=2) as server, connect(server) as line:
-        line.sendall(HALF)
-        time.sleep(0.3)
+        begin(line)
         code, took = Stopping(server).end()
         assert everything(line) == b""
-    assert code == 0
-    assert took < 6
-
-
-def test_a_stop_that_comes_between_two_runs_of_the_loop_is_heard(database: str) -> None:
-    """The first run starts us, the second serves, and to callers it looks ready before that begins."""
-    keeper = app.build_keeper(Settings(database=database))
-    upkeep = app.Upkeep(keeper, Callers(keeper.store), ())
-    heard = asyncio.Event()
-    loop = uvloop.new_event_loop()
-    loop.add_signal_handler(signal.SIGTERM, heard.set)  # as granian does
-    loop.run_until_complete(upkeep.start())
-    signal.raise_signal(signal.SIGTERM)
-    try:
-        loop.run_until_complete(asyncio.wait_for(heard.wait(), 10))
-    finally:
-        loop.run_until_complete(upkeep.stop())
-        loop.close()
+    assert (code, took < SOON) == (0, True)

@@ -3,16 +3,12 @@
 import asyncio
 import contextlib
 import gc
-import multiprocessing
-import signal
-import threading
-import types
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from gamekeeper import doctor, log
+from gamekeeper import doctor, log, signals
 from gamekeeper.console import pulse
 from gamekeeper.console.checkup import Checkup, Progress
 from gamekeeper.console.live import Live
@@ -153,7 +149,7 @@ class Upkeep:
         await self._keeper.lists.ready()
         await self._keeper.store.limit(self._keeper.settings.statement_seconds)  # all that may take long is done
         self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
-        self._give_back = _on_stop(self._keeper.feed.stop)
+        self._give_back = signals.on_stop(self._keeper.feed.stop)  # it answers the long polls
         gc.collect()
         gc.freeze()  # what is here now stays: a collection that walks through all of it holds every request up
 
@@ -171,42 +167,6 @@ class Upkeep:
     async def note_use(self) -> None:
         """Which tokens were used: never on a request's own path."""
         await token_rules.note_use(self._keeper.store, self._callers.take_used())
-
-
-def _on_stop(wake: Callable[[], None]) -> Callable[[], None]:
-    """Long polls are answered when the signal comes: the server waits for them before it tells us of the stop.
-
-    Returns what gives the signals back.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return lambda: None
-    loop = asyncio.get_running_loop()
-    taken: dict[int, Any] = {}
-    for number in _stop_signals():
-        before = taken[number] = signal.getsignal(number)
-
-        def stop(number: int, frame: types.FrameType | None, before: Any = before) -> None:  # noqa: ANN401 - a handler, or one of the constants
-            loop.call_soon_threadsafe(wake)
-            if not loop.is_running():  # granian starts its loop twice; in between uvloop forgets what it is told
-                loop.call_soon_threadsafe(signal.raise_signal, number)
-            if callable(before):
-                before(number, frame)
-
-        signal.signal(number, stop)
-
-    def give_back() -> None:
-        for number, before in taken.items():
-            signal.signal(number, before)
-
-    return give_back
-
-
-def _stop_signals() -> tuple[int, ...]:
-    """A worker waits for its parent's word: Ctrl-C reaches the whole group, and granian can hang on two signals."""
-    if multiprocessing.parent_process() is None:
-        return (signal.SIGTERM, signal.SIGINT)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return (signal.SIGTERM,)
 
 
 def _mail_jobs(keeper: Keeper) -> list[Job]:

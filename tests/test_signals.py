@@ -1,0 +1,76 @@
+"""A worker's signals, in a process of its own whose loop runs twice, as granian's does."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+
+import pytest
+import uvloop
+
+from gamekeeper import signals
+
+SECONDS = 30
+MOMENT = 0.3  # in which a second word would come
+KINDS = {"uvloop": uvloop.new_event_loop, "asyncio": asyncio.new_event_loop}
+
+
+class Worker:
+    """What granian does with a loop; `words` are what it and what we were told, in that order."""
+
+    def __init__(self, kind: str) -> None:
+        self.words: list[str] = []
+        self._loop = KINDS[kind]()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._loop.add_signal_handler(number, self.words.append, "server")
+
+    def start(self) -> None:
+        async def started() -> None:
+            signals.on_stop(lambda: self.words.append("waiting"))
+
+        self._loop.run_until_complete(started())
+
+    def serve(self) -> None:
+        self._loop.run_until_complete(asyncio.wait_for(self._told(), SECONDS))
+
+    def later(self, number: int) -> None:
+        self._loop.call_later(MOMENT, os.kill, os.getpid(), number)
+
+    async def _told(self) -> None:
+        while "server" not in self.words:  # noqa: ASYNC110 - nothing else tells us
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(MOMENT)
+
+
+def between(worker: Worker) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    worker.serve()
+
+
+def while_it_serves(worker: Worker) -> None:
+    worker.later(signal.SIGTERM)
+    worker.serve()
+
+
+def twice_and_with_ctrl_c(worker: Worker) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
+        os.kill(os.getpid(), number)
+    worker.serve()
+
+
+def run(kind: str, told: Callable[[Worker], None]) -> None:
+    worker = Worker(kind)
+    worker.start()
+    told(worker)
+    if worker.words != ["waiting", "server"]:
+        raise AssertionError(worker.words)
+
+
+@pytest.mark.parametrize("told", [between, while_it_serves, twice_and_with_ctrl_c])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_word_to_stop_is_heard_once(kind: str, told: Callable[[Worker], None]) -> None:
+    worker = multiprocessing.get_context("spawn").Process(target=run, args=(kind, told))
+    worker.start()
+    worker.join()
+    assert worker.exitcode == 0
