@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import io
 import json
 import logging
@@ -28,6 +29,13 @@ class Written(io.BytesIO):
     @property
     def ids(self) -> list[str]:
         return [json.loads(line)["id"] for line in b"".join(self.parts).splitlines()]
+
+
+class Full(io.BytesIO):
+    """Standard error on a disk that is full."""
+
+    def write(self, _: Any) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def during(work: Coroutine[Any, Any, None]) -> Written:
@@ -73,6 +81,20 @@ def test_a_problem_goes_out_at_once_after_what_was_before_it() -> None:
     written = during(ask())
     assert written.ids == ["1", "2", "3", "4", "5", "6"]
     assert [part.count(b"\n") for part in written.parts] == [2, 1, 1, 1, 1]
+
+
+def test_a_line_that_cannot_be_written_is_nobodys_failure() -> None:
+    async def ask() -> None:
+        access(*map(str, range(100)))
+        log.problem("101", "the database is away")
+        try:
+            out_of_luck()
+        except RuntimeError:
+            log.failure("102")
+
+    with contextlib.redirect_stderr(io.TextIOWrapper(Full())):
+        asyncio.run(ask())
+        log.flush()
 
 
 def test_no_write_is_longer_than_a_pipe_takes_whole() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import multiprocessing
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -37,6 +38,7 @@ from gamekeeper.store.sqlite import SqliteStore
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 USE_SECONDS = 30.0
+AWAY_SECONDS = 1.0
 UNREADABLE = (
     "The database's address cannot be read: a port is no number. In a password write / as %2F, ? as %3F, # as %23, "
     "[ as %5B, : as %3A and @ as %40."
@@ -143,13 +145,10 @@ class Upkeep:
         self._give_back: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
-        await self._keeper.store.open()
-        await migrate(self._keeper.store)
-        await indexes.create_missing(self._keeper.store)  # the lists are counted by them
-        await self._keeper.lists.ready()
-        await self._keeper.store.limit(self._keeper.settings.statement_seconds)  # all that may take long is done
-        self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
         self._give_back = signals.on_stop(self._keeper.feed.stop)  # it answers the long polls
+        while not await self._prepared():  # noqa: ASYNC110 - nobody tells us that a database is back
+            await asyncio.sleep(AWAY_SECONDS)
+        self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
         gc.collect()
         gc.freeze()  # what is here now stays: a collection that walks through all of it holds every request up
 
@@ -163,6 +162,23 @@ class Upkeep:
         self._keeper.passwords.close()
         self._give_back()
         gc.unfreeze()
+
+    async def _prepared(self) -> bool:
+        """A worker that comes in a dead one's place waits for the database, as those do that are there."""
+        store = self._keeper.store
+        try:
+            await store.open()
+            await migrate(store)
+            await indexes.create_missing(store)  # the lists are counted by them
+            await self._keeper.lists.ready()
+            await store.limit(self._keeper.settings.statement_seconds)  # all that may take long is done
+        except Away as away:
+            await store.close()
+            if multiprocessing.parent_process() is None or self._keeper.feed.stopping:
+                raise
+            log.problem("start", f"the database is away: {away}")
+            return False
+        return True
 
     async def note_use(self) -> None:
         """Which tokens were used: never on a request's own path."""

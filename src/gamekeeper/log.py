@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import contextlib
 import json
 import logging
 import re
@@ -52,8 +53,7 @@ class _Kept:
     def flush(self) -> None:
         lines, self._lines, self._size = self._lines, [], 0
         if lines:
-            sys.stderr.buffer.write(b"".join(lines))
-            sys.stderr.buffer.flush()
+            _out(b"".join(lines))
 
 
 _kept = _Kept()
@@ -106,7 +106,14 @@ def _write(request_id: str, kind: str, text: str) -> None:
     while len(line) >= KEPT_MOST:
         side //= 2
         line = json.dumps({"at": at, "id": request_id, kind: f"{text[:side]} … {text[-side:]}"})
-    sys.stderr.write(line + "\n")
+    _out(f"{line}\n".encode())
+
+
+def _out(lines: bytes) -> None:
+    """A full disk, or a reader that has gone, costs lines and nothing else."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.buffer.write(lines)
+        sys.stderr.buffer.flush()
 
 
 def _plain(text: str) -> str:

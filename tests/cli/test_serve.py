@@ -19,7 +19,7 @@ from gamekeeper.settings import Settings
 from server import free_port
 from world import World
 
-SECONDS = 30
+SECONDS = 60
 SERVES = Callable[..., "Serving"]
 
 
@@ -31,7 +31,12 @@ class Serving:
         command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(self.port)]
         with self._said.open("wb") as standard_error:
             self.process = subprocess.Popen(
-                [*command, *options], stdout=subprocess.PIPE, stderr=standard_error, text=True, start_new_session=True
+                [*command, *options],
+                env={**os.environ, "GAMEKEEPER_STOP_SECONDS": str(10 * SECONDS)},  # a stop that is not heard is seen
+                stdout=subprocess.PIPE,
+                stderr=standard_error,
+                text=True,
+                start_new_session=True,
             )
         assert self.process.stdout
         self._output = self.process.stdout
@@ -102,13 +107,39 @@ def test_ctrl_c_reaches_everybody(serves: SERVES, database: str) -> None:
     assert server.errors == []
 
 
+def test_two_words_at_once(serves: SERVES, database: str) -> None:
+    server = serves(database)
+    server.process.terminate()
+    assert server.stop(signal.SIGINT) == (0, "")
+    assert server.errors == []
+
+
+def test_a_closed_terminal(serves: SERVES, database: str) -> None:
+    server = serves(database)
+    os.killpg(server.process.pid, signal.SIGHUP)
+    assert server.process.wait(timeout=SECONDS) == 0
+    assert server.errors == []
+
+
+def test_under_nohup_a_closed_terminal_is_nothing(serves: SERVES, database: str) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which is all that nohup does; whoever is started has it too
+    try:
+        server = serves(database)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    os.killpg(server.process.pid, signal.SIGHUP)
+    time.sleep(1)
+    assert httpx.get(f"{server.url}/health/live").status_code == 200
+    assert server.stop() == (0, "")
+
+
 def test_what_is_under_way_is_finished(serves: SERVES, database: str) -> None:
     server = serves(database)
     body = b'{"grant_type": "password"}'
-    head = f"POST /api/oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = f"POST /api/oauth/token HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as caller:
-        caller.sendall(head + body[:10])
-        time.sleep(0.2)
+        caller.sendall(head.encode() + body[:10])
+        assert caller.recv(4096).startswith(b"HTTP/1.1 100 ")  # it is under way
         server.process.terminate()
         time.sleep(0.5)
         assert server.process.poll() is None

@@ -15,7 +15,7 @@ from typing import Any
 import click
 from granian.constants import HTTPModes, Interfaces, Loops, SSLProtocols
 from granian.http import HTTP1Settings
-from granian.server import Server
+from granian.server import MPServer
 
 from gamekeeper import app, doctor, log
 from gamekeeper.cli import certificate, terminal
@@ -42,6 +42,7 @@ LOW_PORT = (
 LARGEST_HEAD = 16_384  # bytes of the request line and the headers
 OTHER_FILES = 256  # that a process has open besides its connections: the database, the log, Python's own
 LOOK_AGAIN_SECONDS = 0.02
+WAKE_SECONDS = 0.5
 SWITCH_SECONDS = 0.0005  # that the loop may have to wait for another thread of ours, such as SQLite's writer
 
 
@@ -97,11 +98,31 @@ def url(settings: Settings) -> str:
     return f"{scheme}://{host}:{settings.port}"
 
 
+class _Parent(MPServer):
+    """Granian's, which SIGHUP stops too, except under nohup: a closed terminal takes with it what runs there."""
+
+    stays = False
+
+    def signal_handler_reload(self, *_: object, **__: object) -> None:
+        if not self.stays:
+            self.interrupt_signal = True
+            self.main_loop_interrupt.set()
+
+
+class _Wakeful(threading.Event):
+    """Of two signals at once another thread may take both; Python hears of them when this one wakes."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        while timeout is None and not super().wait(WAKE_SECONDS):
+            pass
+        return super().wait(timeout)
+
+
 def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) -> None:
     """Serves until it is told to stop; says the greeting as soon as it answers."""
     multiprocessing.set_start_method("spawn", force=True)  # one way on every platform; no open file is inherited
     address = _free_address(settings)
-    server = Server(
+    server = _Parent(
         "gamekeeper",
         address=address,
         port=settings.port,
@@ -122,6 +143,8 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
         ssl_key=Path(settings.tls_key) if settings.tls_key else None,
         ssl_protocol_min=SSLProtocols.tls12,
     )
+    server.main_loop_interrupt = _Wakeful()
+    server.stays = os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     threading.Thread(target=_greet, args=(address, settings.port, greeting), daemon=True).start()
     try:
         server.serve(target_loader=partial(_in_worker, build, settings), wrap_loader=False)
@@ -136,6 +159,8 @@ def build_app(settings: Settings) -> Asgi:
 
 def _in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
     threading.Thread(target=_follow_parent, args=(settings.stop_seconds,), daemon=True).start()
+    if os.name == "posix":
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent's to heed
     log.adopt()
     sys.setswitchinterval(SWITCH_SECONDS)
     _allow_files(settings.open_connections + OTHER_FILES)

@@ -33,17 +33,20 @@ class Workers:
             atexit.register(self._leave, self._folder)
 
     def publish(self, figures: Sequence[Figure]) -> None:
+        """A folder that somebody has tidied away hides us from the other workers, and nothing worse."""
         self._own = figures
         if self._folder is not None:
             draft = self._folder / f"{self.number}.draft"
-            draft.write_bytes(_encode(figures))
-            draft.replace(self._folder / f"{self.number}.figures")
+            with suppress(OSError):
+                draft.write_bytes(_encode(figures))
+                draft.replace(self._folder / f"{self.number}.figures")
 
     def published(self) -> Sequence[Figure]:
         """Those of all workers; ours are of this moment, the others' at most a second old."""
         if self._folder is None:
             return self._own
-        return [figure for file in sorted(self._folder.glob("*.figures")) for figure in _read(file)]
+        others = [file for file in sorted(self._folder.glob("*.figures")) if file.stem != str(self.number)]
+        return [*self._own, *(figure for file in others for figure in _read(file))]
 
     def _leave(self, folder: Path) -> None:
         for file in folder.glob(f"{self.number}.*"):

@@ -1,0 +1,84 @@
+"""Several processes of one service on PostgreSQL, when one of them dies or its surroundings change."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg
+import httpx
+import psutil
+import pytest
+
+from gamekeeper.http.workers import Workers
+from server import Server
+
+SECONDS = 60
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+def until(happens: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def workers(server: Server) -> list[psutil.Process]:
+    """Without the one that only looks after what they share."""
+    return [each for each in psutil.Process(server.pid).children() if "spawn_main" in " ".join(each.cmdline())]
+
+
+def serving(server: Server) -> bool:
+    """Both: each listens when it is ready."""
+    ready = [each for each in workers(server) if any(line.status == "LISTEN" for line in each.net_connections("tcp"))]
+    return len(ready) == 2
+
+
+def let_in(database: str, *, anybody: bool) -> None:
+    parts = urlsplit(database)
+
+    async def alter() -> None:
+        driver: Any = asyncpg
+        server = await driver.connect(parts._replace(path="/postgres").geturl())
+        await server.execute(f'ALTER DATABASE "{parts.path[1:]}" ALLOW_CONNECTIONS {anybody}')
+        await server.close()
+
+    asyncio.run(alter())
+
+
+def test_who_comes_in_a_dead_ones_place_waits_for_the_database(
+    database: str, known_tokens: Mapping[str, str], tmp_path: Path
+) -> None:
+    said = tmp_path / "log"
+    server = Server(database, workers=2)
+    headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
+    with said.open("wb") as log:
+        server.stderr = log.fileno()
+        with server:
+            until(lambda: serving(server))
+            let_in(database, anybody=False)
+            workers(server)[0].kill()
+            until(lambda: "the database is away" in said.read_text(encoding="utf-8"))
+            assert httpx.get(f"{server.url}/api/v1/players/Ann", headers=headers).status_code == 200
+            let_in(database, anybody=True)
+            until(lambda: serving(server))
+            assert server.stop() == 0
+
+
+def test_figures_survive_the_folder_in_which_they_are_shared(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del engine
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    one = Workers(2)
+    one.join()
+    one.publish([("a", "1")])
+    [folder] = tmp_path.iterdir()
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    one.publish([("a", "2")])
+    assert one.published() == [("a", "2")]
