@@ -8,18 +8,28 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from types import TracebackType
 from typing import Self
 
 import httpx
 
 READY_SECONDS = 30
+KEPT_MOST = 100
+_kept: deque[int] = deque()  # sockets that hold a port
 
 
 def free_port() -> int:
+    """It stays bound, so that nobody else is given it; whoever means it can listen there all the same."""
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        port = probe.getsockname()[1]
+        if sys.platform == "linux":  # elsewhere nobody could listen there
+            _kept.append(probe.detach())
+            if len(_kept) > KEPT_MOST:
+                os.close(_kept.popleft())
+        return port
 
 
 class Server:

@@ -38,6 +38,15 @@ def trust_read_once() -> Generator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nobody_hurries() -> Generator[None]:
+    """Whoever does not say otherwise gives up on an answer after five seconds, which a busy machine may need."""
+    with pytest.MonkeyPatch.context() as patch:
+        for what in ("connect", "read", "write", "pool"):
+            patch.setattr(f"httpx._config.DEFAULT_TIMEOUT_CONFIG.{what}", 30.0)
+        yield
+
+
 @pytest.fixture
 def argon2_in_earnest(monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
     """For tests of what a password costs; gives the hash of all people's. Nobody's is kept, and so made anew."""

@@ -19,6 +19,7 @@ class FaultProxy:
         self.lose = 0  # so many answers, after the server has given them
         self.answers: list[bytes] = []  # given instead of asking the server
         self.away = False
+        self.cuts = 0  # so many connections, before anything has come over them
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
@@ -45,6 +46,9 @@ class FaultProxy:
     def _serve(self, caller: socket.socket) -> None:
         with caller, suppress(OSError), socket.create_connection(self._server) as server:
             if self.away:
+                return
+            if self.cuts:
+                self.cuts -= 1
                 return
             self._open |= {caller, server}
             threading.Thread(target=self._answer, args=(server, caller), daemon=True).start()

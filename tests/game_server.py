@@ -1,9 +1,11 @@
 """A game server as the tests play it: what it says over the link, and who is online by every account of it."""
 
+import asyncio
 from collections.abc import Mapping
 
 import people
 from gamekeeper.game import presence
+from gamekeeper.game.feed import Feed
 from world import Answer, World
 
 LINK = "/api/link/v1"
@@ -33,6 +35,13 @@ def lapse(world: World, server: str = "one") -> int:
     """The server is silent until its lease has run out, and the reaper comes by."""
     world.sql("UPDATE servers SET expires_at = 1 WHERE name = $1", server)
     return world.run(presence.reap(world.keeper.store))
+
+
+async def until_they_wait(feed: Feed, count: int = 1) -> None:
+    """Until so many have asked for changes and are to be told when there are some."""
+    async with asyncio.timeout(60):
+        while vars(feed)["_waiting"] < count:  # noqa: ASYNC110 - nobody tells when
+            await asyncio.sleep(0.001)
 
 
 def online(world: World) -> list[str]:

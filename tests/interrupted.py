@@ -23,8 +23,7 @@ from gamekeeper.store import copies, indexes
 from gamekeeper.store.postgres import PostgresStore
 from gamekeeper.store.sqlite import SqliteStore
 
-NOTICED_SECONDS = 0.2  # that another thread has to notice it
-SECONDS = 60
+SECONDS = 120
 CLOSING, WRITTEN, INDEXES = "closing", "written", "indexes"
 Moved = Callable[[str, int, int | None], None]
 _bars = progress.bars
@@ -101,8 +100,11 @@ def pressed_before(owner: object, name: str, found: Outcome, step: str) -> Gener
 
 
 def press() -> None:
+    """In whatever thread: we go on when the loop has cancelled what it runs, which is what the others ask about."""
+    handler: Any = signal.getsignal(signal.SIGINT)  # asyncio's
     os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(NOTICED_SECONDS)
+    while not handler.keywords["main_task"].cancelling():
+        time.sleep(0.001)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ Make = Callable[..., World]
 
 
 def sending_to(make_world: Make, port: int, scheme: str = "smtp", query: str = "", **changed: object) -> World:
+    """Those who are to give up on a server say when: a busy machine alone makes nobody do so."""
     url = f"{scheme}://127.0.0.1:{port}{query}"
-    return make_world(**{"smtp_url": url, "mail_from": FROM, "smtp_timeout": 1, **changed})
+    return make_world(**{"smtp_url": url, "mail_from": FROM, "smtp_timeout": 30, **changed})
 
 
 def ask(world: World, name: str = "Ann") -> str:

@@ -19,7 +19,7 @@ from server import free_port
 HERE = "127.0.0.1"
 USER, PASSWORD = "game keeper", "p@ss:word/%"
 PHASES = ("greeting", "EHLO", "MAIL", "RCPT", "DATA", "dot")
-SECONDS = 10
+SECONDS = 60  # of hanging, and of waiting
 
 
 class Received(NamedTuple):
@@ -79,6 +79,7 @@ class Sink:
             tls_context=context if self._starttls else None,
             require_starttls=self._starttls,
             enable_SMTPUTF8=True,
+            ready_timeout=SECONDS,
             **auth,
         )
         controller.start()
@@ -124,6 +125,7 @@ class Rude:
         self.manners = dict(manners)
         self.received: list[bytes] = []
         self.asked = threading.Event()  # somebody has come
+        self.hangs = threading.Event()  # somebody has been made to wait
         self._stopping = threading.Event()
 
     @contextmanager
@@ -139,6 +141,10 @@ class Rude:
                 listener.shutdown(socket.SHUT_RDWR)
                 thread.join(SECONDS)
 
+    def hang_up(self) -> None:
+        """On those who have been made to wait."""
+        self._stopping.set()
+
     def _listen(self, listener: socket.socket) -> None:
         with suppress(OSError):
             while True:
@@ -152,7 +158,7 @@ class Rude:
             while going and (line := lines.readline()):
                 word = line[:4].decode("latin-1").upper().strip()
                 going = self._answer(connection, word, "354 go on" if word == "DATA" else "250 OK")
-                if word == "DATA" and going:
+                if word == "DATA" and going and self.manners.get(word, "354").startswith("354"):
                     content = b"".join(iter(lines.readline, b".\r\n"))
                     self.received.append(content)
                     going = self._answer(connection, "dot", "250 OK")
@@ -161,6 +167,7 @@ class Rude:
         manner = self.manners.get(phase, usual)
         answer, _, then = manner.partition(", ")
         if answer == "hang":
+            self.hangs.set()
             self._stopping.wait(SECONDS)
             return False
         if answer == "cut":

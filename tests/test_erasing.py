@@ -331,6 +331,7 @@ def test_a_character_that_leaves_meanwhile_is_left_alone(make_world: Callable[..
     """It is given to another, or deleted, while the erasure waits for it."""
     one, two = make_world(), make_world()
     live(one)
+    locked = asyncio.Event()  # the character, by the one who makes it leave
 
     async def leaves(tx: Reading) -> Decision[Any]:
         spelling, settings = two.keeper.changes.spelling, two.keeper.settings
@@ -339,6 +340,7 @@ def test_a_character_that_leaves_meanwhile_is_left_alone(make_world: Callable[..
         else:
             report = Report({"user_id": owner})
             decision = await put_character(tx, TAMSYN, report, settings, spelling, people.USER_IDS["Server"])
+        locked.set()
         waits = Statement("waits", {"": WAITS})
         while not await one.keeper.store.one(waits):  # noqa: ASYNC110 - a session of the server waits, not a task
             await asyncio.sleep(0.01)
@@ -346,7 +348,7 @@ def test_a_character_that_leaves_meanwhile_is_left_alone(make_world: Callable[..
 
     async def together() -> Any:
         leaving = asyncio.create_task(two.keeper.changes.apply(Intent("r"), leaves, lambda _: b"{}"))
-        await asyncio.sleep(0.1)  # it has the character's lock by now
+        await locked.wait()
         erased = await one.send("DELETE", QUILLON)
         await leaving
         return erased

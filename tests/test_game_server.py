@@ -27,7 +27,7 @@ from world import World
 EXAMPLES = Path(__file__).parent.parent / "examples"
 IDS = [ANN.id, BOB.id, ZOE.id]
 HELD = 1250  # Ann's coins, to begin with
-SECONDS = 30
+SECONDS = 60
 # Runs the example, but lets one change go by.
 FORGETFUL = f"""
 import sys
@@ -55,7 +55,13 @@ class GameServer:
         self.state = state
         self.start()
 
+    @property
+    def plays(self) -> bool:
+        """Whether it has kept anything since it was started: before that it does not even know how to stop."""
+        return self._kept() != self._before
+
     def start(self) -> None:
+        self._before = self._kept()
         self._process = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
 
     def kill(self) -> None:
@@ -66,6 +72,9 @@ class GameServer:
     def stop(self) -> int:
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(timeout=SECONDS)
+
+    def _kept(self) -> int:
+        return self.state.stat().st_mtime_ns if self.state.exists() else 0
 
 
 @dataclass
@@ -120,14 +129,15 @@ async def play(server: Server, game: GameServer, shop: Shop, kills: int) -> None
     await asyncio.sleep(0.5)
     shop.open = False
     await asyncio.gather(*trading)
-    async with httpx.AsyncClient(base_url=server.url) as client:
+    async with httpx.AsyncClient(base_url=server.url, timeout=SECONDS) as client:
         await shop.deal(client, "give", BOB.id, ARROW.id, 3)
+        await until_it_plays(game)
         await until_all_are_online(client, shop.token)
 
 
 async def until_it_plays(game: GameServer) -> None:
     async with asyncio.timeout(SECONDS):
-        while not game.state.exists():  # noqa: ASYNC110 - another process writes it
+        while not game.plays:  # noqa: ASYNC110 - another process writes it
             await asyncio.sleep(0.05)
 
 
@@ -158,7 +168,7 @@ def of_keeper(url: str, token: str) -> Inventories:
     headers = {"Authorization": f"Bearer {token}"}
     found: Inventories = {}
     for player_id in IDS:
-        items = httpx.get(f"{url}/api/v1/players/{player_id}/items", headers=headers).json()
+        items = httpx.get(f"{url}/api/v1/players/{player_id}/items", headers=headers, timeout=SECONDS).json()
         for place, listed in (("Items", "inventory"), ("Bank", "bank")):
             for slot in items[listed]:
                 if slot["Quantity"]:
@@ -192,7 +202,7 @@ def match(database: str, tokens: Mapping[str, str], folder: Path, program: Path,
     state = json.loads(game.state.read_text(encoding="utf-8"))
     assert state["report"] is None
     found = asyncio.run(app.at_work(settings.load({}, database=database), faults))
-    return Outcome(of_game(state), keeper, state["handed_out"], shop.brought[COIN.id], found)
+    return Outcome(of_game(state), keeper, state["handed_out"], shop.brought.get(COIN.id, 0), found)
 
 
 class Direct:

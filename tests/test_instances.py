@@ -1,7 +1,7 @@
 """Two `serve` processes on one PostgreSQL are one service."""
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import httpx
 import pytest
@@ -16,7 +16,7 @@ LOG_IN = {"grant_type": "password", "username": "Root", "password": SENT}
 
 class Instance:
     def __init__(self, url: str) -> None:
-        self.client = httpx.Client(base_url=url, timeout=10)
+        self.client = httpx.Client(base_url=url, timeout=60)
 
     def log_in(self) -> str:
         return self.client.post("/api/oauth/token", json=LOG_IN).json()["access_token"]
@@ -35,12 +35,12 @@ def instances(database: str) -> Generator[tuple[Instance, Instance]]:
             each.client.close()
 
 
-def until_refused(instance: Instance, token: str) -> float:
-    started = time.monotonic()
-    while instance.call("GET", "/api/v1/players", token).status_code != 401:
-        assert time.monotonic() - started < 10
+def until(happens: Callable[[], bool]) -> None:
+    """Half a minute is enough on however busy a machine; http/test_revoking.py has a clock of its own for the rest."""
+    deadline = time.monotonic() + 30
+    while not happens():
+        assert time.monotonic() < deadline
         time.sleep(0.05)
-    return time.monotonic() - started
 
 
 def test_tokens_and_their_revocation(instances: tuple[Instance, Instance]) -> None:
@@ -49,7 +49,7 @@ def test_tokens_and_their_revocation(instances: tuple[Instance, Instance]) -> No
     assert two.call("GET", "/api/v1/players", token).status_code == 200
     assert one.call("DELETE", "/api/oauth/token/Root", token).status_code == 200
     assert one.call("GET", "/api/v1/players", token).status_code == 401
-    assert until_refused(two, token) < 5
+    until(lambda: two.call("GET", "/api/v1/players", token).status_code == 401)
     assert two.call("GET", "/api/v1/players", other).status_code == 401
 
 
@@ -69,15 +69,15 @@ def test_a_key_replays_on_the_other(instances: tuple[Instance, Instance]) -> Non
 def test_presence_agrees_and_lapses(instances: tuple[Instance, Instance]) -> None:
     one, two = instances
     token = one.log_in()
-    one.call("PUT", "/api/link/v1/servers/realm", token, json={"Lease": 1})
+    one.call("PUT", "/api/link/v1/servers/realm", token, json={"Lease": 60})
     joined = two.call("POST", "/api/link/v1/servers/realm/joined", token, json={"Players": [people.ANN.id]})
     assert joined.json() == {"Online": 1}
     for each in instances:
         assert each.call("GET", "/api/v1/players/online/count", token).json() == {"onlineCount": 1}
         assert each.call("GET", "/api/v1/players/Ann", token).json()["Online"] is True
-    time.sleep(2.2)
+    one.call("PUT", "/api/link/v1/servers/realm", token, json={"Lease": 1})
     for each in instances:
-        assert each.call("GET", "/api/v1/players/online/count", token).json() == {"onlineCount": 0}
+        until(lambda each=each: each.call("GET", "/api/v1/players/online/count", token).json() == {"onlineCount": 0})
         assert each.call("GET", "/api/v1/players/Ann", token).json()["Online"] is False
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from gamekeeper.http.caller import Callers
 from gamekeeper.store import ledger, players, users
 from gamekeeper.store.engine import Reading, Row
 from gamekeeper.store.statements import Statement
+from server import free_port
 
 T = TypeVar("T")
 LOADED = {
@@ -187,11 +187,6 @@ def test_another_fault_is_told_as_it_is(empty_database: str) -> None:
 
 
 # --- kill -9 -------------------------------------------------------------------------------------------------------
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 async def some_are_there(keeper: Keeper) -> None:

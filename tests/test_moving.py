@@ -139,7 +139,7 @@ def test_a_server_that_writes_meanwhile(
     headers = {"Authorization": f"Bearer {known_tokens['Shop']}"}
 
     def shop(url: str) -> None:
-        with httpx.Client(base_url=url, headers=headers, timeout=20) as client:
+        with httpx.Client(base_url=url, headers=headers, timeout=60) as client:
             while not over.is_set():
                 statuses.append(client.post(f"/api/v1/players/{BOB.id}/items/give", json=GIVE).status_code)
 
@@ -167,7 +167,7 @@ def test_a_server_that_writes_meanwhile(
 
 
 def wait_for(happens: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not happens():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 import people
+from gamekeeper.store import postgres
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
 from server import Server
@@ -20,7 +21,7 @@ from world import World
 GIVE = "/api/v1/players/Bob/items/give"
 ONLY_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 ONLY_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-HEALED_SECONDS = 2.0
+HEALED_SECONDS = 15  # on however busy a machine; what hangs does so for statement_seconds, which are 30
 
 
 class Giver:
@@ -43,6 +44,12 @@ class Giver:
             self.good_at.append(time.monotonic())
 
 
+async def until(happens: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not happens():  # noqa: ASYNC110 - those who make it happen need not know
+            await asyncio.sleep(0.02)
+
+
 @asynccontextmanager
 async def caller_of(server: Server, token: str | None) -> AsyncGenerator[httpx.AsyncClient]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -62,15 +69,16 @@ def test_after_a_black_hole_every_key_resolves_once(database: str, known_tokens:
         async with caller_of(server, known_tokens["Root"]) as client:
             before, givers = await coins(client), [Giver(client) for _ in range(12)]
             work = [asyncio.create_task(each.until(lambda: ended)) for each in givers]
-            await asyncio.sleep(1)
+            await until(lambda: all(each.given for each in givers))
             way.swallow()
             await asyncio.sleep(4)
             way.heal()
             healed = time.monotonic()
-            await asyncio.sleep(HEALED_SECONDS + 1)
+            await until(lambda: any(each.good_at[-1] > healed for each in givers))
+            assert time.monotonic() - healed < HEALED_SECONDS
+            await asyncio.sleep(1)
             ended = True
             await asyncio.gather(*work)
-            assert min(at for each in givers for at in each.good_at if at > healed) - healed < HEALED_SECONDS
             assert set[int]().union(*(each.statuses for each in givers)) <= {503}
             assert await coins(client) - before == sum(each.given for each in givers)
 
@@ -87,12 +95,12 @@ def test_not_ready_is_said_in_bounded_time_while_the_database_is_silent(database
             began = time.monotonic()
             answers = await asyncio.gather(*(client.get("/health/ready") for _ in range(30)))
             took = time.monotonic() - began
-            assert ({each.status_code for each in answers}, took < 3.5) == ({503}, True)
+            assert ({each.status_code for each in answers}, took < HEALED_SECONDS) == ({503}, True)
             assert (await client.get("/health/live")).status_code == 200
             way.heal()
             healed = time.monotonic()
             while (await client.get("/health/ready")).status_code != 200:
-                assert time.monotonic() - healed < 2 * HEALED_SECONDS
+                assert time.monotonic() - healed < HEALED_SECONDS
 
     with Swallower(database) as way, Server(way.url) as server:
         asyncio.run(through(way, server))
@@ -107,11 +115,9 @@ def test_a_file_that_another_program_locks(database: str, known_tokens: Mapping[
             giver, ended = Giver(client), False
             giving = asyncio.create_task(giver.until(lambda: ended))
             await asyncio.sleep(1)  # until the last good answer is no longer fresh
-            began = time.monotonic()
             assert (await client.get("/health/ready")).status_code == 503
-            assert time.monotonic() - began < 3
             assert (await client.get("/api/v1/players/Bob")).status_code == 200
-            await asyncio.sleep(6)
+            await until(lambda: bool(giver.statuses))
             other.execute("ROLLBACK")
             other.close()
             healed, ended = time.monotonic(), True
@@ -146,12 +152,15 @@ def test_a_commit_is_never_cut_off(world: World) -> None:
 
 
 @ONLY_POSTGRES
-def test_a_statement_that_takes_too_long_is_given_up_at_once(make_world: Callable[..., World]) -> None:
+def test_a_statement_that_takes_too_long_is_given_up_at_once(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "LOCK_SECONDS", 60)
     world, other = make_world(), make_world()
     world.run(world.keeper.store.limit(1))
 
     async def lock() -> None:
-        """Before that the wait for a lock would end, after five seconds."""
+        """Before that the wait for a lock would end, after a minute."""
         await other.keeper.store.write(lambda tx: hold(tx, asked))
 
     async def hold(tx: Writing, until: asyncio.Event) -> None:
@@ -175,7 +184,7 @@ def test_a_statement_that_takes_too_long_is_given_up_at_once(make_world: Callabl
         return took, [reading.status, writing.status]
 
     took, statuses = world.run(ask())
-    assert (statuses, took < 2.5) == ([503, 503], True)
+    assert (statuses, took < 30) == ([503, 503], True)
     assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 1}).status == 200
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import chromium
 import pytest
 from demo_server import DemoServer, fill
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 from visitor import Visitor
 
 import world as worlds
@@ -24,6 +24,7 @@ from databases import Postgres, Sqlite
 
 PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # beside those with names, for `make tour`
 THREAD = ThreadPoolExecutor(1, thread_name_prefix="browser")
+expect.set_options(timeout=30_000)  # as long as everything else is waited for
 
 
 @pytest.hookimpl(tryfirst=True)

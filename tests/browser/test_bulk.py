@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from demo_server import HELPER, KEEPER, DemoServer
-from playwright.sync_api import Route
+from playwright.sync_api import Locator, Route, expect
 from visitor import HURRY, Visitor
 
 from gamekeeper.demo.world import DRAUGHT, KEY
@@ -32,8 +32,8 @@ def carry_out(visitor: Visitor, reason: str, button: str) -> None:
     visitor.page.get_by_role("button", name=button).click()
 
 
-def results(visitor: Visitor) -> list[str]:
-    return visitor.page.locator("#bulk tbody td:nth-child(2)").all_inner_texts()
+def results(visitor: Visitor) -> Locator:
+    return visitor.page.locator("#bulk tbody td:nth-child(2)")
 
 
 def test_whose_answer_was_lost_is_taken_back_too(visit: Visit, demo: DemoServer) -> None:
@@ -63,7 +63,7 @@ def test_whose_answer_was_lost_is_taken_back_too(visit: Visit, demo: DemoServer)
     lost = str(me.page.locator("#bulk tbody tr").nth(1).get_attribute("data-id"))
     carry_out(me, "a feast", "Give to 3 characters")
     me.page.get_by_role("button", name="Undo all 3").wait_for()
-    assert "Not known yet: go on to find out" in results(me)
+    expect(results(me).filter(has_text="Not known yet: go on to find out")).to_have_count(1)
     assert '"lines"' not in me.page.evaluate("sessionStorage.getItem('gamekeeper-bulk')")
     failing.remove("act")
     me.page.get_by_role("button", name="Undo all 3").click()
@@ -72,7 +72,7 @@ def test_whose_answer_was_lost_is_taken_back_too(visit: Visit, demo: DemoServer)
     me.page.get_by_role("button", name="Undo all 3").click()
     carry_out(me, "the feast is off", "Take back from 3 characters")
     me.sees("Taken back from 3 characters.")
-    assert results(me) == ["Taken back"] * 3
+    expect(results(me)).to_have_text(["Taken back"] * 3)
 
 
 def test_a_run_that_cannot_be_kept_goes_on_and_says_so(visit: Visit, sqlite_demo: DemoServer) -> None:
@@ -84,9 +84,9 @@ def test_a_run_that_cannot_be_kept_goes_on_and_says_so(visit: Visit, sqlite_demo
     carry_out(me, "a feast", "Give to 2 characters")
     me.sees("given to 2 characters.")
     me.sees("This browser has no room left to remember this run.")
-    assert results(me) == ["Given"] * 2
+    expect(results(me)).to_have_text(["Given"] * 2)
+    me.page.wait_for_function("window.focused.some(each => each.includes('data-undo'))")
     focused = me.page.evaluate("window.focused")
-    assert any("data-undo" in each for each in focused)
     assert not any("data-stop" in each and "<button" in each[:8] for each in focused), "a second Enter would stop it"
 
 
@@ -97,10 +97,13 @@ def test_too_many_are_not_cut_off_but_said(visit: Visit, sqlite_demo: DemoServer
     me.page.evaluate(f"sessionStorage.setItem('gamekeeper-selected', JSON.stringify({many}))")
     me.go(f"/console/bulk?item={KEY.id}")
     look = me.page.get_by_role("button", name="Show what will happen")
-    assert me.page.get_by_role("alert").inner_text().startswith("500 are the most at once. Leave out 1 below")
-    assert (len(results(me)), look.is_enabled()) == (501, False)
+    expect(me.page.get_by_role("alert")).to_contain_text("500 are the most at once. Leave out 1 below")
+    expect(results(me)).to_have_count(501)
+    expect(look).to_be_disabled()
     me.page.get_by_role("button", name="Leave out Somebody 500").click()
-    assert (len(results(me)), look.is_enabled(), me.page.get_by_role("alert").count()) == (500, True, 0)
+    expect(results(me)).to_have_count(500)
+    expect(look).to_be_enabled()
+    expect(me.page.get_by_role("alert")).to_have_count(0)
 
 
 def test_a_colleague_takes_a_run_back_when_its_tab_is_closed(visit: Visit, sqlite_demo: DemoServer) -> None:
@@ -119,8 +122,8 @@ def test_a_colleague_takes_a_run_back_when_its_tab_is_closed(visit: Visit, sqlit
     helper.sees("Taken back from 2 characters.")
     helper.go(address)
     helper.sees("Taken back from 2 already.")
-    assert helper.page.get_by_role("button", name="Undo all").count() == 0
-    undo = results(helper)[0].rpartition(" ")[2]
+    expect(helper.page.get_by_role("button", name="Undo all")).to_have_count(0)
+    undo = results(helper).first.inner_text().rpartition(" ")[2]
     redo(helper, undo)
     helper.go(address)
     helper.page.get_by_role("button", name="Undo all 1").click()
@@ -128,7 +131,7 @@ def test_a_colleague_takes_a_run_back_when_its_tab_is_closed(visit: Visit, sqlit
     helper.sees("Taken back from 1 character.")
     helper.go(address)
     helper.sees("Taken back from 2 already.")
-    assert undo not in " ".join(results(helper))
+    assert undo not in " ".join(results(helper).all_inner_texts())
 
 
 def redo(visitor: Visitor, number: str) -> None:
@@ -147,7 +150,7 @@ def test_a_run_that_is_not_found_says_how_far_was_looked(visit: Visit, sqlite_de
     me.sees("The ledger has nothing that this run gave. Looked back to 2026-01-01 00:00:00 UTC; there may be more.")
     me.page.get_by_role("button", name="Look further back").click()
     me.sees("Given to 1 character: a feast (run 0123456789ab).")
-    assert me.page.get_by_role("button", name="Look further back").count() == 0
+    expect(me.page.get_by_role("button", name="Look further back")).to_have_count(0)
     me.page.get_by_role("button", name="Begin anew").click()
     me.sees("Nobody is selected.")
 

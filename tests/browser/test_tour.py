@@ -40,6 +40,7 @@ def test_with_the_keyboard_alone(visit: Visit, demo: DemoServer) -> None:
     keyboard.press("ArrowDown")
     keyboard.press("Enter")
     me.page.get_by_role("heading", name="Ondine", level=1).wait_for()
+    me.page.wait_for_load_state()
     before = held(me, ITEM)
     tab_to(me, "input[data-suggest=items]")
     keyboard.type(ITEM)

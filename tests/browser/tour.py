@@ -206,7 +206,8 @@ def lists(tour: Tour) -> None:
     for path, text, name in (("characters", who.name, who.name), ("accounts", who.email[1:], who.owner)):
         title = path.capitalize()
         tour.go(f"/console/{path}", title)
-        page.get_by_role("link", name="Name").click()
+        with page.expect_navigation():
+            page.get_by_role("link", name="Name").click()
         tour.arrived(f"{title}, from the end")
         page.locator("main").get_by_role("searchbox").fill(text)
         tour.press("Search", f"{title}, searched")

@@ -32,8 +32,9 @@ from gamekeeper.game.passwords import wire_form
 from gamekeeper.settings import Settings
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
+from server import free_port
 
-START_SECONDS = 30
+START_SECONDS = 180  # it hashes a password for everybody first, which gives way to all that a busy machine does
 LAST_LINE = "/password/validate"
 PASTED = re.compile(r"^  ((?:curl|TOKEN=).*)$", re.MULTILINE)
 
@@ -55,16 +56,13 @@ class Running:
         options = list(zip(words[:-1:2], words[1:-1:2], strict=True))
         headers = dict(value.split(": ", 1) for option, value in options if option == "-H")
         body = next((value for option, value in options if option == "-d"), None)
-        return httpx.request("GET" if body is None else "POST", words[-1], headers=headers, content=body, timeout=5)
+        return httpx.request(
+            "GET" if body is None else "POST", words[-1], headers=headers, content=body, timeout=START_SECONDS
+        )
 
     @property
     def token(self) -> str:
         return re.findall("gka_[A-Za-z0-9_-]+", self.printed)[0]
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def wait_for(process: subprocess.Popen[bytes], printed: Path) -> str:

@@ -33,7 +33,7 @@ def text(world: World, name: str = "Root") -> str:
     return signed_in(world, name).page(health.PAGE).text
 
 
-def ended(checkup: Checkup, seconds: float = 20) -> None:
+def ended(checkup: Checkup, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while checkup.running:
         assert time.monotonic() < deadline
@@ -168,7 +168,7 @@ class Doctor:
     def examine(self, progress: Progress) -> list[Any]:
         self.begun += 1
         progress("ledger", 500, 2_000)
-        assert self.go.wait(20)
+        assert self.go.wait(60)
         progress("ledger", 2_000, 2_000)
         return []
 

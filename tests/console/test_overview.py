@@ -289,7 +289,7 @@ def test_a_stop_ends_the_streams_at_once(database: str, make_world: Callable[...
     cookie = signed_in(make_world(), "Root").cookie
     with Server(database) as server:
         url, cookies = f"{server.url}{EVENTS}", {sessions.COOKIE: cookie}
-        with httpx.stream("GET", url, cookies=cookies, timeout=20) as answer:
+        with httpx.stream("GET", url, cookies=cookies, timeout=60) as answer:
             told = answer.iter_text()
             first = next(told)
             began = time.monotonic()
@@ -297,5 +297,5 @@ def test_a_stop_ends_the_streams_at_once(database: str, make_world: Callable[...
             took = time.monotonic() - began
             rest = "".join(told)
     assert (answer.status_code, first[:6], code) == (200, "retry:", 0)
-    assert took < 8  # a stream that went on would be cut off after stop_seconds, which are 30
+    assert took < 15  # a stream that went on would be cut off after stop_seconds, which are 30
     assert "signed-out" not in rest

@@ -10,7 +10,7 @@ from keepers import Keeper
 from gamekeeper.console import sessions
 
 EVENTS = "/console/events"
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 60.0
 
 
 class Watch:

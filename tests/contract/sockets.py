@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from hostile import Hostile
 
+from server import free_port
 from world import Answer
 
-READY_SECONDS = 30
-ANSWER_SECONDS = 15
+READY_SECONDS = 60
+ANSWER_SECONDS = 60
 
 
 class Served(NamedTuple):
@@ -28,9 +29,7 @@ class Closed(Exception):
 @contextmanager
 def served(database: str, token: str) -> Generator[Served]:
     """`gamekeeper serve` on a free port, until the block ends."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(port)]
     environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false"}
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -8,6 +8,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from game_server import until_they_wait
 from gamekeeper.game import feed
 from gamekeeper.game.feed import Asked, Feed, Told
 from gamekeeper.store.engine import Away, Row, Store, Value
@@ -67,11 +68,19 @@ def watched(world: World) -> tuple[Watched, Feed]:
     return store, Feed(given)
 
 
+def pass_by(world: World, store: Watched, followed: Feed, last: int) -> None:
+    """Until the follower has seen that the numbers after the last one were drawn for nothing."""
+    give_up = time.monotonic() + 60
+    while "last_written" not in store.asked:
+        assert time.monotonic() < give_up
+        assert world.run(followed.changes(asked(last, 0.3))).next == last
+
+
 def leaves_nothing_behind(world: World) -> bool:
     """But for this question; the follower may be asleep for a moment."""
 
     async def look() -> bool:
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(30):
             while len(asyncio.all_tasks()) > 1:  # noqa: ASYNC110 - it ends by itself
                 await asyncio.sleep(0.02)
         return True
@@ -89,10 +98,13 @@ def test_fifty_pollers_cost_one_follower(world: World) -> None:
     async def poll() -> list[Told]:
         return await asyncio.gather(*[followed.changes(asked(last, 1)) for _ in range(50)])
 
-    assert world.run(poll()) == [Told([], last, world.get("/api/link/v1/changes").json["Epoch"])] * 50
+    began = time.monotonic()
+    told = world.run(poll())
+    looks = (time.monotonic() - began) / feed.FOLLOW_SECONDS
+    assert told == [Told([], last, world.get("/api/link/v1/changes").json["Epoch"])] * 50
     assert store.asked.count("standing") == 50
     assert store.asked.count("own_transaction") == 1  # and no more while nothing is written
-    assert 5 <= store.asked.count("last_drawn") <= 60
+    assert 1 <= store.asked.count("last_drawn") <= looks + 10  # fifty would look fifty times as often
     assert set(store.asked) == {"standing", "last_drawn", "own_transaction", "oldest_transaction", "last_written"}
     assert leaves_nothing_behind(world)
 
@@ -102,8 +114,8 @@ def test_fifty_pollers_are_all_told(world: World) -> None:
     last = last_of(world)
 
     async def poll() -> list[Told]:
-        polls = [asyncio.ensure_future(followed.changes(asked(last, 10))) for _ in range(50)]
-        await asyncio.sleep(0.1)
+        polls = [asyncio.ensure_future(followed.changes(asked(last, 60))) for _ in range(50)]
+        await until_they_wait(followed, 50)
         await give(world)
         return await asyncio.gather(*polls)
 
@@ -139,7 +151,7 @@ def test_numbers_drawn_for_nothing_are_no_cursors(world: World) -> None:
     body = {"itemid": COIN.id, "quantity": 1}
     for _ in range(3):
         assert world.post("/api/v1/players/Bob/items/give?dryRun=true", body).status == 200
-    assert world.run(followed.changes(asked(last, 0.3))).next == last
+    pass_by(world, store, followed, last)
     assert store.asked.count("own_transaction") == 1
     world.run(give(world))
     (change,) = world.run(followed.changes(asked(last))).changes
@@ -149,13 +161,13 @@ def test_numbers_drawn_for_nothing_are_no_cursors(world: World) -> None:
 @only_postgres
 def test_a_number_drawn_again_after_a_crash_is_told(world: World) -> None:
     """What a crash does to a number that was drawn, passed, and not on disk yet."""
-    _, followed = watched(world)
+    store, followed = watched(world)
     last = last_of(world)
     assert world.post("/api/v1/players/Bob/items/give?dryRun=true", {"itemid": COIN.id, "quantity": 1}).status == 200
-    assert world.run(followed.changes(asked(last, 0.3))).next == last
+    pass_by(world, store, followed, last)
     world.sql("SELECT setval('ledger_seq', last_value - 1) FROM ledger_seq")
     world.run(give(world))
-    assert numbers(world.run(followed.changes(asked(last, 5)))) == [last_of(world)]
+    assert numbers(world.run(followed.changes(asked(last, 60)))) == [last_of(world)]
 
 
 # --- who leaves, and what goes away ----------------------------------------------------------------------------------
@@ -179,13 +191,13 @@ def test_a_stop_answers_everybody_at_once(world: World) -> None:
 
     async def poll() -> list[Told]:
         polls = [asyncio.ensure_future(followed.changes(asked(last, 60))) for _ in range(50)]
-        await asyncio.sleep(0.2)
+        await until_they_wait(followed, 50)
         followed.stop()
         return await asyncio.gather(*polls, followed.changes(asked(last, 60)))
 
     began = time.monotonic()
     assert {(len(told.changes), told.next) for told in world.run(poll())} == {(0, last)}
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 30
 
 
 def test_a_database_that_comes_back_during_the_wait(world: World) -> None:
@@ -193,8 +205,8 @@ def test_a_database_that_comes_back_during_the_wait(world: World) -> None:
     last = last_of(world)
 
     async def poll() -> Told:
-        poll = asyncio.ensure_future(followed.changes(asked(last, 10)))
-        await asyncio.sleep(0.1)
+        poll = asyncio.ensure_future(followed.changes(asked(last, 60)))
+        await until_they_wait(followed)
         store.away = True
         await give(world)
         await asyncio.sleep(0.3)
@@ -233,7 +245,7 @@ def test_a_number_drawn_early_and_committed_late_is_not_skipped(world: World, ho
         first, late = await begin(world.url)
         await give(world)  # draws the next number, and commits it
         while_open = await followed.changes(asked(last, 1.5))
-        poll = asyncio.ensure_future(followed.changes(asked(while_open.next, 10)))
+        poll = asyncio.ensure_future(followed.changes(asked(while_open.next, 60)))
         await asyncio.sleep(0.2)
         assert not poll.done()
         await end(first, how)
@@ -272,9 +284,8 @@ def test_an_open_transaction_holds_nobody_longer_than_they_wait(world: World) ->
     async def follow(after: int | None) -> Told | BaseException:
         first, _ = await begin(world.url)
         await give(world)
-        began = time.monotonic()
-        (told,) = await asyncio.gather(followed.changes(asked(after)), return_exceptions=True)
-        assert time.monotonic() - began < 1.5
+        async with asyncio.timeout(30):  # it would be for ever
+            (told,) = await asyncio.gather(followed.changes(asked(after)), return_exceptions=True)
         await end(first, "ROLLBACK")
         return told
 
@@ -283,9 +294,12 @@ def test_an_open_transaction_holds_nobody_longer_than_they_wait(world: World) ->
     assert (told.changes, told.next) == ([], last)
     assert isinstance(world.run(follow(None)), Away)
     assert leaves_nothing_behind(world)
-    first = world.run(followed.changes(asked(last)))
-    second = world.run(followed.changes(asked(first.next)))
-    assert len(first.changes + second.changes) == 2
+    found = list[int]()
+    while len(found) < 2:
+        told = world.run(followed.changes(asked(last, 60)))
+        assert told.changes
+        found, last = found + numbers(told), told.next
+    assert len(found) == 2
 
 
 @only_postgres
@@ -301,12 +315,14 @@ def test_a_server_that_counts_from_further_back_does_not_hold_the_feed(world: Wo
 
     async def poll() -> Told:
         store.one = from_ahead
-        poll = asyncio.ensure_future(followed.changes(asked(last, 10)))
+        poll = asyncio.ensure_future(followed.changes(asked(last, 60)))
         await give(world)
-        await asyncio.sleep(0.5)
+        async with asyncio.timeout(60):
+            while "own_transaction" not in store.asked:  # noqa: ASYNC110 - the follower tells nobody
+                await asyncio.sleep(0.01)
         store.one = one
         return await poll
 
     began = time.monotonic()
     assert numbers(world.run(poll())) == [last + 1]
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 30

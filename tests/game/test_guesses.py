@@ -388,11 +388,17 @@ def test_a_count_that_takes_too_long_is_an_overload(
     slow, world = make_world(), make_world()
 
     async def one_counts_on_and_on() -> Answer:
-        claim = guesses.claim(people.USER_IDS["Root"])
-        counting = asyncio.ensure_future(slow.keeper.store.write(lambda _: asyncio.sleep(1.5), claim))
-        await asyncio.sleep(0.1)
+        begun, answered = asyncio.Event(), asyncio.Event()
+
+        async def count(_: object) -> None:
+            begun.set()
+            await answered.wait()
+
+        counting = asyncio.ensure_future(slow.keeper.store.write(count, guesses.claim(people.USER_IDS["Root"])))
+        await begun.wait()
         body = {"grant_type": "password", "username": "Root", "password": SENT}
         answer = await world.send("POST", TOKEN, body=body, by=None)
+        answered.set()
         await counting
         return answer
 

@@ -16,8 +16,8 @@ from argon2 import PasswordHasher, Type, extract_parameters
 from gamekeeper.game import passwords
 from gamekeeper.game.passwords import Passwords, require, wire_form
 from gamekeeper.game.refusals import BadPassword, Overloaded
-from proof import at_once, refused, rows
-from world import SENT, World
+from proof import refused, rows
+from world import SENT, Answer, World
 
 T = TypeVar("T")
 TOKEN = "/api/oauth/token"
@@ -60,6 +60,19 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> Checks:
 
     monkeypatch.setattr(PasswordHasher, "verify", counted)
     return found
+
+
+@pytest.fixture
+def go_on(checks: Checks, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """No password is checked before it is set."""
+    del checks  # what we put off is counted
+    event, real = threading.Event(), PasswordHasher.verify
+
+    def later(hasher: PasswordHasher, stored: str, sent: str) -> bool:
+        return event.wait(60) and real(hasher, stored, sent)
+
+    monkeypatch.setattr(PasswordHasher, "verify", later)
+    return event
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -191,16 +204,18 @@ def test_a_changed_password_ends_it(world: World) -> None:
 # --- off the loop -------------------------------------------------------------------------------------------------
 
 
-def test_the_loop_keeps_turning(checking: Passwords, checks: Checks) -> None:
-    async def turns_meanwhile() -> int:
-        turns, stored = 0, await checking.hashed(SENT)
+def test_the_loop_keeps_turning(checking: Passwords, checks: Checks, go_on: threading.Event) -> None:
+    async def turns_meanwhile() -> None:
+        stored = await checking.hashed(SENT)
         under_way = asyncio.gather(*(checking.right(wrong * 64, stored) for wrong in "abc"))
-        while not under_way.done():
+        for _ in range(10):
             await asyncio.sleep(0.001)
-            turns += 1
-        return turns
+        assert not under_way.done()
+        go_on.set()
+        await under_way
 
-    assert run(turns_meanwhile()) >= 10
+    run(turns_meanwhile())
+    assert len(checks.against) == 3
     assert threading.get_ident() not in checks.threads
 
 
@@ -260,7 +275,7 @@ def test_one_core_is_left_to_everything_else(
 
 
 def test_when_it_is_closed_nobody_waits_any_more_and_its_threads_end(
-    checks: Checks, monkeypatch: pytest.MonkeyPatch
+    checks: Checks, go_on: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords.os, "cpu_count", lambda: 1)
     closing = Passwords(queue=12)
@@ -269,12 +284,13 @@ def test_when_it_is_closed_nobody_waits_any_more_and_its_threads_end(
         crowding = asyncio.gather(*(closing.right(WRONG, None) for _ in range(12)), return_exceptions=True)
         await asyncio.sleep(0)
         closing.close()
+        go_on.set()
         return list(await crowding)
 
     away = [outcome for outcome in run(crowd()) if isinstance(outcome, asyncio.CancelledError)]
     assert len(away) == 12 - len(checks.against) > 0
     for thread in checks.at_work():
-        thread.join(5)
+        thread.join(60)
     assert checks.at_work() == []
 
 
@@ -285,13 +301,24 @@ def test_hashing_gives_way_to_requests(checking: Passwords, checks: Checks) -> N
     assert niceness == [10]
 
 
-def test_an_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World]) -> None:
+def test_an_overload_is_a_503_and_costs_no_guess(make_world: Callable[..., World], go_on: threading.Event) -> None:
     world = make_world(hash_queue=1)
     body = {"grant_type": "password", "username": "Root", "password": WRONG}
     places = [f"10.0.0.{number}" for number in range(6)]  # from one of them they would take turns
-    answers = at_once(world, [world.send("POST", TOKEN, body=body, by=None, address=place) for place in places])
+
+    async def crowd() -> list[Answer]:
+        """One of them has the only place until all others have been told."""
+        calls = (world.send("POST", TOKEN, body=body, by=None, address=place) for place in places)
+        coming = [asyncio.ensure_future(call) for call in calls]
+        async with asyncio.timeout(30):
+            while sum(each.done() for each in coming) < 5:  # noqa: ASYNC110 - they need not know
+                await asyncio.sleep(0.001)
+        go_on.set()
+        return await asyncio.gather(*coming)
+
+    answers = world.run(crowd())
     away = [answer for answer in answers if answer.status != 400]
-    assert away
+    assert len(away) == 5
     for answer in away:
         refused(answer, 503, "overloaded")
         assert answer.headers["retry-after"] == "1"

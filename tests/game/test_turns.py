@@ -36,7 +36,7 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> Checks:
 
     def counted(hasher: PasswordHasher, stored: str, sent: str) -> bool:
         found.append(stored)
-        assert found.may_begin.wait(30)
+        assert found.may_begin.wait(60)
         return real(hasher, stored, sent)
 
     monkeypatch.setattr(PasswordHasher, "verify", counted)
@@ -52,7 +52,7 @@ def one_behind_the_other(world: World, hashed: Checks, calls: Calls, meanwhile: 
     async def stand() -> list[Answer]:
         coming: list[asyncio.Task[Answer]] = []
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(50):
                 for call in calls:
                     coming.append(asyncio.ensure_future(call))
                     while not hashed or world.keeper.turns.waiting < len(coming) - 1:  # noqa: ASYNC110 - nobody tells when
@@ -179,7 +179,7 @@ def test_who_hangs_up_holds_nobody_up(world: World) -> None:
         await asyncio.sleep(0.01)
         first.cancel()
         second.cancel()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(50):
             return [(await third).status, (await log_in(world)).status]
 
     assert world.run(crowd()) == [200, 200]

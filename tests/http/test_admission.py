@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import people
+from game_server import until_they_wait
 from proof import refused
 from world import SENT, Answer, World
 
@@ -120,10 +121,10 @@ def test_those_who_wait_for_changes_keep_no_place(make_world: MAKES) -> None:
 
     async def wait() -> list[Answer]:
         polls: list[asyncio.Future[Answer]] = []
-        for _ in range(3):
-            asking = world.send("GET", f"{CHANGES}?after={after}&wait=20", by="Server")
+        for number in range(1, 4):
+            asking = world.send("GET", f"{CHANGES}?after={after}&wait=60", by="Server")
             polls.append(asyncio.ensure_future(asking))
-            await asyncio.sleep(0.2)
+            await until_they_wait(world.keeper.feed, number)
         assert not any(poll.done() for poll in polls)
         given = await world.send("POST", GIVE, body=COIN)
         return [given, *await asyncio.gather(*polls)]

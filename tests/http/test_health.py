@@ -14,6 +14,12 @@ from world import World
 ASKERS = 30
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no silent database."""
+    monkeypatch.setattr(question, "ANSWER_SECONDS", 30)
+
+
 def ready_soon(world: World) -> int:
     """When the last good answer is no longer fresh."""
     world.run(asyncio.sleep(health.FRESH_SECONDS + 0.1))
@@ -91,7 +97,23 @@ def test_silence_is_told_in_bounded_time_and_asked_about_once(monkeypatch: pytes
         silence = Question(silent, 0)
         for _ in range(2):
             with pytest.raises(Away):
-                await asyncio.wait_for(silence.answer(), 5)
+                await asyncio.wait_for(silence.answer(), 30)
 
     asyncio.run(ask())
     assert asked == 1
+
+
+def test_a_write_that_hangs_is_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(question, "ANSWER_SECONDS", 0.1)
+    over = asyncio.Event()
+
+    async def hangs(_: Any) -> None:
+        await over.wait()
+
+    async def ask() -> int:
+        answer = await asyncio.wait_for(world.send("GET", "/health/ready", by=None), 30)
+        over.set()
+        return answer.status
+
+    monkeypatch.setattr(world.keeper.store, "write", hangs)
+    assert world.run(ask()) == 503

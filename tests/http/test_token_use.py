@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -73,7 +74,10 @@ def test_nothing_used_writes_nothing(world: World, monkeypatch: pytest.MonkeyPat
     write_down(world)
 
 
-def test_the_database_is_asked_and_the_use_collected_once_in_a_few_seconds(world: World) -> None:
+def test_the_database_is_asked_and_the_use_collected_once_in_a_few_seconds(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "time", SimpleNamespace(monotonic=lambda: 1000.0))
     callers = callers_of(world)
     for _ in range(5):
         assert world.get("/api/v1/players").status == 200

@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import socket
 import sqlite3
 import subprocess
 import time
@@ -17,6 +16,7 @@ import pytest
 import make_intersect
 from command_line import CommandLine
 from intersect_files import SPOILT, Files, Make, add, contents, left_rows, spoil
+from server import free_port
 from world import World
 
 PASSWORD = "p@ss/word"
@@ -35,9 +35,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[int]:
     data, account = folder / "data", ["--user=root"]
     install = ["--auth-root-authentication-method=normal", "--skip-test-db", f"--datadir={data}", *account]
     subprocess.run([INSTALL, *install], check=True, capture_output=True, timeout=120)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     own = [f"--datadir={data}", f"--socket={folder / 's'}", f"--pid-file={folder / 'pid'}", f"--port={port}"]
     small = ["--bind-address=127.0.0.1", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0"]
     process = subprocess.Popen([SERVER, "--no-defaults", *own, *small, *account], stderr=subprocess.DEVNULL)

@@ -18,9 +18,9 @@ from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.game import retention
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.mail import outbox
-from gamekeeper.mail.outbox import BACK_OFF_MS, Sender
+from gamekeeper.mail.outbox import Sender
 from gamekeeper.settings import BadSetting
-from gamekeeper.store import mails
+from gamekeeper.store import clock, mails
 from gamekeeper.store.engine import Away
 from outbox import FROM, Make, age, ask, listed, make_due, only, send, sending_to
 from server import Server, free_port
@@ -35,6 +35,10 @@ ON_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 def take(world: World, lease_ms: int = 60_000) -> mails.Taken | None:
     return world.run(world.keeper.store.write(partial(mails.take, lease_ms=lease_ms)))
+
+
+def now(world: World) -> int:
+    return world.run(clock.now(world.keeper.store))
 
 
 # --- taking --------------------------------------------------------------------------------------------------------
@@ -80,7 +84,7 @@ def test_the_one_that_waits_longest_goes_first(world: World) -> None:
 @pytest.mark.parametrize("worlds", [2])
 def test_instances_send_each_mail_once(make_world: Make, worlds: int) -> None:
     with Sink().running() as sink:
-        each = [sending_to(make_world, sink.port, smtp_timeout=5) for _ in range(worlds)]
+        each = [sending_to(make_world, sink.port) for _ in range(worlds)]
         names = [name for name in people.ACCOUNTS if name != "Root"]
         for name in names:
             ask(each[0], name)
@@ -102,19 +106,15 @@ def test_instances_send_each_mail_once(make_world: Make, worlds: int) -> None:
 def test_back_off(make_world: Make) -> None:
     world = sending_to(make_world, free_port())
     ask(world)
-    waits: list[int] = []
-    for tries in range(1, 8):
+    for tries, wait in enumerate((1_000, 5_000, 30_000, 120_000, 300_000, 300_000, 300_000), 1):
+        before = now(world)
         send(world)
-        mail = only(world)
-        assert (mail.state, mail.tries) == ("queued", tries)
-        waits += [row[0] for row in world.sql("SELECT next_try_at - queued_at FROM mails")]
-        elapsed = world.sql("SELECT MAX(next_try_at) FROM mails")[0][0] - mail.queued_at
-        assert elapsed >= BACK_OFF_MS[min(tries, len(BACK_OFF_MS)) - 1]
+        assert (only(world).state, only(world).tries) == ("queued", tries)
+        assert before + wait <= world.sql("SELECT next_try_at FROM mails")[0][0] <= now(world) + wait
+        world.sql("UPDATE mails SET next_try_at = next_try_at + 60000")  # however long we take from here on
         send(world)
         assert only(world).tries == tries  # not before its time
         make_due(world)
-    assert list(BACK_OFF_MS) == [1_000, 5_000, 30_000, 120_000, 300_000]
-    assert [round(wait / 1000) // 5 * 5 for wait in waits][2:] == [30, 120, 300, 300, 300]
 
 
 def test_every_try_sends_the_same_message(make_world: Make) -> None:
@@ -135,14 +135,13 @@ def test_every_try_sends_the_same_message(make_world: Make) -> None:
 def test_one_that_hangs_holds_up_nobody(make_world: Make) -> None:
     """Requests are answered and other mails leave while a conversation hangs."""
     with Rude({"RCPT": "hang"}).running() as rude:
-        world = sending_to(make_world, rude.port, smtp_timeout=3)
+        world = sending_to(make_world, rude.port)
         ask(world)
         sender, store = Sender(world.keeper.settings), world.keeper.store
 
         async def meanwhile() -> list[float]:
             hanging = asyncio.ensure_future(sender.send_due(store))
-            await asyncio.to_thread(rude.asked.wait, 10)
-            await asyncio.sleep(0.1)
+            await asyncio.to_thread(rude.hangs.wait, 60)
             rude.manners.clear()
             started = time.monotonic()
             assert (await world.send("GET", f"{USERS}/Bob/password/reset")).status == 200
@@ -150,40 +149,41 @@ def test_one_that_hangs_holds_up_nobody(make_world: Make) -> None:
             await sender.send_due(store)
             sent = time.monotonic() - started
             assert len(rude.received) == 1
+            rude.hang_up()
             await hanging
             return [answered, sent]
 
         answered, sent = world.run(meanwhile())
-    assert answered < 1
-    assert sent < 2
+    assert max(answered, sent) < 15  # half of what it takes to give up on the one that hangs
     assert sorted(mail.state for mail in listed(world)) == ["queued", "sent"]
 
 
 def test_a_stop_puts_back_what_hangs(make_world: Make) -> None:
     with Rude({"EHLO": "hang"}).running() as rude:
-        world = sending_to(make_world, rude.port, smtp_timeout=10)
+        world = sending_to(make_world, rude.port, smtp_timeout=60)
         ask(world)
 
         async def stopped() -> float:
             sending = asyncio.ensure_future(Sender(world.keeper.settings).send_due(world.keeper.store))
-            await asyncio.to_thread(rude.asked.wait, 10)
+            await asyncio.to_thread(rude.hangs.wait, 60)
             started = time.monotonic()
             sending.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await sending
             return time.monotonic() - started
 
-        assert world.run(stopped()) < 1.9
+        assert world.run(stopped()) < 30
     mail = only(world)
     assert (mail.state, mail.last_error) == ("queued", "This server was stopped meanwhile.")
 
 
 @ON_SQLITE
 @pytest.mark.parametrize("turns", [1, 3, 10, 100])
-def test_a_stop_lets_what_is_on_its_way_arrive(make_world: Make, turns: int) -> None:
+def test_a_stop_lets_what_is_on_its_way_arrive(make_world: Make, turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At whatever turn of the loop it comes: also when the mail is taken and we have not heard of it yet."""
+    monkeypatch.setattr(outbox, "STOP_SECONDS", 30)
     with Sink().running() as sink:
-        world = sending_to(make_world, sink.port, smtp_timeout=5)
+        world = sending_to(make_world, sink.port)
         ask(world)
 
         async def stopped() -> None:
@@ -202,7 +202,7 @@ def test_a_note_waits_for_a_database_that_is_away(make_world: Make, monkeypatch:
     """The server has taken the mail: only the note keeps it from being sent again."""
     monkeypatch.setattr(outbox, "LOOK_SECONDS", 0.01)
     with Sink().running() as sink:
-        world = sending_to(make_world, sink.port, smtp_timeout=5)
+        world = sending_to(make_world, sink.port)
         ask(world)
         store, write, failing = world.keeper.store, world.keeper.store.write, [3]
 
@@ -281,12 +281,12 @@ def test_a_code_that_ends_while_the_server_dawdles(make_world: Make) -> None:
 
 def test_conversations_end_with_the_code(make_world: Make) -> None:
     with Rude({"dot": "hang"}).running() as rude:
-        world = sending_to(make_world, rude.port, smtp_timeout=10)
+        world = sending_to(make_world, rude.port, smtp_timeout=60)
         ask(world)
         world.sql("UPDATE resets SET expires_at = expires_at - 30 * 60000 + 500")
         started = time.monotonic()
         send(world)
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 30
     assert only(world).state == "expired"
 
 
@@ -322,11 +322,11 @@ def test_an_address_that_is_none_is_refused_for_good(make_world: Make, address: 
 # --- a serving process ---------------------------------------------------------------------------------------------
 
 
-def arrived(sink: Sink, wanted: int = 1) -> bool:
-    deadline = time.monotonic() + 15
-    while len(sink.received) < wanted and time.monotonic() < deadline:
+def until_sent(world: World) -> None:
+    deadline = time.monotonic() + 60
+    while only(world).state != "sent":
+        assert time.monotonic() < deadline
         time.sleep(0.05)
-    return len(sink.received) == wanted
 
 
 def ask_server(server: Server, token: str) -> int:
@@ -339,7 +339,7 @@ def test_kill_9_between_queueing_and_sending(
 ) -> None:
     """The SMTP server is away at first and back after the restart: the mail arrives, once."""
     sink, world = Sink(), make_world()
-    server = Server(database, smtp_url=f"smtp://{HERE}:{sink.port}", mail_from=FROM, smtp_timeout=2)
+    server = Server(database, smtp_url=f"smtp://{HERE}:{sink.port}", mail_from=FROM, smtp_timeout=30)
     server.start()
     try:
         assert ask_server(server, world.tokens["Root"]) == 200
@@ -348,7 +348,7 @@ def test_kill_9_between_queueing_and_sending(
         make_due(world)
         with sink.running():
             server.start()
-            assert arrived(sink)
+            until_sent(world)
             time.sleep(1.5)
             assert server.stop() == 0
             assert len(sink.received) == 1
@@ -367,7 +367,7 @@ def test_kill_9_in_the_middle_of_a_conversation(database: str, make_world: Make)
         server = Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM)
         server.start()
         ask(world)
-        assert rude.asked.wait(15)
+        assert rude.asked.wait(60)
         server.kill()
         assert only(world).state == "sending"
         with Sink().running() as sink:
@@ -384,13 +384,13 @@ def test_kill_9_in_the_middle_of_a_conversation(database: str, make_world: Make)
 def test_a_hanging_smtp_server_does_not_delay_the_stop(database: str, make_world: Make) -> None:
     with (
         Rude({"EHLO": "hang"}).running() as rude,
-        Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM) as server,
+        Server(database, smtp_url=f"smtp://{HERE}:{rude.port}", mail_from=FROM, smtp_timeout=60) as server,
     ):
         assert ask_server(server, make_world().tokens["Root"]) == 200
-        assert rude.asked.wait(15)
+        assert rude.asked.wait(60)
         started = time.monotonic()
         assert server.stop() == 0
-        assert time.monotonic() - started < 5  # of which the conversation gets one
+        assert time.monotonic() - started < 15  # of which the conversation gets one
 
 
 # --- the settings, and what the doctor says -------------------------------------------------------------------------

@@ -58,11 +58,22 @@ def beside(host: str, url: str) -> str:
 
 
 def test_a_silent_server_costs_its_own_time_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(postgres, "CONNECT_SECONDS", 1.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts, and never says a word
-        first, *others = asyncio.run(look(beside(f"127.0.0.1:{silent.getsockname()[1]}", url), 3))
-    assert 0.5 <= first < 1.5
-    assert max(others) < 0.5
+        first, *_ = asyncio.run(look(beside(f"127.0.0.1:{silent.getsockname()[1]}", url), 3))
+        assert callers(silent) == 1
+    assert 1.5 <= first < 15
+
+
+def callers(listener: socket.socket) -> int:
+    """How many have come so far."""
+    listener.setblocking(False)
+    count = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            listener.accept()[0].close()
+            count += 1
+    return count
 
 
 def test_nobody_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,12 +108,13 @@ def test_a_server_that_falls_silent_holds_nobody_up_for_long(url: str) -> None:
         await asyncio.gather(*(clock.now(store) for _ in range(4)))
         way.swallow()
         began = time.monotonic()
-        while time.monotonic() - began < 30:
-            with contextlib.suppress(Away):
-                await clock.now(store)
-                break
+        async with asyncio.timeout(60):
+            while True:
+                with contextlib.suppress(Away):
+                    await clock.now(store)
+                    break
         await store.close()
         return time.monotonic() - began
 
     with Swallower(url) as way:
-        assert asyncio.run(through(way)) < 4 * postgres.CONNECT_SECONDS
+        assert asyncio.run(through(way)) < 20  # not for as long as a statement may take, which is 30
