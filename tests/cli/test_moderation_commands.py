@@ -55,8 +55,9 @@ def test_an_account_shows_it_without_a_reason_too(command: CommandLine, world: W
 @pytest.mark.parametrize("act", ["ban", "mute"])
 def test_a_reason_that_cannot_be_kept(command: CommandLine, act: str) -> None:
     """The same that the API takes."""
-    for reason, problem in (("a\nb", "cannot be stored"), ("\udc80", "cannot be stored"), ("x" * 256, "most 255")):
-        assert problem in command.refuses("users", act, "Ann", "--reason", reason)
+    for reason in ("a\nb", "\x9b31m", "\udc80"):
+        assert "cannot be stored" in command.refuses("users", act, "Ann", "--reason", reason)
+    assert "most 255" in command.refuses("users", act, "Ann", "--reason", "x" * 256)
     command.says("users", act, "Ann", "--reason", "x" * 255)
 
 

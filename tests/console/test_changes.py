@@ -1,6 +1,7 @@
 """The ledger as a page: filtered, paged, taken back, and as a file."""
 
 import asyncio
+import codecs
 import csv
 import io
 import json
@@ -91,6 +92,7 @@ def test_the_filter_takes_names_and_ids(world: World, root: Keeper, sought: str,
         ("user=Nobody", 404, "No user with name 'Nobody'."),
         ("item=Nothing", 400, "the name or the id of an item"),
         ("from=yesterday", 400, "must be a time"),
+        ("kind=item_given", 400, "did you mean items_given"),
         ("before=x", 400, "before"),
     ],
 )
@@ -191,6 +193,21 @@ def test_a_time_in_the_address_stays_in_the_filter(root: Keeper) -> None:
     assert (fields["from"], fields["to"]) == ("2026-01-31T18:00:00", "2999-01-31T18:00")
 
 
+def test_a_time_can_be_asked_for_as_it_is_shown(world: World, root: Keeper) -> None:
+    seq = give(world)
+    world.sql("UPDATE ledger SET at = 1000000000073 WHERE seq = $1", seq)
+    shown = "2001-09-09 01:46:40 UTC"
+    assert shown in root.page(f"{CHANGES}/{seq}").text
+    page = root.page(f"{CHANGES}?from={shown}&to={shown}".replace(" ", "+"))
+    assert numbers(page) == [seq]
+    fields = page.form(CHANGES).fields
+    assert (fields["from"], fields["to"]) == ("2001-09-09 01:46:40", "2001-09-09 01:46:40")  # a browser takes it
+    world.sql("UPDATE ledger SET at = 999999999999 WHERE seq <> $1", seq)
+    then = root.page(f"/console/players/{people.ANN.id}?at={shown}".replace(" ", "+"))
+    assert "Gold Coin Quantity 255" in then.text
+    assert f"As it was at {shown}" in then.text
+
+
 @pytest.mark.parametrize("number", ["0", "999999", "x", "-1", "9" * 30])
 def test_no_such_change(root: Keeper, number: str) -> None:
     assert root.get(f"{CHANGES}/{number}").status == 404
@@ -225,7 +242,8 @@ def test_the_same_changes_as_a_table(world: World, root: Keeper, monkeypatch: py
     answer = root.get(root.page(f"{CHANGES}?player=Ann&reason=1").links["CSV"])
     assert answer.headers["content-disposition"] == 'attachment; filename="changes.csv"'
     assert answer.headers["content-type"].startswith("text/csv")
-    head, *rows = csv.reader(io.StringIO(answer.raw.decode()))
+    assert answer.raw.count(codecs.BOM_UTF8) == 1  # else spreadsheets take it for their own code page
+    head, *rows = csv.reader(io.StringIO(answer.raw.decode("utf-8-sig")))
     assert head[0] == "Seq"
     assert [int(row[0]) for row in rows] == made[::-1]
     assert all("'=1+1" in row for row in rows)
@@ -293,8 +311,13 @@ def test_others_are_served_while_a_file_is_made(world: World, root: Keeper, monk
     assert world.run(turns()) >= changes.PIECES
 
 
-def test_a_file_of_another_kind_is_refused(root: Keeper) -> None:
-    assert root.get(f"{CHANGES}/file?format=xml").status == 400
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("", 400), ("format=xml", 400), ("format=csv&from=yesterday", 400), ("format=json&player=Nobody", 404)],
+)
+def test_from_a_file_that_is_refused_back_is_to_the_changes(root: Keeper, query: str, status: int) -> None:
+    answer = root.get(f"{CHANGES}/file?{query}")
+    assert (answer.status, Page(answer.raw.decode()).links["Back"]) == (status, CHANGES)
 
 
 def kinds() -> Iterator[str]:

@@ -340,6 +340,7 @@ def test_who_was_erased_has_no_name_left(root: Keeper, world: World) -> None:
     page = root.page(ANN)
     assert "(erased) deleted" in page.text
     assert "Ann" not in page.text
+    assert paths(page) == set()  # nothing of it can be taken back
 
 
 @pytest.mark.parametrize("key", ["Nobody", people.NOBODY_ID, "%3Cb%3E"])

@@ -1,5 +1,7 @@
 """What is said before something is done: what it comes to, and nothing that stays as it is."""
 
+import re
+
 from keepers import Keeper
 
 import people
@@ -54,3 +56,26 @@ def test_as_many_with_other_buffs_are_others(world: World, root: Keeper) -> None
         put_player(world, people.BOB.id, {"Items": [{**stack(7, people.SWORD.id, 1), "StatBuffs": buffs}]})
     told = f"Inventory, slot 7 1 {MANY} Sword 1 {MANY} Sword, changed"
     assert told in root.page(f"/console/changes/{world.ledger()[-1].seq}").text
+
+
+def test_a_bag_that_will_be_made_has_no_id_yet(world: World, root: Keeper) -> None:
+    give = f"/api/v1/players/{people.ANN.id}/items/give"
+    one, two = (root.preview("POST", give, {"itemid": people.POUCH.id, "quantity": count}) for count in (1, 2))
+    assert re.findall(r"A new bag(?: \(\d\))?", one.raw.decode()) == ["A new bag"]
+    assert re.findall(r"A new bag(?: \(\d\))?", two.raw.decode()) == ["A new bag (1)", "A new bag (2)"]
+    assert ">Bag " not in one.raw.decode() + two.raw.decode()
+    assert root.confirm(one, "a gift").status == 303
+    assert ">Bag " in root.get(f"/console/changes/{world.ledger()[-1].seq}").raw.decode()
+
+
+def test_a_bag_that_comes_back_keeps_its_id(world: World, root: Keeper) -> None:
+    assert root.act("DELETE", f"/api/v1/players/{people.ANN.id}").status == 303
+    shown = undone(root, world).raw.decode()
+    assert f">Bag {people.ANNS_POUCH[:8]}<" in shown
+    assert "A new bag" not in shown
+
+
+def test_nor_has_it_one_in_a_dry_run_of_the_explorer(root: Keeper) -> None:
+    sent = {"path.lookupKey": "Ann", "body.itemid": people.POUCH.id, "body.quantity": "1"}
+    shown = root.post("/console/explorer/run", {"operation": "POST /api/v1/players/[lookupKey]/items/give", **sent})
+    assert (shown.status, "A new bag" in shown.raw.decode()) == (200, True), shown.raw

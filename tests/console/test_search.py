@@ -69,6 +69,24 @@ def test_the_only_exact_one_is_opened(root: Keeper, text: str, place: str) -> No
     assert (answer.status, answer.headers.get("location")) == (303, f"/console/{place}")
 
 
+def test_what_is_deleted_leads_to_what_is_left_of_it(
+    world: World, root: Keeper, keeper: Callable[[str], Keeper]
+) -> None:
+    assert world.call("DELETE", "/api/v1/players/Bob").status == 200
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    ann = people.USER_IDS["Ann"]
+    for each, place, said in (
+        (people.BOB.id, f"players/{people.BOB.id}", "This character is deleted."),
+        (people.ANN.id, f"players/{people.ANN.id}", "This character is deleted."),
+        (ann, f"changes?user={ann}", "user deleted"),
+    ):
+        assert root.get(f"/console/search?q={each}").headers["location"] == f"/console/{place}"
+        assert said in root.page(f"/console/{place}").text
+    [found] = suggested(root, people.BOB.id)["Characters"]
+    assert (found["name"], found["detail"]) == ("Bob", "deleted")
+    assert "Nothing is called so" in keeper("Shop").page(f"/console/search?q={ann}").text
+
+
 @pytest.mark.parametrize("text", ["fireb", "ireball"])
 def test_so_is_the_only_one_that_is_found(root: Keeper, text: str) -> None:
     answer = root.get(f"/console/search?q={text}")

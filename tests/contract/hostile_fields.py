@@ -24,8 +24,10 @@ from bad_values import (
 )
 from good_requests import BY_HANDLER, Example
 from hostile import JSON, SWORD, Hostile
+from msgspec import Struct
 
 import people
+from gamekeeper.http.bodies import optional_names
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,22 @@ class Place:
     def example(self) -> Example:
         return BY_HANDLER[self.handler]
 
+    def bad(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        """Those that will not do here: null is as good as nothing where nothing is needed."""
+        shape = self.example.route.takes
+        optional = shape is not None and issubclass(shape, Struct) and self.name in optional_names(shape)
+        unneeded = {"null"} if optional and self.around == "%s" else set[str]()
+        return {about: value for about, value in values.items() if about not in unneeded}
+
     def holding(self, value: str) -> bytes:
         rest = {name: each for name, each in self.example.fields.items() if name != self.name}
         text = json.dumps(rest)
         whole = f'"{self.name}": {self.around % value}'
         return (text[:-1] + (", " if rest else "") + whole + "}").encode("utf-8", "surrogatepass")
+
+
+def _but_null(values: Mapping[str, str]) -> Mapping[str, str]:
+    return {about: value for about, value in values.items() if about != "null"}
 
 
 # --- the places they stand in ----------------------------------------------------------------------------------------
@@ -89,6 +102,7 @@ GUIDS = [
     Place("link.left", "Players", "[%s]"),
     Place("link.put_player", "UserId"),
     Place("link.put_player", "ClassId"),
+    Place("link.put_player", "Items", '[{"Slot": 1, "ItemId": %s, "Quantity": 1}]'),
     Place("link.put_player", "Spells", '[{"Slot": 1, "SpellId": %s}]'),
     Place("link.put_player", "Variables", '[{"VariableId": %s, "Value": 1}]'),
 ]
@@ -127,14 +141,14 @@ def _put(group: str, place: Place, about: str, value: str, **more: object) -> Ho
 
 def numbers() -> Iterator[Hostile]:
     for place, bad in INTEGERS:
-        for about, value in bad.items():
+        for about, value in place.bad(bad).items():
             unreadable = about in {"NaN", "Infinity", "minus Infinity"}  # not JSON: no field to name
             yield _put("numbers", place, about, value, names="JSON" if unreadable else place.name)
 
 
 def booleans() -> Iterator[Hostile]:
     for place in BOOLEANS:
-        yield from (_put("booleans", place, about, value) for about, value in NEVER_A_BOOLEAN.items())
+        yield from (_put("booleans", place, about, value) for about, value in place.bad(NEVER_A_BOOLEAN).items())
     wrong = Place("variables.assign", "value")
     for about in ("true", "false", '"True"'):
         yield _put("booleans", wrong, about, about, names=people.KILLS.id)
@@ -142,7 +156,7 @@ def booleans() -> Iterator[Hostile]:
 
 def guids() -> Iterator[Hostile]:
     for place in GUIDS:
-        for about, value in NEVER_A_GUID.items():
+        for about, value in place.bad(NEVER_A_GUID).items():
             yield _put("guids", place, about, value)
     for handler in ("items.give", "items.take", "spells.teach", "spells.forget"):
         place = next(each for each in GUIDS if each.handler == handler)
@@ -160,15 +174,17 @@ def texts() -> Iterator[Hostile]:
         yield _put(
             "texts", Place("users.register", "username"), about, value, names="reserved" if reserved else "username"
         )
-        if about != "a guid":
+        if about not in {"a guid", "null"}:
             yield _put(
                 "texts", Place("link.put_player", "Name"), about, value, names="reserved" if reserved else "Name"
             )
     for place in EMAILS:
         yield from (_put("texts", place, about, value) for about, value in NEVER_AN_EMAIL.items())
     for name in ("Sprite", "Face"):
-        for about, value in {**NEVER_A_TEXT, "256 characters": text("x" * 256)}.items():
+        for about, value in {**_but_null(NEVER_A_TEXT), "256 characters": text("x" * 256)}.items():
             yield _put("texts", Place("link.put_player", name), about, value)
+    for place in (Place("moderation.mute", "reason"), Place("moderation.kick", "moderator")):
+        yield _put("texts", place, "C1 control", text("a\x9b31mb"))
     for about, value in {
         "number": "5",
         "a day": '"2026-01-31"',
@@ -200,9 +216,9 @@ def passwords() -> Iterator[Hostile]:
 def catalogue() -> Iterator[Hostile]:
     entry = f'[{{"Id": "{SWORD}", "Name": "Sword", "Stackable": false, "%s": %s}}]'
     fields = {
-        "MaxStack": {about: value for about, value in NEVER_POSITIVE.items() if about != "null"},
-        "BagSlots": {**NEVER_NATURAL, "1001": "1001"},
-        "Icon": {**{about: value for about, value in NEVER_A_TEXT.items() if about != "null"}, "long": text("x" * 256)},
+        "MaxStack": _but_null(NEVER_POSITIVE),
+        "BagSlots": {**_but_null(NEVER_NATURAL), "1001": "1001"},
+        "Icon": {**_but_null(NEVER_A_TEXT), "long": text("x" * 256)},
     }
     for name, bad in fields.items():
         for about, value in bad.items():

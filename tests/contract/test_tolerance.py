@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 
 import pytest
 from good_requests import EXAMPLES, UNKNOWN_KEYS, Example, handler_of, path_of, tried
+from msgspec import Struct
 from sockets import ANSWER_SECONDS, Served, request, served
 
 from gamekeeper.http import wire
+from gamekeeper.http.bodies import optional_names
 from gamekeeper.http.routes import NOBODY, ROUTES
 from world import SENT, Answer, World
 
@@ -102,7 +104,50 @@ def test_an_empty_array_where_nothing_is_needed(unchanged: World, content_type: 
     assert faults(unchanged, unneeded + optional, empty_array) == {}
 
 
+def unsent(example: Example) -> frozenset[str]:
+    """The fields that its body could have, and of which null says nothing."""
+    shape = example.route.takes
+    assert shape is not None
+    assert issubclass(shape, Struct)
+    return optional_names(shape) - example.fields.keys()
+
+
+def test_null_where_nothing_is_needed(unchanged: World) -> None:
+    def nulls(example: Example) -> Varied:
+        return {"body": {**example.fields, **dict.fromkeys(unsent(example))}}
+
+    lacking = [each for each in BODIED if unsent(each)]
+    assert {"players.legacy_by_name", "powers.change", "tokens.log_in", "link.put_player"} <= {
+        handler_of(each.route) for each in lacking
+    }
+    assert faults(unchanged, lacking, nulls) == {}
+
+
+def test_nothing_in_a_field_of_a_form_where_nothing_is_needed(unchanged: World) -> None:
+    def blanks(example: Example) -> Varied:
+        fields = {name: as_text(value) for name, value in example.fields.items()}
+        return {"body": None, "form": fields | dict.fromkeys(unsent(example), "")}
+
+    lacking = [each for each in OF_CLIENTS if unsent(each)]
+    assert {"players.legacy_by_name", "powers.change"} <= {handler_of(each.route) for each in lacking}
+    assert faults(unchanged, lacking, blanks) == {}
+
+
 # --- paths and headers --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("written", [str.upper, str.title])
+def test_paths_in_any_case_but_for_what_is_filled_in(unchanged: World, written: Callable[[str], str]) -> None:
+    def rewritten(example: Example) -> Varied:
+        path, mark, query = tried(example).partition("?")
+        steps = zip(example.route.path.split("/"), path.split("/"), strict=True)
+        other = "/".join(filled if step.startswith("[") else written(filled) for step, filled in steps)
+        assert other != path
+        return {"path": f"{other}{mark}{query}"}
+
+    api = [each for each in EXAMPLES if each.path.startswith("/api/")]
+    assert len(api) >= len(EXAMPLES) - 2
+    assert faults(unchanged, api, rewritten) == {}
 
 
 def test_a_slash_at_the_end(unchanged: World) -> None:

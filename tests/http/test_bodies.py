@@ -17,6 +17,7 @@ GIVE = "/api/v1/players/Bob/items/give"  # a guid, an integer, a boolean
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 LIMIT = 65_536
 OK = b'{"new":"ann@new.test"}'
+BOM = b"\xef\xbb\xbf"
 COINS: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 1}
 
 
@@ -41,7 +42,10 @@ def padded(size: int) -> bytes:
         (OK, labelled(FORM)),  # curl -d
         (b" \r\n\t" + OK, labelled(FORM)),
         (OK, {}),
-        (b"\xef\xbb\xbf" + OK, labelled(JSON)),
+        (BOM + OK, labelled(JSON)),
+        (BOM + OK, labelled(FORM)),
+        (BOM + b" \n" + OK, {}),
+        (BOM + b"new=ann%40new.test", labelled(FORM)),
         (b"new=ann%40new.test", labelled(FORM)),
         (b"NEW=ann%40new.test&other=1", labelled(f"{FORM}; charset=UTF-8")),
         (b'{"NEW":"ann@new.test"}', labelled(JSON)),
@@ -116,6 +120,31 @@ def test_what_is_not_json(world: World) -> None:
     assert everything(world) == before
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"new=j%F6rg%40new.test",
+        b"new=j\xf6rg%40new.test",
+        b"new=j%ED%A0%80rg%40new.test",
+        b"new=ann%40new.test&gr%F6%DFe=1",
+        b"new=ann%40new.test&other=\xff",
+    ],
+)
+@pytest.mark.parametrize("charset", ["", "; charset=iso-8859-1"])
+def test_a_form_that_is_not_utf_8(world: World, raw: bytes, charset: str) -> None:
+    before = everything(world)
+    answer = world.call("POST", EMAIL, raw=raw, headers=labelled(FORM + charset))
+    refused(answer, 400, "malformed_body", "The form is not UTF-8. Encode its text as UTF-8 and send it again.")
+    assert everything(world) == before
+
+
+def test_a_form_in_utf_8_keeps_every_letter(world: World) -> None:
+    for raw in (b"reason=gr%C3%B6%C3%9Fe", b"reason=gr\xc3\xb6\xc3\x9fe", BOM + b"reason=gr%C3%B6%C3%9Fe"):
+        assert world.call("POST", f"{USERS}/Ann/admin/mute", raw=raw, headers=labelled(FORM)).status == 200
+        assert world.get(f"{USERS}/Ann").json["MuteReason"] == "größe"
+        assert world.post(f"{USERS}/Ann/admin/unmute", {}).status == 200
+
+
 @pytest.mark.parametrize("raw", [b"null", b"true", b"7", b'"text"', b"[1]", b"[[]]", b'[{"new":"a@b.test"}]'])
 def test_what_is_no_object(world: World, raw: bytes) -> None:
     answer = world.call("POST", EMAIL, raw=raw, headers=labelled(JSON))
@@ -169,6 +198,22 @@ def test_a_form_has_only_strings(world: World) -> None:
     assert world.call("POST", GIVE, form=form).json["quantity"]["total"] == 2
 
 
+def test_null_is_left_out_where_a_field_may_be(world: World) -> None:
+    answer = world.post(GIVE, {**COINS, "bankoverflow": None, "more": None})
+    assert (answer.status, answer.json["quantity"]) == (200, {"total": 1, "bank": 0, "inventory": 1})
+    for path in (USERS, "/api/v1/players", "/api/v1/players/online"):
+        plain = world.post(path, {}).raw
+        assert world.post(path, {"page": None, "Count": None}).raw == plain
+        assert world.call("POST", path, form={"page": "", "Count": ""}).raw == plain
+        refused(world.post(path, {"count": ""}), 400, "bad_field")
+    refused(world.call("POST", GIVE, form={"itemid": people.COIN.id, "quantity": ""}), 400, "bad_field")
+
+
+def test_of_two_names_of_a_field_the_one_that_says_something_counts(world: World) -> None:
+    answer = world.post("/api/keeper/v1/users/Ann/powers", {"usersQuery": None, "users.query": True, "ban": None})
+    assert (answer.status, answer.json["UsersQuery"], answer.json["Ban"]) == (200, True, False)
+
+
 WRONG_VALUES: Mapping[str, list[Any]] = {
     "quantity": [
         0,
@@ -190,7 +235,7 @@ WRONG_VALUES: Mapping[str, list[Any]] = {
         True,
         None,
     ],
-    "bankoverflow": [1, 0, "1", "yes", "", None, 1.0, [True]],
+    "bankoverflow": [1, 0, "1", "yes", "", 1.0, [True]],
     "itemid": [7, "", "nonsense", None, "0" * 31, "urn:uuid:" + people.COIN.id, "０" * 32, [people.COIN.id], True],  # noqa: RUF001 - full-width digits on purpose
 }
 
@@ -212,7 +257,12 @@ def test_huge_numbers(world: World, number: str) -> None:
 
 
 def test_text_that_cannot_be_stored(world: World) -> None:
-    for raw in (b'{"new":"a\\u0000@new.test"}', b'{"new":"\\ud800@new.test"}', b'{"new":"a\\u007f@new.test"}'):
+    for raw in (
+        b'{"new":"a\\u0000@new.test"}',
+        b'{"new":"\\ud800@new.test"}',
+        b'{"new":"a\\u007f@new.test"}',
+        b'{"new":"\\u009b@new.test"}',
+    ):
         answer = world.call("POST", EMAIL, raw=raw, headers=labelled(JSON))
         refused(answer, 400, "bad_field", "The field 'new' has characters that cannot be stored.")
 

@@ -54,6 +54,30 @@ def test_whatever_has_an_id(world: World) -> None:
     assert ids(world, people.NOBODY_ID) == ids(world, "999999") == ids(world, "9" * 60) == []
 
 
+def test_what_is_deleted_is_found_by_its_id(world: World) -> None:
+    assert world.call("DELETE", "/api/v1/players/Bob").status == 200
+    told = {"Kind": "player", "Id": BOB.id, "Name": "Bob", "Detail": "deleted", "Match": "id"}
+    for typed in (BOB.id, BOB.id.upper(), BOB.id.replace("-", "")):
+        for by in ("Root", "Shop"):
+            assert world.get(f"{SEARCH}?q={typed}", by=by).json["Found"] == [told]
+    assert found(world, "Bob") == [("user", "Bob", "exact")]  # by its id alone
+    assert found(world, BOB.id[:-1]) == []
+    deletion = world.ledger()[-1].seq
+    assert world.post(f"/api/keeper/v1/changes/{deletion}/undo").status == 200
+    assert [each["Detail"] for each in world.get(f"{SEARCH}?q={BOB.id}").json["Found"]] == [BOB.id]  # there again
+
+
+def test_who_was_erased_is_found_by_id_without_a_name(world: World) -> None:
+    """Their rows stay, by their ids; accounts are for those who may see them."""
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    for kind, each in (("player", ANN.id), ("user", USER_IDS["Ann"])):
+        told = {"Kind": kind, "Id": each, "Name": each, "Detail": "deleted", "Match": "id"}
+        for by in ("Root", "Clerk", "Shop"):
+            seen = [] if (kind, by) == ("user", "Shop") else [told]
+            assert world.get(f"{SEARCH}?q={each}", by=by).json["Found"] == seen
+    assert found(world, "ann@example.test", by="Clerk") == []
+
+
 def test_names_the_best_match_first(world: World) -> None:
     people_called(world, "Annabel", "Anna", "Joanna", "Hanna")
     assert found(world, "ANN")[:2] == [("player", "Ann", "exact"), ("user", "Ann", "exact")]

@@ -1,15 +1,19 @@
 """The game link: who may, and what it takes."""
 
+import asyncio
+import itertools
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 import people
 from expectations import everything, refused
 from game_server import LINK, heartbeat, put_catalogue
+from gamekeeper.http import bodies
 from people import BOB
-from reports import NEW
+from reports import NEW, record
 from world import World
 
 CALLS: Sequence[tuple[str, str, object]] = (
@@ -45,6 +49,76 @@ def test_the_link_speaks_json_only(world: World, subtests: pytest.Subtests) -> N
                 answer = world.call(method, path, raw=json.dumps(body).encode(), headers=text)
                 refused(answer, 415, "unsupported_media_type")
     assert everything(world) == before
+
+
+ENTRY = {"Id": people.COIN.id, "Name": "Coin", "Stackable": True}
+REPORT = f"{LINK}/players/{BOB.id}"
+CATALOGUE = f"{LINK}/catalogue/items"
+
+
+LARGE: Sequence[tuple[str, bytes]] = (
+    (CATALOGUE, b"[" + b"[]," * 100_000 + b"7]"),
+    (CATALOGUE, json.dumps([ENTRY] * 4000).encode()),
+    (REPORT, b'{"pad":[' + b"[]," * 100_000 + b'[]],"Level":0}'),
+    (REPORT, b'{"pad":' + b"[" * 300_000),
+)
+
+
+def test_a_large_body_holds_nobody_up(world: World, subtests: pytest.Subtests) -> None:
+    """Each is refused for what is in it: there is nothing else to wait for."""
+    for path, body in LARGE:
+        with subtests.test(repr(body[:20])):
+            assert len(body) > bodies.LARGE
+            assert world.run(turns_during(world, path, body)) > 0
+            assert world.run(turns_during(world, path, b"{")) == 0
+
+
+def test_a_large_body_is_read_like_any_other(world: World) -> None:
+    was = record(world, "Bob")
+    answer = world.call("PUT", REPORT, raw=b'{"X":7,"pad":[' + b"[]," * 100_000 + b"[]]}")
+    assert (answer.status, answer.json) == (200, was | {"X": 7})
+
+
+def test_who_goes_away_while_a_large_body_is_read_changed_nothing(world: World) -> None:
+    async def given_up() -> None:
+        asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"pad":[' + b"[]," * 100_000 + b"[]]}"))
+        await asyncio.sleep(0)  # who asks is known already: this is as far as it goes without waiting
+        assert (asked.done(), world.asgi.admission.taken) == (False, 1)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+
+    record(world, "Bob")
+    before = everything(world)
+    world.run(given_up())
+    assert everything(world) == before
+    assert world.asgi.admission.taken == 0
+
+
+async def turns_during(world: World, path: str, body: bytes) -> int:
+    """How often another task had its turn between the body's last byte and the answer's first."""
+    turns, marks, sent = itertools.count(), list[int](), list[Any]()
+
+    async def others() -> None:
+        while True:
+            next(turns)
+            await asyncio.sleep(0)
+
+    async def receive() -> Any:
+        marks.append(next(turns))
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        marks.append(next(turns))
+        sent.append(message)
+
+    headers = [(b"authorization", f"Bearer {world.tokens['Root']}".encode()), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "PUT", "raw_path": path.encode(), "path": path, "query_string": b"dryRun=true"}
+    other = asyncio.create_task(others())
+    await world.asgi({**scope, "headers": headers, "client": None}, receive, send)
+    other.cancel()
+    assert sent[0]["status"] == 400, sent
+    return marks[1] - marks[0] - 1
 
 
 def test_a_body_on_the_link_may_be_large(world: World) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from expectations import everything, refused
-from game_server import newcomer, put_player, stack
+from game_server import newcomer, put_catalogue, put_player, stack
 from gamekeeper.game.lookup import ZERO
+from gamekeeper.http.bodies import optional_names
+from gamekeeper.http.wire import PutPlayer
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL
 from reports import FIELDS, STRANGE, bag, inventory, record
 from world import World
@@ -28,6 +30,23 @@ def test_every_field_of_a_record_can_be_changed(world: World) -> None:
     fields = {name: value for name, value in FIELDS.items() if name != "UserId"}
     put_player(world, ANN.id, fields | {"LastOnline": None})
     assert {name: value for name, value in record(world, "Newt").items() if name in fields} == fields
+
+
+def test_null_leaves_alone_what_it_stands_for(world: World) -> None:
+    before = everything(world)
+    assert put_player(world, ANN.id, dict.fromkeys(optional_names(PutPlayer))).status == 200
+    assert everything(world) == before
+    for slot in ({"Slot": 0, "ItemId": COIN.id, "Quantity": None}, {"Slot": 0, "ItemId": None, "Quantity": 5}):
+        refused(put_player(world, ANN.id, {"Items": [slot]}), 400, "bad_field")
+    assert everything(world) == before
+
+
+def test_texts_of_a_game_that_took_one_encoding_for_another(world: World) -> None:
+    answer = put_player(world, ANN.id, {"Sprite": "mage\x92s.png", "Face": "\x85.png"})
+    assert (answer.json["Sprite"], answer.json["Face"]) == ("mage\x92s.png", "\x85.png")
+    entry = {"Id": STRANGE, "Name": "Dragon\x92s Tooth", "Stackable": True, "Icon": "tooth\x92.png"}
+    assert put_catalogue(world, "items", [entry]).json == {"Count": 1}
+    assert world.get(f"/api/v1/gameobjects/item/{STRANGE}").json["Name"] == entry["Name"]
 
 
 def test_just_the_given_slots_spells_and_variables_are_set(world: World) -> None:

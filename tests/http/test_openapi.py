@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import openapi_spec_validator
+from msgspec import Struct
 
 from described import DOCUMENT, JSON, OPERATIONS, RAW, Operation, each_operation, faults, response_of
 from gamekeeper.demo import characters
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import errors, failures, samples
+from gamekeeper.http import errors, failures, samples, wire
+from gamekeeper.http.bodies import optional_names
 from gamekeeper.http.caller import POWERS
 from gamekeeper.http.routes import NOBODY, ROUTES, WRITE
 
@@ -82,6 +84,19 @@ def test_examples_fit_their_own_schemas(operation: Operation) -> None:
             values += [part["example"]] if "example" in part else []
             assert values or "string" in part["schema"].values()
             assert [faults(part["schema"], value) for value in values if faults(part["schema"], value)] == []
+
+
+@each_operation
+def test_null_and_the_empty_field_of_a_form_are_described_where_they_are_taken(operation: Operation) -> None:
+    shape = operation.route.takes
+    if shape is None or not issubclass(shape, Struct) or shape is wire.LogIn:  # what a log-in needs is said otherwise
+        return
+    optional = optional_names(shape)
+    for kind, each in operation.about["requestBody"]["content"].items():
+        nothing = None if kind == JSON else ""
+        assert faults(each["schema"], each["example"] | dict.fromkeys(optional, nothing)) == []
+        for field in set(shape.__struct_fields__) & {"duration", "quantity"}:
+            assert faults(each["schema"], each["example"] | {field: nothing})
 
 
 def test_examples_are_of_the_demo() -> None:

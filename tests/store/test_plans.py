@@ -249,7 +249,8 @@ def test_no_search_for_everything_grows_with_the_game(world: World, monkeypatch:
     somebody = numbered_name(7)
     slipped = somebody[1] + somebody[0] + somebody[2:]
     texts = (somebody, slipped, "bab", "example", "zzzzzzz", "ba", "e", "17", numbered_id("player", 7))
-    _none_grows(world, [partial(finder.find, text=text, most=20, accounts=True) for text in texts])
+    find = partial(finder.find, most=20, spelling=world.keeper.changes.spelling, accounts=True)
+    _none_grows(world, [partial(find, text=text) for text in texts])
 
 
 def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,6 +297,8 @@ def test_those_with_few_changes_are_found_beside_one_who_has_nearly_all(world: W
         partial(ledger_rows.right_before, player_id=few, before=NEVER, window=40),
         partial(ledger_rows.following, player_id=few, after=0, but=()),
         partial(ledger_rows.back, player_id=few, before=NEVER, since=0, limit=40),
+        *(partial(ledger_rows.erased, player_ids=[each]) for each in (few, USER_IDS["Shop"])),
+        *(partial(finder_rows.deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
     ]
     _none_grows(world, looks)
 

@@ -11,7 +11,8 @@ import httpx
 
 from gamekeeper import __version__
 from gamekeeper.client.call import Batch, Call
-from gamekeeper.client.exchange import Answer, Flow, NoAnswer, Patience, Renew, Send, Session, Wait, exchange
+from gamekeeper.client.errors import GamekeeperError
+from gamekeeper.client.exchange import Answer, Flow, NoAnswer, Outcome, Patience, Renew, Send, Session, Wait, exchange
 from gamekeeper.client.operations import Operations
 
 T = TypeVar("T")
@@ -95,7 +96,7 @@ class Client(_Connection):
             following = batch.then
 
     def _run(self, flow: Flow[T]) -> T:
-        outcome: Answer | NoAnswer | None = None
+        outcome: Outcome = None
         while True:
             try:
                 step = flow.send(outcome)
@@ -103,18 +104,21 @@ class Client(_Connection):
                 return done.value
             outcome = self._do(step)
 
-    def _do(self, step: Send | Wait | Renew) -> Answer | NoAnswer | None:
+    def _do(self, step: Send | Wait | Renew) -> Outcome:
         match step:
             case Send():
                 try:
                     return _answer(self._http.send(self._request(self._http, step)))
-                except httpx.TransportError as problem:
+                except httpx.RequestError as problem:
                     return NoAnswer(problem, isinstance(problem, HOPELESS))
             case Wait():
                 time.sleep(step.seconds)
             case Renew():
-                with self._renewing:
-                    self._run(self._session.renew(step.stale, self._patience))
+                try:
+                    with self._renewing:
+                        self._run(self._session.renew(step.stale))
+                except GamekeeperError as problem:
+                    return problem
         return None
 
 
@@ -154,7 +158,7 @@ class AsyncClient(_Connection):
             following = batch.then
 
     async def _run(self, flow: Flow[T]) -> T:
-        outcome: Answer | NoAnswer | None = None
+        outcome: Outcome = None
         while True:
             try:
                 step = flow.send(outcome)
@@ -162,18 +166,21 @@ class AsyncClient(_Connection):
                 return done.value
             outcome = await self._do(step)
 
-    async def _do(self, step: Send | Wait | Renew) -> Answer | NoAnswer | None:
+    async def _do(self, step: Send | Wait | Renew) -> Outcome:
         match step:
             case Send():
                 try:
                     return _answer(await self._http.send(self._request(self._http, step)))
-                except httpx.TransportError as problem:
+                except httpx.RequestError as problem:
                     return NoAnswer(problem, isinstance(problem, HOPELESS))
             case Wait():
                 await asyncio.sleep(step.seconds)
             case Renew():
-                async with self._renewing:
-                    await self._run(self._session.renew(step.stale, self._patience))
+                try:
+                    async with self._renewing:
+                        await self._run(self._session.renew(step.stale))
+                except GamekeeperError as problem:
+                    return problem
         return None
 
 

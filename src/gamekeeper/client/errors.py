@@ -1,7 +1,7 @@
 """Everything that can go wrong, as one tree: catch as much or as little of it as you need.
 
-GamekeeperError
-├── Unreachable              no answer, after all retries; `idempotency_key` repeats the call safely later
+GamekeeperError              `idempotency_key` of a write repeats it safely later, and tells what became of it
+├── Unreachable              no answer, after all retries
 ├── NotUnderstood            an answer of another shape than this version of the client knows
 └── Refused                  an answer that says no: `status`, `code`, `message`, `request_id`, `retry_after`
     ├── Malformed            the request itself is wrong
@@ -58,13 +58,15 @@ from gamekeeper.client.shapes import Change, Error
 class GamekeeperError(Exception):
     """Something went wrong between this program and Gamekeeper."""
 
+    idempotency_key: str | None = None  # of the write that it ended
+
 
 class Unreachable(GamekeeperError):
     """No answer came. Whether a write was carried out is open until it is repeated with its key."""
 
-    def __init__(self, message: str, idempotency_key: str | None) -> None:
+    def __init__(self, message: str, *, hopeless: bool) -> None:
         super().__init__(message)
-        self.idempotency_key = idempotency_key
+        self.hopeless = hopeless  # it would fail the same way again
 
 
 class NotUnderstood(GamekeeperError):
@@ -223,7 +225,7 @@ def refused(status: int, body: bytes, retry_after: str | None) -> Refused:
     """An answer that is not ours, such as a proxy's, is as good a no."""
     try:
         error = msgspec.json.decode(body, type=Error)
-    except msgspec.DecodeError:
+    except (ValueError, RecursionError):  # not only msgspec.DecodeError: wrong UTF-8, too deep
         error = Error(f"The server answered with status {status}.")
     seconds = float(retry_after) if retry_after and re.fullmatch("[0-9]{1,9}", retry_after) else None
     return kind_of(status, error.code)(status, error, seconds)

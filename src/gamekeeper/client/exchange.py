@@ -2,6 +2,9 @@
 
 A flow is a generator. It yields what it wants done (`Send`, `Wait`, `Renew`) and is told how it went; the clients only
 do the doing, one by blocking and one by awaiting.
+
+A token that cannot be had is a failed attempt of the call that needs it: its patience holds for both, its error has its
+key, and nobody else waits for a token while it pauses.
 """
 
 import random
@@ -9,8 +12,6 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
-
-import msgspec
 
 from gamekeeper.client import tokens
 from gamekeeper.client.call import Call
@@ -69,7 +70,8 @@ class NoAnswer:
     hopeless: bool  # it would fail the same way again
 
 
-Flow = Generator[Send | Wait | Renew, Answer | NoAnswer | None, T]
+Outcome = Answer | NoAnswer | GamekeeperError | None  # the error: of a Renew that failed
+Flow = Generator[Send | Wait | Renew, Outcome, T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +81,18 @@ class Patience:
     retries: int = 6
     first: float = 0.1
     longest: float = 5.0
-    longest_retry_after: float = 30.0  # a server that wants more is told on to the caller
+    longest_retry_after: float = 30.0  # a server that wants more is told on to the caller; `follow` waits so long
 
     def pause(self, problem: GamekeeperError, attempt: int, *, endless: bool) -> float | None:
         """Seconds until the next attempt; None: there is none."""
-        if not isinstance(problem, WORTH_REPEATING) or (attempt >= self.retries and not endless):
+        hopeless = isinstance(problem, Unreachable) and problem.hopeless
+        if hopeless or not isinstance(problem, WORTH_REPEATING) or (attempt >= self.retries and not endless):
             return None
-        asked = problem.retry_after if isinstance(problem, Refused) else None
-        if asked is not None:
-            return asked if asked <= self.longest_retry_after or endless else None
-        return min(self.longest, self.first * 2 ** min(attempt, 16)) * random.uniform(0.5, 1)  # noqa: S311 - spreads the callers, hides nothing
+        asked = (problem.retry_after if isinstance(problem, Refused) else None) or 0.0
+        if asked > self.longest_retry_after and not endless:
+            return None
+        own = min(self.longest, self.first * 2 ** min(attempt, 16)) * random.uniform(0.5, 1)  # noqa: S311 - spreads the callers, hides nothing
+        return max(own, min(asked, self.longest_retry_after))
 
 
 class Session:
@@ -112,18 +116,18 @@ class Session:
     def stale(self) -> bool:
         return time.monotonic() >= self._renew_at
 
-    def renew(self, stale: str | None, patience: Patience) -> Flow[None]:
+    def renew(self, stale: str | None) -> Flow[None]:
         if self.access != stale:
             return
         if self._refresh:
             try:
-                self._adopt((yield from exchange(tokens.refresh_token(self._refresh), self, patience)))
+                self._adopt((yield from _attempt(tokens.refresh_token(self._refresh), self)))
             except InvalidGrant:
                 self._refresh = None  # too old, or revoked: the password may still be good
             else:
                 return
         log_in = tokens.log_in(self._username or "", self._sent or "", read_only=self._read_only)
-        self._adopt((yield from exchange(log_in, self, patience)))
+        self._adopt((yield from _attempt(log_in, self)))
 
     def _adopt(self, pair: Token) -> None:
         self.access, self._refresh = pair.access_token, pair.refresh_token
@@ -132,44 +136,56 @@ class Session:
 
 
 def exchange(call: Call[T], session: Session, patience: Patience) -> Flow[T]:
-    attempt, denied = 0, False
+    attempt = 0
     while True:
-        if call.needs_token and session.stale:
-            yield Renew(session.access)
-        token = session.access if call.needs_token else None
-        outcome = yield Send(call, token)
-        if isinstance(outcome, Answer) and outcome.good:
-            return _read(call, outcome)
-        problem = _problem(call, outcome)
-        if isinstance(problem, Denied) and session.renewable and not denied:
-            denied = True
-            yield Renew(token)
-            continue
-        pause = None if _hopeless(outcome) else patience.pause(problem, attempt, endless=call.patient)
-        if pause is None:
-            raise problem
+        try:
+            return (yield from _attempt(call, session))
+        except GamekeeperError as problem:
+            problem.idempotency_key = call.key
+            pause = patience.pause(problem, attempt, endless=call.patient)
+            if pause is None:
+                raise
         attempt += 1
         yield Wait(pause)
+
+
+def _attempt(call: Call[T], session: Session) -> Flow[T]:
+    if not call.needs_token:
+        return (yield from _sent(call, None))
+    if session.stale:
+        yield from _renewed(session.access)
+    token = session.access
+    try:
+        return (yield from _sent(call, token))
+    except Denied:
+        if not session.renewable:
+            raise
+    yield from _renewed(token)
+    return (yield from _sent(call, session.access))
+
+
+def _renewed(stale: str | None) -> Flow[None]:
+    failed = yield Renew(stale)
+    if isinstance(failed, GamekeeperError):
+        raise failed
+
+
+def _sent(call: Call[T], token: str | None) -> Flow[T]:
+    outcome = yield Send(call, token)
+    if isinstance(outcome, Answer):
+        if outcome.good:
+            return _read(call, outcome)
+        raise refused(outcome.status, outcome.content, outcome.retry_after)
+    cause, hopeless = (outcome.problem, outcome.hopeless) if isinstance(outcome, NoAnswer) else (None, False)
+    what = f"No answer to {call.method} {call.path}: {str(cause) or type(cause).__name__}"
+    raise Unreachable(what, hopeless=hopeless) from cause
 
 
 def _read(call: Call[T], answer: Answer) -> T:
     try:
         return call.read(answer.content)
-    except msgspec.DecodeError as error:
+    except (ValueError, RecursionError) as error:  # not only msgspec.DecodeError: wrong UTF-8, too deep
         raise NotUnderstood(
             f"The answer to {call.method} {call.path} is not what this client knows: {error}. "
             "Check the address, and that client and server are of the same version."
         ) from error
-
-
-def _problem(call: Call[Any], outcome: Answer | NoAnswer | None) -> GamekeeperError:
-    if isinstance(outcome, Answer):
-        return refused(outcome.status, outcome.content, outcome.retry_after)
-    cause = outcome.problem if outcome else None
-    problem = Unreachable(f"No answer to {call.method} {call.path}: {str(cause) or type(cause).__name__}", call.key)
-    problem.__cause__ = cause
-    return problem
-
-
-def _hopeless(outcome: Answer | NoAnswer | None) -> bool:
-    return isinstance(outcome, NoAnswer) and outcome.hopeless

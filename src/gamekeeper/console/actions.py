@@ -122,7 +122,7 @@ def require(fields: Mapping[str, str], *names: str) -> None:
 
 async def _preview(request: Request, form: Form, refusal: Refusal | None = None) -> bytes:
     tried = await inside.call(request, form.call._replace(dry_run=True, expected=None, key=""))
-    lines = await differences.lines(request.keeper, [(each.before, each.after) for each in tried.entries])
+    lines = await differences.of_request(request.keeper, tried.entries, dry_run=True)
     if pages.wants_json(request):
         found = [[line._asdict() for line in each] for each in lines]
         return pages.answer(request, {"changes": found, "seen": seen(tried.entries)})

@@ -92,7 +92,7 @@ def _cell(slot: int, stack: Stack | None, names: Names, worn: str) -> Cell:
 
 
 def _title(spot: Spot, stack: Stack, names: Names) -> str:
-    return f"{names.of('items', stack.item_id)} ({differences.where(spot)})"
+    return f"{names.of('items', stack.item_id)} ({differences.where(spot, names)})"
 
 
 def _initials(name: str) -> str:

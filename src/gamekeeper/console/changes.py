@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -25,39 +26,15 @@ LIMIT = 50
 BRIEF = 8  # lines of a change in a list
 FIELDS = ("player", "user", "actor", "kind", "item", "from", "to", "request", "reason")
 PIECE, PIECES = 1_000, 10  # of a file: no more than a program gets in as many requests
+MARK = "\ufeff".encode()  # without it spreadsheets take a file for one in their own code page
 FORMATS = {operations.CSV: b"text/csv; charset=utf-8", operations.JSON: b"application/json; charset=utf-8"}
 AROUND = 1_000  # numbers before and after a change, among which others of its request are looked for
 OF_ONE = 50
 MANY_FOUND, NAMED = 100, {finder.EXACT, finder.PREFIX}
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "Characters": (
-        "items_given",
-        "items_taken",
-        "items_set",
-        "spell_taught",
-        "spell_forgotten",
-        "spells_set",
-        "variables_set",
-        "player_created",
-        "player_changed",
-        "player_deleted",
-    ),
-    "Accounts": (
-        "user_registered",
-        "user_renamed",
-        "user_deleted",
-        "email_changed",
-        "password_changed",
-        "reset_requested",
-        "mail_retried",
-        "powers_changed",
-        "user_banned",
-        "user_unbanned",
-        "user_muted",
-        "user_unmuted",
-        "user_kicked",
-    ),
-    "The whole game": ("catalogue_put", "players_loaded", "users_loaded", "ledger_trimmed"),
+    "Characters": history.OF_CHARACTERS,
+    "Accounts": history.OF_ACCOUNTS,
+    "The whole game": history.OF_ALL,
 }
 
 
@@ -113,6 +90,7 @@ async def one(request: Request) -> bytes:
 
 async def file(request: Request) -> bytes:
     """The same changes as a file, the newest first; its end says when there are more."""
+    request.refused = partial(pages.refused, request, back="/console/changes")
     form = request.query.get("format", "")
     if form not in FORMATS:
         raise BadField(field="format", problem="must be csv or json")
@@ -141,7 +119,7 @@ async def _table(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerat
     async for page in pieces:
         names, line, rows = operations.table(page, request.caller).partition(b"\r\n")
         if not begun:
-            yield names + line
+            yield MARK + names + line
         if rows:
             yield rows
         begun, more = True, page.next
@@ -212,7 +190,7 @@ async def _filter(request: Request, sought: Mapping[str, str]) -> Filter:
         "player": await _player(store, sought["player"]),
         "user": await _account(request, sought["user"]),
         "actor": await _account(request, sought["actor"]),
-        "item": await _item(store, sought["item"]),
+        "item": await _item(request, sought["item"]),
     }
     return operations.filter_of(replace(request, query=query))
 
@@ -232,11 +210,12 @@ async def _account(request: Request, text: str) -> str:
     return (await lookup.user(request.keeper.store, text)).id
 
 
-async def _item(tx: Reading, text: str) -> str:
+async def _item(request: Request, text: str) -> str:
     """The item that is called so, or else one that begins so; a slip is not guessed at here."""
     if not text or lookup.guid(text):
         return text
-    found = await finder.find(tx, text, MANY_FOUND, accounts=False)
+    keeper = request.keeper
+    found = await finder.find(keeper.store, text, MANY_FOUND, keeper.changes.spelling, accounts=False)
     best = next((each.id for each in found if each.kind == "item" and each.match in NAMED), None)
     if best is None:
         raise BadField(field="item", problem="must be the name or the id of an item of the catalogue")

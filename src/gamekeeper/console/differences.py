@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from gamekeeper.console import pages
@@ -11,8 +12,10 @@ from gamekeeper.game.spelling import Trace
 from gamekeeper.http.spelling import instant
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.ledger import Entry
 
 NOTHING = "—"
+NEW_BAG = "A new bag"
 MANY = "\u00d7"  # the multiplication sign
 OTHERWISE = "changed"  # as many as before, and not the same: an item with other buffs, entries that say something else
 PLACES = {place: place.capitalize() for place in (INVENTORY, BANK)}
@@ -38,21 +41,33 @@ class Line(NamedTuple):
 
 
 class Names(NamedTuple):
-    """What the catalogue calls things, by kind and id."""
+    """What the catalogue calls things, by kind and id; and bags that have no id of their own yet."""
 
     known: Mapping[str, Mapping[str, catalogue.Entry]]
+    bags: Mapping[str, str] = MappingProxyType({})
 
     def of(self, kind: str, each: str) -> str:
         entry = self.known.get(kind, {}).get(each)
         return entry.name if entry and entry.name else each
 
 
-async def lines(keeper: Keeper, changes: Sequence[tuple[Side, Side]], most: int | None = None) -> list[list[Line]]:
-    """Of each change, given by its two sides; `most`: its first so many."""
+async def of_request(keeper: Keeper, entries: Sequence[Entry], *, dry_run: bool) -> list[list[Line]]:
+    """Of what a request changed, or would change: then a bag has no id yet, unless an undo brings it back."""
+    anew = dry_run and not any(each.undoes for each in entries)
+    return await lines(keeper, [(each.before, each.after) for each in entries], made_anew=anew)
+
+
+async def lines(
+    keeper: Keeper, changes: Sequence[tuple[Side, Side]], most: int | None = None, *, made_anew: bool = False
+) -> list[list[Line]]:
+    """Of each change, given by its two sides; `most`: its first so many; `made_anew`: its new bags have no ids."""
     read = keeper.changes.spelling.read_trace
     traces = [(read(before) if before else Trace(), read(after) if after else Trace()) for before, after in changes]
     names = await names_of(keeper.store, [side for sides in traces for side in sides])
-    return [list(islice(_changed(before, after, names), most)) for before, after in traces]
+    return [
+        list(islice(_changed(before, after, names._replace(bags=_new(before, after) if made_anew else {})), most))
+        for before, after in traces
+    ]
 
 
 async def names_of(tx: Reading, sides: Iterable[Trace]) -> Names:
@@ -79,10 +94,10 @@ def _lines(before: Trace, after: Trace, names: Names) -> Iterator[Line]:
         values = [side.get(name) for side in fields]
         yield _line(_word(name), *(_field(name, each, names) for each in values), same=values[0] == values[1])
     for bag in sorted(before.bags.keys() | after.bags.keys()):
-        yield Line(f"Bag {bag[:8]}", _size(before.bags.get(bag)), _size(after.bags.get(bag)))
+        yield Line(_bag(bag, names), _size(before.bags.get(bag)), _size(after.bags.get(bag)))
     for spot in sorted(before.slots.keys() | after.slots.keys()):
         was, now = before.slots.get(spot), after.slots.get(spot)
-        yield _line(where(spot), _stack(was, names), _stack(now, names), same=was == now)
+        yield _line(where(spot, names), _stack(was, names), _stack(now, names), same=was == now)
     for slot in sorted(before.spells.keys() | after.spells.keys()):
         sides = (_spell(before.spells.get(slot), names), _spell(after.spells.get(slot), names))
         yield Line(f"Spell slot {slot}", *sides)
@@ -94,9 +109,19 @@ def _lines(before: Trace, after: Trace, names: Names) -> Iterator[Line]:
         yield Line(names.of("items", each), *sides)
 
 
-def where(spot: Spot) -> str:
+def where(spot: Spot, names: Names) -> str:
     place, slot = spot
-    return f"{PLACES.get(place) or f'Bag {place[:8]}'}, slot {slot}"
+    return f"{PLACES.get(place) or _bag(place, names)}, slot {slot}"
+
+
+def _bag(bag: str, names: Names) -> str:
+    return names.bags.get(bag) or f"Bag {bag[:8]}"
+
+
+def _new(before: Trace, after: Trace) -> dict[str, str]:
+    """What to call bags that are not there before; several are told apart by a number."""
+    found = sorted(after.bags.keys() - before.bags.keys())
+    return {bag: f"{NEW_BAG} ({number})" if len(found) > 1 else NEW_BAG for number, bag in enumerate(found, 1)}
 
 
 def _word(name: str) -> str:

@@ -65,7 +65,7 @@ async def run(request: Request, raw: bytes) -> bytes:
         call = call._replace(dry_run=True, key="", expected=None)
         tried = await _outcome(request, call)
         outcome = tried._replace(refusal=tried.refusal or outcome.refusal)
-    lines = await differences.lines(request.keeper, [(each.before, each.after) for each in outcome.entries])
+    lines = await differences.of_request(request.keeper, outcome.entries, dry_run=call.dry_run)
     return _render(request, operation, fields, call, outcome, lines=lines)
 
 

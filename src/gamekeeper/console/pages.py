@@ -82,12 +82,13 @@ def wants_json(request: Request) -> bool:
     return request.headers.get(b"accept", b"").startswith(JSON)
 
 
-def refused(request: Request, refusal: Refusal) -> bytes:
+def refused(request: Request, refusal: Refusal, back: str = "") -> bytes:
+    """`back`: where to, if the way back is not the usual one."""
     if wants_json(request):
         request.content_type = JSON
         return errors.body(refusal, request.id, log_in=False)
-    back, unsure = _way_back(request, refusal), isinstance(refusal, UNSURE)
-    return render(request, "refused.html", refusal=refusal, unsure=unsure, back=back)
+    unsure = isinstance(refusal, UNSURE)
+    return render(request, "refused.html", refusal=refusal, unsure=unsure, back=back or _way_back(request, refusal))
 
 
 def _shared(request: Request) -> dict[str, object]:

@@ -57,16 +57,18 @@ async def show(request: Request) -> bytes:
 
 
 def address(found: Found) -> str:
-    """Where the thing is; a bag is with whoever has it."""
+    """Where the thing is; a bag is with whoever has it, and of an account that is deleted its history is left."""
     if found.kind in ENTRIES:
         return f"/console/catalogue?{urlencode({'kind': ENTRIES[found.kind], 'id': found.id})}"
+    if found.kind == "user" and found.deleted:
+        return f"/console/changes?{urlencode({'user': found.id})}"
     place = {"user": "accounts", "change": "changes"}.get(found.kind, "players")
     return f"/console/{place}/{quote(found.id, safe='')}"
 
 
 async def _find(request: Request, most: int) -> list[Hit]:
-    text, accounts = _typed(request), request.caller.rights >= QUERY
-    found = await request.keeper.store.read(lambda tx: finder.find(tx, text, most, accounts=accounts))
+    text, accounts, spelling = _typed(request), request.caller.rights >= QUERY, request.keeper.changes.spelling
+    found = await request.keeper.store.read(lambda tx: finder.find(tx, text, most, spelling, accounts=accounts))
     return [Hit(each.kind, each.name, each.detail, HOW[each.match], address(each)) for each in found]
 
 

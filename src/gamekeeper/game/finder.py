@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gamekeeper.game import catalogue, lookup, search
+from gamekeeper.game.spelling import Spelling
+from gamekeeper.game.undoing import side
 from gamekeeper.store import catalogue as entries
 from gamekeeper.store import finder, history, pattern, players, users
 from gamekeeper.store import search as parts
@@ -24,6 +26,7 @@ MATCHES = (ID, EXACT, PREFIX, PART, NEAR)
 KINDS = ("player", "user", "item", "spell", "class", "map", "variable", "bag", "change")
 ENTRIES = {"item": "items", "spell": "spells", "class": "classes", "map": "maps", "variable": "variables"}
 SHORTEST_NEAR = 3
+DELETED = "deleted"
 
 
 class Found(NamedTuple):
@@ -33,14 +36,16 @@ class Found(NamedTuple):
     detail: str
     match: str
     fold: str = ""
+    deleted: bool = False
 
 
-async def find(tx: Reading, text: str, most: int, *, accounts: bool) -> list[Found]:
+async def find(tx: Reading, text: str, most: int, spelling: Spelling, *, accounts: bool) -> list[Found]:
     """`accounts`: whoever asks may see those and their emails."""
     sought = lookup.fold(text.strip())
     if not lookup.nameable(sought):
         return []
-    found = [*await _by_id(tx, sought, accounts=accounts), *await _by_beginning(tx, sought, accounts=accounts)]
+    found = await _by_id(tx, sought, spelling, accounts=accounts)
+    found += await _by_beginning(tx, sought, accounts=accounts)
     found += await _in_catalogue(tx, text.strip(), sought)
     if len(sought) >= parts.PART and not _enough(found, sought) and await parts.indexed(tx):
         found += await _by_part(tx, sought, accounts=accounts)
@@ -59,18 +64,30 @@ async def entries_near(tx: Reading, kind: str, text: str, most: int) -> list[ent
     return sorted(found, key=lambda each: (abs(len(each.name) - len(sought)), each.name, each.id))[:most]
 
 
-async def _by_id(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
+async def _by_id(tx: Reading, sought: str, spelling: Spelling, *, accounts: bool) -> list[Found]:
     wanted = lookup.guid(sought)
-    named = await finder.by_id(tx, wanted) if wanted else []
-    found = [
-        Found(each.kind, each.id, each.name, wanted or "", ID) for each in named if accounts or each.kind != "user"
-    ]
+    named = [*await _there(tx, wanted), *await _gone(tx, wanted, spelling)] if wanted else []
+    found = [each for each in named if accounts or each.kind != "user"]
     number = sought.removeprefix("#")  # as people write them
     if number.isascii() and number.isdigit() and len(number) < len(str(history.NEVER)):
         change = await history.one(tx, int(number))
         if change and (accounts or not change.about_account):
             found.append(Found("change", number, f"Change {number}", change.kind, ID))
     return found
+
+
+async def _there(tx: Reading, wanted: str) -> list[Found]:
+    return [Found(each.kind, each.id, each.name, wanted, ID) for each in await finder.by_id(tx, wanted)]
+
+
+async def _gone(tx: Reading, wanted: str, spelling: Spelling) -> list[Found]:
+    """By what the ledger says; who was erased has no name there. What is there again is found twice, and told once."""
+    return [
+        Found(
+            each.kind, wanted, str(side(each.before, spelling).player.get("name") or wanted), DELETED, ID, deleted=True
+        )
+        for each in await finder.deleted(tx, wanted)
+    ]
 
 
 async def _by_beginning(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:

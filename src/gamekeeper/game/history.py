@@ -22,6 +22,35 @@ BACK = 250  # rows of a character read in one go
 FURTHEST = 5_000  # of them that are taken back to see an earlier moment
 HIDDEN = ""  # in place of an account's name
 PASSED = 10  # times as many changes of it are passed over: most say nothing of what it holds
+OF_CHARACTERS = (
+    "items_given",
+    "items_taken",
+    "items_set",
+    "spell_taught",
+    "spell_forgotten",
+    "spells_set",
+    "variables_set",
+    "player_created",
+    "player_changed",
+    "player_deleted",
+)
+OF_ACCOUNTS = (
+    "user_registered",
+    "user_renamed",
+    "user_deleted",
+    "email_changed",
+    "password_changed",
+    "reset_requested",
+    "mail_retried",
+    "powers_changed",
+    "user_banned",
+    "user_unbanned",
+    "user_muted",
+    "user_unmuted",
+    "user_kicked",
+)
+OF_ALL = ("catalogue_put", "players_loaded", "users_loaded", "ledger_trimmed")
+KINDS = (*OF_CHARACTERS, *OF_ACCOUNTS, *OF_ALL)  # that there ever were: old rows keep theirs
 
 
 class Page(NamedTuple):

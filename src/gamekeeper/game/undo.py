@@ -181,7 +181,7 @@ LOADED = "it brought in, or threw away, very many rows at once"
 
 def undoable(told: Told) -> bool:
     """Whether there is a way back at all; it may be too late for it."""
-    stands = told.followed and told.depth < DEEPEST and not told.barred
+    stands = told.followed and told.depth < DEEPEST and not told.barred and not told.erased
     return told.kind in RULES and not _told_to_game(told) and stands
 
 

@@ -32,7 +32,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Hook = Callable[[], Awaitable[None]]
 
 LOG_IN = "/api/oauth/token"
-ADMIN = "admin"  # what follows is read in any case: versions of the engine differ, and so do their clients
+API = "/api/"  # in any case, as the engine reads it: its clients write paths as they like
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
 NOT_MODIFIED = 304
 
@@ -40,11 +40,11 @@ NOT_MODIFIED = 304
 class _Node:
     """A step of a path: literal segments win over the parameter."""
 
-    __slots__ = ("any_case", "literals", "methods", "parameter")
+    __slots__ = ("folded", "literals", "methods", "parameter")
 
-    def __init__(self, *, any_case: bool = False) -> None:
-        self.any_case = any_case
+    def __init__(self) -> None:
         self.literals: dict[bytes, _Node] = {}
+        self.folded: dict[bytes, _Node] = {}  # those that are meant in any case, in lower case
         self.parameter: _Node | None = None
         self.methods: dict[str, Route] = {}
 
@@ -170,7 +170,7 @@ class Asgi:
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
         node, params = self._root, list[str]()
         for segment in raw.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
-            node = node.literals.get(segment) or _beneath(node, unquote_to_bytes(segment), params)
+            node = node.literals.get(segment) or _beneath(node, segment, params)
         if not node.methods:
             raise NoSuchRoute
         route = node.methods.get(request.method)
@@ -205,7 +205,9 @@ def _below(root: bytes, path: bytes) -> bool:
 
 
 def _beneath(node: _Node, segment: bytes, params: list[str]) -> _Node:
-    literal = node.literals.get(segment.lower() if node.any_case else segment)
+    if b"%" in segment:
+        segment = unquote_to_bytes(segment)
+    literal = node.folded.get(segment.lower()) or node.literals.get(segment)
     if literal is not None:
         return literal
     if node.parameter is None or not segment:
@@ -223,7 +225,10 @@ def _tree(routes: tuple[Route, ...]) -> _Node:
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
             else:
-                node = node.literals.setdefault(segment.encode(), _Node(any_case=segment == ADMIN))
+                found = node.literals.setdefault(segment.encode(), _Node())
+                if route.path.startswith(API):
+                    node.folded[segment.lower().encode()] = found
+                node = found
         node.methods[route.method] = route
     return root
 
@@ -242,7 +247,8 @@ async def _with_body(request: Request, route: Route, shape: type[Struct] | type[
     if not issubclass(shape, Struct):
         return await route.handler(request, request.raw)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    body = request.body = bodies.decode(request.raw, content_type, shape, forms=not route.over_link)
+    read = partial(bodies.decode, request.raw, content_type, shape, forms=not route.over_link)
+    body = request.body = await bodies.beside(request.raw, read)
     return await route.handler(request, body)
 
 

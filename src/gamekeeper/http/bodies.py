@@ -1,9 +1,11 @@
 """Bodies in: JSON or form, names in any case, numbers and booleans also as strings, and nothing else forgiven."""
 
+import asyncio
 import json
 import re
 import types
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
@@ -13,14 +15,17 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 from msgspec.structs import FieldInfo
 
-from gamekeeper.game import lookup, passwords, texts
+from gamekeeper.game import loads, lookup, passwords, texts
 from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
 from gamekeeper.http.errors import MalformedBody, UnsupportedMediaType
 
 S = TypeVar("S", bound=Struct)
+R = TypeVar("R")
 Read = Callable[[object, str], object]
 JSON = frozenset({"application/json", "text/json"})
 FORM = "application/x-www-form-urlencoded"
+BOM = b"\xef\xbb\xbf"
+LARGE = 256 * 1024  # bytes: what is larger is read beside the loop
 DEEPEST = 32
 LONGEST_INTEGER = 20
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})", re.ASCII)
@@ -29,8 +34,24 @@ _INSTANT = re.compile(
 )
 
 
+_one_reader = ThreadPoolExecutor(1, "bodies")  # two would take twice the memory, and no less time
+
+
+async def beside(raw: bytes, read: Callable[[], R]) -> R:
+    """What reads a large body holds nobody else up."""
+    if len(raw) <= LARGE:
+        return read()
+    return await asyncio.get_running_loop().run_in_executor(_one_reader, _uncollected, read)
+
+
+def _uncollected(read: Callable[[], R]) -> R:
+    """A collection holds all threads up, and looks at each list of a body again and again."""
+    with loads.no_cycles():
+        return read()
+
+
 def decode(raw: bytes, content_type: str, shape: type[S], *, forms: bool = True) -> S:
-    fields = _fields(raw, content_type, forms=forms)
+    fields = _fields(raw.removeprefix(BOM), content_type, shape if forms else None)
     return _struct(shape)(fields, "")  # pyright: ignore[reportReturnType] - _struct(shape) makes that shape
 
 
@@ -38,7 +59,7 @@ def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
     """A body that is an array of records, as the game link's catalogue takes it."""
     if content_type.partition(";")[0].strip().lower() not in {"", *JSON}:
         raise UnsupportedMediaType
-    value = _json(raw)
+    value = _json(raw.removeprefix(BOM))
     if not isinstance(value, list):
         raise MalformedBody(problem="The body must be a JSON array.")
     read = _struct(shape)
@@ -57,22 +78,41 @@ def public_names(shape: type[Struct]) -> list[str]:
     return [each.name for each in msgspec.structs.fields(shape) if not _is_secret(each.type)]
 
 
-def _fields(raw: bytes, content_type: str, *, forms: bool) -> object:
+def _fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
+    """`form`: the shape of a form, where one will do."""
     kind = content_type.partition(";")[0].strip().lower()
     start = raw.lstrip()[:1]
     if not start:
         return {}
     if kind in JSON or (start == b"{" and kind in {"", FORM}) or (start == b"[" and not kind):
         return _json(raw)
-    if kind == FORM and forms:
-        return _unique(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))
+    if kind == FORM and form is not None:
+        return _form(raw, form)
     raise UnsupportedMediaType
+
+
+def _form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
+    """A guess at another encoding would be kept, and nobody could read what was meant."""
+    try:
+        pairs = parse_qsl(raw.decode("utf-8"), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError:
+        raise MalformedBody(problem="The form is not UTF-8. Encode its text as UTF-8 and send it again.") from None
+    blank = _blank(shape)
+    return {name: value for name, value in _unique(pairs).items() if value or name not in blank}
+
+
+@cache
+def _blank(shape: type[Struct]) -> frozenset[str]:
+    """What is left out of a form when nothing stands in it: a form has no null."""
+    optional = optional_names(shape)
+    known = [each for each in msgspec.structs.fields(shape) if each.name in optional]
+    return frozenset(spelling for each in known for spelling in _spellings(each))
 
 
 def _json(raw: bytes) -> object:
     try:
         value: object = json.loads(
-            raw.decode("utf-8-sig"), object_pairs_hook=_unique, parse_int=_int, parse_constant=_constant
+            raw.decode("utf-8"), object_pairs_hook=_unique, parse_int=_int, parse_constant=_constant
         )
     except RecursionError:
         raise MalformedBody(problem=f"The body is nested deeper than {DEEPEST} levels.") from None
@@ -116,9 +156,16 @@ def _children(value: object) -> list[object]:
 
 
 @cache
+def optional_names(shape: type[Struct]) -> frozenset[str]:
+    """The fields of which null says no more than that they are left out; many clients send all that they know of."""
+    known = [each for each in msgspec.structs.fields(shape) if not each.required]
+    return frozenset(each.name for each in known if not _takes_null(each.type) and not _extra(each, "never_null"))
+
+
+@cache
 def _struct(shape: type[Struct]) -> Read:
-    known = msgspec.structs.fields(shape)
-    fields = [(each.name, _spellings(each), _reader(each.type), each.required) for each in known]
+    known, optional = msgspec.structs.fields(shape), optional_names(shape)
+    fields = [(each.name, _spellings(each), _reader(each.type), each.required, each.name in optional) for each in known]
 
     def read(value: object, path: str) -> object:
         if value == []:  # PHP's empty array is an empty object
@@ -127,8 +174,8 @@ def _struct(shape: type[Struct]) -> Read:
             raise _not_an_object(path)
         sent = cast("Mapping[str, object]", value)
         given: dict[str, object] = {}
-        for name, spellings, reader, required in fields:
-            key = next((each for each in spellings if each in sent), None)
+        for name, spellings, reader, required, optional in fields:
+            key = next((each for each in spellings if each in sent and not (optional and sent[each] is None)), None)
             if key is not None:
                 given[name] = reader(sent[key], f"{path}.{name}" if path else name)
             elif required:
@@ -140,8 +187,17 @@ def _struct(shape: type[Struct]) -> Read:
 
 def _spellings(field: FieldInfo) -> list[str]:
     """What a field is called in a body, in lower case; the first that is there counts."""
-    metas = [each for each in get_args(field.type) if isinstance(each, Meta)]
-    return [field.name.lower(), *((each.extra or {})["or"] for each in metas if "or" in (each.extra or {}))]
+    return [field.name.lower(), *_extra(field, "or")]
+
+
+def _extra(field: FieldInfo, name: str) -> list[Any]:
+    """What the field's type says of itself under that name."""
+    metas = [each.extra or {} for each in get_args(field.type) if isinstance(each, Meta)]
+    return [each[name] for each in metas if name in each]
+
+
+def _takes_null(kind: Any) -> bool:  # noqa: ANN401 - a type annotation of any form
+    return get_origin(kind) in (Union, types.UnionType) and types.NoneType in get_args(kind)
 
 
 def _not_an_object(path: str) -> Exception:
@@ -235,11 +291,11 @@ def _value(value: object, path: str) -> object:
     return _integer(-(2**63), 2**63 - 1)(value, path)
 
 
-def _text(meta: Meta) -> Read:
+def _text(meta: Meta, require: Callable[[str, str, int | None], str] = texts.require) -> Read:
     def read(value: object, path: str) -> object:
         if not isinstance(value, str):
             raise BadField(field=path, problem="must be a string")
-        return texts.require(value, path, meta.max_length)
+        return require(value, path, meta.max_length)
 
     return read
 
@@ -271,6 +327,7 @@ _SPECIAL: Mapping[str, Read] = {
     "guid": _guid,
     "password": _password,
     "secret": _text(Meta(max_length=255)),
+    "told": _text(Meta(max_length=255), texts.require_told),
     "instant": _instant,
     "value": _value,
 }

@@ -1,6 +1,7 @@
 """What happened, who did it, and how it was before: the ledger for people."""
 
 import csv
+import difflib
 import io
 import re
 from collections.abc import Sequence
@@ -27,16 +28,20 @@ SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # how cells begin that spreadsheets ca
 FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{SIGNS}])|^(?=[\t\r\n])")
 IN_JSON = re.compile(rf"(?<=[;\"'])[{SIGNS}]")  # always inside a text
 ACCOUNTS = "users.query"
+SHOWN_UTC = re.compile(" UTC$")  # as the console shows times
+# the clock of a time: whether it has seconds, and a fraction
+CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?P<seconds>:?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
+OF_SECOND_MS, OF_MINUTE_MS = 999, 59_999  # from their beginning to their end
 
 
 async def changes(request: Request) -> bytes:
-    """Changes, the newest first, filtered; `format=csv` gives them as a table for spreadsheets."""
+    """Changes, the newest first, filtered; `format=csv` gives them as a table."""
     form = request.query.get("format", JSON).lower()
     if form not in {JSON, CSV}:
         raise BadField(field="format", problem="must be json or csv")
     wanted, cursor = filter_of(request), marks.number(request.query)
-    most = LARGEST_FILE if form == CSV else LARGEST
-    limit = min(paging.integer(request.query, "limit", 1, DEFAULT_LIMIT), most)
+    usual, most = (LARGEST_FILE, LARGEST_FILE) if form == CSV else (DEFAULT_LIMIT, LARGEST)
+    limit = min(paging.integer(request.query, "limit", 1, usual), most)
     page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, cursor, limit))
     if form == JSON:
         return wire.encode(told(page, request.caller))
@@ -107,8 +112,8 @@ def filter_of(request: Request) -> Filter:
         accounts=ACCOUNTS in request.caller.rights,
         me=request.caller.account_id,
         since=_time(request, "from", 0),
-        until=_time(request, "to", NEVER),
-        kind=_text(request, "kind"),
+        until=_time(request, "to", NEVER, end=True),
+        kind=_kind(request),
         request_id=_text(request, "request"),
         reason=_text(request, "reason"),
         item_id=paging.guid(request.query, "item"),
@@ -130,7 +135,7 @@ def moment_of(request: Request) -> Moment:
         return Moment()
     if text.isascii() and text.isdigit():
         return Moment(seq=_number(text, "at"))
-    return Moment(at=_time(request, "at", 0, MOMENT))
+    return Moment(at=_time(request, "at", 0, MOMENT, end=True))
 
 
 def _number(text: str, field: str) -> int:
@@ -139,14 +144,32 @@ def _number(text: str, field: str) -> int:
     return int(text)
 
 
-def _time(request: Request, name: str, default: int, problem: str = TIME) -> int:
-    text = request.query.get(name)
+def _time(request: Request, name: str, default: int, problem: str = TIME, *, end: bool = False) -> int:
+    """`end`: of the second or the minute that is named, so that what is shown to the second can be asked for."""
+    text = SHOWN_UTC.sub("Z", request.query.get(name, ""))
     if not text:
         return default
     try:
-        return spelling.moment(text)
+        return spelling.moment(text) + (_rest(text) if end else 0)
     except (ValueError, OverflowError):
         raise BadField(field=name, problem=problem) from None
+
+
+def _rest(text: str) -> int:
+    """How long what the time names goes on after its beginning."""
+    clock = CLOCK.search(text)
+    if clock is None or clock["fraction"]:
+        return 0
+    return OF_SECOND_MS if clock["seconds"] else OF_MINUTE_MS
+
+
+def _kind(request: Request) -> str | None:
+    kind = _text(request, "kind")
+    if kind is None or kind in history.KINDS:
+        return kind
+    near = difflib.get_close_matches(kind.lower(), history.KINDS)
+    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(history.KINDS)}"
+    raise BadField(field="kind", problem=f"names no kind of change: {meant}")
 
 
 def _text(request: Request, name: str) -> str | None:

@@ -1,6 +1,7 @@
 """The game link: what game servers tell us."""
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 from gamekeeper.game import catalogue, characters, link, lookup, presence
@@ -18,6 +19,13 @@ async def put_catalogue(request: Request, body: bytes) -> bytes:
     kind = request.params[0]
     catalogue.require_kind(kind)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    given = await bodies.beside(body, partial(_entries, kind, body, content_type))
+    return await request.change(
+        partial(catalogue.put, kind=kind, entries=given), lambda count: wire.encode(wire.Count(count))
+    )
+
+
+def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entry]:
     given = [spelling.read_entry(each) for each in bodies.decode_list(body, content_type, wire.ENTRIES[kind])]
     if len({entry.id for entry in given}) < len(given):
         raise BadField(field="Id", problem="is there more than once")
@@ -26,9 +34,7 @@ async def put_catalogue(request: Request, body: bytes) -> bytes:
             raise BadField(field=f"[{number}].Id", problem="must not be all zeros")
         if isinstance(entry, entries.Item) and entry.stackable and entry.bag_slots:
             raise BadField(field=f"[{number}].BagSlots", problem="must be 0 when the item is stackable")
-    return await request.change(
-        partial(catalogue.put, kind=kind, entries=given), lambda count: wire.encode(wire.Count(count))
-    )
+    return given
 
 
 async def catalogue_page(request: Request) -> bytes:

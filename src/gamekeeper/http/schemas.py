@@ -8,11 +8,13 @@ from typing import Any, Union, cast, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.http import wire
+from gamekeeper.http import bodies, wire
 
 Schema = dict[str, Any]
 REF = "#/components/schemas/{name}"
 TRUTH = [True, False, "true", "false"]
+NULL: Schema = {"type": "null"}
+BLANK: Schema = {"const": ""}  # what a form has for it
 
 
 class Schemas:
@@ -35,7 +37,7 @@ class Schemas:
         """The same as a form, in which a field that is there twice is refused even when nobody knows it."""
         if "anyOf" in schema:
             return {"anyOf": [self.form(each) for each in schema["anyOf"]]}
-        known = self.components[schema["$ref"].rpartition("/")[2]]
+        known = cast("Schema", _walked(self.components[schema["$ref"].rpartition("/")[2]], _blank))
         return {**known, "additionalProperties": {"type": ["string", "number", "boolean"]}}
 
     def asked(self, shape: type[Struct]) -> dict[str, Schema]:
@@ -51,8 +53,12 @@ class Schemas:
         return _referring(schema, name)
 
     def _forgiving(self, name: str, schema: Schema) -> Schema:
-        del name
-        return cast("Schema", _walked(schema, self._forgiven))
+        forgiven = cast("Schema", _walked(schema, self._forgiven))
+        optional = bodies.optional_names(getattr(wire, name))
+        fields = {
+            field: _or_null(each) if field in optional else each for field, each in forgiven["properties"].items()
+        }
+        return {**forgiven, "properties": fields}
 
     def _forgiven(self, schema: Schema) -> Schema:
         if schema.get("format") == "level":
@@ -88,6 +94,15 @@ def _full(name: str, schema: Schema) -> Schema:
         return schema
     fields = {field: _without_default(each) for field, each in schema.get("properties", {}).items()}
     return {**schema, "properties": fields, "required": list(fields)}
+
+
+def _or_null(schema: Schema) -> Schema:
+    about = {key: value for key, value in schema.items() if key in {"default", "description"}}
+    return {"anyOf": [{key: value for key, value in schema.items() if key not in about}, NULL], **about}
+
+
+def _blank(schema: Schema) -> Schema:
+    return BLANK if schema == NULL else schema
 
 
 def _without_default(schema: Schema) -> Schema:

@@ -6,24 +6,30 @@ from typing import Annotated, Generic, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.game.history import KINDS
+
 R = TypeVar("R")
 ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
+PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
 
 # `extra` is read by bodies.py, `extra_json_schema` by openapi.py.
 Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
-Text = Annotated[str, Meta(max_length=255, extra_json_schema=STORABLE)]
+Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # that people write
+Told = Annotated[str, Meta(max_length=255, extra={"is": "told"}, extra_json_schema=STORABLE)]  # by a game
 Name = Annotated[str, Meta(extra_json_schema={"format": "name"})]  # of a new account; what it must match is a setting
 Email = Annotated[str, Meta(extra_json_schema={"format": "email"})]
 HASH = {"pattern": "^[0-9A-Fa-f]{64}$", "description": "The SHA-256 of the password, in hex."}
 Sent = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=HASH)]
-Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=STORABLE)]
+Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE)]
 Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]  # with its offset
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest is a setting
-Days = Annotated[int, Meta(ge=0, le=999_999, description="Whole days; 0: for good.")]
+# Not null, though it may be left out: for good, or an empty slot, is nothing to come of a value that went missing.
+NEVER_NULL = Meta(extra={"never_null": True})
+Days = Annotated[int, Meta(ge=0, le=999_999, description="Whole days; 0: for good."), NEVER_NULL]
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Two = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
@@ -149,7 +155,7 @@ class PasswordGrant(Struct):
     """What a LogIn must be, said more exactly than its refusals allow to read it."""
 
     grant_type: Literal["password"]
-    username: Annotated[str, Meta(min_length=1, extra_json_schema=STORABLE)]
+    username: Annotated[str, Meta(min_length=1, extra_json_schema=PRINTABLE)]
     password: Sent
     scope: Literal["", "read"] = ""
 
@@ -158,26 +164,26 @@ class RefreshGrant(Struct):
     """The same for renewing."""
 
     grant_type: Literal["refresh_token"]
-    refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=STORABLE)]
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE)]
 
 
 class ItemEntry(Struct):
     Id: Guid
-    Name: Text
+    Name: Told
     Stackable: bool
     MaxStack: Positive | None = None
     BagSlots: Annotated[int, Meta(ge=0, le=1000)] = 0
-    Icon: Text | None = None
+    Icon: Told | None = None
 
 
 class NamedEntry(Struct):
     Id: Guid
-    Name: Text
+    Name: Told
 
 
 class VariableEntry(Struct):
     Id: Guid
-    Name: Text
+    Name: Told
     Type: Literal["Integer", "Boolean"]
 
 
@@ -200,7 +206,6 @@ Order = Annotated[Literal["Ascending", "Descending"], Meta(description="Descendi
 Direction = Annotated[Literal["Ascending", "Descending"], Meta(description="Of the order.")]
 PlayerSort = Annotated[Literal["name", "level"], Meta(description="The order; level: as in the rank list.")]
 UserSort = Annotated[Literal["name", "email"], Meta(description="The order.")]
-PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
 Printable = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]
 Search = Annotated[
     str,
@@ -251,25 +256,32 @@ class FeedQuery(Struct):
 
 
 Cursor = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Changes before this number: `Next` of the page before.")]
-Since = Annotated[Instant, Meta(description="Changes from this time on.")]
-Until = Annotated[Instant, Meta(description="Changes up to this time.")]
+Since = Annotated[Instant, Meta(description="Changes from this time on, from its beginning.")]
+END = "Without a fraction: to the end of that second, or of that minute where it has no seconds."
+Until = Annotated[Instant, Meta(description=f"Changes up to this time. {END}")]
 Whose = Annotated[Guid, Meta(description="Changes of this character, by its id; also of a deleted one.")]
 OfUser = Annotated[Guid, Meta(description="Changes of this account and its characters' creation and deletion.")]
 By = Annotated[Guid, Meta(description="Changes that this account made; not those that it reported for a game.")]
 OfItem = Annotated[Guid, Meta(description="Changes that have this item on either side.")]
 OfRequest = Annotated[Printable, Meta(description="Changes that the request with this `X-Request-Id` made.")]
 Because = Annotated[Printable, Meta(description="Changes whose reason has this in it, in any case.")]
-OfKind = Annotated[Printable, Meta(description="Changes of this kind, such as `items_given`.")]
-Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table for spreadsheets; its `X-Next` is `Next`.")]
+OfKind = Annotated[str, Meta(description="Changes of this kind.", extra_json_schema={"enum": list(KINDS)})]
+Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table in UTF-8; its `X-Next` is `Next`.")]
 MOMENT = {"anyOf": [{"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}]}
 Then = Annotated[
     str,
-    Meta(description="The number of a change, or a time: how it was once that had happened.", extra_json_schema=MOMENT),
+    Meta(
+        description=f"The number of a change, or a time: how it was once all up to it had happened. {END}",
+        extra_json_schema=MOMENT,
+    ),
 ]
 MARK = {"pattern": "^([0-9]{1,18}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$"}
 Mark = Annotated[str, Meta(description="Mails before this place: `Next` of the page before.", extra_json_schema=MARK)]
 ToUser = Annotated[Guid, Meta(description="Mails to this account, by its id.")]
-Sought = Annotated[Printable, Meta(description="An id, or the beginning or a part of a name or an email.")]
+SOUGHT = "An id, also of a deleted character or account, or the beginning or a part of a name or an email."
+Sought = Annotated[Printable, Meta(description=SOUGHT)]
+MANY = "At most so many: 50 unless told and 1,000 at most; with `format=csv` 10,000 unless told, and at most."
+Many = Annotated[Positive, Meta(description=MANY)]
 
 
 class HistoryQuery(Struct, rename={"since": "from"}):
@@ -283,7 +295,7 @@ class HistoryQuery(Struct, rename={"since": "from"}):
     request: OfRequest | UnsetType = UNSET
     reason: Because | UnsetType = UNSET
     before: Cursor | UnsetType = UNSET
-    limit: Limit = 50
+    limit: Many | UnsetType = UNSET
     format: Format = "json"
 
 
@@ -308,8 +320,8 @@ class FindQuery(Struct):
 class ItemSlot(Struct):
     Slot: Natural
     BagId: Guid | None = None
-    ItemId: Guid = ZERO
-    Quantity: Natural = 0
+    ItemId: Annotated[Guid, NEVER_NULL] = ZERO
+    Quantity: Annotated[Natural, NEVER_NULL] = 0
     StatBuffs: Stats = msgspec.field(default_factory=lambda: [0, 0, 0, 0, 0])
 
 
@@ -330,7 +342,7 @@ class Variable(Struct):
 
 
 class PutPlayer(Struct):
-    Name: Text | UnsetType = UNSET
+    Name: Told | UnsetType = UNSET
     InBank: bool | UnsetType = UNSET
     UserId: Guid | UnsetType = UNSET
     MaxVitals: Two | UnsetType = UNSET
@@ -349,8 +361,8 @@ class PutPlayer(Struct):
     Y: Int32 | UnsetType = UNSET
     Z: Int32 | UnsetType = UNSET
     Dir: Int32 | UnsetType = UNSET
-    Sprite: Text | UnsetType = UNSET
-    Face: Text | UnsetType = UNSET
+    Sprite: Told | UnsetType = UNSET
+    Face: Told | UnsetType = UNSET
     Dead: bool | UnsetType = UNSET
     LastOnline: Instant | UnsetType | None = UNSET
     CreationDate: Instant | UnsetType = UNSET

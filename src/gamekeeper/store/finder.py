@@ -31,6 +31,11 @@ class Named(NamedTuple):
     name: str
 
 
+class Deleted(NamedTuple):
+    kind: str
+    before: bytes | str | None
+
+
 async def players(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[Player]:
     return [Player(*row) for row in await tx.all(SQL.players, _ranges(beginnings), each, most)]
 
@@ -50,6 +55,11 @@ async def catalogue(tx: Reading, pattern: str, most: int) -> list[Named]:
 async def by_id(tx: Reading, wanted: str) -> list[Named]:
     """A bag is its owner, found by the bag."""
     return [Named(*row) for row in await tx.all(SQL.by_id, wanted)]
+
+
+async def deleted(tx: Reading, wanted: str) -> list[Deleted]:
+    """A character or an account that had the id; it may be there again."""
+    return [Deleted(*row) for row in await tx.all(SQL.deleted, wanted)]
 
 
 def _ranges(beginnings: Iterable[str]) -> str:

@@ -38,6 +38,7 @@ class Told(NamedTuple):
     first: int  # that change; its own number when it takes none back
     depth: int = 0  # how many changes it takes back, each through the next
     barred: bool = False  # without it a change would be taken back twice: see `doubled`
+    erased: bool = False  # whom it is about was erased, and names are taken out of it
 
     @property
     def about_account(self) -> bool:
@@ -112,7 +113,7 @@ async def page(tx: Reading, wanted: Filter, before: int, window: int, limit: int
         wanted.actor_id,
         letters,
     )
-    return await _traced([_told(row) for row in rows], tx)
+    return await _traced(await _marked([_told(row) for row in rows], tx), tx)
 
 
 async def reached(tx: Reading, wanted: Filter, before: int, window: int) -> Reached:
@@ -122,7 +123,7 @@ async def reached(tx: Reading, wanted: Filter, before: int, window: int) -> Reac
 
 async def one(tx: Reading, seq: int) -> Told | None:
     row = await tx.one(SQL.one, seq)
-    return next(iter(await _traced([_told(row)], tx)), None) if row else None
+    return next(iter(await _traced(await _marked([_told(row)], tx), tx)), None) if row else None
 
 
 async def undoing(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]]:
@@ -210,6 +211,11 @@ async def of_account(tx: Reading, user_id: str, after: int, kinds: Iterable[str]
     return row[0] if row else None
 
 
+async def erased(tx: Reading, player_ids: Iterable[str]) -> set[str]:
+    """Of characters that are not there: those whose account is not there either."""
+    return {row[0] for row in await tx.all(SQL.erased, as_table({"id": each} for each in player_ids))}
+
+
 async def first_from(tx: Reading, seq: int) -> tuple[int, int] | None:
     row = await tx.one(SQL.first_from, seq)
     return (row[0], row[1]) if row else None
@@ -223,6 +229,18 @@ def _told(row: Row) -> Told:
 
 def _step(row: Row) -> Step:
     return Step(*row)._replace(over_link=bool(row[-1]))
+
+
+async def _marked(told: list[Told], tx: Reading) -> list[Told]:
+    """With who was erased: an account that is not there, a character that went with its own."""
+    gone = {each.player_id for each in told if each.player_id and each.player is None}
+    lost = await erased(tx, gone) if gone else set[str]()
+    return [
+        each._replace(
+            erased=each.player_id in lost if each.player_id else each.user_id is not None and each.user is None
+        )
+        for each in told
+    ]
 
 
 async def _traced(told: list[Told], tx: Reading) -> list[Told]:

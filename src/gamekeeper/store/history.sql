@@ -111,6 +111,13 @@ WHERE user_id = $1 AND seq > $2 AND player_id IS NULL AND kind IN (SELECT value-
   AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($4))
 ORDER BY seq LIMIT 1;
 
+-- Of these characters, which are not there, those whose account is not there either: nothing brings them back.
+-- name: erased
+SELECT given.value->>'id' FROM json_each($1) AS given
+WHERE (SELECT u.name FROM users u
+       WHERE u.id = (SELECT l.user_id FROM ledger l WHERE l.player_id = CAST(given.value->>'id' AS {guid})
+                     ORDER BY l.seq DESC LIMIT 1)) IS NULL;
+
 -- The first row from a number on: its number and its time.
 -- name: first_from
 SELECT seq, at FROM ledger WHERE seq >= $1 ORDER BY seq LIMIT 1;

@@ -1,0 +1,266 @@
+"""What a call makes of a server that is away, denies all, or speaks strangely. Both clients; no engine is asked."""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from typing import Any
+
+import httpx
+import pytest
+
+import people
+from client_driver import Driver
+from fault_proxy import refusal
+from gamekeeper.client import AsyncClient, Client, Patience, errors
+from scripted_server import ScriptedServer, answer
+
+SHORT = Patience(retries=1, first=0.01, longest=0.02)
+USER = {"username": "Root", "password": people.PASSWORD}
+DENIED = refusal("401 Unauthorized", "")
+TOKEN, FEED = "POST /api/oauth/token", "GET /api/link/v1/changes"
+GIVE = "POST /api/v1/players/Bob/items/give"
+ONE = answer("200 OK", b'{"name": "a", "port": 1}')  # to `info`
+Connect = Callable[..., Driver]
+
+
+def pair(expires_in: int = 3600) -> bytes:
+    """A token and the next; one that is good for no second is due at once."""
+    fields = {"access_token": "gka_a", "token_type": "bearer", "expires_in": expires_in, "refresh_token": "r"}
+    return answer("200 OK", json.dumps({**fields, ".issued": "", ".expires": ""}).encode())
+
+
+def feed(seq: int) -> bytes:
+    change = {"Seq": seq, "At": "", "Kind": "k", "PlayerId": "", "Before": None, "After": None, "By": None}
+    found = {"Changes": [{**change, "RequestId": ""}], "Next": seq, "Epoch": "e"}
+    return answer("200 OK", json.dumps(found).encode())
+
+
+def in_time(act: Callable[[], Any]) -> Any:
+    """What it answers or raises; a failure instead of a wait without end."""
+    done = Future[Any]()
+
+    def run() -> None:
+        try:
+            done.set_result(act())
+        except errors.GamekeeperError as problem:
+            done.set_exception(problem)
+
+    threading.Thread(target=run, daemon=True).start()
+    return done.result(timeout=5)
+
+
+@pytest.fixture
+def script() -> Generator[ScriptedServer]:
+    with ScriptedServer(None) as server:
+        yield server
+
+
+@pytest.fixture(params=[Client, AsyncClient], ids=["blocking", "awaiting"])
+def connect(request: pytest.FixtureRequest, script: ScriptedServer) -> Generator[Connect]:
+    made: list[Driver] = []
+
+    def make(url: str = script.url, **options: Any) -> Driver:
+        made.append(Driver(request.param, url, **{"patience": SHORT, **options}))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+# --- logging in ----------------------------------------------------------------------------------------------------
+
+
+def test_a_log_in_that_is_denied_is_told(connect: Connect, script: ScriptedServer) -> None:
+    script.say(DENIED)
+    driver = connect(**USER)
+    for _ in range(2):
+        with pytest.raises(errors.Denied):
+            in_time(lambda: driver.call("info"))
+    assert script.requests == [TOKEN] * 2
+
+
+def test_a_token_that_is_no_longer_good_where_all_is_denied(connect: Connect, script: ScriptedServer) -> None:
+    script.say(pair(), ONE, DENIED)
+    driver = connect(**USER)
+    driver.call("info")
+    with pytest.raises(errors.Denied):
+        in_time(lambda: driver.call("info"))
+    assert script.requests[2:] == [script.requests[1], TOKEN]
+
+
+def test_what_needs_no_token_gets_none(connect: Connect, script: ScriptedServer) -> None:
+    script.say(DENIED)
+    with pytest.raises(errors.Denied):
+        in_time(lambda: connect(**USER).call("versions"))
+    assert TOKEN not in script.requests
+
+
+def test_an_address_that_is_none_is_tried_once(connect: Connect) -> None:
+    long = Patience(first=60, longest=60)
+    for given in ({"token": "gka_a"}, USER):
+        with pytest.raises(errors.Unreachable):
+            in_time(lambda given=given: connect("ftp://127.0.0.1", patience=long, **given).each("follow", 1, most=1))
+
+
+# --- following -----------------------------------------------------------------------------------------------------
+
+
+def test_following_begins_when_there_is_a_token(connect: Connect, script: ScriptedServer) -> None:
+    script.say(*[None] * 5, pair(), feed(2))
+    assert [change.seq for change in connect(**USER).each("follow", 1, most=1)] == [2]
+    assert [each.split("?")[0] for each in script.requests] == [*[TOKEN] * 6, FEED]
+
+
+def test_following_outlasts_a_token_that_falls_due(connect: Connect, script: ScriptedServer) -> None:
+    away = refusal("503 Service Unavailable", "database_away")
+    script.say(pair(expires_in=0), feed(2), *[None, away] * 3, pair(), feed(3))
+    assert [change.seq for change in connect(**USER).each("follow", 1, most=2)] == [2, 3]
+    assert [each.split("?")[0] for each in script.requests] == [TOKEN, FEED, *[TOKEN] * 7, FEED]
+
+
+def test_following_ends_when_the_log_in_is_refused(connect: Connect, script: ScriptedServer) -> None:
+    script.say(None, refusal("400 Bad Request", "invalid_grant"))
+    with pytest.raises(errors.InvalidGrant):
+        in_time(lambda: connect(**USER).each("follow", 1, most=1))
+    assert len(script.requests) == 2
+
+
+def test_threads_do_not_wait_behind_one_that_follows(script: ScriptedServer) -> None:
+    with Client(script.url, username="Root", password=people.PASSWORD, patience=SHORT) as client:
+        found = Future[int]()
+        threading.Thread(target=lambda: found.set_result(next(client.follow(1)).seq), daemon=True).start()
+        _several(script)
+        with pytest.raises(errors.Unreachable):
+            in_time(client.info)
+        script.say(pair(), feed(2))
+        assert found.result(timeout=10) == 2
+
+
+def test_tasks_do_not_wait_behind_one_that_follows(script: ScriptedServer) -> None:
+    async def main() -> None:
+        async with AsyncClient(script.url, username="Root", password=people.PASSWORD, patience=SHORT) as client:
+            many = client.follow(1)
+            following = asyncio.ensure_future(anext(many))
+            await asyncio.to_thread(_several, script)
+            with pytest.raises(errors.Unreachable):
+                await asyncio.wait_for(client.info(), 10)
+            script.say(pair(), feed(2))
+            assert (await asyncio.wait_for(following, 10)).seq == 2
+
+    asyncio.run(main())
+
+
+def _several(script: ScriptedServer) -> None:
+    """More requests than a call would make that does not wait for the server."""
+    end = time.monotonic() + 5
+    while len(script.requests) < 5:
+        assert time.monotonic() < end, "it does not go on"
+        time.sleep(0.005)
+
+
+# --- the key of a write --------------------------------------------------------------------------------------------
+
+
+def test_the_key_of_a_write_is_kept_when_the_token_falls_due(connect: Connect, script: ScriptedServer) -> None:
+    script.say(pair(expires_in=0), None, None)
+    with pytest.raises(errors.Unreachable, match=TOKEN) as caught:
+        connect(**USER).call("give_item", "Bob", people.COIN.id, 1)
+    assert script.requests == [TOKEN, GIVE, TOKEN]
+    assert [caught.value.idempotency_key] == script.keys
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (refusal("503 Service Unavailable", "outcome_unknown"), errors.OutcomeUnknown),
+        (refusal("504 Gateway Timeout", ""), errors.Unavailable),
+        (answer("200 OK", b"hello"), errors.NotUnderstood),
+        (refusal("409 Conflict", "inventory_full"), errors.InventoryFull),
+    ],
+    ids=["outcome unknown", "gateway", "not understood", "refused"],
+)
+def test_every_error_has_the_key_of_its_write(
+    connect: Connect, script: ScriptedServer, said: bytes, kind: type[errors.GamekeeperError]
+) -> None:
+    script.say(said)
+    driver = connect(token="gka_a")
+    with pytest.raises(kind) as caught:
+        driver.call("give_item", "Bob", people.COIN.id, 1)
+    assert {caught.value.idempotency_key} == set(script.keys)
+    with pytest.raises(errors.GamekeeperError) as caught:
+        driver.call("info")
+    assert caught.value.idempotency_key is None
+
+
+# --- strange answers -----------------------------------------------------------------------------------------------
+
+
+def test_an_answer_that_cannot_be_unpacked_is_as_good_as_none(connect: Connect, script: ScriptedServer) -> None:
+    packed = answer("200 OK", b"not packed at all", "Content-Encoding: gzip")
+    script.say(packed, ONE, packed)
+    driver = connect(token="gka_a")
+    assert driver.call("info").name == "a"
+    with pytest.raises(errors.Unreachable) as caught:
+        driver.call("info")
+    assert isinstance(caught.value.__cause__, httpx.DecodingError)
+    assert len(script.requests) == 4
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"name": "caf\xe9", "Message": "caf\xe9"}', b'{"a":' * 100_000], ids=["latin", "deep"]
+)
+def test_an_answer_that_is_no_json_of_ours(connect: Connect, script: ScriptedServer, body: bytes) -> None:
+    driver = connect(token="gka_a")
+    script.say(answer("200 OK", body))
+    with pytest.raises(errors.NotUnderstood):
+        driver.call("openapi")
+    script.say(answer("404 Not Found", body))
+    with pytest.raises(errors.NotFound, match="status 404"):
+        driver.call("info")
+
+
+# --- how long to wait ----------------------------------------------------------------------------------------------
+
+
+def test_following_is_not_hurried(connect: Connect, script: ScriptedServer) -> None:
+    script.say(*[refusal("429 Too Many Requests", "", "Retry-After: 0")] * 4, feed(2))
+    driver = connect(token="gka_a", patience=Patience(first=0.2, longest=0.2))
+    started = time.monotonic()
+    assert driver.each("follow", 1, most=1)
+    assert time.monotonic() - started >= 4 * 0.1
+
+
+def test_following_is_not_put_off_for_years(connect: Connect, script: ScriptedServer) -> None:
+    script.say(refusal("503 Service Unavailable", "", "Retry-After: 999999999"), feed(2))
+    driver = connect(token="gka_a", patience=Patience(longest_retry_after=0.1))
+    assert in_time(lambda: driver.each("follow", 1, most=1))
+
+
+@pytest.mark.parametrize("endless", [True, False])
+@pytest.mark.parametrize(
+    ("asked", "attempt", "least", "most"),
+    [
+        (None, 0, 0.05, 0.1),
+        ("0", 0, 0.05, 0.1),
+        ("0", 5, 1.6, 3.2),
+        ("1", 0, 1, 1),
+        ("1", 5, 1.6, 3.2),
+        ("30", 0, 30, 30),
+    ],
+)
+def test_a_pause_is_as_asked_or_longer(
+    *, endless: bool, asked: str | None, attempt: int, least: float, most: float
+) -> None:
+    pause = Patience().pause(errors.refused(503, b"", asked), attempt, endless=endless)
+    assert pause is not None
+    assert least <= pause <= most
+
+
+def test_too_long_a_pause() -> None:
+    problem = errors.refused(503, b"", "31")
+    assert Patience().pause(problem, 0, endless=False) is None
+    assert Patience().pause(problem, 0, endless=True) == 30

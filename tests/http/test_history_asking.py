@@ -1,0 +1,120 @@
+"""How the ledger is asked: times as they are shown, kinds that there are, and a table that is whole."""
+
+import csv
+import io
+from urllib.parse import quote
+
+import pytest
+
+from expectations import refused
+from gamekeeper.game import history
+from gamekeeper.http import history as operations
+from people import BOB, COIN
+from undos import CHANGES, items, last
+from world import World
+
+SECOND = 1_000_000_000_000  # 2001-09-09 01:46:40 UTC
+BEGUN, MINUTE = "2001-09-09T01:46:40", "2001-09-09T01:46"
+THEN = f"/api/keeper/v1/players/{BOB.id}/items"
+# times, and how many of the changes were made by then that are 0, 73, 19,999 and 20,000 ms after BEGUN
+NAMED = {
+    f"{BEGUN}Z": 2,
+    BEGUN: 2,
+    "2001-09-09 01:46:40 UTC": 2,
+    "20010909T014640Z": 2,
+    "2001-09-09T03:46:40+02:00": 2,
+    f"{BEGUN}.000Z": 1,
+    f"{BEGUN},072": 1,
+    f"{BEGUN}.073Z": 2,
+    f"{BEGUN}.073 UTC": 2,
+    MINUTE: 3,
+    f"{MINUTE}Z": 3,
+    "2001-09-09 01:46 UTC": 3,
+    "2001-09-08T21:16-04:30": 3,
+    "2001-09-09T01": 0,
+    "2001-09-09T05+04:00": 0,
+    "2001-09-09": 0,
+}
+MEANT = {
+    "item_given": "did you mean items_given",
+    "ITEMS_GIVEN": "did you mean items_given",
+    "user_delete": "did you mean user_deleted",
+    "zzz": "there are items_given, items_taken, ",
+}
+
+
+def given(world: World, *after_ms: int) -> list[int]:
+    """Coins for Bob, each so long after that second began; what was before is a day older."""
+    world.sql("UPDATE ledger SET at = $1", SECOND - 86_400_000)
+    made: list[int] = []
+    for each in after_ms:
+        assert items(world, "give", COIN.id, 1, "Bob").status == 200
+        made.append(last(world))
+        world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", SECOND + each, made[-1])
+    return made
+
+
+def numbers(world: World, query: str) -> list[int]:
+    answer = world.get(f"{CHANGES}?kind=items_given&{query}")
+    assert answer.status == 200, answer.raw
+    return [each["Seq"] for each in answer.json["Changes"]][::-1]
+
+
+def test_to_a_time_is_to_the_end_of_what_it_names(world: World) -> None:
+    made = given(world, 0, 73, 19_999, 20_000)
+    for to, found in NAMED.items():
+        assert numbers(world, f"from=2001-09-09&to={quote(to)}") == made[:found], to
+        coins = {each["ItemId"]: each["Quantity"] for each in world.get(f"{THEN}?at={quote(to)}").json["inventory"]}
+        assert coins.get(COIN.id, 0) == found, to
+
+
+def test_from_a_time_is_from_its_beginning(world: World) -> None:
+    made = given(world, -1, 0, 73, 1_000)
+    for begin in (f"{BEGUN}Z", "2001-09-09 01:46:40 UTC"):
+        assert numbers(world, f"from={quote(begin)}") == made[1:]
+        assert numbers(world, f"from={quote(begin)}&to={quote(begin)}") == made[1:3]
+
+
+def test_a_time_has_one_zone(world: World) -> None:
+    for name in ("from", "to"):
+        for text in (f"{BEGUN}Z UTC", f"{BEGUN}+01:00 UTC", f"{BEGUN}UTC", " UTC", f"{BEGUN} CET"):
+            refused(world.get(f"{CHANGES}?{name}={quote(text)}"), 400, "bad_field", name)
+    refused(world.get(f"{THEN}?at={quote('1 UTC')}"), 400, "bad_field", "at")
+
+
+def test_every_kind_can_be_asked_for(world: World) -> None:
+    assert {world.get(f"{CHANGES}?kind={kind}&limit=1").status for kind in history.KINDS} == {200}
+    assert world.get(f"{CHANGES}?kind=").json == world.get(CHANGES).json
+
+
+def test_a_kind_that_there_is_not_is_refused(world: World) -> None:
+    for kind, named in MEANT.items():
+        refused(world.get(f"{CHANGES}?kind={kind}"), 400, "bad_field", named)
+        refused(world.get(f"{CHANGES}?kind={kind}&format=csv", by="Shop"), 400, "bad_field", named)
+
+
+def test_the_document_names_the_kinds(world: World) -> None:
+    asked = world.get("/api/openapi.json", by=None).json["paths"][CHANGES]["get"]["parameters"]
+    schemas = {each["name"]: each["schema"] for each in asked}
+    assert schemas["kind"]["enum"] == list(history.KINDS)
+    assert "default" not in schemas["limit"]
+
+
+def test_a_table_is_whole_unless_a_limit_is_given(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "DEFAULT_LIMIT", 3)
+    monkeypatch.setattr(operations, "LARGEST_FILE", 12)
+
+    def rows(query: str) -> int:
+        answer = world.get(f"{CHANGES}?{query}")
+        return (
+            len(answer.json["Changes"])
+            if "csv" not in query
+            else len(list(csv.DictReader(io.StringIO(answer.raw.decode()))))
+        )
+
+    assert (rows(""), rows("format=json"), rows("format=csv"), rows("format=csv&limit=2")) == (3, 3, 12, 2)
+    assert rows("format=csv&limit=500") == 12
+
+
+def test_a_table_for_programs_begins_with_its_first_name(world: World) -> None:
+    assert world.get(f"{CHANGES}?format=csv").raw.startswith(b"Seq,")

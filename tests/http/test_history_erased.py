@@ -1,0 +1,44 @@
+"""What is left of who was erased offers no way back: there is none."""
+
+from expectations import refused
+from people import ANN, BOB, COIN, USER_IDS
+from undos import CHANGES, items, undone
+from world import World
+
+
+def undoable(world: World, query: str, by: str = "Root") -> dict[str, bool]:
+    """By kind."""
+    return {each["Kind"]: each["Undoable"] for each in world.get(f"{CHANGES}?{query}", by=by).json["Changes"]}
+
+
+def changed(world: World) -> None:
+    assert items(world, "give", COIN.id).status == 200
+    assert world.post("/api/v1/players/Ann/level", {"level": 13}).status == 200
+    assert world.post("/api/v1/users/Ann/name", {"name": "Anna"}).status == 200
+
+
+def test_no_undo_is_offered_where_names_were_taken_out(world: World) -> None:
+    changed(world)
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    of_player = f"player={ANN.id}"
+    kinds = {"items_given", "player_changed", "player_created", "player_deleted"}
+    assert undoable(world, of_player) == dict.fromkeys(kinds, True)  # it may come back
+    assert undoable(world, f"user={USER_IDS['Ann']}&kind=user_renamed") == {"user_renamed": True}
+    assert world.call("DELETE", "/api/v1/users/Anna").status == 200
+    for by in ("Root", "Shop"):
+        assert undoable(world, of_player, by) == dict.fromkeys(kinds, False)
+    assert undoable(world, f"user={USER_IDS['Ann']}&kind=user_renamed") == {"user_renamed": False}
+    assert undoable(world, f"player={BOB.id}") == {"player_created": True}
+    for each in world.get(f"{CHANGES}?{of_player}").json["Changes"]:
+        refused(undone(world, each["Seq"]), 409, "undo_conflict")
+
+
+def test_who_belongs_to_another_by_then_is_not_erased(world: World) -> None:
+    """An account's characters go with it; one that it once had does not."""
+    assert items(world, "give", COIN.id).status == 200
+    sent = {"UserId": USER_IDS["Bob"]}
+    assert world.call("PUT", f"/api/link/v1/players/{ANN.id}", body=sent, by="Server").status == 200
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    assert undoable(world, f"player={ANN.id}&kind=items_given") == {"items_given": True}
+    assert world.call("DELETE", "/api/v1/players/Ann").status == 200
+    assert undoable(world, f"player={ANN.id}&kind=player_deleted") == {"player_deleted": True}

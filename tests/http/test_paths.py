@@ -1,0 +1,80 @@
+"""Paths of the API in any case, as the engine reads them; all others, and what is filled in, as they are."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gamekeeper import log
+from people import COIN
+from proof import refused
+from world import World
+
+PORTAL = "https://portal.example.com"
+GIVE = "/API/v1/Players/Bob/Items/GIVE"
+
+
+def test_a_word_of_the_path_wins_over_a_name_in_any_case(world: World) -> None:
+    for path in ("rank", "online/count", f"bag/{COIN.id}"):
+        plain = world.get(f"/api/v1/players/{path}")
+        other = world.get(f"/Api/V1/PLAYERS/{path.upper()}")
+        encoded = world.get(f"/%41pi/v1/players/{path.replace('a', '%41').replace('n', '%4E')}")
+        assert (other.status, encoded.status) == (plain.status, plain.status)
+        if plain.status == 200:
+            assert (other.raw, encoded.raw) == (plain.raw, plain.raw)
+
+
+def test_what_is_filled_in_keeps_its_case(world: World) -> None:
+    refused(world.get("/API/V1/Players/nObOdY"), 404, "no_such_player", "No player with name 'nObOdY'.")
+    refused(world.get("/API/V1/Users/GhOsT"), 404, "no_such_user", "No user with name 'GhOsT'.")
+
+
+def test_a_change_is_the_same_change(world: World) -> None:
+    body, key = {"itemid": COIN.id, "quantity": 3}, {"Idempotency-Key": "once"}
+    first = world.post(GIVE, body, headers=key)
+    assert first.status == 200
+    again = world.post("/api/v1/players/Bob/items/give", body, headers=key)
+    assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
+
+
+def test_refusals_are_the_same(world: World) -> None:
+    answer = world.call("DELETE", "/API/v1/Users")
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, POST")
+    answer = world.call("OPTIONS", GIVE)
+    assert (answer.status, answer.headers["allow"]) == (405, "POST")
+    refused(world.get("/API/v1/Nonsense"), 404, "no_such_route")
+    refused(world.get("/API/v1/Players", by=None), 401, "denied")
+    log_in = world.call("POST", "/API/OAuth/Token", by=None, body={})
+    assert (log_in.status, log_in.json["error"]) == (400, "invalid_request")
+
+
+def test_a_browser_that_asks_beforehand(make_world: Callable[..., World]) -> None:
+    world = make_world(cors_origins=PORTAL)
+    asks = {"Origin": PORTAL, "Access-Control-Request-Method": "POST"}
+    answer = world.call("OPTIONS", GIVE, by=None, headers=asks)
+    assert (answer.status, answer.headers["access-control-allow-methods"]) == (204, "POST")
+
+
+@pytest.mark.parametrize("path", ["/Console", "/console/Changes", "/HEALTH/live", "/health/Live", "/Metrics"])
+def test_other_paths_are_as_they_are(make_world: Callable[..., World], path: str) -> None:
+    world = make_world(metrics_token="scrape-me")
+    assert world.get(path.lower(), token="scrape-me").status != 404
+    assert world.get(path, token="scrape-me").status == 404
+
+
+def test_figures_and_the_log_name_the_row_of_the_table(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[Any] = []
+
+    def access(*line: object) -> None:
+        lines.append(line)
+
+    monkeypatch.setattr(log, "access", access)
+    world = make_world(metrics_token="scrape-me", access_log=True)
+    assert world.get("/API/V1/Players/BOB").status == 200
+    named = "GET /api/v1/players/[lookupKey]"
+    assert [line[2] for line in lines] == [named]
+    figures = world.get("/metrics", token="scrape-me").raw.decode()
+    assert f'route="{named}"' in figures
+    assert "API" not in figures.replace("# HELP", "")
