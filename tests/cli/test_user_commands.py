@@ -143,6 +143,14 @@ def test_list_has_names_that_clash_once(command: CommandLine, world: World, monk
     assert [user["name"] for user in command.json("users", "list")][:3] == ["Ann", "ANN", "Clerk"]
 
 
+def test_imported_texts_move_no_cursor(command: CommandLine, world: World) -> None:
+    world.sql("UPDATE users SET email = $2 WHERE id = $1", people.USER_IDS["Ann"], "\x1b[2Ja@b.test\x9b")
+    for words in (("list",), ("show", "Ann")):
+        said = command.says("users", *words)
+        assert "\\x1b[2Ja@b.test\\x9b" in said
+        assert not {"\x1b", "\x9b"} & set(said)
+
+
 def test_list_of_nobody(first_command: CommandLine) -> None:
     first_command.says("migrate")
     assert first_command.json("users", "list") == []

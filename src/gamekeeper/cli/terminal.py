@@ -147,10 +147,16 @@ async def print_json_list(values: AsyncIterable[object]) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for row in rows:
+    shown = [[plain(cell) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*shown, strict=True)]
+    for row in shown:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         click.echo("  ".join(cells).rstrip())
+
+
+def plain(text: str) -> str:
+    """Imported texts may have what moves a cursor: no terminal is to obey it."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def moment(milliseconds: int) -> str:

@@ -116,7 +116,8 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
             await terminal.print_json_list(as_json_object(standing) async for standing in _everybody(keeper))
             return
         async for user, _, _ in _everybody(keeper):
-            click.echo(f"{user.name:<20}  {user.email:<32}  {', '.join(abilities(user.powers)) or '-'}")
+            name, email = terminal.plain(user.name), terminal.plain(user.email)
+            click.echo(f"{name:<20}  {email:<32}  {', '.join(abilities(user.powers)) or '-'}")
 
     terminal.on_database(database, write)
 
