@@ -1,6 +1,8 @@
 """`serve` as a real process: ready, answering, stopping, and what it says when it cannot."""
 
+import contextlib
 import errno
+import io
 import os
 import signal
 import socket
@@ -114,19 +116,27 @@ def test_two_words_at_once(serves: SERVES, database: str) -> None:
     assert server.errors == []
 
 
+@contextlib.contextmanager
+def at_hang_up(does: signal.Handlers) -> Generator[None]:
+    """Whoever is started meanwhile has it too, however the tests themselves were started."""
+    before = signal.signal(signal.SIGHUP, does)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_a_closed_terminal(serves: SERVES, database: str) -> None:
-    server = serves(database)
+    with at_hang_up(signal.SIG_DFL):
+        server = serves(database)
     os.killpg(server.process.pid, signal.SIGHUP)
     assert server.process.wait(timeout=SECONDS) == 0
     assert server.errors == []
 
 
 def test_under_nohup_a_closed_terminal_is_nothing(serves: SERVES, database: str) -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which is all that nohup does; whoever is started has it too
-    try:
+    with at_hang_up(signal.SIG_IGN):  # which is all that nohup does
         server = serves(database)
-    finally:
-        signal.signal(signal.SIGHUP, before)
     os.killpg(server.process.pid, signal.SIGHUP)
     time.sleep(1)
     assert httpx.get(f"{server.url}/health/live").status_code == 200
@@ -229,6 +239,19 @@ def test_a_misspelt_setting_is_said_loudly(monkeypatch: pytest.MonkeyPatch, caps
     assert capsys.readouterr().err == (
         "WARNING: GAMEKEEPER_PROT is no setting, so it does nothing. Is it GAMEKEEPER_PORT?\n"
     )
+
+
+class Full(io.StringIO):
+    """Standard error on a disk that is full."""
+
+    def write(self, _: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_what_nobody_can_read_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GAMEKEEPER_PROT", "5400")
+    with contextlib.redirect_stderr(Full()):
+        serve.require_servable(Settings(port=free_port(), host="0.0.0.0"))  # noqa: S104 - it is warned of
 
 
 def test_a_newer_schema(serves: SERVES, database: str, world: World) -> None:

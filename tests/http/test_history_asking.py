@@ -1,4 +1,4 @@
-"""How the ledger is asked: times as they are shown, kinds that there are, and a table that is whole."""
+"""How the ledger is asked: times as they are shown, kinds that there are, and tables."""
 
 import csv
 import io
@@ -14,9 +14,9 @@ from undos import CHANGES, items, last
 from world import World
 
 SECOND = 1_000_000_000_000  # 2001-09-09 01:46:40 UTC
-BEGUN, MINUTE = "2001-09-09T01:46:40", "2001-09-09T01:46"
+BEGUN = "2001-09-09T01:46:40"
 THEN = f"/api/keeper/v1/players/{BOB.id}/items"
-# times, and how many of the changes were made by then that are 0, 73, 19,999 and 20,000 ms after BEGUN
+# times, and how many of the changes were made by then that are 0, 73, 20,999 and 21,000 ms after BEGUN
 NAMED = {
     f"{BEGUN}Z": 2,
     BEGUN: 2,
@@ -27,10 +27,11 @@ NAMED = {
     f"{BEGUN},072": 1,
     f"{BEGUN}.073Z": 2,
     f"{BEGUN}.073 UTC": 2,
-    MINUTE: 3,
-    f"{MINUTE}Z": 3,
-    "2001-09-09 01:46 UTC": 3,
-    "2001-09-08T21:16-04:30": 3,
+    "2001-09-09T01:47": 3,
+    "2001-09-09T01:47Z": 3,
+    "2001-09-09 01:47 UTC": 3,
+    "2001-09-08T21:17-04:30": 3,
+    "2001-09-09T01:46": 0,
     "2001-09-09T01": 0,
     "2001-09-09T05+04:00": 0,
     "2001-09-09": 0,
@@ -61,7 +62,7 @@ def numbers(world: World, query: str) -> list[int]:
 
 
 def test_to_a_time_is_to_the_end_of_what_it_names(world: World) -> None:
-    made = given(world, 0, 73, 19_999, 20_000)
+    made = given(world, 0, 73, 20_999, 21_000)
     for to, found in NAMED.items():
         assert numbers(world, f"from=2001-09-09&to={quote(to)}") == made[:found], to
         coins = {each["ItemId"]: each["Quantity"] for each in world.get(f"{THEN}?at={quote(to)}").json["inventory"]}
@@ -100,8 +101,9 @@ def test_the_document_names_the_kinds(world: World) -> None:
     assert "default" not in schemas["limit"]
 
 
-def test_a_table_is_whole_unless_a_limit_is_given(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_longer_than_a_page_unless_a_limit_is_given(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operations, "DEFAULT_LIMIT", 3)
+    monkeypatch.setattr(operations, "LARGEST", 5)
     monkeypatch.setattr(operations, "LARGEST_FILE", 12)
 
     def rows(query: str) -> int:
@@ -112,7 +114,7 @@ def test_a_table_is_whole_unless_a_limit_is_given(world: World, monkeypatch: pyt
             else len(list(csv.DictReader(io.StringIO(answer.raw.decode()))))
         )
 
-    assert (rows(""), rows("format=json"), rows("format=csv"), rows("format=csv&limit=2")) == (3, 3, 12, 2)
+    assert (rows(""), rows("format=json"), rows("format=csv"), rows("format=csv&limit=2")) == (3, 3, 5, 2)
     assert rows("format=csv&limit=500") == 12
 
 

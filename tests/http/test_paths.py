@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gamekeeper import log
+from gamekeeper.console import inside
 from people import COIN
 from proof import refused
 from world import World
@@ -78,3 +79,10 @@ def test_figures_and_the_log_name_the_row_of_the_table(
     figures = world.get("/metrics", token="scrape-me").raw.decode()
     assert f'route="{named}"' in figures
     assert "API" not in figures.replace("# HELP", "")
+
+
+def test_the_console_finds_the_same_rows() -> None:
+    route, params = inside.find("GET", "/Api/v1/Players/RANK")
+    assert (route.path, params) == ("/api/v1/players/rank", ())
+    route, params = inside.find("GET", "/Api/v1/Players/Bob")
+    assert (route.path, params) == ("/api/v1/players/[lookupKey]", ("Bob",))

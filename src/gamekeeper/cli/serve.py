@@ -69,7 +69,7 @@ def serve(database: str | None, **given: object) -> None:
     any_api, unfinished = terminal.at_work(loaded, _prepare)
     terminal.warn_of(unfinished)
     if not any_api:
-        click.echo(FIRST_ACCOUNT.format(database=terminal.shown_database(loaded)), err=True)
+        terminal.say(FIRST_ACCOUNT.format(database=terminal.shown_database(loaded)))
     run(loaded, build_app, f"Gamekeeper is ready: {url(loaded)} (stop with Ctrl-C)")
 
 
@@ -89,7 +89,7 @@ def require_servable(settings: Settings) -> None:
     _free_address(settings)
     terminal.warn_of_strays()
     if doctor.overheard(settings):
-        click.echo(f"WARNING: {settings.host} can be reached from outside without TLS: {doctor.TLS}", err=True)
+        terminal.warn(f"{settings.host} can be reached from outside without TLS: {doctor.TLS}")
 
 
 def url(settings: Settings) -> str:

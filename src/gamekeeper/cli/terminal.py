@@ -67,16 +67,26 @@ def load(database: str | None, **given: object) -> Settings:
         return settings.load(os.environ, database=database, **given)
 
 
+def say(text: str) -> None:
+    """To whoever started us; where nobody can read it, that is no reason to stop."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
+
+
+def warn(sentence: str) -> None:
+    say(f"WARNING: {sentence}")
+
+
 def warn_of(found: Iterable[Finding]) -> None:
     """Errors that the doctor would find, said to somebody who has not asked for the doctor."""
     for each in found:
         if each.level == ERROR:
-            click.echo(f"WARNING: {each.message}", err=True)
+            warn(each.message)
 
 
 def warn_of_strays() -> None:
     for each in settings.strays():
-        click.echo(f"WARNING: {each}", err=True)
+        warn(each)
 
 
 def at_work(loaded: Settings, work: Callable[[Keeper], Coroutine[Any, Any, T]], *, final: bool = False) -> T:

@@ -73,7 +73,7 @@ def _match(route: Route, segments: list[str]) -> tuple[str, ...] | None:
     if len(steps) != len(segments):
         return None
     pairs = list(zip(steps, segments, strict=True))
-    if any(step != segment for step, segment in pairs if not step.startswith("[")):
+    if any(step != segment.lower() for step, segment in pairs if not step.startswith("[")):
         return None
     return tuple(unquote(segment) for step, segment in pairs if step.startswith("["))
 

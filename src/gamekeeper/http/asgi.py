@@ -183,6 +183,9 @@ class Asgi:
         """An exception here would be taken for an app without a lifespan, and served on regardless."""
         try:
             await self._start()
+        except Away as away:
+            log.problem("start", f"the database is away: {away}")
+            return "lifespan.startup.failed"
         except Exception:  # noqa: BLE001 - whatever it is, it is in the log and the server does not start
             log.failure("start")
             return "lifespan.startup.failed"

@@ -29,9 +29,9 @@ FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{SIGNS}])|^(?=[\t\r\n])")
 IN_JSON = re.compile(rf"(?<=[;\"'])[{SIGNS}]")  # always inside a text
 ACCOUNTS = "users.query"
 SHOWN_UTC = re.compile(" UTC$")  # as the console shows times
-# the clock of a time: whether it has seconds, and a fraction
-CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?P<seconds>:?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
-OF_SECOND_MS, OF_MINUTE_MS = 999, 59_999  # from their beginning to their end
+# the clock of a time, and its fraction
+CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
+OF_SECOND_MS = 999  # from its beginning to its end
 
 
 async def changes(request: Request) -> bytes:
@@ -40,7 +40,7 @@ async def changes(request: Request) -> bytes:
     if form not in {JSON, CSV}:
         raise BadField(field="format", problem="must be json or csv")
     wanted, cursor = filter_of(request), marks.number(request.query)
-    usual, most = (LARGEST_FILE, LARGEST_FILE) if form == CSV else (DEFAULT_LIMIT, LARGEST)
+    usual, most = (LARGEST, LARGEST_FILE) if form == CSV else (DEFAULT_LIMIT, LARGEST)
     limit = min(paging.integer(request.query, "limit", 1, usual), most)
     page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, cursor, limit))
     if form == JSON:
@@ -145,7 +145,7 @@ def _number(text: str, field: str) -> int:
 
 
 def _time(request: Request, name: str, default: int, problem: str = TIME, *, end: bool = False) -> int:
-    """`end`: of the second or the minute that is named, so that what is shown to the second can be asked for."""
+    """`end`: of the second that is named, so that what is shown to the second can be asked for."""
     text = SHOWN_UTC.sub("Z", request.query.get(name, ""))
     if not text:
         return default
@@ -156,11 +156,9 @@ def _time(request: Request, name: str, default: int, problem: str = TIME, *, end
 
 
 def _rest(text: str) -> int:
-    """How long what the time names goes on after its beginning."""
+    """How long what the time names goes on after its beginning; browsers leave out seconds that are :00."""
     clock = CLOCK.search(text)
-    if clock is None or clock["fraction"]:
-        return 0
-    return OF_SECOND_MS if clock["seconds"] else OF_MINUTE_MS
+    return OF_SECOND_MS if clock and not clock["fraction"] else 0
 
 
 def _kind(request: Request) -> str | None:

@@ -27,7 +27,8 @@ Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest is a setting
-# Not null, though it may be left out: for good, or an empty slot, is nothing to come of a value that went missing.
+# Not null, though it may be left out: a ban for good, an empty slot, or a report that asks nothing, is not to come of a
+# value that went missing.
 NEVER_NULL = Meta(extra={"never_null": True})
 Days = Annotated[int, Meta(ge=0, le=999_999, description="Whole days; 0: for good."), NEVER_NULL]
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -257,7 +258,7 @@ class FeedQuery(Struct):
 
 Cursor = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Changes before this number: `Next` of the page before.")]
 Since = Annotated[Instant, Meta(description="Changes from this time on, from its beginning.")]
-END = "Without a fraction: to the end of that second, or of that minute where it has no seconds."
+END = "Without a fraction: to the end of that second."
 Until = Annotated[Instant, Meta(description=f"Changes up to this time. {END}")]
 Whose = Annotated[Guid, Meta(description="Changes of this character, by its id; also of a deleted one.")]
 OfUser = Annotated[Guid, Meta(description="Changes of this account and its characters' creation and deletion.")]
@@ -280,7 +281,7 @@ Mark = Annotated[str, Meta(description="Mails before this place: `Next` of the p
 ToUser = Annotated[Guid, Meta(description="Mails to this account, by its id.")]
 SOUGHT = "An id, also of a deleted character or account, or the beginning or a part of a name or an email."
 Sought = Annotated[Printable, Meta(description=SOUGHT)]
-MANY = "At most so many: 50 unless told and 1,000 at most; with `format=csv` 10,000 unless told, and at most."
+MANY = "At most so many: 50 unless told and 1,000 at most; with `format=csv` 1,000 unless told and 10,000 at most."
 Many = Annotated[Positive, Meta(description=MANY)]
 
 
@@ -372,7 +373,7 @@ class PutPlayer(Struct):
     Bags: list[Bag] | UnsetType = UNSET
     Spells: list[KnownSpell] | UnsetType = UNSET
     Variables: Annotated[list[Variable], Meta(max_length=10_000)] | UnsetType = UNSET
-    AppliedSeq: LongNatural | UnsetType = UNSET
+    AppliedSeq: Annotated[LongNatural | UnsetType, NEVER_NULL] = UNSET
 
 
 # --- what goes out -------------------------------------------------------------------------------------------------
