@@ -342,13 +342,14 @@ def test_a_character_that_leaves_meanwhile_is_left_alone(make_world: Callable[..
             decision = await put_character(tx, TAMSYN, report, settings, spelling, people.USER_IDS["Server"])
         locked.set()
         waits = Statement("waits", {"": WAITS})
-        while not await one.keeper.store.one(waits):  # noqa: ASYNC110 - a session of the server waits, not a task
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(60):
+            while not await one.keeper.store.one(waits):  # noqa: ASYNC110 - a session of the server waits, not a task
+                await asyncio.sleep(0.01)
         return decision
 
     async def together() -> Any:
         leaving = asyncio.create_task(two.keeper.changes.apply(Intent("r"), leaves, lambda _: b"{}"))
-        await locked.wait()
+        await asyncio.wait_for(locked.wait(), 60)
         erased = await one.send("DELETE", QUILLON)
         await leaving
         return erased

@@ -110,10 +110,11 @@ def test_ctrl_c_reaches_everybody(serves: SERVES, database: str) -> None:
 
 
 def test_two_words_at_once(serves: SERVES, database: str) -> None:
-    server = serves(database)
-    server.process.terminate()
-    assert server.stop(signal.SIGINT) == (0, "")
-    assert server.errors == []
+    for _ in range(3):  # one time in two or three it is not heard, if nobody sees to it
+        server = serves(database)
+        server.process.terminate()
+        assert server.stop(signal.SIGINT) == (0, "")
+        assert server.errors == []
 
 
 @contextlib.contextmanager

@@ -395,7 +395,7 @@ def test_a_count_that_takes_too_long_is_an_overload(
             await answered.wait()
 
         counting = asyncio.ensure_future(slow.keeper.store.write(count, guesses.claim(people.USER_IDS["Root"])))
-        await begun.wait()
+        await asyncio.wait_for(begun.wait(), 60)
         body = {"grant_type": "password", "username": "Root", "password": SENT}
         answer = await world.send("POST", TOKEN, body=body, by=None)
         answered.set()

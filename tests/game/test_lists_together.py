@@ -56,8 +56,9 @@ def test_what_was_divided_stays_divided_while_others_read(world: World) -> None:
             await world.keeper.lists.tend()
             await asyncio.sleep(0.02)
             seen.append(largest(world))
-        while pages[0] <= 10:  # noqa: ASYNC110 - they need not know
-            await asyncio.sleep(0)
+        async with asyncio.timeout(60):
+            while pages[0] <= 10:  # noqa: ASYNC110 - they need not know
+                await asyncio.sleep(0)
         stop.set()
         await asyncio.gather(*readers)
         return seen

@@ -177,8 +177,14 @@ def _sent(call: Call[T], token: str | None) -> Flow[T]:
             return _read(call, outcome)
         raise refused(outcome.status, outcome.content, outcome.retry_after)
     cause, hopeless = (outcome.problem, outcome.hopeless) if isinstance(outcome, NoAnswer) else (None, False)
-    what = f"No answer to {call.method} {call.path}: {str(cause) or type(cause).__name__}"
+    what = f"No answer to {_name(call)}: {str(cause) or type(cause).__name__}"
     raise Unreachable(what, hopeless=hopeless) from cause
+
+
+def _name(call: Call[Any]) -> str:
+    """Without a token that is to be revoked: errors are logged, and it may still be good."""
+    revokes = call.path.startswith(f"{tokens.TOKEN}/")
+    return f"{call.method} {tokens.TOKEN}/…" if revokes else f"{call.method} {call.path}"
 
 
 def _read(call: Call[T], answer: Answer) -> T:
@@ -186,6 +192,6 @@ def _read(call: Call[T], answer: Answer) -> T:
         return call.read(answer.content)
     except (ValueError, RecursionError) as error:  # not only msgspec.DecodeError: wrong UTF-8, too deep
         raise NotUnderstood(
-            f"The answer to {call.method} {call.path} is not what this client knows: {error}. "
+            f"The answer to {_name(call)} is not what this client knows: {error}. "
             "Check the address, and that client and server are of the same version."
         ) from error
