@@ -77,7 +77,7 @@ def test_what_is_so_already_is_no_change(world: World) -> None:
 def test_nobody_and_nonsense(world: World) -> None:
     refused(change(world, "Nobody", {"ban": True}), 404, "no_such_user", "No user with name 'Nobody'.")
     before = everything(world)
-    for body, named in (({"ban": 1}, "ban"), ({"api": []}, "api"), ({"users.query": "yes"}, "usersquery")):
+    for body, named in (({"ban": 1}, "ban"), ({"api": 2}, "api"), ({"users.query": "yes"}, "usersquery")):
         answer = change(world, "Ann", body)
         refused(answer, 400, "bad_field")
         assert f"'{named}'" in answer.message
