@@ -99,11 +99,12 @@ def test_what_needs_no_token_gets_none(connect: Connect, script: ScriptedServer)
     assert TOKEN not in script.requests
 
 
-def test_an_address_that_is_none_is_tried_once(connect: Connect) -> None:
+@pytest.mark.parametrize("address", ["ftp://127.0.0.1", "http://[::1"])
+def test_an_address_that_is_none_is_tried_once(connect: Connect, address: str) -> None:
     long = Patience(first=60, longest=60)
     for given in ({"token": "gka_a"}, USER):
         with pytest.raises(errors.Unreachable):
-            in_time(lambda given=given: connect("ftp://127.0.0.1", patience=long, **given).each("follow", 1, most=1))
+            in_time(lambda given=given: connect(address, patience=long, **given).each("follow", 1, most=1))
 
 
 # --- following -----------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from gamekeeper.client.operations import Operations
 T = TypeVar("T")
 TIMEOUT_SECONDS = 10.0
 AGENT = f"gamekeeper-client/{__version__}"
-HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 
 
 class Options(TypedDict, total=False):
@@ -109,7 +109,7 @@ class Client(_Connection):
             case Send():
                 try:
                     return _answer(self._http.send(self._request(self._http, step)))
-                except httpx.RequestError as problem:
+                except (httpx.RequestError, httpx.InvalidURL) as problem:
                     return NoAnswer(problem, isinstance(problem, HOPELESS))
             case Wait():
                 time.sleep(step.seconds)
@@ -171,7 +171,7 @@ class AsyncClient(_Connection):
             case Send():
                 try:
                     return _answer(await self._http.send(self._request(self._http, step)))
-                except httpx.RequestError as problem:
+                except (httpx.RequestError, httpx.InvalidURL) as problem:
                     return NoAnswer(problem, isinstance(problem, HOPELESS))
             case Wait():
                 await asyncio.sleep(step.seconds)

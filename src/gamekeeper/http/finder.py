@@ -16,6 +16,6 @@ async def find(request: Request) -> bytes:
     if CONTROL.search(text) or len(text) > LONGEST:
         raise BadField(field="q", problem=f"must be at most {LONGEST} printable characters")
     limit = min(paging.integer(request.query, "limit", 1, DEFAULT), MOST)
-    accounts, trace = ACCOUNTS in request.caller.rights, request.keeper.changes.spelling
-    found = await request.keeper.store.read(lambda tx: finder.find(tx, text, limit, trace, accounts=accounts))
+    accounts, keeper = ACCOUNTS in request.caller.rights, request.keeper
+    found = await keeper.store.read(lambda tx: finder.find(tx, text, limit, keeper.changes.spelling, accounts=accounts))
     return wire.encode(wire.Finds(text, [spelling.found(each) for each in found]))
