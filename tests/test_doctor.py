@@ -12,6 +12,7 @@ from command_line import CommandLine
 from findings import findings
 from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
+from gamekeeper.doctor import findings as limits
 from world import World
 
 MAIL = "mail"
@@ -286,7 +287,7 @@ def test_a_damaged_file(database: str, make_world: Callable[..., World]) -> None
 
 
 def test_it_walks_in_pages_and_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "PAGE", 2)
+    monkeypatch.setattr(limits, "PAGE", 2)
     seen: list[tuple[str, int, int]] = []
 
     def see(what: str, done: int, total: int) -> None:

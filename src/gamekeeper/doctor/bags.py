@@ -1,0 +1,29 @@
+"""Bags, and slots beyond the configured sizes."""
+
+from gamekeeper.doctor.findings import ERROR, NOTE, UNDO, Findings
+from gamekeeper.game.inventory import BANK
+from gamekeeper.settings import Settings
+from gamekeeper.store import items, spells
+from gamekeeper.store.engine import Reading
+
+
+async def check(tx: Reading, found: Findings) -> None:
+    for bag_id, player_id, count in await items.stray_bags(tx):
+        found.add(ERROR, "bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one. {UNDO}")
+    for player_id, place, slot in await items.homeless_slots(tx):
+        message = f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have. {UNDO}"
+        found.add(ERROR, "bags", message)
+
+
+async def check_sizes(tx: Reading, found: Findings, settings: Settings) -> None:
+    """Nothing is lost when a size shrinks, but it deserves to be known."""
+    for place, count in await items.slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
+        size = settings.bank_slots if place == BANK else settings.inventory_slots
+        found.add(NOTE, "sizes", _beyond(count, f"{place} slots", f"{place}_slots", size))
+    count = await spells.beyond(tx, settings.spell_slots)
+    if count:
+        found.add(NOTE, "sizes", _beyond(count, "known spells", "spell_slots", settings.spell_slots))
+
+
+def _beyond(count: int, what: str, setting: str, size: int) -> str:
+    return f"{count} {what} lie beyond the setting {setting}, which is {size}. Raise it, or have the game move them."

@@ -1,0 +1,50 @@
+"""All checks, in order."""
+
+from gamekeeper.doctor import accounts, bags, imports, ledger, lists, players, settings
+from gamekeeper.doctor.findings import ERROR, Finding, Findings, Progress
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store.engine import Reading, Unusable
+from gamekeeper.store.migrate import SchemaMismatch, pending, require_utf8
+
+
+async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
+    """Run every check. The later ones need a readable file and the current schema, so they are left out without these.
+
+    `fix` first creates missing indexes and counts the lists again: nothing else can be repaired from what is stored.
+    """
+    found = await _check_integrity(keeper) or await _check_schema(keeper)
+    if not found:
+        found = [*await lists.create_indexes(keeper), await lists.recount(keeper)] if fix else []
+        found += await imports.unfinished(keeper.store)
+        found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
+        found += await accounts.check_passwords(keeper)
+    return found + settings.check(keeper)
+
+
+async def _check_schema(keeper: Keeper) -> list[Finding]:
+    try:
+        await require_utf8(keeper.store)
+        waiting = await pending(keeper.store)
+    except (SchemaMismatch, Unusable) as problem:
+        return [Finding(ERROR, "schema", str(problem))]
+    names = ", ".join(f"{each.number:04} {each.name}" for each in waiting)
+    return [Finding(ERROR, "schema", f"Not applied yet: {names}. Run: gamekeeper migrate")] if waiting else []
+
+
+async def _check_integrity(keeper: Keeper) -> list[Finding]:
+    found = Findings()
+    for problem in await keeper.store.integrity():
+        found.add(ERROR, "integrity", f"The database file is damaged: {problem}. Restore a backup.")
+    return found.all()
+
+
+async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[Finding]:
+    found = Findings()
+    await ledger.check(tx, found, keeper.changes.spelling, progress)
+    await players.check(tx, found, keeper.changes.spelling, progress)
+    if await lists.check_indexes(tx, found, keeper.store.engine):
+        await lists.check(tx, found, progress)
+    await bags.check(tx, found)
+    await bags.check_sizes(tx, found, keeper.settings)
+    await accounts.check(tx, found, keeper.settings)
+    return found.all()

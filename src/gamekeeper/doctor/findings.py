@@ -1,0 +1,36 @@
+"""Findings, limited in number for each check."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+ERROR, NOTE = "error", "note"
+PAGE = 500  # rows in one query
+SHOWN = 20  # findings of one check that are shown; the others are counted
+UNDO = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
+
+Progress = Callable[[str, int, int], None]  # what is checked, how many of it are done, how many there are
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    level: str
+    check: str
+    message: str
+
+
+class Findings:
+    """At most SHOWN findings of each check."""
+
+    def __init__(self) -> None:
+        self._shown: list[Finding] = []
+        self._count: Counter[tuple[str, str]] = Counter()
+
+    def add(self, level: str, check: str, message: str) -> None:
+        self._count[level, check] += 1
+        if self._count[level, check] <= SHOWN:
+            self._shown.append(Finding(level, check, message))
+
+    def all(self) -> list[Finding]:
+        hidden = [(each, count - SHOWN) for each, count in self._count.items() if count > SHOWN]
+        return self._shown + [Finding(*each, f"And {count} more like these.") for each, count in hidden]

@@ -1,0 +1,40 @@
+"""Item totals: the ledger against the slots."""
+
+from collections import Counter
+
+import msgspec
+
+from gamekeeper.doctor import findings
+from gamekeeper.doctor.findings import ERROR, SHOWN, UNDO, Findings, Progress
+from gamekeeper.game.spelling import Spelling
+from gamekeeper.store import catalogue, items, ledger
+from gamekeeper.store.engine import Reading
+
+
+async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
+    """For every item: what the ledger brought in and took out is what lies in the slots."""
+    brought = await _add_up(tx, found, spelling, progress)
+    held = await items.sums(tx)
+    wrong = sorted(item for item in brought.keys() | held.keys() if brought.get(item, 0) != held.get(item, 0))
+    named = await catalogue.by_id(tx, "items", wrong[:SHOWN])
+    for item in wrong:
+        name = f"{named[item].name} ({item})" if item in named else item
+        wanted, there = brought.get(item, 0), held.get(item, 0)
+        message = (
+            f"The slots hold {there} of item {name}; the ledger accounts for {wanted} ({there - wanted:+}). {UNDO}"
+        )
+        found.add(ERROR, "ledger", message)
+
+
+async def _add_up(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> dict[str, int]:
+    sums: Counter[str] = Counter()
+    last, seq = await ledger.last(tx), 0
+    while page := await ledger.belongings_after(tx, seq, findings.PAGE):
+        for seq, before, after in page:
+            try:
+                sums.subtract(spelling.sums(before))
+                sums.update(spelling.sums(after))
+            except msgspec.DecodeError as error:
+                found.add(ERROR, "ledger", f"Row {seq} of the ledger cannot be read: {error}. {UNDO}")
+        progress("ledger", seq, last)
+    return sums

@@ -1,0 +1,100 @@
+"""Indexes, and the counts of the ordered lists."""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+import msgspec
+
+from gamekeeper.doctor.findings import ERROR, NOTE, Finding, Findings, Progress
+from gamekeeper.game import lists
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lists import CHECKPOINT, LISTINGS, Listing, View
+from gamekeeper.game.order import Key, Order
+from gamekeeper.store import indexes
+from gamekeeper.store.engine import Reading
+
+KEYS = 10_000  # keys of a list in one query
+LONG_LOG = 10 * CHECKPOINT  # a serving process keeps it far shorter
+REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"
+RECOUNT = "Count them anew with: gamekeeper doctor --fix"
+
+
+async def create_indexes(keeper: Keeper) -> list[Finding]:
+    made = await indexes.create_missing(keeper.store)
+    return [Finding(NOTE, "indexes", f"Made: {', '.join(made)}.")] if made else []
+
+
+async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
+    """Whether all are there: without them every page of a list would sort its whole table."""
+    missing = await indexes.missing(tx, engine)
+    for name in missing:
+        found.add(ERROR, "indexes", f"The index {name} is missing, so requests get slower as the game grows. {REINDEX}")
+    return not missing
+
+
+async def recount(keeper: Keeper) -> Finding:
+    if await keeper.lists.rebuild():
+        return Finding(NOTE, "lists", f"Counted anew: {', '.join(listing.name for listing in LISTINGS)}.")
+    message = "Could not be counted anew: bulk loads or checkpoints came in between. Try again when less goes on."
+    return Finding(ERROR, "lists", message)
+
+
+async def check(tx: Reading, found: Findings, progress: Progress) -> None:
+    """Pages and ranks are found by the counts of the buckets, so each has to be true."""
+    view = await _read_view(tx, found)
+    if view is None:
+        return
+    counts = [(listing, await listing.count(tx)) for listing in LISTINGS]
+    total, done = sum(count for _, count in counts), 0
+    for listing, count in counts:
+        order = view.orders[listing.name]
+        lows = [low for block in order.blocks for low in block.lows]
+        held: Counter[int] = Counter()
+        async for keys in _read_keys(tx, listing):
+            _count(keys, lows, held)
+            done += len(keys)
+            progress("lists", done, total)
+        off = _off(order, held)
+        if off:
+            message = f"The list '{listing.name}' is off by {off} rows: it counts {order.total}, and there are {count}."
+            found.add(ERROR, "lists", f"{message} {RECOUNT}")
+
+
+async def _read_view(tx: Reading, found: Findings) -> View | None:
+    try:
+        view = await lists.view(tx)
+    except (LookupError, TypeError, msgspec.DecodeError) as error:
+        found.add(ERROR, "lists", f"The counts of the lists cannot be read: {error!r}. {RECOUNT}")
+        return None
+    if view is None:
+        message = "The lists wait to be counted, after a bulk load, a restore or an update; till then pages are slow."
+        found.add(NOTE, "lists", f"{message} `gamekeeper serve` does it when it starts. {RECOUNT}")
+    elif view.changes > LONG_LOG:
+        message = f"{view.changes} changes of the lists have been logged since they were last counted."
+        found.add(NOTE, "lists", f"{message} `gamekeeper serve` sees to it. {RECOUNT}")
+    return view
+
+
+async def _read_keys(tx: Reading, listing: Listing[Any]) -> AsyncGenerator[Sequence[Key]]:
+    """All of them in order, a page at a time; every page but the first begins with the last key of the one before."""
+    last, first = listing.lowest, 0
+    while keys := (await listing.keys(tx, last, KEYS))[first:]:
+        yield keys
+        last, first = keys[-1], 1
+
+
+def _count(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None:
+    """Adds to each bucket how many of the keys belong into it; to -1, how many are below every bucket."""
+    at = 0
+    while at < len(keys):
+        bucket = bisect_right(lows, keys[at]) - 1
+        end = bisect_left(keys, lows[bucket + 1], at) if bucket + 1 < len(lows) else len(keys)
+        held[bucket] += end - at
+        at = end
+
+
+def _off(order: Order, held: Counter[int]) -> int:
+    counts = [count for block in order.blocks for count in block.counts]
+    return held[-1] + sum(abs(held[bucket] - count) for bucket, count in enumerate(counts))

@@ -1,0 +1,54 @@
+"""Settings that are wrong or unsafe, and the database file."""
+
+import ipaddress
+import os
+import shutil
+from pathlib import Path
+
+from gamekeeper.doctor.findings import ERROR, NOTE, Finding
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.http.cors import Cors
+from gamekeeper.http.proxies import Proxies
+from gamekeeper.mail import outbox
+from gamekeeper.settings import BadSetting, Settings, strays
+
+OTHERS_CAN_READ = 0o004
+GIB = 1 << 30
+LEAST_SHARE = 0.05  # of a disk, or a GiB of a large one
+TLS = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in front and listen on 127.0.0.1."
+
+
+def exposed(host: str) -> bool:
+    """Whether others than this machine can reach it; a name other than localhost is taken to be reachable."""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() != "localhost"
+
+
+def overheard(settings: Settings) -> bool:
+    """Whether passwords and tokens would cross a network in the clear."""
+    return exposed(settings.host) and not settings.tls_cert
+
+
+def check(keeper: Keeper) -> list[Finding]:
+    settings, found = keeper.settings, list[Finding]()
+    for check in (outbox.check, Proxies, Cors):
+        try:
+            check(settings)
+        except BadSetting as problem:
+            found.append(Finding(ERROR, "settings", str(problem)))
+    found += [Finding(NOTE, "settings", each) for each in strays()]
+    if overheard(settings):
+        found.append(Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS}"))
+    return found + (_check_file(keeper.store.path) if keeper.store.path else [])
+
+
+def _check_file(file: Path) -> list[Finding]:
+    found, disk = list[Finding](), shutil.disk_usage(file.parent)
+    if disk.free < min(disk.total * LEAST_SHARE, GIB):
+        message = f"The disk of {file} has {disk.free / GIB:.2f} GiB left: make room. A full one takes no more changes."
+        found.append(Finding(NOTE, "disk", message))
+    if os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:
+        found.append(Finding(NOTE, "settings", f"Everybody on this machine can read {file}. Run: chmod 600 {file}"))
+    return found
