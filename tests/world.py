@@ -85,8 +85,12 @@ class World:
         raw: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         address: str = "127.0.0.1",
+        meanwhile: Callable[[], Coroutine[Any, Any, object]] | None = None,
     ) -> Answer:
-        """`by` names the account whose token is sent; `token` is sent as it is; neither: no Authorization."""
+        """`by` names the account whose token is sent; `token` is sent as it is; neither: no Authorization.
+
+        `meanwhile` runs after the head was read and before the body arrives.
+        """
         sent: dict[str, str] = {}
         if token is not None or by is not None:
             sent["authorization"] = f"Bearer {token if token is not None else self.tokens[by or '']}"
@@ -96,7 +100,7 @@ class World:
         if form is not None:
             content, sent["content-type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
         sent |= {name.lower(): value for name, value in (headers or {}).items()}
-        return await self._send(method, path, sent, content, address)
+        return await self._send(method, path, sent, content, address, meanwhile)
 
     def get(self, path: str, **more: Any) -> Answer:
         return self.call("GET", path, **more)
@@ -115,7 +119,15 @@ class World:
 
         return self.run(self.keeper.store.write(execute))
 
-    async def _send(self, method: str, path: str, headers: Mapping[str, str], body: bytes, address: str) -> Answer:
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        address: str,
+        meanwhile: Callable[[], Coroutine[Any, Any, object]] | None,
+    ) -> Answer:
         target, _, query = path.partition("?")
         scope: dict[str, Any] = {
             "type": "http",
@@ -130,6 +142,8 @@ class World:
         sent: list[Any] = []
 
         async def receive() -> Any:
+            if incoming and meanwhile is not None:
+                await meanwhile()
             return incoming.pop(0) if incoming else await asyncio.Event().wait()  # nobody hangs up
 
         async def send(message: Any) -> None:

@@ -12,7 +12,9 @@ from gamekeeper.store import tokens as stored
 from gamekeeper.store.engine import Reading
 from proof import refused
 from token_pairs import DENIED, PLAYERS, TOKEN, exchange, failed, log_in, works
-from world import Answer, World
+from world import SENT, Answer, World
+
+GIVE = {"itemid": people.COIN.id, "quantity": 1}
 
 
 def id_of(world: World, pair: Answer) -> str:
@@ -146,3 +148,48 @@ def test_a_token_asked_about_while_it_is_revoked_is_not_believed(world: World, m
         patched.setattr(stored, "caller", overtaken)
         assert works(world, pair)
     assert not works(world, pair)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("DELETE", f"{TOKEN}/Shop", None),
+        ("POST", "/api/v1/users/Shop/admin/ban", {}),
+        ("POST", "/api/keeper/v1/users/Shop/powers", {"api": False}),
+        ("DELETE", "/api/v1/users/Shop", None),
+    ],
+)
+def test_token_revoked_while_body_arrives_writes_nothing(world: World, method: str, path: str, body: object) -> None:
+    async def revoke() -> None:
+        assert (await world.send(method, path, body=body)).status == 200
+
+    answer = world.post(f"{PLAYERS}/Bob/items/give", GIVE, by="Shop", meanwhile=revoke)
+    refused(answer, 401, "denied", DENIED)
+    assert "items_given" not in [each.kind for each in world.ledger()]
+
+
+def test_permission_removed_while_body_arrives_is_missing(world: World) -> None:
+    async def remove() -> None:
+        answer = await world.send("POST", "/api/keeper/v1/users/Clerk/powers", body={"users.query": False})
+        assert answer.status == 200
+
+    body = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"}
+    answer = world.post("/api/v1/users/register", body, by="Clerk", meanwhile=remove)
+    refused(answer, 403, "role_missing")
+    assert "user_registered" not in [each.kind for each in world.ledger()[-1:]]
+
+
+def test_token_revoked_elsewhere_while_a_slow_body_arrives_writes_nothing(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 1000.0)
+    monkeypatch.setattr(caller, "time", clock)
+    here, elsewhere = make_world(), make_world()
+
+    async def revoke_and_wait() -> None:
+        assert (await elsewhere.send("DELETE", f"{TOKEN}/Shop")).status == 200
+        clock.monotonic = lambda: 1005.0
+
+    answer = here.post(f"{PLAYERS}/Bob/items/give", GIVE, by="Shop", meanwhile=revoke_and_wait)
+    refused(answer, 401, "denied", DENIED)
+    assert "items_given" not in [each.kind for each in here.ledger()]

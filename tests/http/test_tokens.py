@@ -92,6 +92,15 @@ def test_a_token_is_not_believed_beyond_its_life(world: World, monkeypatch: pyte
     assert not works(world, pair)
 
 
+def test_token_cache_is_keyed_by_digest(world: World) -> None:
+    """One entry per token, however the header is spelt, and no token in memory."""
+    callers, token = caller.Callers(world.keeper.store), world.tokens["Shop"]
+    for header in (f"Bearer {token}", f"bearer {token}", f"BEARER   {token}", f" Bearer {token} "):
+        assert world.run(callers.caller(header.encode())).name == "Shop"
+    assert callers.believed == 1
+    assert token not in repr(vars(callers))
+
+
 # --- at rest ---------------------------------------------------------------------------------------------------------
 
 

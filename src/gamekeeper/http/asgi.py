@@ -144,18 +144,24 @@ class Asgi:
     async def _handle(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         route = self._find(request, scope)
         request.path = route.path
-        if route.needs is not None:
-            request.caller = await self._callers.caller(request.headers.get(b"authorization"))
-            if route.needs or route.does is WRITE:
-                require(request, route)
+        await self._authorize(request, route)
         if route.takes is not None:
             request.raw = await self._body(request, route, receive)
+            await self._authorize(request, route)  # again: the token may have been revoked while the body arrived
         request.query = query_of(scope["query_string"])
         if route.successor:
             link = f'<{route.successor}>; rel="successor-version"'.encode()
             request.answer_headers += [(b"deprecation", DEPRECATED_SINCE), (b"link", link)]
         content = await handled(request, route)
         return _checked(request, content) if _kept(request, route) else (request.status, content)
+
+    async def _authorize(self, request: Request, route: Route) -> None:
+        """Find the caller by its token and check its permissions. Cheap to repeat: a token found good is cached."""
+        if route.needs is None:
+            return
+        request.caller = await self._callers.caller(request.headers.get(b"authorization"))
+        if route.needs or route.does is WRITE:
+            require(request, route)
 
     async def _body(self, request: Request, route: Route, receive: Receive) -> bytes:
         """Those who send slowly keep nobody's place."""

@@ -34,7 +34,8 @@ class Caller:
 class Callers:
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._believed: dict[bytes, tuple[Caller, float]] = {}
+        # by the digest of the token: one entry however the header spells it, and no token in memory
+        self._believed: dict[str, tuple[Caller, float]] = {}
         self._used: set[str] = set()
 
     @property
@@ -44,10 +45,11 @@ class Callers:
 
     async def caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
         """`used`: whether this counts as a use of the token, or somebody only looks whether it is still good."""
-        found = self._believed.get(authorization or b"")
+        access_hash = digest(_token(authorization or b""))
+        found = self._believed.get(access_hash)
         if found is not None and found[1] > time.monotonic():
             return found[0]
-        return await self._ask(authorization or b"", used=used)
+        return await self._ask(access_hash, used=used)
 
     def forget(self) -> None:
         """After a revocation: in this process it holds at once, also for a token that is being asked about now."""
@@ -58,9 +60,9 @@ class Callers:
         used, self._used = self._used, set()
         return used
 
-    async def _ask(self, authorization: bytes, *, used: bool) -> Caller:
+    async def _ask(self, access_hash: str, *, used: bool) -> Caller:
         asked, believed = time.monotonic(), self._believed
-        row = await tokens.caller(self._store, digest(_token(authorization)))
+        row = await tokens.caller(self._store, access_hash)
         if row is None:
             raise Denied
         held = {"users.query": row.users_query, "users.manage": row.users_manage, "game.link": row.game_link}
@@ -72,7 +74,7 @@ class Callers:
         self._used.add(row.token_id)
         if len(believed) >= BELIEVED_MOST:
             believed.clear()
-        believed[authorization] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)
+        believed[access_hash] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)
         return caller
 
 
