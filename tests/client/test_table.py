@@ -1,6 +1,5 @@
 """The client and the server agree: every row has a method, every shape its fields, every refusal its class."""
 
-import inspect
 import re
 import types
 from typing import Any, Literal, get_args, get_origin
@@ -9,27 +8,15 @@ import msgspec
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
+from client_calls import CALLED, GUID, OPERATIONS, built
 from gamekeeper.client import errors, keeper_shapes, shapes
-from gamekeeper.client.call import Call
-from gamekeeper.client.operations import Many, One, Operations
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors as server_errors
 from gamekeeper.http import wire
-from gamekeeper.http.routes import ROUTES, WRITE, Route
+from gamekeeper.http.routes import ROUTES, WRITE
 
-GUID = "00000000-0000-4000-8000-000000000001"
-OPERATIONS: dict[str, Any] = {name: value for name, value in vars(Operations).items() if isinstance(value, One | Many)}
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
 FOR_PEOPLE = {route.path for route in ROUTES if isinstance(route.gives, str)}  # pages, not JSON
-GIVEN: dict[str, Any] = {
-    "kind": "items",
-    "fields": shapes.PutPlayer(level=2),
-    "entries": [],
-    "player_ids": [],
-    "object_type": "item",
-    "powers": {"mute": True, "users_query": False},
-}
-NUMBERS = {"value", "lease", "level"}
 OTHER_NAMES: dict[Any, Any] = {
     shapes.Page: wire.Paged,
     shapes.LegacyPage: wire.Legacy,
@@ -38,29 +25,6 @@ OTHER_NAMES: dict[Any, Any] = {
     shapes.Change: wire.FeedChange,
     shapes.Error: wire.UnappliedError,
 }
-
-
-def built(name: str, **options: Any) -> Call[Any]:
-    """The operation's call, with something for everything it asks for."""
-    asked = inspect.signature(OPERATIONS[name].build).parameters.values()
-    needed = [each.name for each in asked if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
-    values = {each: GIVEN.get(each, 3 if each in NUMBERS else GUID) for each in needed}
-    build: Any = OPERATIONS[name].build
-    return build(**values, **options)
-
-
-def route_of(call: Call[Any]) -> Route:
-    """The row that the server would find: literal segments win over parameters."""
-    fitting = [
-        route
-        for route in ROUTES
-        if route.method == call.method and re.fullmatch(re.sub(r"\[\w+\]", "[^/]+", route.path), call.path)
-    ]
-    assert fitting, f"{call.method} {call.path}"
-    return min(fitting, key=lambda route: len(route.parameters))
-
-
-CALLED = {name: route_of(built(name)) for name in OPERATIONS}
 
 
 def test_every_row_has_a_method() -> None:
@@ -218,5 +182,5 @@ def test_what_would_mean_something_else_is_not_sent(name: str, given: dict[str, 
 @pytest.mark.parametrize("odd", ["a/b", "..", "a?b", "a#b", "ä b", "%41"])
 def test_odd_names_stay_one_segment(odd: str) -> None:
     build: Any = OPERATIONS["player"].build
-    call: Call[Any] = build(odd)
+    call = build(odd)
     assert re.fullmatch(r"/api/v1/players/[A-Za-z0-9%_~-]+", call.path)

@@ -13,6 +13,7 @@ from gamekeeper import __version__
 from gamekeeper.client.call import Batch, Call
 from gamekeeper.client.errors import GamekeeperError
 from gamekeeper.client.exchange import Answer, Flow, NoAnswer, Outcome, Patience, Renew, Send, Session, Wait, exchange
+from gamekeeper.client.keywords import check_keywords
 from gamekeeper.client.operations import Operations
 
 T = TypeVar("T")
@@ -35,6 +36,7 @@ class Options(TypedDict, total=False):
 class _Connection(Operations):
     """What both clients know: where the server is, who is calling, and how long to try."""
 
+    @check_keywords
     def __init__(self, url: str, **options: Unpack[Options]) -> None:
         self._url = url.rstrip("/")
         self._session = Session(

@@ -12,16 +12,16 @@ Moment = int | str  # the number of a change, or a time
 
 
 class Wanted(TypedDict, total=False):
-    """Which changes: of a character, of an account, by an account, by ids; times as 2026-11-15T12:00:00Z."""
+    """Filters of the audit log, by id; times as 2026-11-15T12:00:00Z. `from` is a Python keyword: write `from_`."""
 
     player: str
     user: str
     actor: str
     kind: str
     item: str
-    since: str
-    until: str
-    request_id: str
+    from_: str
+    to: str
+    request: str
     reason: str
 
 
@@ -53,17 +53,15 @@ def variables_at(player: str, at: Moment | None = None) -> Call[list[Variable]]:
     return get(path(KEEPER + "/players/{}/variables", player), reading(list[Variable]), query(at=at))
 
 
-def search(text: str, *, limit: int | None = None) -> Call[list[Found]]:
+def search(q: str, *, limit: int | None = None) -> Call[list[Found]]:
     """Characters, accounts, the catalogue and changes by id, name or email; the best match first."""
     read = then(reading(Finds), lambda answer: answer.found)
-    return get(f"{KEEPER}/search", read, query(q=text, limit=limit))
+    return get(f"{KEEPER}/search", read, query(q=q, limit=limit))
 
 
 def _page(before: int | None, limit: int | None, wanted: Wanted) -> Call[History]:
-    others = {name: value for name, value in wanted.items() if name not in {"since", "until", "request_id"}}
-    times = {"from": wanted.get("since"), "to": wanted.get("until")}
-    asked = query(**others, **times, request=wanted.get("request_id"), before=before, limit=limit)
-    return get(f"{KEEPER}/changes", reading(History), asked)
+    filters = {name.removesuffix("_"): value for name, value in wanted.items()}
+    return get(f"{KEEPER}/changes", reading(History), query(**filters, before=before, limit=limit))
 
 
 def _from(before: int | None, page_size: int, wanted: Wanted) -> Call[Batch[ToldChange]]:

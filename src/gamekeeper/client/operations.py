@@ -10,6 +10,7 @@ from gamekeeper.client import mails as outbox
 from gamekeeper.client import players as characters
 from gamekeeper.client import users as accounts
 from gamekeeper.client.call import Batch, Call
+from gamekeeper.client.keywords import check_keywords
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,7 +32,7 @@ class One(Generic[P, T]):
     """A method with one answer."""
 
     def __init__(self, build: Callable[P, Call[T]]) -> None:
-        self.build = build
+        self.build = check_keywords(build)
         update_wrapper(self, build)  # pyright: ignore[reportArgumentType] - help() then shows the function's own words
 
     @overload
@@ -48,7 +49,7 @@ class Many(Generic[P, T]):
     """A method that iterates over answers."""
 
     def __init__(self, build: Callable[P, Call[Batch[T]]]) -> None:
-        self.build = build
+        self.build = check_keywords(build)
         update_wrapper(self, build)  # pyright: ignore[reportArgumentType] - help() then shows the function's own words
 
     @overload

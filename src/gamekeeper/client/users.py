@@ -4,6 +4,7 @@ import hashlib
 from typing import Literal, TypedDict, Unpack
 
 from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, write
+from gamekeeper.client.keywords import require_known
 from gamekeeper.client.players import LARGEST_PAGE, Direction, listed
 from gamekeeper.client.shapes import (
     ChangedPower,
@@ -127,6 +128,7 @@ class PowersGiven(TypedDict, total=False):
 
 def change_powers(user: str, powers: PowersGiven, **options: Unpack[WriteOptions]) -> Call[HeldPowers]:
     """Of what the caller has itself; needs the role users.manage."""
+    require_known("change_powers", powers, PowersGiven.__annotations__)
     body = {name.replace("_", ""): given for name, given in powers.items()}
     return write("POST", path(f"{KEEPER}/users/{{}}/powers", user), reading(HeldPowers), body, **options)
 
