@@ -21,6 +21,7 @@ GIVE = "POST /api/v1/players/[lookupKey]/items/give"
 SHOW = "GET /api/v1/players/[lookupKey]"
 MANAGE = "POST /api/v1/users/[lookupKey]/manage/password/change"
 CHANGE = "POST /api/v1/users/[lookupKey]/password/change"
+REGISTER = "POST /api/v1/users/register"
 LOG_IN = "POST /api/oauth/token"
 COINS = {"path.lookupKey": "Ann", "body.itemid": people.COIN.id, "body.quantity": "5"}
 
@@ -246,6 +247,28 @@ def test_passwords_are_never_shown_again(world: World, root: Keeper) -> None:
     assert not any(each.encode() in done.raw for each in hidden)
     checked = world.post("/api/v1/users/Bob/password/validate", {"password": wire_form("tr0ub4dor")})
     assert checked.status == 200
+
+
+def test_registration_is_confirmed_as_it_was_previewed(world: World, root: Keeper) -> None:
+    fields = {"body.username": "Newbie", "body.email": "newbie@example.test", "body.password": "moss and lanterns"}
+    tried = run(root, REGISTER, **fields)
+    assert "Only tried: nothing is changed." in tried.text
+    before = len(world.ledger())
+    done = confirm(root, tried, reason="asked at the desk", **{"body.password": "moss and lanterns"})
+    assert "Done." in Page(done.raw.decode()).text
+    assert [row.kind for row in world.ledger()[before:]] == ["user_registered"]
+    sent = {"password": wire_form("moss and lanterns")}
+    assert world.post("/api/v1/users/Newbie/password/validate", sent).status == 200
+
+
+def test_registration_of_a_name_taken_meanwhile_is_refused(world: World, root: Keeper) -> None:
+    fields = {"body.username": "Newbie", "body.email": "newbie@example.test", "body.password": "moss and lanterns"}
+    tried = run(root, REGISTER, **fields)
+    other = {"username": "Newbie", "email": "other@example.test", "password": wire_form("another one of theirs")}
+    assert world.post("/api/v1/users/register", other).status == 200
+    late = confirm(root, tried, reason="asked at the desk", **{"body.password": "moss and lanterns"})
+    assert "Account already exists" in Page(late.raw.decode()).text
+    assert world.get("/api/v1/users/Newbie").json["Email"] == "other@example.test"
 
 
 def words(line: str) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gamekeeper import crash
-from gamekeeper.game.effects import Change, Untraced
+from gamekeeper.game.effects import Change, Untraced, UserRegistered
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.game.spelling import Spelling, Whose
 from gamekeeper.store import keys, ledger
@@ -146,8 +146,14 @@ class Changes:
 
 
 def seen(entries: Sequence[ledger.Entry]) -> str:
-    """What a change starts from: the same for two that find everything the same."""
-    from_here = [(each.kind, each.player_id, each.user_id, each.before) for each in entries]
+    """Fingerprint of the state that a request starts from: equal for two requests that find the same state.
+
+    The id of a new account is left out: every attempt makes another one.
+    """
+    from_here = [
+        (each.kind, each.player_id, None if each.kind == UserRegistered.kind else each.user_id, each.before)
+        for each in entries
+    ]
     return hashlib.sha256(repr(from_here).encode()).hexdigest()
 
 
