@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 import people
+from command_line import CommandLine
 from expectations import everything
+from gamekeeper.game import lookup, tokens
 from proof import refused, spelt
+from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, failed, log_in, works
 from world import SENT, Answer, World
 
-LOG_IN = {"grant_type": "password", "username": "Shop", "password": SENT}
 NOTHING = dict.fromkeys(("Editor", "Ban", "Kick", "Mute", "Api", "UsersQuery", "UsersManage", "GameLink"), False)
 HELD = ("editor", "ban", "kick", "mute", "users_query", "users_manage", "game_link")
 
@@ -133,7 +135,7 @@ def test_who_manages_accounts_can_sign_in_as_anybody(world: World) -> None:
     empower(world, "Clerk", "users_query", "users_manage")
     new = "ab" * 32
     assert world.post("/api/v1/users/Root/manage/password/change", {"new": new}, by="Clerk").status == 200
-    signed_in = world.post("/api/oauth/token", {**LOG_IN, "username": "Root", "password": new}, by=None)
+    signed_in = world.post(TOKEN, {**BY_PASSWORD, "username": "Root", "password": new}, by=None)
     assert signed_in.status == 200
     headers = {"Authorization": f"Bearer {signed_in.json['access_token']}"}
     assert world.post("/api/keeper/v1/users/Clerk/powers", {"ban": True}, by=None, headers=headers).status == 200
@@ -156,14 +158,51 @@ def test_of_two_who_take_each_others_one_comes_too_late(make_world: Callable[...
         assert sorted(each.status for each in one.run(together())) == [200, 403]
 
 
-def test_without_the_api_no_token_is_good(world: World) -> None:
-    """As on the command line: nothing is revoked, so that what is given back works again."""
-    assert world.get("/api/v1/players", by="Shop").status == 200
+def takes_by_api(world: World) -> None:
     assert change(world, "Shop", {"api": False}).status == 200
-    assert world.get("/api/v1/players", by="Shop").status == 401
-    refused(world.post("/api/oauth/token", LOG_IN, by=None), 400, "unauthorized_client")
+
+
+def takes_by_undo(world: World) -> None:
+    """An undo of the change that gave API access takes it away."""
+    given = next(each.seq for each in world.ledger() if each.kind == "powers_changed")
+    assert world.post(f"/api/keeper/v1/changes/{given}/undo").status == 200
+
+
+def takes_by_command_line(world: World) -> None:
+    assert CommandLine(world.url).says("users", "api", "Shop", "off") == "Shop now has: nothing.\n"
+    world.call("DELETE", "/api/oauth/token/Ann")  # instead of waiting: the server's token cache is emptied
+
+
+def takes_by_sql(world: World) -> None:
+    world.sql("UPDATE users SET api = (1 = 0) WHERE name = 'Shop'")
+    world.call("DELETE", "/api/oauth/token/Ann")
+
+
+@pytest.mark.parametrize("take", [takes_by_api, takes_by_undo, takes_by_command_line, takes_by_sql])
+def test_api_access_given_back_revives_no_token(world: World, take: Callable[[World], None]) -> None:
+    takes_by_sql(world)
     assert change(world, "Shop", {"api": True}).status == 200
-    assert world.get("/api/v1/players", by="Shop").status == 200
+    shop = world.run(lookup.user(world.keeper.store, "Shop"))
+    service = world.run(tokens.issue_for_service(world.keeper, shop, 1, read_only=False)).access
+    pair = log_in(world)
+    session = world.run(tokens.log_in(world.keeper, "Shop", SENT, "127.0.0.1", session=True)).access
+    access = (service, pair.json["access_token"], session)
+    assert [world.get(PLAYERS, token=each).status for each in access] == [200] * 3
+
+    take(world)
+    assert [world.get(PLAYERS, token=each).status for each in access] == [401] * 3
+    failed(world.post(TOKEN, BY_PASSWORD, by=None), "unauthorized_client")
+
+    assert change(world, "Shop", {"api": True}).status == 200
+    assert [world.get(PLAYERS, token=each).status for each in access] == [401] * 3
+    failed(exchange(world, pair.json["refresh_token"]), "invalid_grant")
+    assert works(world, log_in(world))
+
+
+def test_other_permissions_taken_away_revoke_no_token(world: World) -> None:
+    pair = log_in(world, "Clerk")
+    assert change(world, "Clerk", {"users.query": False}).status == 200
+    assert works(world, pair)
 
 
 def test_once_under_a_key_and_never_in_a_dry_run(world: World) -> None:

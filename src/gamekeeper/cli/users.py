@@ -165,7 +165,7 @@ def revoke(name: str, right: str, database: str | None) -> None:
 @click.argument("state", type=click.Choice(["on", "off"]))
 @terminal.database_option
 def api(name: str, state: str, database: str | None) -> None:
-    """Let an account call the API, or stop it: its tokens stop within 5 seconds."""
+    """Give an account API access, or take it away: then its tokens are revoked, within 5 seconds everywhere."""
     _change_powers(database, name, lambda powers: powers._replace(api=state == "on"))
 
 

@@ -20,7 +20,7 @@ from gamekeeper.store.users import Powers, User
 CHANGES = 20  # of the history at a time
 TOKENS = 10
 RIGHTS = {  # as the operation calls it → as people do, and what it means
-    "api": ("API access", "signs in here and gets tokens"),
+    "api": ("API access", "signs in here and gets tokens; taking it away revokes them"),
     "users.query": ("Sees accounts", "role users.query"),
     "users.manage": ("Manages accounts", "role users.manage; sees them, and signs in as anybody by a new password"),
     "game.link": ("Is a game server", "role game.link"),

@@ -123,6 +123,11 @@ class PasswordChanged(_OfUser):
 
 @dataclass(frozen=True, slots=True)
 class PowersChanged(_OfUser):
+    """Change what an account may do. Taking API access away revokes all tokens and sessions of the account.
+
+    Giving it does so too: it may have been taken away by SQL, or by a version that revoked nothing.
+    """
+
     powers: users.Powers
     kind: ClassVar[str] = "powers_changed"
 
@@ -131,6 +136,8 @@ class PowersChanged(_OfUser):
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         users.set_powers(tx, self.user.id, self.powers)
+        if self.user.powers.api != self.powers.api:
+            tokens.revoke_of_user(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
