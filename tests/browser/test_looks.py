@@ -41,6 +41,7 @@ NO_PAGES = {
     "changes/file",
     "bulk/given",
     "bulk/done",
+    "/",  # leads to the console
     "static/[file]",
 }  # what scripts ask for, and files
 GRAVE = frozenset({"serious", "critical"})

@@ -155,7 +155,7 @@ def test_when_all_places_are_taken(make_world: Callable[..., World]) -> None:
     refused_page(Keeper(world).get("/console"), 503, "Nothing was changed.")
 
 
-@pytest.mark.parametrize("path", ["/consoles", "/api/v1/nothing", "/"])
+@pytest.mark.parametrize("path", ["/consoles", "/api/v1/nothing", "/favicon.ico"])
 def test_beside_the_console_nothing_is_a_page(world: World, path: str) -> None:
     assert world.get(path).code == "no_such_route"
 

@@ -17,6 +17,7 @@ from gamekeeper.game import accounts
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.http.caller import Callers
+from gamekeeper.http.routes import NOBODY, ROUTES
 from world import Answer, World
 
 SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
@@ -62,7 +63,7 @@ def test_the_right_password_opens_a_session(world: World) -> None:
     answer = me.sign_in("Clerk")
     assert (answer.status, answer.headers["location"]) == (303, "/console")
     assert answer.headers["set-cookie"] == (
-        f"gamekeeper={me.cookie}; Path=/console; Max-Age=43200; HttpOnly; SameSite=Strict"
+        f"gamekeeper={me.cookie}; Path=/console; Max-Age=43200; HttpOnly; SameSite=Lax"
     )
     assert "Clerk" in me.page(SOMEBODY).text
 
@@ -76,7 +77,7 @@ def test_over_tls_the_cookie_says_so(make_world: Callable[..., World]) -> None:
     past = Keeper(world).sign_in("Clerk", headers=said, address="10.0.0.2").headers["set-cookie"]
     plain = Keeper(world).sign_in("Clerk", address="10.0.0.1").headers["set-cookie"]
     assert ["Secure" in each for each in (through, past, plain)] == [True, False, False]
-    assert through == f"__Host-gamekeeper={me.cookie}; Path=/; Secure; Max-Age=43200; HttpOnly; SameSite=Strict"
+    assert through == f"__Host-gamekeeper={me.cookie}; Path=/; Secure; Max-Age=43200; HttpOnly; SameSite=Lax"
     for name, opens in (("__Host-gamekeeper", True), ("gamekeeper", False)):
         sent = {**said, "cookie": f"gamekeeper=another; {name}={me.cookie}"}
         assert sent_to_sign_in(me.get(SOMEBODY, headers=sent, address="10.0.0.1")) != opens
@@ -328,9 +329,27 @@ def test_a_role_that_is_taken_away_is_gone_at_once(world: World, root: Keeper) -
 # --- One key, one door -----------------------------------------------------------------------------------------------
 
 
-def test_the_cookie_opens_the_console_alone(root: Keeper) -> None:
-    assert root.get("/api/v1/players").status == 401
-    assert root.post("/api/v1/players/Ann/items/give", {"itemid": people.COIN.id}, csrf="").status == 401
+@pytest.mark.parametrize("tls", [False, True])
+def test_no_operation_of_the_api_takes_the_cookie(make_world: Callable[..., World], *, tls: bool) -> None:
+    """Over TLS the browser sends it there too: the cookie's path is / then."""
+    world = make_world(trusted_proxies="10.0.0.1")
+    root = signed_in(world, "Root")
+    said = {"x-forwarded-proto": "https"} if tls else {}
+    cookie = {"cookie": f"{'__Host-gamekeeper' if tls else 'gamekeeper'}={root.cookie}"}
+    assert root.get(SOMEBODY, headers={**said, **cookie}, address="10.0.0.1").status == 200
+    guarded = [each for each in ROUTES if each.needs is not NOBODY]
+    assert len(guarded) > 50
+    sent = {**said, **cookie, "content-type": "application/json", "x-csrf": root.csrf}
+    for route in guarded:
+        answer = world.call(route.method, filled(route), by=None, raw=b"{}", headers=sent, address="10.0.0.1")
+        assert (answer.status, answer.code) == (401, "denied"), route.path
+
+
+def test_root_address_redirects_to_console(make_world: Callable[..., World]) -> None:
+    for path in ("/", "/?from=bookmark"):
+        answer = make_world().get(path, by=None)
+        assert (answer.status, answer.headers["location"]) == (303, "/console")
+    assert make_world(console=False).get("/", by=None).code == "no_such_route"
 
 
 def test_a_token_in_a_header_does_not_open_the_console(world: World) -> None:

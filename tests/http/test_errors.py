@@ -49,7 +49,7 @@ FACES = [
     Asked(403, "role_missing", "GET", USERS, {"by": "Shop"}),
     Asked(404, "no_such_user", "GET", f"{USERS}/Nobody"),
     Asked(404, "no_such_route", "GET", "/api/v1/nonsense"),
-    Asked(404, "no_such_route", "GET", "/"),
+    Asked(404, "no_such_route", "GET", "/nothing"),
     Asked(404, "no_such_route", "GET", f"{USERS}//players"),
     Asked(405, "method_not_allowed", "DELETE", USERS, {}, {"allow": "GET, POST"}),
     Asked(405, "method_not_allowed", "PATCH", "/api/oauth/token", {}, {"allow": "POST"}),

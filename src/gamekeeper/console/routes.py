@@ -74,10 +74,16 @@ async def file(request: Request) -> bytes:
     return pages.FILES[name]
 
 
+async def start(request: Request) -> bytes:
+    """The address of the server alone leads people to the console."""
+    return pages.redirect(request, ROOT)
+
+
 FOLLOWED = _entered(events.follow, ANYBODY, used=False)  # watching is no use of a session
 
 # fmt: off - one row is one line, so that the table can be read as one
 PAGES: tuple[Route, ...] = (
+    Route(None, "GET", "/", NOBODY, READ, NEVER, start, None, "text/html"),
     Route(None, "GET", f"{ROOT}/sign-in", NOBODY, READ, NEVER, entrance.show, None, "text/html"),
     Route(None, "POST", f"{ROOT}/sign-in", NOBODY, WRITE, NEVER, entrance.sign_in, bytes, "text/html"),
     Route(None, "GET", f"{ROOT}/static/[file]", NOBODY, READ, CHECKED, file, None, "text/*"),

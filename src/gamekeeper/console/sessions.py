@@ -113,6 +113,7 @@ def _name(request: Request) -> str:
 
 
 def _set_cookie(request: Request, value: str, seconds: int) -> None:
+    # Lax: a link from a chat or a ticket opens the page; forms of other sites still come without the cookie
     where = "/; Secure" if request.over_tls else PATH  # as browsers want it of one that is called so
-    line = f"{_name(request)}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Strict"
+    line = f"{_name(request)}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
     request.answer_headers.append((b"set-cookie", line.encode()))

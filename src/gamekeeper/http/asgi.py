@@ -52,7 +52,7 @@ class _Node:
 class Pages(NamedTuple):
     """What is there for people, and no operation of the API."""
 
-    root: bytes  # all of them are at or below this path
+    root: bytes  # all of them are at or below this path, but for the one that leads here from /
     routes: tuple[Route, ...]
     refused: Callable[[Request, Refusal], bytes]  # how they put a refusal
     live: object  # what they keep in this process
@@ -229,7 +229,7 @@ def _tree(routes: tuple[Route, ...]) -> _Node:
     root = _Node()
     for route in routes:
         node = root
-        for segment in route.path.split("/")[1:]:
+        for segment in route.path.rstrip("/").split("/")[1:]:  # as `_find` divides a request's path
             if segment.startswith("["):
                 node.parameter = node.parameter or _Node()
                 node = node.parameter

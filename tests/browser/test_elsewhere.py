@@ -1,0 +1,37 @@
+"""What a page of another site can do with the browser of somebody who is signed in.
+
+It is the same on both engines; SQLite is enough.
+"""
+
+from collections.abc import Callable
+from urllib.parse import quote
+
+from demo_server import KEEPER, DemoServer, player_page
+from playwright.sync_api import expect
+from tour import sign_in
+from visitor import Visitor
+
+Visit = Callable[..., Visitor]
+
+
+def open_elsewhere(visitor: Visitor, html: str) -> None:
+    """A page of an opaque origin: to the browser every other address is another site."""
+    visitor.page.goto(f"data:text/html,{quote(html)}")
+
+
+def test_link_on_another_site_opens_for_signed_in_person(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo)
+    me.go("/console")
+    sign_in(me, KEEPER)  # by the form: the cookie is kept as the server says
+    open_elsewhere(me, f"<a href='{sqlite_demo.url}{player_page('Aldwyn')}'>Ticket 4711</a>")
+    me.page.get_by_role("link", name="Ticket 4711").click()
+    expect(me.page.get_by_role("heading", name="Aldwyn", level=1)).to_be_visible()
+
+
+def test_form_on_another_site_arrives_without_the_session(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo)
+    me.go("/console")
+    sign_in(me, KEEPER)
+    open_elsewhere(me, f"<form method=post action='{sqlite_demo.url}/console/act'><button>Win</button></form>")
+    me.page.get_by_role("button", name="Win").click()
+    expect(me.page.get_by_role("heading", name="Sign in", level=1)).to_be_visible()
