@@ -4,14 +4,14 @@ BIN := .venv/bin
 # half of a start-up is compiling, and tests and battery start some thousand processes: a machine's habit not to keep bytecode stays outside
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test lint types chromium screenshots tour fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
+.PHONY: run setup test lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
 
-setup: .venv/dev chromium ## the virtual environment with everything for development, and a browser where that can be
+setup: .venv/dev chromium promtool ## the virtual environment with everything for development, and a browser where that can be
 
-test: .venv/dev chromium lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL
+test: .venv/dev chromium promtool lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL
 	$(BIN)/pytest -n 3 --dist worksteal
 
 lint: .venv/dev
@@ -24,6 +24,9 @@ types: .venv/dev
 
 chromium: ## Debian's, for the tests of the console, as root; nothing where there is one
 	@scripts/install_chromium.sh
+
+promtool: .venv/bin/python ## Prometheus' promtool out of Debian's package, for the tests of the alert rules; nothing where there is one
+	@scripts/fetch_program.sh prometheus promtool
 
 screenshots: .venv/dev chromium ## the console's pages, into docs/images/
 	GAMEKEEPER_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k pictures

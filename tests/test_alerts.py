@@ -1,0 +1,114 @@
+"""The alert rules in deploy/: each fires when it should, tried by promtool with the series that we really expose."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from world import World
+
+ROOT = Path(__file__).parent.parent
+RULES = ROOT / "deploy" / "prometheus-rules.yml"
+DOCUMENT = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+ALERTS = re.findall(r"- alert: (\w+)", RULES.read_text(encoding="utf-8"))
+TOKEN = "scrape-me"
+SECOND_NS = 1_000_000_000
+SLOW = "GamekeeperSlowRequests"
+UP = 'up{job="gamekeeper"}'
+FINE = {
+    UP: "1x600",
+    "gamekeeper_database_up": "1x600",
+    'gamekeeper_requests_total{status="200"}': "0+900x600",
+    'gamekeeper_pool{state="waiting"}': "0x600",
+    'gamekeeper_outbox{state="waiting"}': "3x600",
+    'gamekeeper_outbox{state="failed"}': "0x600",
+    "gamekeeper_process_open_files": "90x600",
+    "gamekeeper_process_resident_bytes": "90000000x600",
+}
+
+
+@pytest.fixture
+def promtool() -> str:
+    found = shutil.which("promtool") or shutil.which("promtool", path=str(Path(sys.executable).parent))
+    if not found:
+        pytest.skip("There is no promtool here: run `make promtool`, or install Debian's package prometheus.")
+    return found
+
+
+def fires(promtool: str, folder: Path, series: Mapping[str, str]) -> set[str]:
+    """Alerts that fire at the tenth hour, with a sample of each series every minute."""
+    expected = [{"eval_time": "10h", "alertname": alert, "exp_alerts": list[str]()} for alert in ALERTS]
+    given = [{"series": name, "values": values} for name, values in series.items()]
+    tests = [{"interval": "1m", "input_series": given, "alert_rule_test": expected}]
+    file = folder / "test.yml"
+    file.write_text(json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests}))
+    done = subprocess.run([promtool, "test", "rules", str(file)], check=False, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert "FAILED" in said or not done.returncode, said
+    return {*re.findall(r"alertname:\s*(\w+)", said)}
+
+
+def exposed(world: World, route: str, seconds: float) -> dict[str, str]:
+    """The buckets that we expose for requests of that duration, as counters that grow every minute."""
+    for _ in range(100):
+        world.asgi.metrics.count("GET", route, 200, time.perf_counter_ns() - round(seconds * SECOND_NS))
+    text = world.get("/metrics", token=TOKEN).raw.decode()
+    buckets = re.findall(r"^(gamekeeper_request_seconds_bucket\{.*\}) (\d+)$", text, re.MULTILINE)
+    return {name: f"0+{count}x600" for name, count in buckets if f'"GET {route}"' in name}
+
+
+def test_rule_file_is_valid(promtool: str) -> None:
+    done = subprocess.run([promtool, "check", "rules", str(RULES)], check=False, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+
+
+def test_healthy_instance_raises_no_alert(promtool: str, tmp_path: Path) -> None:
+    assert fires(promtool, tmp_path, FINE) == set()
+
+
+@pytest.mark.parametrize(
+    ("alert", "name", "values"),
+    [
+        ("GamekeeperDown", UP, "1x590 0x9"),
+        ("GamekeeperDown", "gamekeeper_database_up", "1x590 0x9"),
+        ("GamekeeperServerErrors", 'gamekeeper_requests_total{status="503"}', "0+1x600"),
+        ("GamekeeperDatabaseSaturated", 'gamekeeper_pool{state="waiting"}', "1x600"),
+        ("GamekeeperDatabaseSaturated", "gamekeeper_writer_queue", "101x600"),
+        ("GamekeeperMailStuck", 'gamekeeper_outbox{state="waiting"}', "51x600"),
+        ("GamekeeperMailRejected", 'gamekeeper_outbox{state="failed"}', "1x600"),
+        ("GamekeeperLeak", "gamekeeper_process_open_files", "90+1x600"),
+        ("GamekeeperLeak", "gamekeeper_process_resident_bytes", "90000000+1000000x600"),
+    ],
+)
+def test_alert_fires(promtool: str, tmp_path: Path, alert: str, name: str, values: str) -> None:
+    assert fires(promtool, tmp_path, FINE | {name: values}) == {alert}
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("route", "seconds", "expected"),
+    [
+        ("/api/v1/players", 0.9, set[str]()),
+        ("/api/v1/players", 1.5, {SLOW}),
+        ("/api/v1/players", 8, {SLOW}),
+        ("/api/link/v1/changes", 8, set[str]()),
+        ("/console/events", 8, set[str]()),
+    ],
+)
+def test_slow_requests_raise_an_alert(
+    promtool: str, tmp_path: Path, make_world: Callable[..., World], route: str, seconds: float, expected: set[str]
+) -> None:
+    """Long polls and event streams last as long as their clients wait: they are not slow."""
+    series = exposed(make_world(metrics_token=TOKEN), route, seconds)
+    assert series
+    assert fires(promtool, tmp_path, FINE | series) == expected
+
+
+def test_document_explains_every_alert() -> None:
+    assert re.findall(r"^\| `(Gamekeeper\w+)` \|", DOCUMENT, re.MULTILINE) == ALERTS
