@@ -38,8 +38,8 @@ tour: .venv/dev chromium ## the whole tour of the console in Chromium, in a demo
 fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
 
-BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(ALL),--all)
-battery: .venv/dev .venv/semgrep/ready ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f; ALL=1: what cannot be run has failed
+BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)
+battery: .venv/dev .venv/semgrep/ready ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f; ALL=1: what cannot be run has failed; CLOCK=print: figures by the clock do not decide, for a machine with other work
 	$(BATTERY) $(if $(LONG),--long $(LONG))
 
 battery-tools: ## what the battery needs of Debian, as root; without it some of its tests are not run

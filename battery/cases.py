@@ -24,7 +24,10 @@ class Figure(NamedTuple):
 
 
 class Timed(Figure):
-    """By the clock: a machine that is busy with something else may spoil it, so it may be taken again."""
+    """A figure by the clock: other work on the machine may spoil it. It is taken again, or only printed (CLOCK=print).
+
+    What is lost, doubled, leaked or wrong is a plain Figure: it decides everywhere.
+    """
 
     __slots__ = ()
 

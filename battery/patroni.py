@@ -15,7 +15,7 @@ import httpx
 import psutil
 
 import crash_gives
-from battery.cases import NO_HAPROXY, Figure, NotRun, Run
+from battery.cases import NO_HAPROXY, Figure, NotRun, Run, Timed
 from battery.givers import BUSY, Givers
 from pair import programs
 from run_cluster import Cluster, haproxy
@@ -223,12 +223,12 @@ def _figures(givers: Givers, gaps: list[float], switches: list[float]) -> list[F
     worst, slowest = max(gaps), max(switches, default=0.0)
     return [
         Figure("Patroni: items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
-        Figure(
+        Timed(
             "Patroni: a machine dies",
             f"{worst:.1f} s at worst of {len(gaps)}",
             f"≤ {DEATH_BAR:g} s",
             worst <= DEATH_BAR,
         ),
-        Figure("Patroni: switchover", f"{slowest:.1f} s at worst", f"≤ {SWITCH_BAR:g} s", slowest <= SWITCH_BAR),
+        Timed("Patroni: switchover", f"{slowest:.1f} s at worst", f"≤ {SWITCH_BAR:g} s", slowest <= SWITCH_BAR),
         Figure(f"Patroni: statuses other than {BUSY}", str(others or "none"), "none", not others),
     ]

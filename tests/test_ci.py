@@ -29,9 +29,9 @@ def asked(folder: Path, *, user: int, installs: bool) -> list[str]:
 @pytest.mark.parametrize(
     ("user", "installs", "calls"),
     [
-        (0, True, ["test", "battery-tools", "battery SEED=14 ALL=1"]),
-        (0, False, ["test", "battery-tools", "battery SEED=14"]),
-        (SOMEBODY, True, ["test", "battery SEED=14"]),
+        (0, True, ["test", "battery-tools", "battery SEED=14 CLOCK=print ALL=1"]),
+        (0, False, ["test", "battery-tools", "battery SEED=14 CLOCK=print"]),
+        (SOMEBODY, True, ["test", "battery SEED=14 CLOCK=print"]),
     ],
 )
 def test_with_all_its_tools_the_battery_leaves_nothing_out(

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from battery import __main__ as runner
 from battery import overload, storm
-from battery.__main__ import CAUGHT, FAILED, MISSED, NOT_RUN, PASSED
+from battery.__main__ import CAUGHT, FAILED, MISSED, NOT_DECISIVE, NOT_RUN, PASSED, UNDECIDED
 from battery.cases import NEITHER, POSTGRES, SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.givers import BUSY, Answer
 from battery.network import HEALED_BAR, Spell, healed
@@ -32,6 +32,10 @@ def bad(_: Run) -> list[Figure]:
 
 def slow(_: Run) -> list[Figure]:
     return [Figure("what was counted", "well", "well", met=True), Timed("how fast", "9 s", "≤ 1 s", met=False)]
+
+
+def wrong_and_slow(_: Run) -> list[Figure]:
+    return [Figure("what was counted", "badly", "well", met=False), Timed("how fast", "9 s", "≤ 1 s", met=False)]
 
 
 def empty(_: Run) -> list[Figure]:
@@ -100,6 +104,46 @@ def test_the_clock_catches_only_what_nothing_else_shows(
 def test_what_only_the_clock_spoils_is_taken_again(battery: Callable[..., Result]) -> None:
     assert f"try {runner.TRIES}, for the clock" in battery([case(slow)], "--fault", "none").output
     assert "try" not in battery([case(bad)], "--fault", "none").output
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "verdict", "code"),
+    [
+        (slow, ("--clock", "decide"), FAILED, 1),
+        (slow, ("--clock", "print"), PASSED, 0),
+        (wrong_and_slow, ("--clock", "print"), FAILED, 1),
+    ],
+)
+def test_figures_by_the_clock_are_printed_and_decide_only_when_told_so(
+    battery: Callable[..., Result],
+    run: Callable[[Run], list[Figure]],
+    options: tuple[str, ...],
+    verdict: str,
+    code: int,
+) -> None:
+    done = battery([case(run)], "--fault", "none", *options)
+    assert done.output.startswith(f"{verdict}: x made up")
+    assert "NOT how fast: 9 s (wanted: ≤ 1 s" in done.output
+    assert (NOT_DECISIVE in done.output) == ("print" in options)
+    assert ("try" in done.output) == ("decide" in options)
+    assert done.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("run", "timed_faults", "verdict", "code"),
+    [(blind, (FAULT,), UNDECIDED, 0), (blind, (), MISSED, 1), (slow, (FAULT,), CAUGHT, 0), (measured, (), CAUGHT, 0)],
+)
+def test_a_fault_that_only_the_clock_shows_decides_nothing_where_the_clock_does_not(
+    battery: Callable[..., Result],
+    run: Callable[[Run], list[Figure]],
+    timed_faults: tuple[str, ...],
+    verdict: str,
+    code: int,
+) -> None:
+    made_up = Case("x", "made up", run, (FAULT,), (SQLITE,), timed_faults=timed_faults)
+    done = battery([made_up], "--fault", FAULT, "--clock", "print")
+    assert done.output.startswith(f"{verdict}: x made up")
+    assert done.exit_code == code
 
 
 def test_faults_that_only_the_clock_shows_are_faults() -> None:
