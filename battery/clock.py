@@ -1,10 +1,13 @@
 """i: the machine's clock jumps under load. Nothing ends late, nothing is forgotten early, nobody notices.
 
 The server's process gets a clock out of a file (libfaketime); PostgreSQL keeps the right one, and so does this process.
+In `keys` the clock that decides is wrong: the machine's on SQLite, the database server's on PostgreSQL.
 """
 
 import os
 import random
+import shutil
+import tempfile
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,12 +20,15 @@ from battery import realm
 from battery.cases import POSTGRES, SQLITE, Case, Figure, NotRun, Run, Timed
 from battery.givers import Givers
 from battery.realm import Realm
-from battery.served import AS_IT_IS, WALL_CLOCK, Served
+from battery.served import AS_IT_IS, FREQUENT_RETENTION, HASTY_RETENTION, WALL_CLOCK, Served
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import ledger
+from pair import Node, programs
 
 LIBRARIES = ("/usr/lib", "/usr/local/lib")
 JUMPS = ("+1h", "+1y", "-1d", "-30y")
 RIGHT, SOON = "+0", "+5m"
-WRONG = "0" * 64
+WRONG_PASSWORD = "0" * 64
 GUESSES, MAILS = 10, 3  # that are allowed
 OVER = 429
 LIFE_MS = 700
@@ -31,6 +37,11 @@ LOCKED_SECONDS = 240  # of the five minutes that guesses are held against somebo
 SEEDED_GIVE_UP = 1.0  # seconds: with the fault, nothing that is given is ever answered
 LATE_SECONDS = 0.5  # at most, on a busy machine
 GRACE_SECONDS = 1  # of a refresh token that was exchanged
+WRONG = "+40d"  # further than keys and changes are kept
+KEPT_DAYS = 30
+TOKEN_MS = 60 * 24 * 60 * 60 * 1000  # still valid under the wrong clock
+OLD_KEYS = 20
+WRONG_SECONDS = 4  # of serving with the wrong clock, which is about twenty passes of retention
 
 
 @dataclass
@@ -193,7 +204,7 @@ def _log_in(caller: httpx.Client, **fields: str) -> httpx.Response:
 
 
 def _guess(caller: httpx.Client) -> httpx.Response:
-    return caller.post(f"/api/v1/users/{realm.ROOT}/password/validate", json={"password": WRONG})
+    return caller.post(f"/api/v1/users/{realm.ROOT}/password/validate", json={"password": WRONG_PASSWORD})
 
 
 def _mail(caller: httpx.Client) -> httpx.Response:
@@ -246,4 +257,77 @@ def _figures(run: Run, found: Findings) -> list[Figure]:
     return figures
 
 
-CASES = (Case("i", "clock", run, faults=(WALL_CLOCK,), fault_engines=(SQLITE,)),)
+def keys(run: Run) -> list[Figure]:
+    """Serve with the deciding clock 40 days ahead, with writes; then repeat requests with keys from before."""
+    with ExitStack() as stack:
+        clock = _Clock(_open_folder(stack) / "clock", _library())
+        database = run.database if run.engine == SQLITE else _start_postgres(stack, clock)
+        world = realm.prepare(database, 2)
+        token = world.short_token(TOKEN_MS)
+        way = run.fault or FREQUENT_RETENTION
+        server = Served(way, database, ledger_days=KEPT_DAYS, key_days=KEPT_DAYS)
+        stack.callback(server.stop)
+        with clock.over():
+            server.start()
+            before = _give_with_old_keys(server, token, world)
+            server.stop()
+            clock.move(WRONG)
+            server.start()
+        givers = Givers(server.url, token, world.players, run.seed, clients=1)
+        with givers.at_work():
+            time.sleep(WRONG_SECONDS)
+        server.stop()
+        clock.move(RIGHT)
+        server.start()
+        after = _give_with_old_keys(server, token, world)
+        trimmed = realm.at_work(database, _count_trimmed)
+    replayed = sum(_is_replay(*both) for both in zip(before, after, strict=True))
+    gives = sum(each.good for each in givers.answers)
+    return [
+        Figure("gives under a clock 40 days ahead", str(gives), "> 0", gives > 0),
+        Figure("keys from before that replay after it", f"{replayed} of {OLD_KEYS}", "all", replayed == OLD_KEYS),
+        Figure("changes trimmed", str(trimmed), "0", trimmed == 0),
+    ]
+
+
+def _open_folder(stack: ExitStack) -> Path:
+    """PostgreSQL does not run as root, and reads its clock from a file as well."""
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gk-clock-", ignore_cleanup_errors=True)))
+    folder.chmod(0o755)
+    return folder
+
+
+def _start_postgres(stack: ExitStack, clock: _Clock) -> str:
+    """A server whose clock can be moved."""
+    where, user = programs()
+    folder = _open_folder(stack)
+    if user:
+        shutil.chown(folder, user)
+    node = Node(folder / "data", where, user)
+    node.create()
+    stack.callback(node.kill)
+    with clock.over():
+        node.start()
+    return node.url
+
+
+def _give_with_old_keys(server: Served, token: str, world: Realm) -> list[httpx.Response]:
+    path, body = f"/api/v1/players/{world.players[0]}/items/give", {"itemid": realm.ITEM, "quantity": 1}
+    with httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {token}"}, timeout=10) as caller:
+        keys = [{"Idempotency-Key": f"old-{number}"} for number in range(OLD_KEYS)]
+        return [caller.post(path, json=body, headers=key) for key in keys]
+
+
+def _is_replay(before: httpx.Response, after: httpx.Response) -> bool:
+    replayed = after.headers.get("Idempotent-Replay") == "true"
+    return before.is_success and replayed and after.content == before.content
+
+
+async def _count_trimmed(keeper: Keeper) -> int:
+    return await ledger.trimmed(keeper.store)
+
+
+CASES = (
+    Case("i", "clock", run, faults=(WALL_CLOCK,), fault_engines=(SQLITE,)),
+    Case("i", "keys", keys, faults=(HASTY_RETENTION,)),
+)

@@ -25,11 +25,11 @@ from typing import Any, cast
 
 from gamekeeper import app, crash, settings
 from gamekeeper.cli import serve
-from gamekeeper.game import lists, presence
+from gamekeeper.game import lists, presence, retention
 from gamekeeper.http.asgi import Asgi, Scope, Send
 from gamekeeper.http.request import Receive
 from gamekeeper.settings import Settings
-from gamekeeper.store import sqlite
+from gamekeeper.store import clock, sqlite
 from gamekeeper.store import tokens as token_rows
 from gamekeeper.store.engine import Reading, Row, Undecided, Value, Writing
 from gamekeeper.store.postgres import PostgresStore
@@ -39,6 +39,8 @@ from server import Server
 
 AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
 WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
+FREQUENT_RETENTION, HASTY_RETENTION = "frequent-retention", "hasty-retention"
+RETENTION_SECONDS = 0.2  # between two passes, instead of ten
 CRASH_HEADER = b"battery-crash"
 HOUR = 3600.0
 EARLY_SECONDS = 0.03  # between the answer and the COMMIT that it should have waited for
@@ -178,6 +180,22 @@ def _assume_the_commit() -> None:
     setattr(PostgresStore, "_commit", assuming)  # noqa: B010 - see above
 
 
+def _tidy_often() -> None:
+    """No fault: a short test sees many passes of retention."""
+    retention.TIDY_SECONDS = RETENTION_SECONDS
+
+
+def _delete_at_once() -> None:
+    """Retention believes the database's clock without waiting."""
+    _tidy_often()
+
+    async def find_time(self: retention.Retention) -> int:
+        keeper: Any = vars(self)["_keeper"]
+        return await clock.now(keeper.store)
+
+    setattr(retention.Retention, "_find_proven_time", find_time)  # noqa: B010 - a constant to everybody else
+
+
 WAYS: dict[str, Callable[[], None]] = {
     AS_IT_IS: _nothing,
     EARLY_ANSWER: _answer_early,
@@ -185,6 +203,8 @@ WAYS: dict[str, Callable[[], None]] = {
     WALL_CLOCK: _trust_the_wall_clock,
     LEAK: _keep_every_answer,
     ASSUMED_COMMIT: _assume_the_commit,
+    FREQUENT_RETENTION: _tidy_often,
+    HASTY_RETENTION: _delete_at_once,
 }
 
 

@@ -17,6 +17,7 @@ from gamekeeper.game import items, lookup, retention
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.inventory import sizes
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import clock
 from gamekeeper.store.statements import Statement
 
 ANSWER = b'{"id":"c0ffee00-0000-4000-8000-000000000001","quantity":{"total":12345,"bank":0,"inventory":12345}}'
@@ -60,7 +61,7 @@ async def measure(database: str, gives: int) -> None:
         grown = await size(keeper, table) - before[table]
         print(f"{table}: {grown / gives:.0f} bytes per change, {grown / gives * 1e6 / 2**20:.0f} MiB per million")
     started = time.monotonic()
-    await retention.trim(keeper, -retention.DAY_MS)
+    await retention.trim(keeper, await clock.now(keeper.store) + retention.DAY_MS)
     print(f"a step of trimming ({retention.MOST_CHANGES} changes): {(time.monotonic() - started) * 1000:.0f} ms")
     await keeper.store.close()
     keeper.passwords.close()

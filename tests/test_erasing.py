@@ -18,6 +18,7 @@ from gamekeeper.game.link import put_player as put_character
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
 from people import ANN, COIN, POUCH, SWORD
+from tidying import trim_older
 from world import SENT, World
 
 QUILLON, EMAIL = "/api/v1/users/Quillon", "quillon.tresk@example.test"
@@ -288,7 +289,7 @@ def test_it_can_be_trimmed_like_any_other(world: World) -> None:
     live(world)
     erase(world)
     world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
-    world.run(retention.trim(world.keeper, 8 * retention.DAY_MS))
+    world.run(trim_older(world.keeper, 8 * retention.DAY_MS))
     assert errors(world) == []
 
 

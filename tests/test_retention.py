@@ -17,6 +17,7 @@ from gamekeeper.game.spelling import Trace
 from gamekeeper.store import feed, history, ledger
 from gamekeeper.store.engine import Reading
 from people import ANN, BOB, COIN
+from tidying import tidy, trim_older
 from world import World
 
 CHANGES = f"{LINK}/changes"
@@ -36,7 +37,7 @@ def age(world: World) -> None:
 def trim(world: World, times: int = 1) -> None:
     """What is a day too old is not kept, however little it is."""
     for _ in range(times):
-        world.run(retention.trim(world.keeper, LONG_AGO - 2 * retention.DAY_MS))
+        world.run(trim_older(world.keeper, LONG_AGO - 2 * retention.DAY_MS))
 
 
 def last(world: World) -> int:
@@ -46,7 +47,7 @@ def last(world: World) -> int:
 def test_for_ever_unless_told(world: World) -> None:
     age(world)
     before = world.ledger()
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     assert world.ledger() == before
 
 
@@ -57,7 +58,7 @@ def test_after_its_days_a_change_is_gone_and_the_sums_still_fit(make_world: Call
     age(world)
     assert items(world, "give", "Ann", 2).status == 200
     recent = world.ledger()[-1]
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     rows = world.ledger()
     assert [row.player_id for row in rows].count(BOB.id) == 1  # his newest
     assert recent in rows
@@ -173,7 +174,7 @@ def test_several_instances_trim_at_once(make_world: Callable[..., World]) -> Non
     older = LONG_AGO - 2 * retention.DAY_MS
 
     async def together() -> None:
-        await asyncio.gather(*(retention.trim(each.keeper, older) for each in (one, two, one, two)))
+        await asyncio.gather(*(trim_older(each.keeper, older) for each in (one, two, one, two)))
 
     one.run(together())
     assert [row.player_id for row in one.ledger()].count(BOB.id) == 1
@@ -188,7 +189,7 @@ def test_a_token_is_listed_for_some_days_after_its_end(make_world: Callable[...,
     for age_days, left in ((4, before), (6, 0)):
         ended = "SET refresh_expires = {now} - $1, access_expires = {now} - $1"
         world.sql(f"UPDATE tokens {ended}", age_days * day)
-        world.run(retention.tidy(world.keeper))
+        tidy(world)
         [(found,)] = world.sql("SELECT COUNT(*) FROM tokens")
         assert found == left
 
@@ -199,10 +200,10 @@ def test_a_trim_is_not_trimmed_at_once(make_world: Callable[..., World]) -> None
     items(world, "give", "Bob", 1)
     age(world)
     before = world.ledger()
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     assert world.ledger() == before
     world.sql("UPDATE ledger SET at = at - $1", retention.DAY_MS)
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     assert world.ledger()[-1].kind == "ledger_trimmed"
 
 
@@ -261,7 +262,7 @@ def test_an_undo_beside_a_trim(world: World, monkeypatch: pytest.MonkeyPatch) ->
 
     async def late(tx: Reading, numbers: Iterable[int]) -> dict[int, history.Origin]:
         monkeypatch.setattr(history, "origins", origins)
-        await retention.trim(world.keeper, LONG_AGO - 2 * retention.DAY_MS)
+        await trim_older(world.keeper, LONG_AGO - 2 * retention.DAY_MS)
         return await origins(tx, numbers)
 
     monkeypatch.setattr(history, "origins", late)
@@ -277,7 +278,7 @@ def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.M
 
     async def and_trim(*given: Any, **more: Any) -> Any:
         monkeypatch.setattr(feed, "between", between)
-        await retention.trim(world.keeper, LONG_AGO - 2 * retention.DAY_MS)
+        await trim_older(world.keeper, LONG_AGO - 2 * retention.DAY_MS)
         return await between(*given, **more)
 
     monkeypatch.setattr(feed, "between", and_trim)
@@ -290,5 +291,5 @@ def test_many_old_keys_go_in_one_round(world: World, monkeypatch: pytest.MonkeyP
         body = {"itemid": COIN.id, "quantity": 1}
         world.post("/api/v1/players/Bob/items/give", body, by="Shop", headers={"Idempotency-Key": f"k{number}"})
     world.sql("UPDATE idempotency_keys SET at = at - $1", 31 * retention.DAY_MS)
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     assert world.sql("SELECT key FROM idempotency_keys") == []

@@ -134,7 +134,7 @@ class Upkeep:
         self._callers = callers
         self.jobs: list[Job] = [
             (presence.REAP_SECONDS, lambda: presence.reap(keeper.store)),
-            (retention.TIDY_SECONDS, lambda: retention.tidy(keeper)),
+            (retention.TIDY_SECONDS, retention.Retention(keeper).tidy),
             (lists.TEND_SECONDS, keeper.lists.watch),
             (legacy.LOOK_SECONDS, lambda: legacy.wrap(keeper)),
             (USE_SECONDS, self.note_use),

@@ -7,12 +7,13 @@ import pytest
 from argon2 import PasswordHasher
 
 import people
-from gamekeeper.game import guesses, retention
+from gamekeeper.game import guesses
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import Overloaded
 from gamekeeper.store import clock, postgres
 from proof import at_once, refused, rows
+from tidying import tidy
 from world import SENT, Answer, World
 
 TOKEN = "/api/oauth/token"
@@ -339,7 +340,7 @@ def test_old_guesses_are_thrown_away(world: World) -> None:
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
     age(world, WINDOW + 1000)
     earlier(world, people.USER_IDS["Root"], "10.0.0.1", 1)
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     assert len(rows(world, "guesses")) == 1
 
 
@@ -347,7 +348,7 @@ def test_those_who_were_known_are_thrown_away(world: World) -> None:
     for address in ("10.0.0.1", "10.0.0.2"):
         assert guess(world, password=SENT, address=address).status == 200
     world.sql("UPDATE known_callers SET at = at - $1 WHERE caller = '10.0.0.1'", guesses.KNOWN_MS + 1000)
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.2",)]
 
 

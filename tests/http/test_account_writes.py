@@ -9,10 +9,10 @@ import pytest
 
 import people
 from expectations import everything
-from gamekeeper.game import retention
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.http.routes import ROUTES, WRITE
 from proof import at_once, refused, reset_code, rows
+from tidying import tidy
 from world import SENT, Answer, World
 
 USERS, TOKEN, TOKENS = "/api/v1/users", "/api/oauth/token", "/api/oauth/tokens"
@@ -187,7 +187,7 @@ def test_keys_are_kept_for_thirty_days(world: World) -> None:
     assert world.get(reset.path, headers={"Idempotency-Key": "k1"}).status == 200
     for days, kept in ((29, 1), (2, 0)):
         world.sql("UPDATE idempotency_keys SET at = at - $1", days * 86_400_000)
-        world.run(retention.tidy(world.keeper))
+        tidy(world)
         assert len(rows(world, "idempotency_keys")) == kept
 
 

@@ -14,6 +14,7 @@ from gamekeeper.game import history, retention
 from gamekeeper.http.spelling import instant
 from gamekeeper.store import clock, ledger
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL, USER_IDS, ZOE
+from tidying import tidy
 from world import World
 
 CHANGES = "/api/keeper/v1/changes"
@@ -275,7 +276,7 @@ def test_before_what_is_kept_nobody_knows(make_world: Callable[..., World]) -> N
         give(world, 5)
     world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
     seq = give(world, 5)
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     trimmed = seq - 1
     assert filled(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 20)}
     assert filled(items(world, trimmed, "Bob")["inventory"]) == {0: (COIN.id, 15)}

@@ -9,10 +9,10 @@ import pytest
 import people
 from expectations import everything, refused
 from game_server import LINK
-from gamekeeper.game import retention
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.store.engine import Reading
 from people import COIN, HEAL
+from tidying import tidy
 from world import Answer, World
 from writes import COINS, FROST, GIVE, PLAYERS, TEACH, Case, every_write, send, stored, token_of
 
@@ -113,7 +113,7 @@ def test_a_key_is_kept_for_thirty_days(world: World) -> None:
     give(world, "k")
     for days, kept in ((29, 1), (2, 0)):
         world.sql(f"UPDATE idempotency_keys SET at = at - {days * day}")  # noqa: S608 - a number of the test's own
-        world.run(retention.tidy(world.keeper))
+        tidy(world)
         assert stored(world) == kept
     assert "idempotent-replay" not in give(world, "k").headers
 

@@ -12,6 +12,7 @@ from gamekeeper.game import item_undo, retention
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.store.users import Powers
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
+from tidying import tidy
 from undos import (
     ACTS,
     BAG,
@@ -373,7 +374,7 @@ def test_what_a_trim_has_passed_cannot_be_undone(make_world: Callable[..., World
     assert undone(world, dropped).status == 200
     items(world, "take", COIN.id, 250)
     world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     assert dropped in [each.seq for each in world.ledger()]
     assert dropped + 1 not in [each.seq for each in world.ledger()]
     before = everything(world)

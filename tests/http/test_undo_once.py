@@ -12,6 +12,7 @@ from game_server import put_player, stack
 from gamekeeper.game import history, item_undo, retention, undo
 from gamekeeper.store import history as rows
 from people import ANN, ARROW, BOB, COIN, SWORD, USER_IDS
+from tidying import tidy
 from undos import conflict, held, items, last, row, undone
 from world import World
 
@@ -98,7 +99,7 @@ def test_one_whose_first_is_trimmed_stays(make_world: Callable[..., World]) -> N
     away = undo_of(world, back)
     undo_of(world, away)
     away = undo_of(world, last(world))
-    world.run(retention.tidy(world.keeper))
+    tidy(world)
     assert not row(world, away)["Undoable"]
     refused(undone(world, away), 409, "history_trimmed")
 

@@ -15,7 +15,6 @@ import pytest
 import people
 from findings import findings
 from gamekeeper.doctor import ERROR, NOTE, Finding
-from gamekeeper.game import retention
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.mail import outbox
 from gamekeeper.mail.outbox import Sender
@@ -25,6 +24,7 @@ from gamekeeper.store.engine import Away
 from outbox import FROM, Make, age, ask, listed, make_due, only, send, sending_to
 from server import Server, free_port
 from smtp_sink import HERE, Rude, Sink
+from tidying import tidy
 from world import World
 
 USERS = "/api/v1/users"
@@ -251,7 +251,7 @@ def test_none_is_sent_once_its_code_is_worth_nothing(make_world: Make, end: Call
         send(world)
         assert sink.received == []
         assert (only(world).state, only(world).tries, only(world).code) == ("expired", 0, None)
-        world.run(retention.tidy(world.keeper))
+        tidy(world)
         assert world.sql("SELECT next_try_at FROM mails") == [(None,)]
 
 
@@ -297,7 +297,7 @@ def test_sent_mails_are_kept_for_a_week(make_world: Make) -> None:
         send(world)
     for minutes, left in ((60 * 24 * 7 - 1, 1), (2, 0)):
         age(world, minutes)
-        world.run(retention.tidy(world.keeper))
+        tidy(world)
         assert len(listed(world)) == left
 
 

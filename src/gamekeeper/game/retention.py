@@ -1,60 +1,131 @@
-"""What is thrown away when it is old: answers to keys, guesses, tokens, mails, and changes if the operator says so."""
+"""Deletes old rows: answers to keys, tokens, mails, known callers, guesses, and changes if the operator says so.
 
+A wrong clock must not delete anything: an Idempotency-Key that is deleted too early lets a change be applied twice.
+So a process deletes only by a time that its database's clock showed six hours of serving before, and only while that
+clock has kept pace with the process's monotonic clock since.
+"""
+
+import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import NamedTuple
 
+from gamekeeper import log
 from gamekeeper.game import guesses
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.spelling import Spelling
+from gamekeeper.store import clock, keys, known_callers, ledger, mails, tokens
 from gamekeeper.store import guesses as guess_rows
-from gamekeeper.store import keys, known_callers, ledger, mails, tokens
 from gamekeeper.store.engine import Reading, Writing
 
 TIDY_SECONDS = 10.0
 MOST = 5_000  # rows in one go: nobody who writes should wait for the broom
 MOST_CHANGES = 1_000
 STEPS = 20  # one after the other: more than anybody writes meanwhile
-DAY_MS = 24 * 60 * 60 * 1000
+HOUR_MS = 60 * 60 * 1000
+DAY_MS = 24 * HOUR_MS
+PROBATION_MS = 6 * HOUR_MS  # long enough for an operator or NTP to correct a wrong clock
+JUMP_MS = HOUR_MS  # more than NTP slews away in six hours, less than any retention time
 BROOM = Intent(request_id="retention")
+JUMPED = "The database's clock jumped by {} s: nothing old is deleted for the next six hours."
 
 
-async def tidy(keeper: Keeper) -> None:
+class Moment(NamedTuple):
+    """One moment on both clocks, in milliseconds."""
+
+    served: int  # monotonic clock of this process
+    database: int  # database's clock
+
+
+class Retention:
+    """Deletes old rows for one serving process."""
+
+    def __init__(
+        self,
+        keeper: Keeper,
+        monotonic: Callable[[], float] = time.monotonic,
+        now: Callable[[Reading], Awaitable[int]] = clock.now,
+    ) -> None:
+        self._keeper = keeper
+        self._monotonic = monotonic
+        self._now = now
+        self._start: Moment | None = None  # since then the two clocks have kept pace
+
+    async def tidy(self) -> None:
+        """Run one pass: a bounded number of small transactions."""
+        await self._keeper.store.write(_tidy_by_clock)
+        proven = await self._find_proven_time()
+        if proven is not None:
+            await delete_old(self._keeper, proven)
+
+    async def _find_proven_time(self) -> int | None:
+        """Return the time from which ages are counted, six hours back; None while the clock is on probation."""
+        store, start = self._keeper.store, self._start
+        here = Moment(int(self._monotonic() * 1000), await self._now(store))
+        if store.figures().clock_lead_ms > JUMP_MS:
+            self._start = None
+            return None
+        if start is None:
+            self._start = here
+            return None
+        served = here.served - start.served
+        jump = here.database - start.database - served
+        if abs(jump) > JUMP_MS:
+            log.problem("retention", JUMPED.format(jump // 1000))
+            self._start = here
+            return None
+        if served < PROBATION_MS:
+            return None
+        return start.database + min(0, jump) + served - PROBATION_MS
+
+
+async def _tidy_by_clock(tx: Writing) -> None:
+    """Tidy what a wrong clock may tidy, at once.
+
+    Guesses older than five minutes are not counted, so deleting them changes nothing while the clock is wrong. If they
+    stayed for hours, an attacker could fill the disk with them. A mail is retired when its reset code has expired; the
+    account can ask for another.
+    """
+    guess_rows.delete_old(tx, guesses.WINDOW_MS, MOST)
+    mails.retire(tx)
+
+
+async def delete_old(keeper: Keeper, now_ms: int) -> None:
+    """Delete what is too old at that time."""
     settings = keeper.settings
 
     async def delete_keys(tx: Writing) -> int:
-        return await keys.delete_old(tx, settings.key_days * DAY_MS, MOST)
+        return await keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, MOST)
 
-    async def delete_old(tx: Writing) -> None:
-        guess_rows.delete_old(tx, guesses.WINDOW_MS, MOST)
-        known_callers.delete_old(tx, guesses.KNOWN_MS, MOST)
-        tokens.delete_old(tx, settings.token_days * DAY_MS, MOST)
-        mails.retire(tx)
-        await tx.flush()  # a row is not retired and deleted in one statement
-        mails.delete_old(tx, settings.mail_days * DAY_MS)
+    async def delete_others(tx: Writing) -> None:
+        known_callers.delete_old(tx, now_ms - guesses.KNOWN_MS, MOST)
+        tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, MOST)
+        mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
 
-    await keeper.store.write(delete_old)
+    await keeper.store.write(delete_others)
     for _ in range(STEPS):
         if await keeper.store.write(delete_keys) < MOST:
             break
     for _ in range(STEPS if settings.ledger_days else 0):
-        if not await trim(keeper, settings.ledger_days * DAY_MS):
+        if not await trim(keeper, now_ms - settings.ledger_days * DAY_MS):
             break
 
 
-async def trim(keeper: Keeper, older_than_ms: int) -> bool:
-    """A step of it: the oldest changes, with what they brought in carried on. False: there are none so old."""
-    decide = partial(_trim, spelling=keeper.changes.spelling, older_than_ms=older_than_ms)
+async def trim(keeper: Keeper, before_ms: int) -> bool:
+    """Delete one batch of the oldest changes, and carry on what they brought in. False: none is that old."""
+    decide = partial(_trim, spelling=keeper.changes.spelling, before_ms=before_ms)
     done = await keeper.changes.apply(BROOM, decide, lambda any_: b"more" if any_ else b"")
     return bool(done.answer)
 
 
-async def _trim(tx: Reading, spelling: Spelling, older_than_ms: int) -> Decision[bool]:
+async def _trim(tx: Reading, spelling: Spelling, before_ms: int) -> Decision[bool]:
     trimmed = await ledger.trimmed(tx)
-    old = await ledger.old(tx, trimmed, older_than_ms, MOST_CHANGES)
+    old = await ledger.old(tx, trimmed, before_ms, MOST_CHANGES)
     # a trim is a change itself: not for every few that grow old
-    if old.rows < MOST_CHANGES and old.oldest_ms < older_than_ms + DAY_MS:
+    if old.rows < MOST_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
     upto = old.last
     rows = await ledger.superseded(tx, trimmed, upto)

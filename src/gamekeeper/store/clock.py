@@ -11,7 +11,10 @@ TOLD_SECONDS = 60
 DAY_SECONDS = 24 * 60 * 60
 EPOCH = 2440587.5  # 1970 in days, as SQLite counts them
 AHEAD = "If the clock is right, restart: the time is taken from it at the start only."
-BEHIND = "Time never goes back: it goes on from the newest change."
+BEHIND = (
+    "Time never goes back: it goes on from the newest change. "
+    "Nothing old is deleted while the difference is more than an hour."
+)
 
 
 async def now(tx: Reading) -> int:
@@ -37,9 +40,12 @@ class SteadyClock:
     def julian_day(self, moment: str) -> float:
         """SQLite's own function of that name, for the only moment that our statements ask for."""
         del moment
-        seconds = self._start + _elapsed()
-        self._tell(time.time() - seconds)
-        return EPOCH + seconds / DAY_SECONDS
+        self._tell(-self.lead())
+        return EPOCH + (self._start + _elapsed()) / DAY_SECONDS
+
+    def lead(self) -> float:
+        """Seconds by which this clock is ahead of the machine's; negative when it is behind."""
+        return self._start + _elapsed() - time.time()
 
     def _tell(self, ahead: float) -> None:
         if abs(ahead - self._told) < TOLD_SECONDS:

@@ -30,12 +30,13 @@ class Undecided(Away):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How busy a store is in this process."""
+    """State of a store in this process: how busy it is, and how far its clock is ahead."""
 
     writer_queue: int | None = None  # changes that wait for the one writer
     batches: Sequence[int] = ()  # transactions so far, by how many changes they committed together: 1, 2, 3-4, 5-8 …
     batched: int = 0  # changes so far, in all of them
     pool: Mapping[str, int] = field(default_factory=dict[str, int])  # connections free, busy, and waited for
+    clock_lead_ms: int = 0  # of the database's clock over the machine's, where the database has no clock of its own
 
 
 class ClaimTaken(Exception):

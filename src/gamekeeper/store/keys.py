@@ -45,6 +45,6 @@ def blank_of_account(tx: Writing, account_id: str) -> None:
     tx.later(SQL.blank_of_account, account_id)
 
 
-async def delete_old(tx: Writing, older_than_ms: int, most: int) -> int:
+async def delete_old(tx: Writing, before_ms: int, most: int) -> int:
     """How many there were; not more than `most`."""
-    return len(await tx.returning(SQL.delete_old, older_than_ms, most))
+    return len(await tx.returning(SQL.delete_old, before_ms, most))

@@ -25,4 +25,4 @@ UPDATE idempotency_keys SET answer = CAST('{}' AS {document}) WHERE account_id =
 
 -- name: delete_old
 DELETE FROM idempotency_keys WHERE (account_id, key) IN (
-    SELECT account_id, key FROM idempotency_keys WHERE at < {now} - $1 ORDER BY at LIMIT $2) RETURNING 1;
+    SELECT account_id, key FROM idempotency_keys WHERE at < $1 ORDER BY at LIMIT $2) RETURNING 1;

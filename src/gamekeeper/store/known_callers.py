@@ -20,5 +20,5 @@ def forget(tx: Writing, user_id: str) -> None:
     tx.later(SQL.forget, user_id)
 
 
-def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
-    tx.later(SQL.delete_old, older_than_ms, most)
+def delete_old(tx: Writing, before_ms: int, most: int) -> None:
+    tx.later(SQL.delete_old, before_ms, most)

@@ -11,4 +11,4 @@ DELETE FROM known_callers WHERE user_id = $1;
 
 -- name: delete_old
 DELETE FROM known_callers
-WHERE (user_id, caller) IN (SELECT user_id, caller FROM known_callers WHERE at < {now} - $1 ORDER BY at LIMIT $2);
+WHERE (user_id, caller) IN (SELECT user_id, caller FROM known_callers WHERE at < $1 ORDER BY at LIMIT $2);

@@ -44,7 +44,7 @@ class Written(NamedTuple):
 class Old(NamedTuple):
     last: int
     rows: int
-    oldest_ms: int  # its age
+    oldest_at: int  # its time
 
 
 async def append(tx: Writing, entries: list[Entry]) -> None:
@@ -70,9 +70,9 @@ async def trimmed(tx: Reading) -> int:
     return row[0] if row else 0
 
 
-async def old(tx: Reading, after: int, older_than_ms: int, most: int) -> Old:
-    row = await tx.one(SQL.old, after, older_than_ms, most)
-    return Old(*row) if row else Old(0, 0, 0)
+async def old(tx: Reading, after: int, before_ms: int, most: int) -> Old:
+    row = await tx.one(SQL.old, after, before_ms, most)
+    return Old(*row) if row else Old(0, 0, before_ms)
 
 
 async def superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:

@@ -10,14 +10,14 @@ FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 SELECT seq, before, after FROM ledger WHERE seq > $1 AND kind <> 'catalogue_put' ORDER BY seq LIMIT $2;
 
 -- Of the oldest rows that were not looked at yet those that are old enough, up to the first that is younger: the last, how many,
--- and the oldest one's age. A clock that was wrong for a moment makes nothing old, and what it wrote in the future keeps nothing
+-- and the oldest one's time. A clock that was wrong for a moment makes nothing old, and what it wrote in the future keeps nothing
 -- that is older: it goes with what is old behind it.
 -- name: old
 WITH oldest AS (SELECT seq, at FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $3)
-SELECT COALESCE(MAX(seq), 0), COUNT(*), COALESCE({now} - MIN(at), 0)
+SELECT COALESCE(MAX(seq), 0), COUNT(*), COALESCE(MIN(at), $2)
 FROM oldest
-WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE at BETWEEN {now} - $2 AND {now}), (SELECT MAX(seq) + 1 FROM oldest))
-  AND seq <= (SELECT MAX(seq) FROM oldest WHERE at < {now} - $2);
+WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE at BETWEEN $2 AND {now}), (SELECT MAX(seq) + 1 FROM oldest))
+  AND seq <= (SELECT MAX(seq) FROM oldest WHERE at < $2);
 
 -- Of the rows up to a number those that nobody needs: about no character, or followed by a newer one about the same
 -- character from the same side. A game that was told of neither is told of the newest. That somebody was erased is kept:

@@ -162,8 +162,8 @@ def retire(tx: Writing) -> None:
     tx.later(SQL.retire)
 
 
-def delete_old(tx: Writing, older_than_ms: int) -> None:
-    tx.later(SQL.delete_old, older_than_ms)
+def delete_old(tx: Writing, before_ms: int) -> None:
+    tx.later(SQL.delete_old, before_ms)
 
 
 def _outgoing(row: Row) -> Outgoing:

@@ -104,4 +104,4 @@ UPDATE mails SET next_try_at = NULL
 WHERE next_try_at IS NOT NULL AND id IN (SELECT id FROM mail_records WHERE next_try_at IS NOT NULL AND state = 'expired');
 
 -- name: delete_old
-DELETE FROM mails WHERE queued_at < {now} - $1;
+DELETE FROM mails WHERE queued_at < $1;

@@ -125,6 +125,7 @@ class SqliteStore:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._batches, self._batched = [0] * (BATCH.bit_length()), 0
         self._thread: threading.Thread | None = None
+        self._clock = SteadyClock()
 
     async def open(self) -> None:
         if sqlite3.sqlite_version_info < LEAST_VERSION:
@@ -156,7 +157,12 @@ class SqliteStore:
         """Nobody can end a statement but the thread that runs it, and ours are short."""
 
     def figures(self) -> Figures:
-        return Figures(writer_queue=self._jobs.qsize(), batches=tuple(self._batches), batched=self._batched)
+        return Figures(
+            writer_queue=self._jobs.qsize(),
+            batches=tuple(self._batches),
+            batched=self._batched,
+            clock_lead_ms=int(self._clock.lead() * 1000),
+        )
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         try:
@@ -203,7 +209,7 @@ class SqliteStore:
 
     def _set_clock(self) -> None:
         """Ours instead of SQLite's own, which is the machine's: also in the views, whose text is in the file."""
-        clock = SteadyClock()
+        clock = self._clock = SteadyClock()
         try:
             clock.go_on_from(self._reader_db.execute(NEWEST).fetchone()[0])
         except sqlite3.OperationalError:

@@ -139,8 +139,8 @@ def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
     tx.later(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
 
 
-def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
-    tx.later(SQL.delete_old, older_than_ms, most)
+def delete_old(tx: Writing, before_ms: int, most: int) -> None:
+    tx.later(SQL.delete_old, before_ms, most)
 
 
 def _issued(row: Row) -> Issued:

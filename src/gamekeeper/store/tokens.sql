@@ -75,5 +75,5 @@ WHERE id IN (SELECT t.id FROM tokens t
 
 -- name: delete_old
 DELETE FROM tokens WHERE id IN (
-    SELECT id FROM tokens WHERE refresh_expires < {now} - $1 AND access_expires < {now} - $1
+    SELECT id FROM tokens WHERE refresh_expires < $1 AND access_expires < $1
     ORDER BY refresh_expires LIMIT $2);

@@ -1,0 +1,179 @@
+"""A wrong clock deletes nothing: retention waits until the database's clock has kept pace for six hours of serving."""
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+import pytest
+
+from gamekeeper.game import guesses
+from gamekeeper.game.retention import DAY_MS, HOUR_MS, PROBATION_MS, Retention
+from people import COIN
+from tidying import Clocks, tidy
+from world import Answer, World
+
+Make = Callable[..., World]
+WRONG_DAYS = 40
+MINUTE_MS = HOUR_MS // 60
+OLD_MS = 400 * DAY_MS  # older than all retention times
+# every kind of row that retention deletes by age, but for guesses
+AGED = {
+    "idempotency_keys": "at = at - $1",
+    "ledger": "at = at - $1",
+    "tokens": "refresh_expires = refresh_expires - $1, access_expires = access_expires - $1",
+    "mails": "queued_at = queued_at - $1",
+    "known_callers": "at = at - $1",
+}
+
+
+def give(world: World, key: str) -> Answer:
+    body = {"itemid": COIN.id, "quantity": 1}
+    return world.post("/api/v1/players/Bob/items/give", body, by="Shop", headers={"Idempotency-Key": key})
+
+
+def coins(world: World) -> int:
+    slots = world.get("/api/v1/players/Bob/items/inventory", by="Shop").json
+    return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == COIN.id)
+
+
+def counts(world: World) -> dict[str, int]:
+    return {table: world.sql(f"SELECT COUNT(*) FROM {table}")[0][0] for table in AGED}  # noqa: S608 - names of this file
+
+
+def make_old_rows(world: World) -> dict[str, int]:
+    """Rows of every kind, all of them too old; returns how many of each."""
+    for number in range(3):
+        give(world, f"k{number}")
+    world.get("/api/v1/users/Ann/password/reset")
+    world.sql(
+        "INSERT INTO known_callers (user_id, caller, at) SELECT id, '10.0.0.1', {now} FROM users WHERE fold = 'ann'"
+    )
+    for table, change in AGED.items():
+        world.sql(f"UPDATE {table} SET {change}", OLD_MS)  # noqa: S608 - names of this file
+    return counts(world)
+
+
+def age_key(world: World, milliseconds: int) -> None:
+    world.sql("UPDATE idempotency_keys SET at = at - $1", milliseconds)
+
+
+@contextmanager
+def moved_clock(url: str, make_world: Make, days: int) -> Generator[None]:
+    """For instances that are opened meanwhile: SQLite's clock is the machine's, PostgreSQL's is its own."""
+    world = make_world()
+    if url.startswith("sqlite"):
+        right = time.time
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(time, "time", lambda: right() + days * DAY_MS / 1000)
+            yield
+        return
+    name = world.sql("SELECT CAST(current_database() AS text)")[0][0]
+    world.sql(
+        "CREATE FUNCTION public.now() RETURNS timestamptz LANGUAGE sql AS "
+        f"'SELECT pg_catalog.now() + INTERVAL ''{days} days'''"
+    )
+    world.sql(f'ALTER DATABASE "{name}" SET search_path = public, pg_catalog')
+    yield
+    world.sql(f'ALTER DATABASE "{name}" RESET search_path')
+
+
+def test_every_kind_of_old_row_waits_six_hours(make_world: Make) -> None:
+    world, clocks = make_world(ledger_days=30), Clocks()
+    retention = clocks.of(world)
+    before = make_old_rows(world)
+    world.run(retention.tidy())
+    clocks.advance(PROBATION_MS - 1000)
+    world.run(retention.tidy())
+    assert counts(world) == before
+    clocks.advance(1000)
+    world.run(retention.tidy())
+    after = counts(world)
+    assert {table for table in AGED if after[table] < before[table]} == {*AGED}
+
+
+def test_no_cutoff_is_newer_than_six_hours(world: World) -> None:
+    """A key that has grown too old during the six hours is kept until the recorded cut-off has reached it."""
+    clocks = Clocks()
+    retention = clocks.of(world)
+    give(world, "k")
+    age_key(world, 30 * DAY_MS - HOUR_MS)
+    world.run(retention.tidy())
+    for served, left in ((PROBATION_MS, 1), (HOUR_MS + MINUTE_MS, 0)):
+        clocks.advance(served)
+        world.run(retention.tidy())
+        assert counts(world)["idempotency_keys"] == left
+
+
+@pytest.mark.parametrize("jump", [WRONG_DAYS * DAY_MS, HOUR_MS + MINUTE_MS, -HOUR_MS - MINUTE_MS])
+def test_a_jump_of_the_clock_starts_the_six_hours_again(
+    world: World, jump: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clocks = Clocks()
+    retention = clocks.of(world)
+    before = make_old_rows(world)
+    world.run(retention.tidy())
+    clocks.advance(PROBATION_MS, PROBATION_MS + jump)
+    world.run(retention.tidy())
+    clocks.advance(PROBATION_MS - 1000)
+    world.run(retention.tidy())
+    assert counts(world) == before
+    assert "The database's clock jumped by" in capsys.readouterr().err
+    clocks.advance(1000)
+    world.run(retention.tidy())
+    assert counts(world)["idempotency_keys"] == 0
+
+
+@pytest.mark.parametrize("drift", [59 * MINUTE_MS, -59 * MINUTE_MS])
+def test_a_clock_that_drifts_is_believed_no_further_than_the_slower_one(world: World, drift: int) -> None:
+    clocks = Clocks()
+    retention = clocks.of(world)
+    give(world, "k")
+    age_key(world, 30 * DAY_MS - min(0, drift) - MINUTE_MS)
+    world.run(retention.tidy())
+    clocks.advance(PROBATION_MS, PROBATION_MS + drift)
+    world.run(retention.tidy())
+    assert counts(world)["idempotency_keys"] == 1
+    age_key(world, 2 * MINUTE_MS)
+    world.run(retention.tidy())
+    assert counts(world)["idempotency_keys"] == 0
+
+
+def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make_world: Make) -> None:
+    """Writes go on under the wrong clock."""
+    first = give(make_world(), "k")
+    assert first.status == 200
+    with moved_clock(database, make_world, WRONG_DAYS):
+        wrong = make_world(ledger_days=30)
+        retention = Retention(wrong.keeper)
+        for number in range(3):
+            assert give(wrong, f"wrong{number}").status == 200
+            wrong.run(retention.tidy())
+        assert give(wrong, "k").headers["idempotent-replay"] == "true"
+    after = make_world(ledger_days=30)
+    held = coins(after)
+    again = give(after, "k")
+    assert (again.raw, again.headers["idempotent-replay"], coins(after)) == (first.raw, "true", held)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_clock_that_stays_ahead_deletes_nothing_until_the_machine_has_caught_up(
+    database: str, make_world: Make
+) -> None:
+    """Time never goes back on SQLite: after a start with a wrong clock it stays ahead of the machine's."""
+    assert give(make_world(), "k").status == 200
+    with moved_clock(database, make_world, WRONG_DAYS):
+        assert give(make_world(), "wrong").status == 200
+    ahead = make_world()
+    tidy(ahead)
+    assert give(ahead, "k").headers["idempotent-replay"] == "true"
+    with moved_clock(database, make_world, WRONG_DAYS):
+        tidy(ahead)
+        assert "idempotent-replay" not in give(ahead, "k").headers
+
+
+def test_old_guesses_are_deleted_at_once(world: World) -> None:
+    """They do not count any more, and waiting would let them pile up."""
+    world.post("/api/v1/users/Ann/password/validate", {"password": "0" * 64})
+    world.sql("UPDATE guesses SET at = at - $1", guesses.WINDOW_MS + 1000)
+    world.run(Retention(world.keeper).tidy())
+    assert world.sql("SELECT * FROM guesses") == []
