@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import errno
+import http.client
 import io
 import json
 import logging
+import os
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -13,6 +15,9 @@ from typing import Any
 import pytest
 
 from gamekeeper import log
+from server import Server
+
+REQUESTS = 2_000  # a pipe takes the lines of about 500
 
 
 class Written(io.BytesIO):
@@ -95,6 +100,39 @@ def test_a_line_that_cannot_be_written_is_nobodys_failure() -> None:
     with contextlib.redirect_stderr(io.TextIOWrapper(Full())):
         asyncio.run(ask())
         log.flush()
+
+
+def test_pipe_that_nobody_reads_blocks_nothing_and_its_lines_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "FLUSH_SECONDS", 0.1)
+    count, before = 20_000, log.dropped()
+    reader, writer = os.pipe()
+
+    async def ask() -> None:
+        access(*map(str, range(count)))
+
+    with os.fdopen(writer, "w") as stderr, contextlib.redirect_stderr(stderr):
+        asyncio.run(ask())
+        log.flush()
+        lost = log.dropped() - before
+        with os.fdopen(reader, "rb") as pipe:
+            lines = [pipe.readline() for _ in range(count - lost)]
+        log.flush()
+    assert 0 < lost < count
+    numbers = [int(json.loads(line)["id"]) for line in lines]
+    assert numbers == sorted(set(numbers))
+
+
+def test_server_answers_while_nobody_reads_its_log(database: str) -> None:
+    reader, writer = os.pipe()
+    server = Server(database, access_log="true")
+    server.stderr = writer
+    with os.fdopen(reader), os.fdopen(writer), server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        for _ in range(REQUESTS):
+            connection.request("GET", "/health/live")
+            assert connection.getresponse().read()
+        connection.close()
+        assert server.stop() == 0
 
 
 def test_no_write_is_longer_than_a_pipe_takes_whole() -> None:

@@ -8,7 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from gamekeeper import __version__
+from gamekeeper import __version__, log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import ONLINE
 from gamekeeper.http.admission import Admission
@@ -43,6 +43,7 @@ FAMILIES: Mapping[str, Family] = {
     "gamekeeper_pool": Family(GAUGE, "PostgreSQL connections free and busy, and requests waiting for one."),
     "gamekeeper_token_cache": Family(GAUGE, "Tokens believed without asking the database."),
     "gamekeeper_hash_queue": Family(GAUGE, "Passwords being hashed or waiting to be."),
+    "gamekeeper_log_dropped_total": Family(COUNTER, "Log lines that could not be written."),
     "gamekeeper_process_resident_bytes": Family(GAUGE, "Memory of the process."),
     "gamekeeper_process_open_files": Family(GAUGE, "Open files and sockets of the process."),
     "gamekeeper_process_start_seconds": Family(GAUGE, "When the process started, in seconds since 1970."),
@@ -101,6 +102,7 @@ class Metrics:
             "gamekeeper_writer_queue": figures.writer_queue,
             "gamekeeper_token_cache": self._callers.believed,
             "gamekeeper_hash_queue": self._keeper.passwords.waiting,
+            "gamekeeper_log_dropped_total": log.dropped(),
             "gamekeeper_process_start_seconds": round(STARTED),
             **_process(),
         }
