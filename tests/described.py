@@ -90,7 +90,7 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
     kind = answer.headers["content-type"].partition(";")[0]
     assert kind in described["content"]
     assert "x-request-id" in answer.headers
-    promised = {each.lower() for each in described["headers"]} - {"idempotent-replay", "retry-after"}
+    promised = {each.lower() for each in described["headers"]} - {"idempotent-replay", "x-dry-run", "retry-after"}
     promised -= {"etag"} if operation.route.kept is UNCODED else set()  # whoever sees the codes keeps nothing
     assert promised <= answer.headers.keys()
     if kind == JSON:

@@ -38,7 +38,9 @@ def test_a_browser_asks_beforehand(make_world: MAKES) -> None:
         "access-control-allow-methods": "POST",
         "access-control-allow-headers": "authorization, content-type, idempotency-key, if-none-match, x-reason",
         "access-control-max-age": "600",
-        "access-control-expose-headers": "x-request-id, etag, idempotent-replay, retry-after, deprecation, link",
+        "access-control-expose-headers": (
+            "x-request-id, etag, idempotent-replay, x-dry-run, retry-after, deprecation, link"
+        ),
     }
     assert answer.headers["vary"] == "origin"
     assert not {"content-type", "content-length"} & answer.headers.keys()

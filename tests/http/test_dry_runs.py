@@ -7,7 +7,7 @@ import pytest
 import game_server
 from expectations import everything, refused
 from game_server import LINK
-from people import POUCH
+from people import ANN, POUCH
 from world import Answer, World
 from writes import COINS, GIVE, PLAYERS, Case, every_write, send, stored
 
@@ -29,8 +29,10 @@ def test_a_dry_run_answers_what_would_happen_and_changes_nothing(ready: World, c
         in_vain.code,
         in_vain.message,
     )
-    assert timeless(tried) == timeless(send(ready, case, case.good, "?dryRun=false"))
+    real = send(ready, case, case.good, "?dryRun=false")
+    assert timeless(tried) == timeless(real)
     assert everything(ready) != before
+    assert [each.headers.get("x-dry-run") for each in (tried, tried_in_vain, real)] == ["true", "true", None]
 
 
 @every_write
@@ -61,4 +63,26 @@ def test_a_dry_run_is_true_or_false(world: World, subtests: pytest.Subtests) -> 
         with subtests.test(value):
             refused(world.post(f"{GIVE}?dryRun={value}", COINS), 400, "bad_field", "'dryRun'")
     refused(world.post(f"{GIVE}?dryRun=true&DRYRUN=false", COINS), 400, "repeated_field")
+    assert everything(world) == before
+
+
+@pytest.mark.parametrize("spelling", ["dryRun", "DRYRUN", "dry_run", "Dry_Run", "dry-run", "DRY-RUN"])
+def test_every_spelling_of_dry_run_changes_nothing(world: World, spelling: str) -> None:
+    before = everything(world)
+    tried = world.post(f"{GIVE}?{spelling}=true", COINS, headers={"Idempotency-Key": "k"})
+    linked = world.call("PUT", f"{LINK}/players/{ANN.id}?{spelling}=TRUE", body={"Level": 9})
+    assert (tried.status, linked.status, stored(world)) == (200, 200, 0)
+    assert tried.headers["x-dry-run"] == linked.headers["x-dry-run"] == "true"
+    assert everything(world) == before
+    real = world.post(f"{GIVE}?{spelling}=false", COINS, headers={"Idempotency-Key": "k"})
+    assert (real.status, "idempotent-replay" in real.headers, "x-dry-run" in real.headers) == (200, False, False)
+    assert everything(world) != before
+
+
+def test_two_spellings_of_dry_run_must_agree(world: World) -> None:
+    before = everything(world)
+    for one, other in (("dryRun", "dry_run"), ("dry-run", "dryRun"), ("dry_run", "dry-run")):
+        refused(world.post(f"{GIVE}?{one}=true&{other}=false", COINS), 400, "bad_field", "'dryRun'")
+        assert world.post(f"{GIVE}?{one}=true&{other}=true", COINS).headers["x-dry-run"] == "true"
+    refused(world.post(f"{GIVE}?dry_run=maybe", COINS), 400, "bad_field", "'dry_run'")
     assert everything(world) == before

@@ -14,16 +14,17 @@ from msgspec import Struct
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import ReadOnlyToken, Refusal
-from gamekeeper.http import bodies, errors, health, openapi, receipt, tags, users
+from gamekeeper.http import bodies, errors, health, openapi, queries, receipt, tags, users
 from gamekeeper.http.admission import ALWAYS, Admission
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import DatabaseAway, InternalError, MethodNotAllowed, NoSuchRoute, OutcomeUnknown
+from gamekeeper.http.failures import takes_key
 from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
 from gamekeeper.http.heads import Heads
 from gamekeeper.http.proxies import Proxies
-from gamekeeper.http.request import Receive, Request, query_of
+from gamekeeper.http.request import TRIED, Receive, Request, query_of
 from gamekeeper.http.routes import ANY, CHECKED, METRICS, NEVER, ROUTES, WRITE, Route
 from gamekeeper.store.engine import Away, Undecided
 
@@ -243,6 +244,9 @@ def _tree(routes: tuple[Route, ...]) -> _Node:
 
 
 async def handled(request: Request, route: Route) -> bytes:
+    queries.require_known(route, request.query)
+    if takes_key(route) and request.is_dry_run():
+        request.answer_headers.append(TRIED)
     return await (route.handler(request) if route.takes is None else _with_body(request, route, route.takes))
 
 

@@ -33,6 +33,10 @@ class UnsupportedMediaType(Refusal):
     """Send the body as application/json or application/x-www-form-urlencoded."""
 
 
+class UnknownParameter(refusals.Malformed):
+    """The query parameter '{parameter}' is not known here. {hint}"""
+
+
 class MalformedBody(refusals.Malformed):
     """{problem}"""
 

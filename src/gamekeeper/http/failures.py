@@ -62,6 +62,8 @@ DETAILS = {  # of the examples of refusals
     "why": "slot 17 of the inventory holds something else by now",
     "fate": mail_rules.FATES["sent"],
     "allowed": "GET",
+    "parameter": "playr",
+    "hint": "Did you mean 'player'?",
 }
 PROBLEMS: Mapping[Kind, str] = {
     errors.MalformedBody: "The body is not valid JSON.",
@@ -181,6 +183,8 @@ def headers(names: Iterable[str]) -> Schema:
 
 def _request(route: Route) -> Iterator[Kind]:
     yield no.RepeatedField  # in the query, which is read on every row
+    if route.is_ours:
+        yield errors.UnknownParameter
     if route.asks or takes_key(route):
         yield no.BadField
     if route.takes is None:

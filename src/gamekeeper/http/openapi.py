@@ -29,6 +29,8 @@ Read and change the characters and accounts of an online game.
 * **Any read may be kept** by its caller, who asks with the answer's `ETag` in `If-None-Match` whether it still holds:
   304 says so. Answers with a secret in them, and the change feed, are not for keeping.
 * **Any write may be tried** with `?dryRun=true`: the answer is what would happen, and nothing does.
+  The answer then has the header `X-Dry-Run: true`.
+* **An unknown query parameter** is ignored under `/api/v1`, and a 400 under `/api/keeper` and `/api/link`.
 * Names in paths, queries and bodies match in any case. Whole numbers and booleans of a body may also come as text.
 * The examples are of the world that `gamekeeper demo` serves.
 """
@@ -59,6 +61,10 @@ HEADERS: Mapping[str, Schema] = {
     "X-Request-Id": {"description": "The request's id, also in the log.", "schema": {"type": "string"}},
     "Idempotent-Replay": {
         "description": "`true` when this is the kept answer to an earlier request with the same key.",
+        "schema": {"type": "string", "const": "true"},
+    },
+    "X-Dry-Run": {
+        "description": "`true` when this answers a dry run: nothing was changed.",
         "schema": {"type": "string", "const": "true"},
     },
     "ETag": {"description": "The answer's tag, for `If-None-Match`.", "schema": {"type": "string"}},
@@ -199,7 +205,7 @@ def _with_every_write(route: Route) -> list[Schema]:
         {
             "name": "dryRun",
             "in": "query",
-            "description": "Answer what would happen, and change nothing.",
+            "description": "Answer what would happen, and change nothing. Also as `dry_run` or `dry-run`, in any case.",
             "schema": {"type": "boolean", "default": False},
         },
         {
@@ -247,7 +253,7 @@ def _successes(route: Route, schemas: Schemas) -> dict[str, Schema]:
 def _success(route: Route, schemas: Schemas) -> Schema:
     names = ["X-Request-Id"]
     names += ["ETag"] if route.kept is not NEVER else []
-    names += ["Idempotent-Replay"] if failures.takes_key(route) else []
+    names += ["Idempotent-Replay", "X-Dry-Run"] if failures.takes_key(route) else []
     names += ["Deprecation", "Link"] if route.successor else []
     return {"description": "Done.", "headers": failures.headers(names), "content": _content(route, schemas)}
 

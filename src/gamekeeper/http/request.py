@@ -26,6 +26,8 @@ LINK_ROOT = "/api/link/"  # where all that game servers say and ask begins
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+DRY_RUN = ("dryRun", "dry_run", "dry-run")  # spellings of one query parameter, each in any letter case
+TRIED = (b"x-dry-run", b"true")
 REPLAYED = (b"idempotent-replay", b"true")
 POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to do with it
 NOBODY = Caller("", "", "", read_only=True, rights=frozenset())
@@ -73,9 +75,15 @@ class Request:
             reason=self._reason(),
             key=key,
             fingerprint=self._fingerprint() if key else "",
-            dry_run=self.flag("dryRun"),
+            dry_run=self.is_dry_run(),
             expected=self.expected,
         )
+
+    def is_dry_run(self) -> bool:
+        given = {self.flag(name) for name in DRY_RUN if name.lower() in self.query}
+        if len(given) > 1:
+            raise BadField(field="dryRun", problem="is true in one spelling and false in another")
+        return True in given
 
     def flag(self, name: str) -> bool:
         """A query parameter that is true or false, and false when it is not there."""

@@ -32,6 +32,8 @@ from gamekeeper.http import (
 )
 from gamekeeper.http.request import LINK_ROOT
 
+KEEPER_ROOT = "/api/keeper/"
+
 
 class Does(Enum):
     READ = "reads"
@@ -73,6 +75,11 @@ class Route:
     @property
     def over_link(self) -> bool:
         return self.path.startswith(LINK_ROOT)
+
+    @property
+    def is_ours(self) -> bool:
+        """Neither the spec's nor the engine's."""
+        return self.over_link or self.path.startswith(KEEPER_ROOT)
 
     @property
     def parameters(self) -> list[str]:
