@@ -16,7 +16,7 @@ from gamekeeper.console.live import Live
 from gamekeeper.console.pages import refused
 from gamekeeper.console.pulse import Pulse
 from gamekeeper.console.routes import PAGES, ROOT
-from gamekeeper.game import legacy, lists, presence, retention
+from gamekeeper.game import legacy, lists, presence, retention, standbys
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.feed import Feed
@@ -139,6 +139,7 @@ class Upkeep:
             (legacy.LOOK_SECONDS, lambda: legacy.wrap(keeper)),
             (USE_SECONDS, self.note_use),
             *_mail_jobs(keeper),
+            *_standby_jobs(keeper),
             *jobs,
         ]
         self._tasks: list[asyncio.Task[None]] = []
@@ -190,6 +191,10 @@ def _mail_jobs(keeper: Keeper) -> list[Job]:
         return []
     sender = outbox.Sender(keeper.settings)
     return [(outbox.LOOK_SECONDS, lambda: sender.send_due(keeper.store))] * outbox.LANES
+
+
+def _standby_jobs(keeper: Keeper) -> list[Job]:
+    return [(standbys.LOOK_SECONDS, standbys.Watch(keeper).look)] if keeper.settings.synchronous_standbys else []
 
 
 async def _every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:

@@ -54,6 +54,9 @@ class Settings:
     port: int = setting(5400, "Port to listen on.", least=1, most=65_535)
     workers: int = setting(1, "Processes that serve; more than one needs PostgreSQL.", least=1)
     connections: int = setting(8, "PostgreSQL connections per process.", least=1)
+    synchronous_standbys: int = setting(
+        0, "Synchronous standbys that PostgreSQL should have; with fewer, serve warns and doctor reports an error."
+    )
     tls_cert: str = setting("", "Certificate chain (PEM) to serve HTTPS with; empty: plain HTTP.")
     tls_key: str = setting("", "Private key (PEM) of tls_cert.")
     trusted_proxies: str = setting(

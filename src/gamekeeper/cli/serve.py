@@ -66,8 +66,8 @@ def serve(database: str | None, **given: object) -> None:
     """
     loaded = terminal.load(database, **given)
     require_servable(loaded)
-    any_api, unfinished = terminal.at_work(loaded, _prepare)
-    terminal.warn_of(unfinished)
+    any_api, found = terminal.at_work(loaded, _prepare)
+    terminal.warn_of(found)
     if not any_api:
         terminal.say(FIRST_ACCOUNT.format(database=terminal.shown_database(loaded)))
     run(loaded, build_app, f"Gamekeeper is ready: {url(loaded)} (stop with Ctrl-C)")
@@ -181,7 +181,8 @@ def _allow_files(count: int) -> None:
 
 async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding]]:
     await migrate(keeper.store)
-    return await users.any_api(keeper.store), await doctor.unfinished(keeper.store)
+    found = [*await doctor.unfinished(keeper.store), *await doctor.check_standbys(keeper)]
+    return await users.any_api(keeper.store), found
 
 
 def _free_address(settings: Settings) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gamekeeper.console import differences, pages
-from gamekeeper.game import history
+from gamekeeper.game import history, standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import NAMES, ONLINE, USERS
 from gamekeeper.http.health import readiness
@@ -97,7 +97,16 @@ class Pulse:
             Check("Database", GOOD, "It takes writes."),
             _outbox(stuck=stuck, is_set_up=bool(self._keeper.settings.smtp_url)),
             _leases(lapsed=lapsed),
+            *await self._check_standbys(),
         ]
+
+    async def _check_standbys(self) -> list[Check]:
+        """Only where the operator expects some."""
+        if not self._keeper.settings.synchronous_standbys:
+            return []
+        shortage = await standbys.find_shortage(self._keeper)
+        said = shortage or "As many as expected."
+        return [Check("Synchronous standbys", STRAINED if shortage else GOOD, said)]
 
 
 def word(checks: list[Check]) -> str:

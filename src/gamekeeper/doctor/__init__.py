@@ -7,6 +7,18 @@ that `--fix` creates missing indexes and counts the ordered lists again.
 from gamekeeper.doctor.examination import examine
 from gamekeeper.doctor.findings import ERROR, NOTE, SHOWN, Finding
 from gamekeeper.doctor.imports import IMPORTS, unfinished
-from gamekeeper.doctor.settings import TLS, exposed, overheard
+from gamekeeper.doctor.settings import TLS, check_standbys, exposed, overheard
 
-__all__ = ["ERROR", "IMPORTS", "NOTE", "SHOWN", "TLS", "Finding", "examine", "exposed", "overheard", "unfinished"]
+__all__ = [
+    "ERROR",
+    "IMPORTS",
+    "NOTE",
+    "SHOWN",
+    "TLS",
+    "Finding",
+    "check_standbys",
+    "examine",
+    "exposed",
+    "overheard",
+    "unfinished",
+]

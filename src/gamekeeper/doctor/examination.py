@@ -18,6 +18,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
         found += await imports.unfinished(keeper.store)
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
         found += await accounts.check_passwords(keeper)
+        found += await settings.check_standbys(keeper)
     return found + settings.check(keeper)
 
 

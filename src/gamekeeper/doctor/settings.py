@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from gamekeeper.doctor.findings import ERROR, NOTE, Finding
+from gamekeeper.game import standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.proxies import Proxies
@@ -29,6 +30,11 @@ def exposed(host: str) -> bool:
 def overheard(settings: Settings) -> bool:
     """Whether passwords and tokens would cross a network in the clear."""
     return exposed(settings.host) and not settings.tls_cert
+
+
+async def check_standbys(keeper: Keeper) -> list[Finding]:
+    shortage = await standbys.find_shortage(keeper)
+    return [Finding(ERROR, "standbys", shortage)] if shortage else []
 
 
 def check(keeper: Keeper) -> list[Finding]:

@@ -16,7 +16,7 @@ from gamekeeper.http.caller import Callers
 from gamekeeper.http.pace import Pace
 from gamekeeper.http.question import Question
 from gamekeeper.http.workers import Figure, Workers
-from gamekeeper.store import ledger, mails
+from gamekeeper.store import ledger, mails, replication
 from gamekeeper.store.engine import Away
 
 # up to ten times the threshold of the alert on slow requests: a quantile never exceeds the last bound
@@ -49,6 +49,7 @@ FAMILIES: Mapping[str, Family] = {
     "gamekeeper_process_start_seconds": Family(GAUGE, "When the process started, in seconds since 1970."),
     "gamekeeper_info": Family(GAUGE, "Always 1; the version and the engine are its labels."),
     "gamekeeper_database_up": Family(GAUGE, "1 when the database answered this scrape, else 0."),
+    "gamekeeper_synchronous_standbys": Family(GAUGE, "Synchronous standbys that are present, and that are expected."),
     "gamekeeper_outbox": Family(GAUGE, "Mails waiting to be sent, and refused for good in the last day."),
     "gamekeeper_players_online": Family(GAUGE, "Characters online."),
     "gamekeeper_ledger_position": Family(GAUGE, "Number of the newest change in the ledger."),
@@ -138,7 +139,12 @@ class Metrics:
     async def _asked(self) -> list[Figure]:
         store = self._keeper.store
         waiting, failed = await mails.counts(store, DAY_MS)
+        standbys = {
+            "present": await replication.synchronous_standbys(store),
+            "expected": self._keeper.settings.synchronous_standbys,
+        }
         return [
+            *(_sample("gamekeeper_synchronous_standbys", {"state": each}, count) for each, count in standbys.items()),
             _sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
             _sample("gamekeeper_outbox", {"state": "failed"}, failed),
             _sample("gamekeeper_players_online", {}, await self._keeper.lists.total(ONLINE)),

@@ -1,0 +1,37 @@
+"""Synchronous standbys: those that there are against those that the operator expects."""
+
+from gamekeeper import log
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import replication
+
+LOOK_SECONDS = 10.0
+RISK = "changes are acknowledged with fewer copies than expected, and the loss of a machine can lose them"
+CURE = (
+    "Check that the standbys are connected, and synchronous_standby_names on the primary; with Patroni, "
+    "`patronictl list`. docs/deploy.md names the versions that work together"
+)
+
+
+async def find_shortage(keeper: Keeper) -> str:
+    """Describe the missing synchronous standbys; empty when there are as many as the setting expects."""
+    expected = keeper.settings.synchronous_standbys
+    if not expected:
+        return ""
+    present = await replication.synchronous_standbys(keeper.store)
+    if present >= expected:
+        return ""
+    return f"The database has {present} synchronous standbys, but synchronous_standbys is {expected}: {RISK}. {CURE}."
+
+
+class Watch:
+    """Log a shortage of standbys when it begins and when it ends."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._shortage = ""
+
+    async def look(self) -> None:
+        shortage = await find_shortage(self._keeper)
+        if shortage != self._shortage:
+            log.problem("standbys", shortage or "The database has enough synchronous standbys again.")
+        self._shortage = shortage

@@ -1,0 +1,143 @@
+"""Synchronous standbys: fewer than the operator expects are reported everywhere, and enough of them nowhere."""
+
+import asyncio
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+from keepers import signed_in
+
+from findings import findings
+from gamekeeper import app
+from gamekeeper.console import health
+from gamekeeper.doctor import ERROR
+from gamekeeper.game import standbys
+from gamekeeper.settings import Settings
+from gamekeeper.store.replication import required_standbys, synchronous_standbys
+from pair import USER, Pair
+from server import Server
+from world import World
+
+TOKEN = "scrape-me"
+SHORTAGE = "The database has 0 synchronous standbys, but synchronous_standbys is 1: "
+PRESENT = 'gamekeeper_synchronous_standbys{state="present"}'
+EXPECTED = 'gamekeeper_synchronous_standbys{state="expected"}'
+
+
+@pytest.fixture(scope="module")
+def pair() -> Generator[Pair]:
+    servers = Pair()
+    try:
+        servers.start()
+        yield servers
+    finally:
+        servers.close()
+
+
+@pytest.mark.parametrize(
+    ("names", "count"),
+    [
+        ("", 0),
+        (" ", 0),
+        ("*", 1),
+        ("standby", 1),
+        ("one, two", 1),
+        ('"2 (odd)", two', 1),
+        ("2 (one, two, three)", 2),
+        ("FIRST 3 (*)", 3),
+        ("any 12(one)", 12),
+    ],
+)
+def test_required_standbys_are_read_from_the_parameter(names: str, count: int) -> None:
+    assert required_standbys(names) == count
+
+
+def test_doctor_reports_too_few_standbys_as_an_error(make_world: Callable[..., World]) -> None:
+    [found] = findings(make_world(synchronous_standbys=1), "standbys")
+    assert found.level == ERROR
+    assert found.message.startswith(SHORTAGE)
+    assert findings(make_world(), "standbys") == []
+
+
+def test_metrics_show_standbys(make_world: Callable[..., World]) -> None:
+    world = make_world(synchronous_standbys=1, metrics_token=TOKEN)
+    lines = world.get("/metrics", token=TOKEN).raw.decode().splitlines()
+    assert {f"{PRESENT} 0", f"{EXPECTED} 1"} <= {*lines}
+
+
+def test_health_page_shows_too_few_standbys(make_world: Callable[..., World]) -> None:
+    shown = signed_in(make_world(synchronous_standbys=1), "Root").page(health.PAGE).text
+    assert "Now: Strained" in shown
+    assert f"Synchronous standbys Strained {SHORTAGE}" in shown
+
+
+def test_serving_process_logs_the_beginning_of_a_shortage_once(
+    make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = make_world(synchronous_standbys=1)
+    watch = standbys.Watch(world.keeper)
+    world.run(watch.look())
+    world.run(watch.look())
+    assert capsys.readouterr().err.count(SHORTAGE) == 1
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_serve_warns_at_start(database: str, tmp_path: Path) -> None:
+    server = Server(database, synchronous_standbys=1)
+    with (tmp_path / "log").open("wb+") as log:
+        server.stderr = log.fileno()
+        with server:
+            log.seek(0)
+            assert f"WARNING: {SHORTAGE}" in log.read().decode()
+
+
+def test_connected_standby_is_counted(pair: Pair) -> None:
+    assert count(pair.primary.url) == 1
+    assert shortage(pair.url, 1) == ""
+    assert "has 1 synchronous standbys, but synchronous_standbys is 2" in shortage(pair.url, 2)
+
+
+def test_required_standby_that_is_not_connected_is_not_counted(pair: Pair) -> None:
+    """Writes wait for it: that is for the operator to know."""
+    set_names(pair, "FIRST 2 (standby, another)")
+    try:
+        assert count(pair.primary.url) == 1
+    finally:
+        set_names(pair, "standby")
+
+
+def test_role_without_permission_to_see_standbys_counts_the_required_ones(pair: Pair) -> None:
+    pair.primary.fetch("CREATE ROLE plain LOGIN")
+    assert count(pair.primary.url.replace(f"{USER}@", "plain@")) == 1
+    set_names(pair, "")
+    try:
+        assert count(pair.primary.url.replace(f"{USER}@", "plain@")) == 0
+        assert SHORTAGE in shortage(pair.url, 1)
+    finally:
+        set_names(pair, "standby")
+
+
+def count(url: str) -> int:
+    store = app.open_store(Settings(database=url))
+
+    async def read() -> int:
+        await store.open()
+        try:
+            return await synchronous_standbys(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(read())
+
+
+def shortage(url: str, expected: int) -> str:
+    settings = Settings(database=url, synchronous_standbys=expected)
+    return asyncio.run(app.at_work(settings, standbys.find_shortage))
+
+
+def set_names(pair: Pair, names: str) -> None:
+    """Wait for the effect: the server reads its configuration again some time after the call."""
+    pair.primary.fetch(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
+    pair.primary.fetch("SELECT pg_reload_conf()")
+    while pair.primary.fetch("SHOW synchronous_standby_names")[0][0] != names:
+        pass
