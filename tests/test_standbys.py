@@ -8,7 +8,7 @@ import pytest
 from keepers import signed_in
 
 from findings import findings
-from gamekeeper import app
+from gamekeeper import app, log
 from gamekeeper.console import health
 from gamekeeper.doctor import ERROR
 from gamekeeper.game import standbys
@@ -78,17 +78,18 @@ def test_serving_process_logs_the_beginning_of_a_shortage_once(
     watch = standbys.Watch(world.keeper)
     world.run(watch.look())
     world.run(watch.look())
+    log.flush()
     assert capsys.readouterr().err.count(SHORTAGE) == 1
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_serve_warns_at_start(database: str, tmp_path: Path) -> None:
     server = Server(database, synchronous_standbys=1)
-    with (tmp_path / "log").open("wb+") as log:
-        server.stderr = log.fileno()
+    with (tmp_path / "log").open("wb+") as said:
+        server.stderr = said.fileno()
         with server:
-            log.seek(0)
-            assert f"WARNING: {SHORTAGE}" in log.read().decode()
+            said.seek(0)
+            assert f"WARNING: {SHORTAGE}" in said.read().decode()
 
 
 def test_connected_standby_is_counted(pair: Pair) -> None:
