@@ -273,6 +273,7 @@ def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.M
     cursor = last(world)
     for _ in range(4):
         items(world, "give", "Bob", 1)
+    upto = last(world)
     age(world)
     between = feed.between
 
@@ -282,7 +283,8 @@ def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.M
         return await between(*given, **more)
 
     monkeypatch.setattr(feed, "between", and_trim)
-    refused(world.get(f"{CHANGES}?after={cursor}", by="Server"), 409, "changes_trimmed", "no longer kept")
+    answer = world.get(f"{CHANGES}?after={cursor}", by="Server")
+    refused(answer, 409, "changes_trimmed", f"Changes up to {upto} are no longer kept.")
 
 
 def test_many_old_keys_go_in_one_round(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,8 @@ class Feed:
         while True:
             if cursor < self._decided:
                 found, cursor = await self._look(asked, cursor)
-                if (await feed.standing(self._store)).trimmed > asked.after:  # while we looked: some may be missing
+                trimmed = (await feed.standing(self._store)).trimmed
+                if trimmed > asked.after:  # while we looked: some may be missing
                     raise ChangesTrimmed(trimmed=trimmed)
                 if found or cursor < self._decided:
                     return Told(found, cursor, epoch)
