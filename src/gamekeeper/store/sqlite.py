@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
+from gamekeeper.store.database_file import DatabaseFile, find_log, measure, require_no_lost_log
 from gamekeeper.store.engine import Away, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Writing
 from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.statements import Statement
@@ -133,6 +134,7 @@ class SqliteStore:
                 f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
+        require_no_lost_log(self.path)
         _look(self.path)
         self._loop = asyncio.get_running_loop()
         self._writer_db = _connect(self.path)
@@ -140,6 +142,7 @@ class SqliteStore:
         self._reader_db.execute("PRAGMA query_only = ON")
         self._reader_db.execute(f"PRAGMA cache_size = -{READING_KIB}")
         self._set_clock()
+        self._file = DatabaseFile(self.path)  # after the first read, which makes the log
         self._writer = _Connection(self._writer_db)
         self._reader = _Connection(self._reader_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
@@ -241,6 +244,9 @@ class SqliteStore:
     def _commit(self, batch: list[_Job]) -> None:
         """One transaction for the batch; if it fails as a whole nobody was answered, and each is tried alone."""
         crash.here("before_begin")
+        if not self._file.is_in_place():
+            self._answer(batch, [_Outcome(error=Away(self._file.moved)) for _ in batch])
+            return
         if len(batch) == 1:
             self._answer(batch, [self._alone(batch[0])])
             return
@@ -334,19 +340,11 @@ def _settle(batch: list[_Job], outcomes: list[_Outcome]) -> None:
 def _look(path: Path) -> None:
     """Before anything is written: a file of another program stays as it is, to the byte."""
     with contextlib.suppress(sqlite3.Error, OSError):  # what is wrong with it is said when it is opened
-        real = path.resolve()  # that is where its log lies
         # without a log nobody has it open; SQLite would make one to share the reading, and leave it there
-        options = "mode=ro" if _has_bytes(real.with_name(real.name + "-wal")) else "mode=ro&immutable=1"
-        db = sqlite3.connect(f"{real.as_uri()}?{options}", uri=True)
+        options = "mode=ro" if measure(find_log(path)) else "mode=ro&immutable=1"
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True)
         with contextlib.closing(db):
             drive(require_ours(_Connection(db)))
-
-
-def _has_bytes(file: Path) -> bool:
-    try:
-        return file.stat().st_size > 0
-    except FileNotFoundError:
-        return False
 
 
 def _connect(path: Path) -> sqlite3.Connection:
