@@ -106,8 +106,8 @@ def assert_denied(answer: Answer) -> None:
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-def assert_forbidden(answer: Answer, code: str) -> None:
-    assert answer.status == 403
+def assert_forbidden(answer: Answer, code: str, status: int = 403) -> None:
+    assert answer.status == status
     assert answer.code == code
     assert "www-authenticate" not in answer.headers
 
@@ -139,7 +139,12 @@ def check(example: Example, case: Case, answer: Answer) -> None:
     elif wanted == "answered":
         assert answer.status == 200, answer.raw
     else:
-        assert_forbidden(answer, wanted)
+        assert_forbidden(answer, wanted, status_of(example, wanted))
+
+
+def status_of(example: Example, code: str) -> int:
+    """On moderation a missing permission is a 400: on a 403 real clients log in again without end."""
+    return 400 if "/admin/" in example.route.path and code != "read_only_token" else 403
 
 
 @pytest.mark.parametrize("example", guarded, ids=lambda each: each.name)
@@ -186,7 +191,7 @@ def test_without_the_role_nobody_learns_what_exists_nor_what_is_malformed(
                 (f"{example.path}?page=x&dryRun=x", "no object"),
             )
         )
-        assert_forbidden(existing, missing(example))
+        assert_forbidden(existing, missing(example), status_of(example, missing(example)))
         assert told(existing) == told(unknown) == told(malformed)
 
 

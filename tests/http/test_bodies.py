@@ -198,6 +198,29 @@ def test_a_form_has_only_strings(world: World) -> None:
     assert world.call("POST", GIVE, form=form).json["quantity"]["total"] == 2
 
 
+@pytest.mark.parametrize(("sent", "held"), [("1", True), ("on", True), ("ON", True), ("0", False), ("Off", False)])
+def test_form_booleans_may_be_bits_and_switches(world: World, sent: str, *, held: bool) -> None:
+    path = "/api/keeper/v1/users/Ann/powers"
+    assert world.post(path, {"ban": not held}).status == 200
+    answer = world.call("POST", path, form={"ban": sent, "users.query": sent})
+    assert (answer.status, answer.json["Ban"], answer.json["UsersQuery"]) == (200, held, held)
+    for same in (sent, int(held)):
+        refused(world.post(path, {"ban": same}), 400, "bad_field", "The field 'ban' must be true or false.")
+    refused(world.call("POST", path, form={"ban": "yes"}), 400, "bad_field")
+
+
+@pytest.mark.parametrize(("sent", "value"), [("1", True), ("on", True), ("0", False), ("off", False)])
+def test_form_value_of_a_boolean_variable(world: World, sent: str, *, value: bool) -> None:
+    path = f"/api/v1/players/Ann/variables/{people.TUTORIAL.id}"
+    answer = world.call("POST", path, form={"value": sent})
+    assert (answer.status, answer.json["Value"]) == (200, value)
+    refused(world.call("POST", path, form={"value": "2"}), 400, "wrong_variable_type")
+    refused(world.post(path, {"value": int(value)}), 400, "wrong_variable_type")
+    number = world.call("POST", f"/api/v1/players/Ann/variables/{people.KILLS.id}", form={"value": "1"})
+    assert number.json["Value"] == 1
+    assert number.json["Value"] is not True
+
+
 def test_null_is_left_out_where_a_field_may_be(world: World) -> None:
     answer = world.post(GIVE, {**COINS, "bankoverflow": None, "more": None})
     assert (answer.status, answer.json["quantity"]) == (200, {"total": 1, "bank": 0, "inventory": 1})

@@ -37,7 +37,7 @@ def ban(name: str, days: int, reason: str, database: str | None) -> None:
 @terminal.database_option
 def unban(name: str, database: str | None) -> None:
     """End an account's ban."""
-    click.echo(f"Unbanned {_act(database, moderation.unban, Order(name))}.")
+    click.echo(f"Unbanned {_lift(database, moderation.unban, name, 'banned')}.")
 
 
 @click.command(epilog="Example: gamekeeper users mute Mallory --days 1 --reason shouting")
@@ -54,11 +54,23 @@ def mute(name: str, days: int, reason: str, database: str | None) -> None:
 @terminal.database_option
 def unmute(name: str, database: str | None) -> None:
     """End an account's mute."""
-    click.echo(f"Unmuted {_act(database, moderation.unmute, Order(name))}.")
+    click.echo(f"Unmuted {_lift(database, moderation.unmute, name, 'muted')}.")
 
 
 def _act(database: str | None, rule: Rule, order: Order) -> str:
     return terminal.on_database(database, lambda keeper: changed(keeper, lambda tx: rule(tx, order)), final=True)
+
+
+def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
+    """End a ban or a mute. Unlike the API this fails when there is none: the name may be a typing mistake."""
+
+    async def decide(tx: Reading, order: Order) -> Decision[str]:
+        decision = await rule(tx, order)
+        if not decision.changes:
+            terminal.fail(f"{decision.result} is not {state}.")
+        return decision
+
+    return _act(database, decide, Order(name))
 
 
 def _how_long(days: int) -> str:

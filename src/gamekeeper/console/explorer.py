@@ -174,19 +174,20 @@ async def _outcome(request: Request, call: Call) -> Outcome:
     try:
         answer = await inside.call(request, call)
     except Refusal as refusal:
-        return _no(request, refusal)._replace(milliseconds=_since(started))
+        return _no(request, call, refusal)._replace(milliseconds=_since(started))
     took, cut = _since(started), len(answer.content) > MOST_SHOWN
     text = answer.content[:MOST_SHOWN].decode("utf-8", "ignore") if cut else _pretty(answer.content)
     return Outcome(request.status, took, text, answer.entries, replayed=answer.replayed, cut=cut)
 
 
 def _refused(request: Request, operation: Operation, fields: Fields, call: Call, refusal: Refusal) -> bytes:
-    return _render(request, operation, fields, call, _no(request, refusal), lines=())
+    return _render(request, operation, fields, call, _no(request, call, refusal), lines=())
 
 
-def _no(request: Request, refusal: Refusal) -> Outcome:
+def _no(request: Request, call: Call, refusal: Refusal) -> Outcome:
     said = errors.body(refusal, request.id, log_in=False)
-    return Outcome(errors.status(type(refusal)), 0, _pretty(said), refusal=refusal)
+    route, _ = inside.find(call.method, call.path)
+    return Outcome(errors.status(type(refusal), route.path), 0, _pretty(said), refusal=refusal)
 
 
 def _said(operation: Operation, fields: Fields) -> Iterable[str]:

@@ -7,7 +7,7 @@ from gamekeeper.game import lookup, texts
 from gamekeeper.game.account_effects import penalty
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import GameTold, UserBanned, UserMuted, UserUnbanned, UserUnmuted
-from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, NotBanned, NotMuted, Outranked, UserNotOnline
+from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, Outranked, UserNotOnline
 from gamekeeper.game.spelling import Whose
 from gamekeeper.store import clock, moderation, users
 from gamekeeper.store.engine import Reading
@@ -50,19 +50,20 @@ async def mute(tx: Reading, order: Order) -> Decision[str]:
 
 
 async def unban(tx: Reading, order: Order) -> Decision[str]:
-    """The game need not hear it: nobody who is banned is online."""
+    """End a ban; an account that is not banned stays as it is. The game need not hear it: nobody banned is online."""
     name, user, about = await _meant(tx, order)
     lifted = await moderation.ban_of(tx, user.id)
     if user.ban_reason is None or lifted is None:
-        raise NotBanned(name=name)
+        return Decision([], name, about)
     return Decision([UserUnbanned(user, lifted, _said(order))], name, about)
 
 
 async def unmute(tx: Reading, order: Order) -> Decision[str]:
+    """End a mute; an account that is not muted stays as it is."""
     name, user, about = await _meant(tx, order)
     lifted = await moderation.mute_of(tx, user.id)
     if user.mute_reason is None or lifted is None:
-        raise NotMuted(name=name)
+        return Decision([], name, about)
     told = await _told(tx, user, UserUnmuted.kind, {"mute_reason": None, **_said(order)})
     return Decision([UserUnmuted(user, lifted, _said(order)), *told], name, about)
 

@@ -19,13 +19,14 @@ Refusal
 │   ├── NoSuchPlayer  NoSuchUser  NoSuchItem  NoSuchSpell  NoSuchVariable
 │   ├── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind
 │   ├── NoSuchObjectType  NoSuchObject  NoSuchClass
-│   └── NoSuchChange  NoSuchMail  NotThereThen
+│   ├── NoSuchChange  NoSuchMail  NotThereThen
+│   └── UserNotOnline
 ├── Conflict                 a rule says no to a well-formed request
 │   ├── UsernameTaken  EmailTaken  NameTaken
 │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
 │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
-│   ├── PlayerOnline  UserNotOnline  OwnAccount  OwnPowers
-│   ├── AlreadyBanned  AlreadyMuted  NotBanned  NotMuted
+│   ├── PlayerOnline  OwnAccount  OwnPowers
+│   ├── AlreadyBanned  AlreadyMuted
 │   ├── UnappliedChanges     the game has not heard of all that was done to a character
 │   ├── EpochChanged  ChangesTrimmed  CursorAhead
 │   ├── HistoryTrimmed  HistoryTooLong
@@ -189,6 +190,10 @@ class NotThereThen(NotFound):
     """The player '{key}' was not there at that moment{why}."""
 
 
+class UserNotOnline(NotFound):
+    """User not online!"""
+
+
 class Conflict(Refusal):
     """A rule says no."""
 
@@ -241,24 +246,12 @@ class PlayerOnline(Conflict):
     """The player is online; try again when they have left."""
 
 
-class UserNotOnline(Conflict):
-    """User not online!"""
-
-
 class AlreadyBanned(Conflict):
     """{name} has already been banned!"""
 
 
 class AlreadyMuted(Conflict):
     """{name} has already been muted!"""
-
-
-class NotBanned(Conflict):
-    """{name} is not banned."""
-
-
-class NotMuted(Conflict):
-    """{name} is not muted."""
 
 
 class OwnAccount(Conflict):

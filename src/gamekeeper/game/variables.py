@@ -35,10 +35,13 @@ async def value(tx: Reading, player_id: str, variable_id: str) -> Value:
     return False if declared == BOOLEAN else 0
 
 
-async def set_value(tx: Reading, player: str, variable_id: str, new: Value) -> Decision[Value]:
+async def set_value(tx: Reading, player: str, variable_id: str, new: Value, *, from_form: bool) -> Decision[Value]:
+    """Set a variable to a value of its type. A form has no types: there 1 and 0 may be booleans."""
     locked = await lookup.locked_player(tx, player)
     row = await variables.of_player_one(tx, locked.id, variable_id)
     wanted = await declared_type(tx, variable_id) or (row and row.type)
+    if from_form and wanted == BOOLEAN and new in (0, 1):
+        new = bool(new)
     if wanted and wanted != type_of(new):
         raise WrongVariableType(variable=variable_id, type=wanted)
     before = {variable_id: typed(row) if row else None}

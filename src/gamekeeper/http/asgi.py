@@ -304,7 +304,7 @@ async def _piece(stream: AsyncGenerator[bytes], gone: asyncio.Future[None]) -> b
 
 def _refused(request: Request, refusal: Refusal) -> tuple[int, bytes]:
     request.answer_headers += errors.headers(refusal)
-    status = errors.status(type(refusal))
+    status = errors.status(type(refusal), request.path)
     if request.refused is not None:
         return status, request.refused(refusal)
     return status, errors.body(refusal, request.id, log_in=request.path == LOG_IN)

@@ -24,6 +24,8 @@ R = TypeVar("R")
 Read = Callable[[object, str], object]
 JSON = frozenset({"application/json", "text/json"})
 FORM = "application/x-www-form-urlencoded"
+SWITCHES = {"on": True, "off": False}  # a form's booleans: check boxes send `on`
+BITS = {"1": True, "0": False}  # PHP's http_build_query sends these; of a field that takes numbers they are numbers
 BOM = b"\xef\xbb\xbf"
 LARGE = 256 * 1024  # bytes: what is larger is read beside the loop
 DEEPEST = 32
@@ -57,7 +59,7 @@ def decode(raw: bytes, content_type: str, shape: type[S], *, forms: bool = True)
 
 def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
     """A body that is an array of records, as the game link's catalogue takes it."""
-    if content_type.partition(";")[0].strip().lower() not in {"", *JSON}:
+    if _media_type(content_type) not in {"", *JSON}:
         raise UnsupportedMediaType
     value = _json(raw.removeprefix(BOM))
     if not isinstance(value, list):
@@ -80,7 +82,7 @@ def public_names(shape: type[Struct]) -> list[str]:
 
 def _fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
     """`form`: the shape of a form, where one will do."""
-    kind = content_type.partition(";")[0].strip().lower()
+    kind = _media_type(content_type)
     start = raw.lstrip()[:1]
     if not start:
         return {}
@@ -91,14 +93,39 @@ def _fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
     raise UnsupportedMediaType
 
 
+def is_form(raw: bytes, content_type: str) -> bool:
+    """Tell whether `decode` reads this body as a form: one that starts with a brace is JSON, however labelled."""
+    return _media_type(content_type) == FORM and not raw.removeprefix(BOM).lstrip().startswith(b"{")
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
 def _form(raw: bytes, shape: type[Struct]) -> dict[str, object]:
     """A guess at another encoding would be kept, and nobody could read what was meant."""
     try:
         pairs = parse_qsl(raw.decode("utf-8"), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
         raise MalformedBody(problem="The form is not UTF-8. Encode its text as UTF-8 and send it again.") from None
-    blank = _blank(shape)
-    return {name: value for name, value in _unique(pairs).items() if value or name not in blank}
+    blank, words = _blank(shape), _boolean_words(shape)
+    sent = {name: value for name, value in _unique(pairs).items() if value or name not in blank}
+    return {name: words.get(name, {}).get(str(value).lower(), value) for name, value in sent.items()}
+
+
+@cache
+def _boolean_words(shape: type[Struct]) -> dict[str, Mapping[str, bool]]:
+    """Per spelling of a field that takes booleans: what stands for true and false in a form, beside those words."""
+    found: dict[str, Mapping[str, bool]] = {}
+    for each in msgspec.structs.fields(shape):
+        if _takes(each.type, bool):
+            words = SWITCHES if _takes(each.type, int) else SWITCHES | BITS
+            found |= dict.fromkeys(_spellings(each), words)
+    return found
+
+
+def _takes(kind: Any, wanted: type) -> bool:  # noqa: ANN401 - a type annotation of any form
+    return kind is wanted or any(_takes(each, wanted) for each in get_args(kind))
 
 
 @cache

@@ -80,8 +80,15 @@ STATUS: Mapping[type[Refusal], int] = {
 FAULTS = frozenset(number for number in STATUS.values() if number >= STATUS[InternalError])  # ours, not the caller's
 
 
-def status(kind: type[Refusal]) -> int:
-    """A refusal's own status, or that of the branch it is on."""
+# Real clients take a 403 of these operations for a token that has expired and log in again without end.
+MODERATION = "/admin/"  # part of the route's path
+BAD_REQUEST_IN_MODERATION = frozenset({refusals.RoleMissing, refusals.PowerMissing, refusals.Outranked})
+
+
+def status(kind: type[Refusal], path: str = "") -> int:
+    """Return the status of a refusal on the route with this path: its own, or that of the branch it is on."""
+    if kind in BAD_REQUEST_IN_MODERATION and MODERATION in path:
+        return STATUS[refusals.Malformed]
     return next(STATUS[each] for each in kind.__mro__ if each in STATUS)
 
 

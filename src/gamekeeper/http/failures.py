@@ -110,9 +110,9 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     credentials.redeem_code: (no.WrongCode,),
     credentials.manage_email: (no.EmailTaken,),
     moderation.ban: (no.Outranked, no.AlreadyBanned),
-    moderation.unban: (no.Outranked, no.NotBanned),
+    moderation.unban: (no.Outranked,),
     moderation.mute: (no.Outranked, no.AlreadyMuted),
-    moderation.unmute: (no.Outranked, no.NotMuted),
+    moderation.unmute: (no.Outranked,),
     moderation.kick: (no.Outranked, no.UserNotOnline),
     powers.change: (no.Outranked, no.OwnPowers),
     mails.retry: (no.NoSuchMail, no.MailNotRetriable),
@@ -144,7 +144,7 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
         *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
         *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
-        *(no.AlreadyBanned, no.AlreadyMuted, no.NotBanned, no.NotMuted),
+        *(no.AlreadyBanned, no.AlreadyMuted),
     ),
     feed.changes: (no.EpochChanged, no.ChangesTrimmed, no.CursorAhead),
 }
@@ -154,7 +154,7 @@ def of(route: Route) -> dict[int, list[Kind]]:
     """By status, in the order of the statuses."""
     found: dict[int, list[Kind]] = {}
     for kind in [*_request(route), *_caller(route), *_key(route), *RULES.get(route.handler, ()), *_ours(route)]:
-        kinds = found.setdefault(errors.status(kind), [])
+        kinds = found.setdefault(errors.status(kind, route.path), [])
         if kind not in kinds:
             kinds.append(kind)
     return dict(sorted(found.items()))

@@ -25,7 +25,7 @@ async def ban(request: Request, body: wire.Penalty) -> bytes:
 
 
 async def unban(request: Request, body: wire.Pardon) -> bytes:
-    """End an account's ban."""
+    """End an account's ban; 200 as well when it is not banned."""
     return await _act(request, moderation.unban, body, UNBANNED)
 
 
@@ -35,7 +35,7 @@ async def mute(request: Request, body: wire.Penalty) -> bytes:
 
 
 async def unmute(request: Request, body: wire.Pardon) -> bytes:
-    """End an account's mute."""
+    """End an account's mute; 200 as well when it is not muted."""
     return await _act(request, moderation.unmute, body, UNMUTED)
 
 

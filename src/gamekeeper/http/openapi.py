@@ -31,7 +31,8 @@ Read and change the characters and accounts of an online game.
 * **Any write may be tried** with `?dryRun=true`: the answer is what would happen, and nothing does.
   The answer then has the header `X-Dry-Run: true`.
 * **An unknown query parameter** is ignored under `/api/v1`, and a 400 under `/api/keeper` and `/api/link`.
-* Names in paths, queries and bodies match in any case. Whole numbers and booleans of a body may also come as text.
+* Names in paths, queries and bodies match in any case. Whole numbers and booleans of a body may also come as text; in a
+  form booleans may also be `1`, `0`, `on` or `off`.
 * The examples are of the world that `gamekeeper demo` serves.
 """
 GROUPS = {  # module → what its operations are about

@@ -37,7 +37,7 @@ class Schemas:
         """The same as a form, in which a field that is there twice is refused even when nobody knows it."""
         if "anyOf" in schema:
             return {"anyOf": [self.form(each) for each in schema["anyOf"]]}
-        known = cast("Schema", _walked(self.components[schema["$ref"].rpartition("/")[2]], _blank))
+        known = cast("Schema", _walked(self.components[schema["$ref"].rpartition("/")[2]], _as_in_form))
         return {**known, "additionalProperties": {"type": ["string", "number", "boolean"]}}
 
     def asked(self, shape: type[Struct]) -> dict[str, Schema]:
@@ -101,8 +101,11 @@ def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [{key: value for key, value in schema.items() if key not in about}, NULL], **about}
 
 
-def _blank(schema: Schema) -> Schema:
-    return BLANK if schema == NULL else schema
+def _as_in_form(schema: Schema) -> Schema:
+    """A form has no null, and more words for booleans."""
+    if schema == NULL:
+        return BLANK
+    return {**schema, "enum": [*TRUTH, *bodies.BITS, *bodies.SWITCHES]} if schema.get("enum") == TRUTH else schema
 
 
 def _without_default(schema: Schema) -> Schema:

@@ -1,7 +1,7 @@
 from functools import partial
 
 from gamekeeper.game import lookup, variables
-from gamekeeper.http import wire
+from gamekeeper.http import bodies, wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import variables as variable_rows
@@ -32,7 +32,14 @@ async def value(request: Request) -> bytes:
 async def assign(request: Request, body: wire.SetVariable) -> bytes:
     """Set a variable of a character."""
     variable_id = guid_param("variableId", request.params[1])
-    decide = partial(variables.set_value, player=request.params[0], variable_id=variable_id, new=body.value)
+    content_type = request.headers.get(b"content-type", b"").decode("latin-1")
+    decide = partial(
+        variables.set_value,
+        player=request.params[0],
+        variable_id=variable_id,
+        new=body.value,
+        from_form=bodies.is_form(request.raw, content_type),
+    )
     return await request.change(decide, lambda new: wire.encode(wire.Variable(variable_id, new)))
 
 

@@ -48,7 +48,7 @@ encode = msgspec.json.Encoder().encode
 
 class LegacyPage(Struct):
     page: Natural = 0
-    count: Positive = 5
+    count: Annotated[Int32, Meta(description="0 and less mean 5, as for the engine.")] = 5
 
 
 class SetVariable(Struct):
