@@ -10,70 +10,19 @@ import pytest
 import people
 from expectations import everything, refused
 from findings import errors
-from game_server import LINK, heartbeat, join, leave, put_player, stack
+from game_server import LINK, heartbeat, join, leave, put_player
 from gamekeeper.game import characters, retention
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.link import Report
 from gamekeeper.game.link import put_player as put_character
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
-from people import ANN, COIN, POUCH, SWORD
+from people import ANN, COIN
+from person import EMAIL, QUILLON, TAMSYN, WORDS, WREN, erase, finish, key, live, said
 from tidying import trim_older
 from world import SENT, World
 
-QUILLON, EMAIL = "/api/v1/users/Quillon", "quillon.tresk@example.test"
-WORDS = ("quillon", "quillix", "tresk", "wrenfold", "wrenna", "tamsyn", "ossifer", "scurrilous")
-WREN, TAMSYN, OSSIFER = people.guid(0x701), people.guid(0x702), people.guid(0x703)
 WAITS = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-KEYS = iter(range(1_000_000))
-
-
-def key() -> dict[str, str]:
-    return {"Idempotency-Key": f"k{next(KEYS)}"}
-
-
-def said(world: World) -> list[str]:
-    """Where one of the person's words stands: in every row of every table, in any case."""
-    rows = [f"{table}: {row}" for table, found in everything(world).items() for row in found]
-    return [row for row in rows if any(word in row.lower() for word in WORDS)]
-
-
-def live(world: World) -> str:
-    """A person with a past: renamed, muted, mailed, logged in, with characters, one of which is gone already."""
-    body = {"username": "Quillix", "password": SENT, "email": "tresk@example.test"}
-    assert world.post("/api/v1/users/register", body, headers=key()).status == 200
-    renamed = world.post("/api/v1/users/Quillix/name", {"name": "Quillon"}, headers=key())
-    assert world.post(f"{QUILLON}/manage/email/change", {"new": EMAIL}, headers=key()).status == 200
-    user_id = renamed.json["Id"]
-    world.sql("UPDATE users SET api = {true} WHERE id = $1", user_id)
-    muted = "INSERT INTO mutes (user_id, reason, moderator, started_at) VALUES ($1, 'scurrilous Tamsyn', 'Root', 1)"
-    world.sql(muted, user_id)
-    log_in = {"grant_type": "password", "username": "quillon", "password": SENT}
-    assert world.post("/api/oauth/token", log_in, by=None, address="192.0.2.7").status == 200
-    assert world.post("/api/oauth/token", log_in | {"password": "00" * 32}, by=None).status == 400
-    assert world.get(f"{QUILLON}/password/reset", headers=key()).status == 200
-    for player_id, name in ((WREN, "Wrenna"), (TAMSYN, "Tamsyn"), (OSSIFER, "Ossifer")):
-        born = {"Name": name, "UserId": user_id, "Items": [stack(0, COIN.id, 40), stack(1, POUCH.id)]}
-        put = f"{LINK}/players/{player_id}"
-        assert world.call("PUT", put, body=born, by="Server", headers=key()).status == 200
-    play(world)
-    return user_id
-
-
-def play(world: World) -> None:
-    because = {"X-Reason": "a gift of Tamsyn to Wrenfold"}
-    assert world.post("/api/v1/players/Wrenna/name", {"name": "Wrenfold"}, headers=key() | because).status == 200
-    assert world.post("/api/v1/players/Wrenfold/level", {"level": 3}, headers=key() | because).status == 200
-    give = {"itemid": SWORD.id, "quantity": 2}
-    assert world.post("/api/v1/players/Tamsyn/items/give", give, by="Shop", headers=key() | because).status == 200
-    heartbeat(world)
-    join(world, WREN, TAMSYN)
-    leave(world, WREN, TAMSYN)
-    assert world.call("DELETE", "/api/v1/players/Ossifer", headers=key() | because).status == 200
-
-
-def erase(world: World, **more: Any) -> Any:
-    return world.call("DELETE", QUILLON, **more)
 
 
 def test_nothing_says_who_it_was(world: World) -> None:
@@ -84,6 +33,7 @@ def test_nothing_says_who_it_was(world: World) -> None:
     answer = erase(world, headers=key() | {"X-Reason": "by request 17"})
     assert (answer.status, answer.json["Name"], answer.json["Email"]) == (200, "Quillon", EMAIL)
     world.run(world.keeper.lists.tend())
+    finish(world)
     assert said(world) == []
     assert errors(world) == []
     rows = world.ledger()
@@ -151,6 +101,7 @@ def test_answers_to_what_changed_nothing_are_blanked(world: World) -> None:
         (200, True)
     ] * len(said_before)
     erase(world)
+    finish(world)
     assert {bytes(answer) for (answer,) in world.sql("SELECT answer FROM idempotency_keys")} == {b"{}"}
     assert len(world.sql("SELECT key FROM idempotency_keys")) == len(said_before)
 
@@ -219,6 +170,7 @@ def test_what_the_account_did_to_others_stays(world: World) -> None:
     assert world.call("DELETE", "/api/v1/users/Shop").status == 200
     assert gave in world.ledger()
     assert gave.actor_id == people.USER_IDS["Shop"]
+    finish(world)
     kept = world.sql("SELECT answer FROM idempotency_keys WHERE account_id = $1", people.USER_IDS["Shop"])
     assert [bytes(answer) for (answer,) in kept] == [b"{}"]
     fed = world.get(f"{LINK}/changes?after={gave.seq - 1}", by="Server").json["Changes"]
@@ -322,6 +274,7 @@ def test_who_writes_meanwhile_comes_before_or_finds_nobody(make_world: Callable[
     assert other.status in {200, 404}
     assert one.sql("SELECT id FROM players WHERE user_id = $1", user_id) == []
     one.run(one.keeper.lists.tend())
+    finish(one)
     assert said(one) == []
     assert errors(one) == []
 

@@ -16,7 +16,7 @@ from gamekeeper.console.live import Live
 from gamekeeper.console.pages import refused
 from gamekeeper.console.pulse import Pulse
 from gamekeeper.console.routes import PAGES, ROOT
-from gamekeeper.game import legacy, lists, presence, retention, standbys
+from gamekeeper.game import erasing, legacy, lists, presence, retention, standbys
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.feed import Feed
@@ -137,6 +137,7 @@ class Upkeep:
             (retention.TIDY_SECONDS, retention.Retention(keeper).tidy),
             (lists.TEND_SECONDS, keeper.lists.watch),
             (legacy.LOOK_SECONDS, lambda: legacy.wrap(keeper)),
+            (erasing.LOOK_SECONDS, lambda: erasing.finish(keeper.store)),
             (USE_SECONDS, self.note_use),
             *_mail_jobs(keeper),
             *_standby_jobs(keeper),

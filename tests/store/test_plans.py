@@ -15,9 +15,9 @@ from gamekeeper.game.lists import LISTINGS, Listing, Lists
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.order import CROWDED
 from gamekeeper.game.salted import imported
+from gamekeeper.store import erasures, keys, ledger, legacy, mails, moderation, players, presence, tokens
 from gamekeeper.store import finder as finder_rows
 from gamekeeper.store import history as ledger_rows
-from gamekeeper.store import keys, ledger, legacy, mails, moderation, players, presence, tokens
 from gamekeeper.store import postgres as postgres_engine
 from gamekeeper.store import search as search_rows
 from gamekeeper.store import sqlite as sqlite_engine
@@ -51,7 +51,7 @@ GROWING = (
 POWERFUL = "SCAN users USING INDEX users_with_powers"  # of those in it as many as asked for
 SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]  # there are as many as machines, not as players
 # what may be read from end to end
-SHORT = {"lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch"}
+SHORT = {"lists", "CONSTANT", "json_each", "wanted", "begins", "given", "chain", "sqlite_master", "epoch", "erasures"}
 
 
 class Watched:
@@ -116,11 +116,18 @@ def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
     if engine == "postgres":
         world.sql("ANALYZE")
     ids = as_table({"id": numbered_id("player", number)} for number in range(3))
+    player = numbered_id("player", 7)
     faults = {
         statement.name: found
         for statement, values in (
-            (keys.SQL.blank_of_user, (somebody,)),
-            (keys.SQL.blank_of_players, (ids, somebody)),
+            *((erasures.SQL.blank_changes, (each, 0, NEVER, 100)) for each in (somebody, player)),
+            (erasures.SQL.blank_keys_of_player, (player, 100)),
+            (erasures.SQL.blank_keys_of_user, (somebody, 100)),
+            (erasures.SQL.own_keys, (somebody, "", 100)),
+            (erasures.SQL.blank_own_keys, (somebody, "", "z")),
+            (erasures.SQL.count_left, (100,)),
+            (keys.SQL.find, (somebody, "k")),
+            (ledger.SQL.count_about, (somebody, ids, 100)),
             (moderation.SQL.blank_bans_by, (numbered_name(7),)),
             (moderation.SQL.blank_mutes_by, (numbered_name(7),)),
             (ledger.SQL.deleted_of_user, (somebody,)),

@@ -15,8 +15,9 @@ from gamekeeper.store import closing
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM
 
-# the lists are counted anew; the migrations are applied; all the rest is what it was
-LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "migrations"})
+# the lists are counted anew; the migrations are applied; what the erasures wait to blank is masked in the copy; all the
+# rest is what it was
+LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "migrations", "erasures"})
 MOVED = (
     "This database was moved to {target}: start Gamekeeper on that one. To use this one again, without what happened "
     "there since: gamekeeper move --reopen --database {source}"

@@ -1,17 +1,20 @@
 """The person behind an account: all that is stored about them, and how it is erased."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import click
 
 from gamekeeper.backup import person as exports
-from gamekeeper.cli import terminal
+from gamekeeper.cli import progress, terminal
 from gamekeeper.cli.users import changed
-from gamekeeper.game import person
+from gamekeeper.game import erasing, person
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.person import Erased
+from gamekeeper.store import erasures
+from gamekeeper.store.history import NEVER
 
 KEPT = (
     "The ledger keeps what was given, taken and when, without names, addresses and reasons. Rows about others whom the "
@@ -40,6 +43,8 @@ def delete(name: str, yes: bool, dry_run: bool, database: str | None) -> None:  
     erased = terminal.on_database(database, partial(_erase, key=found.user.id, dry_run=False), final=True)
     click.echo(f"Erased {_summary(erased)}.")
     click.echo(KEPT, err=True)
+    with progress.bars() as moved:
+        terminal.on_database(database, partial(_blank, moved=moved))
 
 
 @click.command(epilog="Example: gamekeeper users export Ann ann.json")
@@ -67,6 +72,18 @@ async def _erase(keeper: Keeper, key: str, *, dry_run: bool) -> Erased:
     return erased
 
 
+async def _blank(keeper: Keeper, moved: Callable[[str, int, int | None], None]) -> None:
+    """Not left to `gamekeeper serve`, which may not be running; a Ctrl-C leaves the rest to it."""
+    total, done = await erasures.count_left(keeper.store, NEVER), 0
+
+    def blanked(rows: int) -> None:
+        nonlocal done
+        done += rows
+        moved("Taking names out of the audit log", done, total)
+
+    await erasing.finish(keeper.store, blanked)
+
+
 def _confirm() -> None:
     if not sys.stdin.isatty():
         raise click.UsageError("There is no terminal to ask on; say --yes, or look first with --dry-run.")
@@ -76,7 +93,8 @@ def _confirm() -> None:
 def _summary(erased: Erased) -> str:
     names = f" ({', '.join(erased.characters)})" if erased.characters else ""
     held = f"{_count(len(erased.characters), 'character')}{names}"
-    rows = f"the names in {_count(erased.changes, 'row')} of the ledger"
+    more = " or more" if erased.changes == person.COUNTED_MOST else ""
+    rows = f"the names in {erased.changes:,}{more} {'row' if erased.changes == 1 else 'rows'} of the ledger"
     return f"{erased.user.name} ({erased.user.id}), {held} and {rows}"
 
 

@@ -9,9 +9,10 @@ from gamekeeper import __version__
 from gamekeeper.console import live, pages, pulse, sessions
 from gamekeeper.http.request import Request
 from gamekeeper.settings import Settings, meaning
-from gamekeeper.store import feed, mails, migrate
+from gamekeeper.store import erasures, feed, mails, migrate
 
 PAGE = "/console/health"
+LEFT_MOST = 100_000  # changes to blank that are counted: some milliseconds
 DAY_MS = 24 * 60 * 60 * 1000
 KINDS = {"sqlite": "SQLite", "postgres": "PostgreSQL"}
 KEPT = ("ledger_days", "key_days", "token_days", "mail_days")
@@ -72,8 +73,9 @@ async def facts(request: Request) -> list[Fact]:
         Fact("Schema", f"{newest.number:04} {newest.name}"),
         Fact("Newest change", f"{standing.last:,}"),
         Fact("Changes trimmed up to", f"{standing.trimmed:,}" if standing.trimmed else "none"),
-        Fact("Mails waiting", _counted(waiting)),
-        Fact("Mails refused in a day", _counted(failed)),
+        Fact("Changes of erased accounts to blank", _counted(await erasures.count_left(store, LEFT_MOST), LEFT_MOST)),
+        Fact("Mails waiting", _counted(waiting, mails.COUNTED_MOST)),
+        Fact("Mails refused in a day", _counted(failed, mails.COUNTED_MOST)),
         Fact("Processes that serve", str(request.keeper.settings.workers)),
         Fact("Pages watching here", str(live.of(request).pulse.watching.total())),
     ]
@@ -93,6 +95,6 @@ def span(seconds: int) -> str:
     return " ".join(found[:2]) or "0 s"
 
 
-def _counted(number: int) -> str:
-    """Nobody counts further than the store does."""
-    return f"{number:,} or more" if number >= mails.COUNTED_MOST else f"{number:,}"
+def _counted(number: int, most: int) -> str:
+    """A number that was counted up to `most`."""
+    return f"{number:,} or more" if number >= most else f"{number:,}"

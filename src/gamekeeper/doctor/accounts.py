@@ -1,7 +1,7 @@
 """Accounts, imported passwords and waiting mail."""
 
 from gamekeeper.doctor.findings import NOTE, Finding, Findings
-from gamekeeper.game import legacy
+from gamekeeper.game import erasing, legacy
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.retention import DAY_MS
 from gamekeeper.settings import Settings
@@ -14,6 +14,8 @@ async def check(tx: Reading, found: Findings, settings: Settings) -> None:
     if not await users.any_api(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _check_mail(tx, found, settings)
+    for message in await erasing.unfinished(tx):
+        found.add(NOTE, "erasing", message)
 
 
 async def check_passwords(keeper: Keeper) -> list[Finding]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from gamekeeper.game import rows
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.spelling import Spelling, Trace, Whose
-from gamekeeper.store import guesses, keys, ledger, mails, moderation, resets, tokens, users
+from gamekeeper.store import erasures, guesses, mails, moderation, resets, tokens, users
 from gamekeeper.store.engine import Writing
 
 
@@ -72,9 +72,12 @@ class UserRenamed(_OfUser):
 
 @dataclass(frozen=True, slots=True)
 class UserDeleted(_OfUser):
-    """The row itself has the id alone; the characters are gone before, each by a change of its own."""
+    """The row itself has the id alone; the characters are gone before, each by a change of its own.
 
-    changes: Sequence[int]  # those about the account and its characters, which say no more who they were
+    The changes before it and the kept answers are masked at once, and blanked later by a background job (`person.py`).
+    """
+
+    upto: int  # number of the last change before it
     players: Sequence[str]  # the characters' ids
     kind: ClassVar[str] = "user_deleted"
 
@@ -82,10 +85,7 @@ class UserDeleted(_OfUser):
         return None, None
 
     def carry_out(self, tx: Writing, spelling: Spelling) -> None:
-        ledger.blank(tx, self.changes, spelling.personal())
-        keys.blank_of_user(tx, self.user.id)
-        keys.blank_of_players(tx, self.players, self.user.id)
-        keys.blank_of_account(tx, self.user.id)
+        erasures.insert(tx, [self.user.id, *self.players], self.user.id, self.upto, spelling.personal())
         moderation.blank_bans_by(tx, self.user.name)
         moderation.blank_mutes_by(tx, self.user.name)
         guesses.delete_of_account(tx, self.user.id)

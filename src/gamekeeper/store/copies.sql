@@ -45,7 +45,7 @@ SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2;
 SELECT * FROM players WHERE id > $1 ORDER BY id LIMIT $2;
 
 -- name: ledger
-SELECT * FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
+SELECT * FROM masked_ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 
 -- What belongs to those between two ids.
 -- name: mutes

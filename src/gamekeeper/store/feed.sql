@@ -25,14 +25,14 @@ SELECT COALESCE(MAX(seq), 0) FROM ledger WHERE seq <= $1;
 
 -- name: between
 SELECT l.seq, l.at, l.kind, l.player_id, l.before, l.after, u.name, l.request_id
-FROM ledger l LEFT JOIN users u ON u.id = l.actor_id
+FROM masked_ledger l LEFT JOIN users u ON u.id = l.actor_id
 WHERE l.seq > $1 AND l.seq <= $2 AND l.player_id IS NOT NULL
   AND ($3 OR NOT l.over_link OR l.actor_id IS NULL OR l.actor_id <> $4)
 ORDER BY l.seq LIMIT $5;
 
 -- name: of_player
 SELECT l.seq, l.at, l.kind, l.player_id, l.before, l.after, u.name, l.request_id
-FROM ledger l LEFT JOIN users u ON u.id = l.actor_id
+FROM masked_ledger l LEFT JOIN users u ON u.id = l.actor_id
 WHERE l.player_id = $1 AND l.seq > $2
   AND (NOT l.over_link OR l.actor_id IS NULL OR l.actor_id <> $3)
 ORDER BY l.seq LIMIT $4;

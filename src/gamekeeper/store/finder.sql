@@ -64,9 +64,9 @@ UNION ALL SELECT 'map', id, name FROM maps WHERE id = $1;
 -- What had this id, if the last that the ledger says of it is that it was deleted; and what it was then.
 -- name: deleted
 SELECT 'player' AS what, before
-FROM (SELECT kind, before FROM ledger WHERE player_id = $1 ORDER BY seq DESC LIMIT 1) AS last_of_player
+FROM (SELECT kind, before FROM masked_ledger WHERE player_id = $1 ORDER BY seq DESC LIMIT 1) AS last_of_player
 WHERE kind = 'player_deleted'
 UNION ALL
 SELECT 'user', before
-FROM (SELECT kind, before FROM ledger WHERE user_id = $1 ORDER BY seq DESC LIMIT 1) AS last_of_user
+FROM (SELECT kind, before FROM masked_ledger WHERE user_id = $1 ORDER BY seq DESC LIMIT 1) AS last_of_user
 WHERE kind = 'user_deleted';

@@ -8,16 +8,16 @@ FROM (SELECT kept.*, COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH
              SUM(COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH(CAST(after AS TEXT)), 0))
                  OVER (ORDER BY seq DESC) AS so_far
       FROM (SELECT * FROM (
-          SELECT * FROM (SELECT * FROM ledger WHERE CAST($4 AS TEXT) = 'all' AND seq < $1
+          SELECT * FROM (SELECT * FROM masked_ledger WHERE CAST($4 AS TEXT) = 'all' AND seq < $1
                          ORDER BY seq DESC LIMIT $2) AS of_all
           UNION ALL
-          SELECT * FROM (SELECT * FROM ledger WHERE CAST($4 AS TEXT) = 'player' AND player_id = $5 AND seq < $1
+          SELECT * FROM (SELECT * FROM masked_ledger WHERE CAST($4 AS TEXT) = 'player' AND player_id = $5 AND seq < $1
                          ORDER BY seq DESC LIMIT $2) AS of_player
           UNION ALL
-          SELECT * FROM (SELECT * FROM ledger WHERE CAST($4 AS TEXT) = 'user' AND user_id = $5 AND seq < $1
+          SELECT * FROM (SELECT * FROM masked_ledger WHERE CAST($4 AS TEXT) = 'user' AND user_id = $5 AND seq < $1
                          ORDER BY seq DESC LIMIT $2) AS of_user
           UNION ALL
-          SELECT * FROM (SELECT * FROM ledger
+          SELECT * FROM (SELECT * FROM masked_ledger
                          WHERE CAST($4 AS TEXT) = 'actor' AND actor_id = $5 AND NOT over_link AND seq < $1
                          ORDER BY seq DESC LIMIT $2) AS by_actor) AS looked_at
       WHERE ($6 OR (kind NOT LIKE 'user%' AND (user_id IS NULL OR player_id IS NOT NULL)))
@@ -52,7 +52,7 @@ FROM (SELECT * FROM (SELECT seq, at FROM ledger WHERE CAST($3 AS TEXT) = 'all' A
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
        (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
        (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch)
-FROM ledger l WHERE seq = $1;
+FROM masked_ledger l WHERE seq = $1;
 
 -- What takes these changes back, and what takes that back, and so on.
 -- name: undoing
@@ -74,14 +74,14 @@ SELECT seq, undoes, over_link, seq > (SELECT trimmed FROM epoch) FROM chain ORDE
 
 -- One character's changes that may say what it holds, the newest first, back to a number.
 -- name: back
-SELECT seq, kind, before, after, request_id, at, over_link FROM ledger
+SELECT seq, kind, before, after, request_id, at, over_link FROM masked_ledger
 WHERE player_id = $1 AND seq < $2 AND seq > $3 AND kind <> 'player_changed' AND kind NOT LIKE 'user%'
 ORDER BY seq DESC LIMIT $4;
 
 -- The same, out of so many changes of any kind right before a number.
 -- name: right_before
 SELECT seq, kind, before, after, request_id, at, over_link
-FROM (SELECT * FROM ledger WHERE player_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3) AS looked_at
+FROM (SELECT * FROM masked_ledger WHERE player_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3) AS looked_at
 WHERE kind <> 'player_changed' AND kind NOT LIKE 'user%'
 ORDER BY seq DESC;
 

@@ -1,11 +1,9 @@
 """Answers to requests that carried an Idempotency-Key."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
-from gamekeeper.store.table import as_table
 
 SQL = Statements("keys")
 ERASED = b"{}"  # an answer about somebody who is erased
@@ -28,21 +26,6 @@ def insert(tx: Writing, account_id: str, key: str, kept: Kept, about: tuple[str 
 
 def touch(tx: Writing, account_id: str, key: str) -> None:
     tx.later(SQL.touch, account_id, key)
-
-
-def blank_of_user(tx: Writing, user_id: str) -> None:
-    """What others were answered about an account; the keys stay, so that nothing is done twice."""
-    tx.later(SQL.blank_of_user, user_id)
-
-
-def blank_of_players(tx: Writing, player_ids: Iterable[str], but_of: str) -> None:
-    """What all but one account were answered about these characters."""
-    tx.later(SQL.blank_of_players, as_table({"id": each} for each in player_ids), but_of)
-
-
-def blank_of_account(tx: Writing, account_id: str) -> None:
-    """What the account itself was answered: its tokens may be believed for some seconds more."""
-    tx.later(SQL.blank_of_account, account_id)
 
 
 async def delete_old(tx: Writing, before_ms: int, most: int) -> int:

@@ -1,8 +1,6 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
@@ -112,15 +110,10 @@ async def of_player(tx: Reading, player_id: str, seq: int, limit: int) -> list[W
     return [_written(row) for row in await tx.all(SQL.of_player, player_id, seq, limit)]
 
 
-async def about(tx: Reading, user_id: str, player_ids: Iterable[str]) -> list[int]:
-    """The numbers of all rows about an account and these characters."""
-    given = as_table({"id": each} for each in player_ids)
-    return sorted(row[0] for row in await tx.all(SQL.about, user_id, given))
-
-
-def blank(tx: Writing, numbers: Iterable[int], fields: Iterable[str]) -> None:
-    """Takes these fields and the reason out of the rows."""
-    tx.later(SQL.blank, _table(numbers), msgspec.json.encode(dict.fromkeys(fields)).decode())
+async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most: int) -> int:
+    """How many rows are about an account and these characters, counted up to `most`."""
+    row = await tx.one(SQL.count_about, user_id, as_table({"id": each} for each in player_ids), most)
+    return row[0] if row else 0
 
 
 async def last(tx: Reading) -> int:

@@ -4,10 +4,10 @@ VALUES ({now}, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
 
 -- name: after
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
-FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
+FROM masked_ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 
 -- name: belongings_after
-SELECT seq, before, after FROM ledger WHERE seq > $1 AND kind <> 'catalogue_put' ORDER BY seq LIMIT $2;
+SELECT seq, before, after FROM masked_ledger WHERE seq > $1 AND kind <> 'catalogue_put' ORDER BY seq LIMIT $2;
 
 -- Of the oldest rows that were not looked at yet those that are old enough, up to the first that is younger: the last, how many,
 -- and the oldest one's time. A clock that was wrong for a moment makes nothing old, and what it wrote in the future keeps nothing
@@ -23,7 +23,7 @@ WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE at BETWEEN $2 AND {now})
 -- character from the same side. A game that was told of neither is told of the newest. That somebody was erased is kept:
 -- an import must not bring them back.
 -- name: superseded
-SELECT seq, before, after FROM ledger WHERE seq IN (
+SELECT seq, before, after FROM masked_ledger WHERE seq IN (
     SELECT r.seq
     FROM (SELECT player_id, over_link, actor_id, MAX(seq) AS seq
           FROM (SELECT player_id, over_link, CASE WHEN over_link THEN actor_id END AS actor_id, seq
@@ -62,27 +62,19 @@ WHERE l.user_id = $1 AND l.kind = 'player_deleted'
 
 -- name: of_user
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
-FROM ledger WHERE user_id = $1 AND player_id IS NULL AND seq > $2 ORDER BY seq LIMIT $3;
+FROM masked_ledger WHERE user_id = $1 AND player_id IS NULL AND seq > $2 ORDER BY seq LIMIT $3;
 
 -- name: of_player
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason
-FROM ledger WHERE player_id = $1 AND seq > $2 ORDER BY seq LIMIT $3;
+FROM masked_ledger WHERE player_id = $1 AND seq > $2 ORDER BY seq LIMIT $3;
 
--- name: about
-SELECT seq FROM ledger WHERE user_id = $1 AND player_id IS NULL
-UNION ALL
-SELECT r.seq FROM json_each($2) AS given,
-     {each} ledger r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each};
-
--- name: blank (sqlite)
-UPDATE ledger SET before = json_patch(before, $2), after = json_patch(after, $2), reason = NULL
-WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
-
--- name: blank (postgres)
-UPDATE ledger
-SET before = CAST(CAST(before AS jsonb) - ARRAY(SELECT json_object_keys($2)) AS json),
-    after = CAST(CAST(after AS jsonb) - ARRAY(SELECT json_object_keys($2)) AS json), reason = NULL
-WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
+-- name: count_about
+SELECT COUNT(*) FROM (
+    SELECT 1 FROM ledger WHERE user_id = $1 AND player_id IS NULL
+    UNION ALL
+    SELECT 1 FROM json_each($2) AS given,
+         {each} ledger r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each}
+    LIMIT $3) AS found;
 
 -- name: last
 SELECT COALESCE(MAX(seq), 0) FROM ledger;

@@ -1,0 +1,71 @@
+"""The background job that blanks the old changes and kept answers of erased persons, in batches.
+
+The transaction of an erasure only records jobs (`store/erasures.py`), and every reader masks the rows from then on.
+Each batch is a transaction that also moves its job's cursor. A crash therefore loses only the batch under way, and any
+instance can go on with it.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from gamekeeper.store import erasures
+from gamekeeper.store.engine import Reading, Store, Writing
+from gamekeeper.store.history import NEVER
+
+LOOK_SECONDS = 1.0
+BATCH = 1_000  # changes or answers in one transaction: a few milliseconds, so that no request waits long for it
+REST = 3  # times as long as the batch took: requests have at least three quarters of the time
+LOCKED_SECONDS = 0.1  # pause when other instances work on all jobs
+
+
+async def finish(store: Store, blanked: Callable[[int], object] = lambda _: None) -> None:
+    """Blank what is left of all erased persons; `blanked` is called with the number of rows after each batch."""
+    while await erasures.waiting(store):
+        started = time.monotonic()
+        rows = await blank_batch(store, BATCH)
+        if rows is None:
+            await asyncio.sleep(LOCKED_SECONDS)
+        else:
+            blanked(rows)
+            await asyncio.sleep(REST * (time.monotonic() - started))
+
+
+async def unfinished(tx: Reading) -> list[str]:
+    """How far the background job is, in a sentence; nothing when it is done."""
+    accounts = await erasures.count_accounts(tx)
+    if not accounts:
+        return []
+    left = await erasures.count_left(tx, NEVER)
+    whose = f"{accounts:,} erased account{'' if accounts == 1 else 's'}"
+    message = f"{left:,} changes of {whose} are still to be blanked; until then every reader masks them."
+    return [f"{message} `gamekeeper serve` does it while it runs."]
+
+
+async def blank_batch(store: Store, most: int) -> int | None:
+    """Blank the next rows of one job, in one transaction; None: no job, or other instances work on all of them."""
+
+    async def blank(tx: Writing) -> int | None:
+        job = await erasures.claim(tx)
+        return None if job is None else await _blank(tx, job, most)
+
+    return await store.write(blank)
+
+
+async def _blank(tx: Writing, job: erasures.Job, most: int) -> int:
+    """Changes first, then answers about the person, then answers to the person; the job ends with its last row."""
+    changes = await erasures.blank_changes(tx, job, most)
+    if changes:
+        erasures.set_seq(tx, job, changes[-1])
+        return len(changes)
+    of_player = await erasures.blank_keys_of_player(tx, job, most)
+    answers = of_player or await erasures.blank_keys_of_user(tx, job, most)
+    if answers:
+        return answers
+    keys = await erasures.own_keys(tx, job, most)
+    if keys:
+        erasures.blank_own_keys(tx, job, keys[-1])
+        erasures.set_key(tx, job, keys[-1])
+    else:
+        erasures.delete(tx, job)
+    return len(keys)

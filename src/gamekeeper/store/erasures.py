@@ -1,0 +1,82 @@
+"""Background jobs that blank the old changes and kept answers of erased accounts and players."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.statements import Statements
+from gamekeeper.store.table import as_table
+
+SQL = Statements("erasures")
+
+
+class Job(NamedTuple):
+    id: str  # an account's or a player's
+    upto: int
+    seq: int
+    key: str
+
+
+def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Iterable[str]) -> None:
+    """Record one job per id, for all changes up to a number; readers mask them from now on."""
+    blank = msgspec.json.encode(dict.fromkeys(fields)).decode()
+    tx.later(SQL.insert, as_table({"id": each} for each in ids), user_id, upto, blank)
+
+
+async def waiting(tx: Reading) -> bool:
+    return await tx.one(SQL.waiting) is not None
+
+
+async def claim(tx: Reading) -> Job | None:
+    """A job that no other transaction has locked; it stays locked until this transaction ends."""
+    row = await tx.one(SQL.claim)
+    return Job(*row) if row else None
+
+
+async def blank_changes(tx: Writing, job: Job, limit: int) -> list[int]:
+    """Blank the next changes of the job; their numbers in order."""
+    return sorted(row[0] for row in await tx.returning(SQL.blank_changes, job.id, job.seq, job.upto, limit))
+
+
+async def blank_keys_of_player(tx: Writing, job: Job, limit: int) -> int:
+    """Blank answers about the player; returns how many."""
+    return len(await tx.returning(SQL.blank_keys_of_player, job.id, limit))
+
+
+async def blank_keys_of_user(tx: Writing, job: Job, limit: int) -> int:
+    """Blank answers about the account; returns how many."""
+    return len(await tx.returning(SQL.blank_keys_of_user, job.id, limit))
+
+
+async def own_keys(tx: Reading, job: Job, limit: int) -> Sequence[str]:
+    """The next Idempotency-Keys that the account itself used."""
+    return [row[0] for row in await tx.all(SQL.own_keys, job.id, job.key, limit)]
+
+
+def blank_own_keys(tx: Writing, job: Job, last: str) -> None:
+    tx.later(SQL.blank_own_keys, job.id, job.key, last)
+
+
+def set_seq(tx: Writing, job: Job, seq: int) -> None:
+    tx.later(SQL.set_seq, job.id, seq)
+
+
+def set_key(tx: Writing, job: Job, key: str) -> None:
+    tx.later(SQL.set_key, job.id, key)
+
+
+def delete(tx: Writing, job: Job) -> None:
+    tx.later(SQL.delete, job.id)
+
+
+async def count_accounts(tx: Reading) -> int:
+    row = await tx.one(SQL.count_accounts)
+    return row[0] if row else 0
+
+
+async def count_left(tx: Reading, most: int) -> int:
+    """How many changes are still to be blanked, counted up to `most`."""
+    row = await tx.one(SQL.count_left, most)
+    return row[0] if row else 0

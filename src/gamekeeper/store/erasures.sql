@@ -1,0 +1,67 @@
+-- A player that came back as another account's may be erased again while its first job is not done.
+-- name: insert
+INSERT INTO erasures (id, user_id, upto, fields)
+SELECT CAST(value->>'id' AS {guid}), CAST($2 AS {guid}), CAST($3 AS {long}), CAST($4 AS {json}) FROM json_each($1) WHERE {true}
+ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, upto = excluded.upto, fields = excluded.fields;
+
+-- name: waiting
+SELECT 1 FROM erasures LIMIT 1;
+
+-- One that no other instance is working on.
+-- name: claim (sqlite)
+SELECT id, upto, seq, key FROM erasures ORDER BY id LIMIT 1;
+
+-- name: claim (postgres)
+SELECT id, upto, seq, key FROM erasures ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
+
+-- The view says what is left of a change.
+-- name: blank_changes
+UPDATE ledger
+SET (before, after, reason) = (SELECT m.before, m.after, m.reason FROM masked_ledger m WHERE m.seq = ledger.seq)
+WHERE seq IN (
+    SELECT seq FROM (
+        SELECT seq FROM (SELECT seq FROM ledger WHERE player_id = $1 AND seq > $2 AND seq <= $3
+                         ORDER BY seq LIMIT $4) AS of_player
+        UNION ALL
+        SELECT seq FROM (SELECT seq FROM ledger WHERE user_id = $1 AND player_id IS NULL AND seq > $2 AND seq <= $3
+                         ORDER BY seq LIMIT $4) AS of_user) AS both_kinds
+    ORDER BY seq LIMIT $4)
+RETURNING seq;
+
+-- A blanked answer is about nobody any more, so that the next batch does not find it again.
+-- name: blank_keys_of_player
+UPDATE idempotency_keys SET answer = CAST('{}' AS {document}), player_id = NULL, user_id = NULL
+WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE player_id = $1 LIMIT $2) RETURNING 1;
+
+-- name: blank_keys_of_user
+UPDATE idempotency_keys SET answer = CAST('{}' AS {document}), player_id = NULL, user_id = NULL
+WHERE (account_id, key) IN (
+    SELECT account_id, key FROM idempotency_keys WHERE user_id = $1 AND player_id IS NULL LIMIT $2) RETURNING 1;
+
+-- name: own_keys
+SELECT key FROM idempotency_keys WHERE account_id = $1 AND key > $2 ORDER BY key LIMIT $3;
+
+-- name: blank_own_keys
+UPDATE idempotency_keys SET answer = CAST('{}' AS {document}) WHERE account_id = $1 AND key > $2 AND key <= $3;
+
+-- name: set_seq
+UPDATE erasures SET seq = $2 WHERE id = $1;
+
+-- name: set_key
+UPDATE erasures SET key = $2 WHERE id = $1;
+
+-- name: delete
+DELETE FROM erasures WHERE id = $1;
+
+-- name: count_accounts
+SELECT COUNT(DISTINCT user_id) FROM erasures;
+
+-- name: count_left
+SELECT COUNT(*) FROM (
+    SELECT 1 FROM erasures CROSS JOIN {each} ledger r
+                  WHERE r.player_id = erasures.id AND r.seq > erasures.seq AND r.seq <= erasures.upto {end_each}
+    UNION ALL
+    SELECT 1 FROM erasures CROSS JOIN {each} ledger r
+                  WHERE r.user_id = erasures.id AND r.player_id IS NULL AND r.seq > erasures.seq
+                        AND r.seq <= erasures.upto {end_each}
+    LIMIT $1) AS found;

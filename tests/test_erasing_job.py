@@ -1,0 +1,227 @@
+"""The background job of an erasure: readers mask what it has not blanked yet, and it survives a kill."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from keepers import signed_in
+
+import people
+from expectations import refused
+from findings import errors, findings, unseen
+from game_server import LINK, put_player
+from gamekeeper import crash, settings
+from gamekeeper.backup import exporting, making, moving
+from gamekeeper.game import erasing, retention
+from gamekeeper.store import erasures, sqlite
+from gamekeeper.store.statements import FOLDER, Statements
+from gamekeeper.store.table import as_table
+from people import COIN
+from person import OSSIFER, QUILLON, TAMSYN, WORDS, WREN, erase, finish, key, live, said
+from tidying import trim_older
+from world import SENT, World
+
+CHANGES = "/api/keeper/v1/changes"
+MANY = 3 * erasing.BATCH + 10  # changes: several batches of the size that is in use
+RAW = "SELECT seq, before, after, reason FROM ledger WHERE seq <= $1 ORDER BY seq"
+# tables that the job takes something out of, and the columns it is taken from
+MASKED = re.compile(r"(?:FROM|JOIN|,)\s+(?:ledger|idempotency_keys)\b")
+SHOWN = re.compile(r"SELECT (?:\w\.)?\* FROM (?:ledger|idempotency_keys)|\b(?:before|after|reason|answer)\b")
+
+
+def named(text: str) -> list[str]:
+    return [word for word in WORDS if word in text.lower()]
+
+
+def read_everywhere(world: World, user_id: str, folder: Path) -> dict[str, str]:
+    """What every reader says that gives changes or kept answers."""
+    root = signed_in(world, "Root")
+    paths = [
+        f"{CHANGES}?limit=1000",
+        f"{CHANGES}?limit=1000&format=csv",
+        f"{CHANGES}?user={user_id}",
+        *(f"{CHANGES}?player={each}" for each in (WREN, TAMSYN, OSSIFER)),
+        f"{LINK}/changes?after=0&limit=1000",
+        f"/api/keeper/v1/search?q={OSSIFER}",
+        f"/api/keeper/v1/search?q={user_id}",
+    ]
+    told = {path: world.get(path, by="Server" if path.startswith(LINK) else "Root") for path in paths}
+    assert {path: answer.status for path, answer in told.items()} == dict.fromkeys(paths, 200)
+    told |= {path: root.get(path) for path in ("/console/changes", f"/console/players/{OSSIFER}")}
+    copied = folder / "copy.zip"
+    world.run(making.make(world.keeper.store, copied, unseen, force=True))
+    with zipfile.ZipFile(copied) as archive:
+        texts = {f"backup {name}": archive.read(name).decode() for name in archive.namelist()}
+    exported = folder / f"export{len(list(folder.iterdir()))}"
+    world.run(exporting.export(world.keeper.store, exported, unseen))
+    texts |= {f"export {each.name}": each.read_text(encoding="utf-8") for each in exported.iterdir()}
+    return texts | {path: answer.raw.decode() for path, answer in told.items()}
+
+
+def test_no_reader_names_an_erased_person_before_the_job_has_run(world: World, tmp_path: Path) -> None:
+    user_id = live(world)
+    assert {word for text in read_everywhere(world, user_id, tmp_path).values() for word in named(text)} >= {"tamsyn"}
+    assert erase(world, headers=key()).status == 200
+    world.run(world.keeper.lists.tend())
+    assert said(world)  # the rows themselves have the names
+    masked = read_everywhere(world, user_id, tmp_path)
+    assert {reader: named(text) for reader, text in masked.items() if named(text)} == {}
+    assert world.get(f"{CHANGES}?reason=tamsyn").json["Changes"] == []
+    changes = json.loads(masked[f"{CHANGES}?limit=1000"])
+    finish(world)
+    assert said(world) == []
+    assert json.loads(read_everywhere(world, user_id, tmp_path)[f"{CHANGES}?limit=1000"]) == changes
+    assert errors(world) == []
+
+
+def test_a_move_takes_no_name_of_an_erased_person_along(world: World, tmp_path: Path) -> None:
+    live(world)
+    erase(world)
+    target = tmp_path / "moved" / "target.db"
+    target.parent.mkdir()
+    moved = settings.load({}, database=f"sqlite:///{target}")
+    world.run(moving.move(world.keeper, moved, unseen))
+    assert named("".join(each.read_bytes().decode("latin-1") for each in target.parent.iterdir())) == []
+
+
+def test_the_erasure_itself_rewrites_no_old_change(world: World) -> None:
+    """Its time does not depend on how many there are."""
+    live(world)
+    last = world.ledger()[-1].seq
+    before = world.sql(RAW, last)
+    answers = world.sql("SELECT account_id, key, answer FROM idempotency_keys ORDER BY account_id, key")
+    assert erase(world).status == 200
+    assert world.sql(RAW, last) == before
+    assert world.sql("SELECT account_id, key, answer FROM idempotency_keys ORDER BY account_id, key") == answers
+
+
+def test_kept_answers_are_refused_before_the_job_has_run(world: World) -> None:
+    kept, body = key(), {"username": "Quillon", "password": SENT, "email": "quillon.tresk@example.test"}
+    assert world.post("/api/v1/users/register", body, headers=kept).status == 200
+    goodbye = key()
+    first = erase(world, headers=goodbye)
+    for _ in range(2):
+        refused(world.post("/api/v1/users/register", body, headers=kept), 409, "answer_erased")
+        again = erase(world, headers=goodbye)
+        assert (again.status, again.headers["idempotent-replay"]) == (200, "true")
+        assert again.json == first.json | {"Name": "", "Email": ""}
+        finish(world)
+
+
+def test_doctor_and_console_show_how_much_is_left_to_blank(world: World) -> None:
+    def shown() -> tuple[list[str], str]:
+        notes = [each.message for each in findings(world, "erasing")]
+        page = signed_in(world, "Root").page("/console/health").text
+        found = re.search(r"Changes of erased accounts to blank (\S+)", page)
+        assert found
+        return notes, found[1]
+
+    live(world)
+    assert shown() == ([], "0")
+    erase(world)
+    left = world.run(erasures.count_left(world.keeper.store, 1_000))
+    assert left > 10
+    (note,), fact = shown()
+    assert note.startswith(f"{left} changes of 1 erased account ")
+    assert fact == str(left)
+    assert world.run(erasing.blank_batch(world.keeper.store, 2)) == 2
+    assert shown()[1] == str(left - 2)
+    finish(world)
+    assert shown() == ([], "0")
+
+
+def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
+    one, two = make_world(), make_world()
+    live(one)
+    erase(one)
+
+    async def together() -> int:
+        batches = 0
+        while await erasures.waiting(one.keeper.store):
+            done = await asyncio.gather(*(erasing.blank_batch(each.keeper.store, 2) for each in (one, two, one)))
+            batches += sum(1 for rows in done if rows)
+        return batches
+
+    assert one.run(together()) > 5
+    one.run(one.keeper.lists.tend())
+    assert said(one) == []
+    assert errors(one) == []
+
+
+def test_a_killed_job_is_resumed(world: World) -> None:
+    """`users delete` dies by SIGKILL between two batches; what serves next goes on where it was."""
+    live(world)
+    change = """INSERT INTO ledger (at, kind, over_link, player_id, before, request_id, reason)
+                SELECT 1, 'player_changed', {false}, CAST($2 AS {guid}), CAST($3 AS {json}), '', 'Tamsyn'
+                FROM json_each($1)"""
+    world.sql(change, as_table({} for _ in range(MANY)), WREN, '{"Name": "Wrenna"}')
+    killed = subprocess.run(
+        [sys.executable, "-m", "gamekeeper", "users", "delete", "Quillon", "--yes", "--database", world.url],
+        env={**os.environ, crash.VARIABLE: "after_commit:4"},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    left = len(world.sql("SELECT 1 FROM ledger WHERE reason = 'Tamsyn'"))
+    assert 0 < left < MANY
+    refused(world.get(QUILLON), 404, "no_such_user")
+    assert named(world.get(f"{CHANGES}?player={WREN}&limit=1000").raw.decode()) == []
+    batches: list[int] = []
+    world.run(erasing.finish(world.keeper.store, batches.append))
+    assert sum(batches) < MANY  # what was blanked before is not blanked again
+    assert said(world) == []
+    assert errors(world) == []
+
+
+def test_a_player_who_returns_with_another_account_is_not_blanked(world: World) -> None:
+    """Only the changes before the erasure are."""
+    live(world)
+    erase(world)
+    born = {
+        "Name": "Phoenix",
+        "UserId": people.USER_IDS["Bob"],
+        "Items": [{"Slot": 0, "ItemId": COIN.id, "Quantity": 1}],
+    }
+    assert put_player(world, OSSIFER, born).status == 200
+    told = world.get(f"{CHANGES}?player={OSSIFER}").raw
+    assert b"Phoenix" in told
+    assert named(told.decode()) == []
+    finish(world)
+    assert world.get(f"{CHANGES}?player={OSSIFER}").raw == told
+    assert world.call("DELETE", "/api/v1/users/Bob").status == 200
+    assert b"Phoenix" not in world.get(f"{CHANGES}?player={OSSIFER}").raw
+
+
+def test_changes_that_wait_to_be_blanked_can_be_trimmed(world: World) -> None:
+    live(world)
+    erase(world)
+    world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
+    world.run(trim_older(world.keeper, 8 * retention.DAY_MS))
+    assert errors(world) == []
+    finish(world)
+    assert errors(world) == []
+
+
+def test_only_the_masked_views_show_what_the_job_blanks() -> None:
+    """A statement that reads the tables themselves gets numbers, ids and times, and nothing that may name somebody."""
+    found = {
+        f"{path.stem}.{name}"
+        for path in FOLDER.glob("*.sql")
+        if path.stem != "schema"
+        for name, each in Statements(path.stem).named.items()
+        if MASKED.search(each.text("sqlite", sqlite.WORDS)) and SHOWN.search(each.text("sqlite", sqlite.WORDS))
+    }
+    assert found == {
+        "erasures.blank_changes",
+        "erasures.blank_keys_of_player",
+        "erasures.blank_keys_of_user",
+        "ledger.superseded",  # the sides are from the view
+    }
