@@ -95,7 +95,7 @@ def _answer_early() -> None:
 
 
 def _early(write: Callable[..., Coroutine[Any, Any, object]]) -> Callable[..., Coroutine[Any, Any, object]]:
-    async def early(self: object, work: Work, claim: int | None = None) -> object:
+    async def early(self: object, work: Work, claim: int | None = None, **more: object) -> object:
         loop = asyncio.get_running_loop()
         told: asyncio.Future[Any] = loop.create_future()
 
@@ -105,7 +105,7 @@ def _early(write: Callable[..., Coroutine[Any, Any, object]]) -> Callable[..., C
             await _linger()
             return result
 
-        committed = asyncio.ensure_future(write(self, hasty, claim))
+        committed = asyncio.ensure_future(write(self, hasty, claim, **more))
         await asyncio.wait((told, committed), return_when=asyncio.FIRST_COMPLETED)
         return told.result() if told.done() else await committed
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import people
-from gamekeeper.store import postgres
+from gamekeeper.store import pool
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
 from server import Server
@@ -155,7 +155,7 @@ def test_a_commit_is_never_cut_off(world: World) -> None:
 def test_a_statement_that_takes_too_long_is_given_up_at_once(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres, "LOCK_SECONDS", 60)
+    monkeypatch.setattr(pool, "LOCK_SECONDS", 60)
     world, other = make_world(), make_world()
     world.run(world.keeper.store.limit(1))
 

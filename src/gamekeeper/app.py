@@ -55,7 +55,7 @@ def open_store(settings: Settings) -> Store:
     if url.startswith(POSTGRES):
         if not hosts.readable(url):
             raise BadSetting(UNREADABLE)
-        return PostgresStore(url, settings.connections)
+        return PostgresStore(url, settings.connections, settings.requests_in_flight // 2)
     seen = shown(settings, "database")
     raise BadSetting(f"The database '{seen}' is neither sqlite:///path/to/file.db nor postgresql://user@host/name.")
 

@@ -117,9 +117,9 @@ def break_off(monkeypatch: pytest.MonkeyPatch, world: World, failure: Exception,
     store = type(world.keeper.store)
     write: Any = store.write
 
-    async def broken(*work: Any) -> None:
+    async def broken(*work: Any, **more: Any) -> None:
         if done:
-            await write(*work)
+            await write(*work, **more)
         raise failure
 
     monkeypatch.setattr(store, "write", broken)

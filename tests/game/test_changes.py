@@ -91,11 +91,13 @@ def test_whoever_meets_their_own_request_under_way_is_told_to_come_back(
     write = world.keeper.store.write
     asked: list[int | None] = []
 
-    async def taken(work: Callable[[Writing], Coroutine[Any, Any, Done]], claim: int | None = None) -> Done:
+    async def taken(
+        work: Callable[[Writing], Coroutine[Any, Any, Done]], claim: int | None = None, **more: Any
+    ) -> Done:
         asked.append(claim)
         if claim is not None:
             raise ClaimTaken
-        return await write(work, claim)
+        return await write(work, claim, **more)
 
     monkeypatch.setattr(world.keeper.store, "write", taken)
     assert apply(world, Intent("r", actor_id=ROOT)).answer == b'"first"'

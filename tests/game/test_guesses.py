@@ -11,7 +11,7 @@ from gamekeeper.game import guesses
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import Overloaded
-from gamekeeper.store import clock, postgres
+from gamekeeper.store import clock, pool
 from proof import at_once, refused, rows
 from tidying import tidy
 from world import SENT, Answer, World
@@ -385,7 +385,7 @@ def test_thirty_at_once_over_the_api_hash_ten(make_world: Callable[..., World], 
 def test_a_count_that_takes_too_long_is_an_overload(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres, "LOCK_SECONDS", 1)
+    monkeypatch.setattr(pool, "LOCK_SECONDS", 1)
     slow, world = make_world(), make_world()
 
     async def one_counts_on_and_on() -> Answer:

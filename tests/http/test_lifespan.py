@@ -9,7 +9,7 @@ import pytest
 from gamekeeper import app, settings
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
-from gamekeeper.store import indexes, postgres
+from gamekeeper.store import indexes, pool
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.migrate import CLAIM
 from world import World
@@ -87,7 +87,7 @@ def test_whole_indexes_cost_no_transaction(world: World) -> None:
 def test_who_starts_while_another_makes_them_waits(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(postgres.SESSION, "lock_timeout", "50ms")
+    monkeypatch.setattr(pool, "LOCK_SECONDS", 0.05)
     world, other = make_world(), make_world()
     world.sql("DROP INDEX players_by_rank")
     claimed, order = asyncio.Event(), list[str]()

@@ -206,11 +206,11 @@ def test_a_note_waits_for_a_database_that_is_away(make_world: Make, monkeypatch:
         ask(world)
         store, write, failing = world.keeper.store, world.keeper.store.write, [3]
 
-        async def flaky(work: Any, claim: int | None = None) -> Any:
+        async def flaky(work: Any, claim: int | None = None, **more: Any) -> Any:
             if sink.received and failing[0]:
                 failing[0] -= 1
                 raise Away("gone for a moment")
-            return await write(work, claim)
+            return await write(work, claim, **more)
 
         monkeypatch.setattr(store, "write", flaky)
         send(world)

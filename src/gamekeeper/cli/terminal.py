@@ -51,11 +51,11 @@ def clear_failures() -> Generator[None]:
     except Full as full:
         problem = str(full).rstrip(".")
         fail(f"The database has no room left: {problem}. Make room on its disk, and give the same command again.")
+    except (BadCopy, BadSetting, SchemaMismatch, Unusable) as problem:
+        fail(str(problem))
     except Away as away:
         problem = str(away).rstrip(".")
         fail(f"The database is out of reach: {problem}. Check --database and that the database is up.")
-    except (BadCopy, BadSetting, SchemaMismatch, Unusable) as problem:
-        fail(str(problem))
 
 
 def fail(sentence: str) -> NoReturn:

@@ -32,6 +32,7 @@ class Intent:
     fingerprint: str = ""
     dry_run: bool = False
     expected: str | None = None  # as `seen` has it: whoever looked before must have looked at this
+    queue: str | None = None  # changes with the same one wait for each other before they take a connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Changes:
             return done
 
         try:
-            return await self._store.write(attempt, _claim(intent))
+            return await self._store.write(attempt, _claim(intent), queue=intent.queue)
         except _DryRun as tried:
             return tried.done
         except ClaimTaken:

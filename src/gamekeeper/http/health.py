@@ -13,7 +13,7 @@ NOBODY = "readiness"
 
 
 def readiness(keeper: Keeper) -> Question[None]:
-    return Question(lambda: keeper.store.write(_write), FRESH_SECONDS)
+    return Question(lambda: keeper.store.write(_write, reserved=True), FRESH_SECONDS)
 
 
 async def live(request: Request) -> bytes:

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decide, Done, Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import BadField, Refusal, RepeatedField
@@ -77,6 +78,7 @@ class Request:
             fingerprint=self._fingerprint() if key else "",
             dry_run=self.is_dry_run(),
             expected=self.expected,
+            queue=self._queue(),
         )
 
     def is_dry_run(self) -> bool:
@@ -105,6 +107,13 @@ class Request:
         if done.replayed:
             self.answer_headers.append(REPLAYED)
         return done.answer
+
+    def _queue(self) -> str | None:
+        """Name the player or account that the path is about. A name and an id are two queues for one player."""
+        if not self.params:
+            return None
+        noun = self.path.partition("/[")[0].rpartition("/")[2]
+        return f"{noun}/{lookup.guid(self.params[0]) or lookup.fold(self.params[0])}"
 
     def _key(self) -> str | None:
         sent = self.headers.get(b"idempotency-key")

@@ -24,6 +24,14 @@ class Unusable(Exception):
     """Nothing can be done with this database as it is; the message says why, and what to do."""
 
 
+class Denied(Away, Unusable):
+    """The database refuses permission: nothing works until an operator grants it; nothing was changed."""
+
+
+class Locked(Away):
+    """Another transaction has held a lock for too long; nothing was changed."""
+
+
 class Undecided(Away):
     """The connection broke while COMMIT was under way: the change was made, or it was not."""
 
@@ -85,6 +93,9 @@ class Writing(Transaction, Protocol):
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]: ...
 
 
+Work = Callable[[Writing], Coroutine[Any, Any, T]]
+
+
 class Store(Reading, Protocol):
     """Itself it reads single statements; `read` gives several of them one snapshot, `write` one transaction."""
 
@@ -107,10 +118,14 @@ class Store(Reading, Protocol):
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T: ...
 
-    async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
+    async def write(
+        self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
+    ) -> T:
         """Runs the work in a transaction and commits; an exception from the work rolls all of it back.
 
         The work may run more than once, each time from a clean start. Two works with one claim never overlap.
+        Works with the same `queue` change the same rows: of a process's, only one at a time holds a connection.
+        `reserved` may use the connections that are kept for reads.
         """
         ...
 

@@ -4,16 +4,30 @@ import asyncio
 import contextlib
 import re
 import secrets
-import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
 
 from gamekeeper import crash
-from gamekeeper.store import codecs, hosts
-from gamekeeper.store.engine import Away, ClaimTaken, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Writing
+from gamekeeper.store import codecs, hosts, pool
+from gamekeeper.store.engine import (
+    Away,
+    ClaimTaken,
+    Denied,
+    Figures,
+    Full,
+    Locked,
+    Row,
+    Snapshot,
+    Undecided,
+    Unusable,
+    Value,
+    Work,
+)
+from gamekeeper.store.failures import AGAIN, LOST, TooLong
 from gamekeeper.store.migrate import require_ours
+from gamekeeper.store.pool import Pool
 from gamekeeper.store.statements import BESIDE, Statement, as_one, beside
 from gamekeeper.store.watch import Watch
 
@@ -24,7 +38,10 @@ SOME = 5_000  # rows of a table in one go
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 DURABLE = ("synchronous_commit", "fsync", "full_page_writes")
 CONNECT_SECONDS = 3
-LOCK_SECONDS = 5
+# After this long PostgreSQL ends a transaction of a process that was frozen or has lost its network. Less than
+# pool.LOCK_SECONDS, so that those who wait for its locks still get them.
+IDLE_SECONDS = 3
+MOST_QUEUED = 64  # writes that wait for others of the same player
 SESSION = {
     "application_name": "gamekeeper",
     # every statement goes by an index whatever its values are: planned once, and never compiled for a single page
@@ -43,7 +60,6 @@ WORKING = """WITH sessions AS (
                              OR NOT pg_terminate_backend(pid) FROM sessions WHERE session = ANY($1)"""
 OWN_SESSION = "SELECT pid, concat(pid, ' ', backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
 LEAST_VERSION = 15
-OWNER = "Make the user that you connect as its owner: ALTER DATABASE … OWNER TO …"
 WORDS = {
     "guid": "uuid",
     "json": "json",
@@ -75,30 +91,10 @@ WORDS = {
     "new_guid": "gen_random_uuid()",
 }
 _INSERT = re.compile(r"INSERT INTO (\w+) \(([^)]*)\)")
-_AGAIN = (
-    asyncpg.SerializationError,
-    asyncpg.DeadlockDetectedError,
-    asyncpg.UniqueViolationError,  # somebody else was first: decided anew, the rule sees their row
-    asyncpg.ForeignKeyViolationError,  # what it is about went away meanwhile: decided anew, the rule misses it
-)
-_LOST = (
-    OSError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # what asyncpg says when a connection died while it was idle
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.TooManyConnectionsError,
-    asyncpg.InsufficientResourcesError,
-)
 
 
 class _Unsettled(Exception):
     """The connection broke before COMMIT was sent: the transaction did not happen."""
-
-
-class _TooLong(Away):
-    """The server gave the statement up; it would take as long again."""
 
 
 class _Line:
@@ -189,31 +185,30 @@ class _Line:
 class PostgresStore:
     engine, path = "postgres", None
 
-    def __init__(self, url: str, connections: int) -> None:
+    def __init__(self, url: str, connections: int, most_queued: int = MOST_QUEUED) -> None:
         self._urls = hosts.each(url)
-        self._free: list[_Line] = []
-        self._places = asyncio.Semaphore(connections)
-        self._waiting = 0  # for a place
         self._session = SESSION
         self._watch = Watch[_Line](self._working, (CONNECT_SECONDS + 1) * len(self._urls))
+        self._pool = Pool[_Line](self._connect, self._watch.busy, connections, most_queued)
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        await self._on_line(_require_usable)
+        await self._pool.use(_require_usable)
 
     async def close(self) -> None:
         if self._watching:
             self._watching.cancel()
-        await self._close_free()
+        await self._pool.close_free()
 
     async def limit(self, statement_seconds: int) -> None:
         limit = f"{statement_seconds}s"  # PostgreSQL stops that clock before it commits: no COMMIT is ever cut off
-        self._session = {**SESSION, "statement_timeout": limit, "idle_in_transaction_session_timeout": limit}
+        idle = f"{IDLE_SECONDS}s"
+        self._session = {**SESSION, "statement_timeout": limit, "idle_in_transaction_session_timeout": idle}
         self._watching = asyncio.create_task(self._watch.keep(statement_seconds))
-        await self._close_free()  # they know no limit
+        await self._pool.close_free()  # they know no limit
 
     def figures(self) -> Figures:
-        return Figures(pool={"free": len(self._free), "busy": len(self._watch.busy), "waiting": self._waiting})
+        return Figures(pool=self._pool.figures())
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return await self._reading(lambda line: line.all(statement, *values))
@@ -235,9 +230,11 @@ class PostgresStore:
 
         return await self._reading(in_one_snapshot)
 
-    async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
+    async def write(
+        self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
+    ) -> T:
         # a caller that goes away must not cancel a COMMIT half-way: a cancelled one may report success
-        return await asyncio.shield(asyncio.ensure_future(self._write(work, claim)))
+        return await asyncio.shield(asyncio.ensure_future(self._write(work, claim, queue, reserved=reserved)))
 
     async def integrity(self) -> list[str]:
         """PostgreSQL verifies its own pages; what it cannot know is that we promise to lose nothing."""
@@ -245,15 +242,18 @@ class PostgresStore:
         async def off(line: _Line) -> list[str]:
             return [name for name in DURABLE if await line.db.fetchval(f"SHOW {name}") == "off"]
 
-        return [f"{name} is off: a crash loses acknowledged changes" for name in await self._on_line(off)]
+        return [f"{name} is off: a crash loses acknowledged changes" for name in await self._pool.use(off)]
 
-    async def _write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None) -> T:
-        for _ in range(ATTEMPTS):
-            with contextlib.suppress(*_AGAIN, _Unsettled):
-                return await self._on_line(lambda line: self._attempt(line, work, claim))
+    async def _write(self, work: Work[T], claim: int | None, queue: str | None, *, reserved: bool) -> T:
+        """Wait for the claim first: if some held a queue meanwhile, two could wait for each other."""
+        late = Locked("Another change of the same thing takes too long.")
+        async with self._pool.turn(claim, ClaimTaken()), self._pool.turn(queue, late):
+            for _ in range(ATTEMPTS):
+                with contextlib.suppress(*AGAIN, _Unsettled):
+                    return await self._pool.use(lambda line: self._attempt(line, work, claim), write=not reserved)
         raise Away("The database kept refusing the transaction; nothing was changed.")
 
-    async def _attempt(self, line: _Line, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None) -> T:
+    async def _attempt(self, line: _Line, work: Work[T], claim: int | None) -> T:
         try:
             crash.here("before_begin")
             await self._begin(line, claim)
@@ -262,7 +262,7 @@ class PostgresStore:
             crash.here("before_commit")
         except (asyncpg.QueryCanceledError, asyncpg.DiskFullError):
             raise
-        except _LOST as error:
+        except LOST as error:
             line.db.terminate()
             raise _Unsettled from error
         await self._commit(line)
@@ -272,7 +272,7 @@ class PostgresStore:
         line.warnings.clear()
         try:
             done = await line.db.execute("COMMIT")
-        except _LOST as error:
+        except LOST as error:
             line.db.terminate()
             raise Undecided(str(error)) from error
         if line.warnings:  # somebody cancelled its wait for the standby, which counts as a success there
@@ -284,78 +284,25 @@ class PostgresStore:
     async def _begin(self, line: _Line, claim: int | None) -> None:
         lock = "" if claim is None else f"; SELECT pg_advisory_xact_lock({claim:d})"
         try:
-            await line.db.execute(BEGIN + lock)
+            await line.db.execute(f"{BEGIN}{lock}")
         except asyncpg.LockNotAvailableError as error:
             raise ClaimTaken from error
 
     async def _reading(self, work: Callable[[_Line], Coroutine[Any, Any, T]]) -> T:
         """A read is safe to repeat: a connection that turns out dead costs one more try, not an error."""
         try:
-            return await self._on_line(work)
-        except (_TooLong, Full):
+            return await self._pool.use(work)
+        except (TooLong, Full, Denied, Locked):
             raise
         except Away:
-            return await self._on_line(work)
-
-    async def _on_line(self, work: Callable[[_Line], Coroutine[Any, Any, T]]) -> T:
-        """The work on a connection that is its own meanwhile."""
-        await (self._wait() if self._places.locked() else self._places.acquire())
-        line: _Line | None = None
-        try:
-            line = self._free.pop() if self._free else await self._connect()
-            self._watch.busy[line] = time.monotonic()
-            return await work(line)
-        except asyncpg.QueryCanceledError as error:
-            raise _TooLong("A statement took too long.") from error
-        except asyncpg.LockNotAvailableError as error:
-            raise Away("Another change of the same thing takes too long.") from error
-        except asyncpg.InsufficientPrivilegeError as error:
-            raise Unusable(f"The database does not allow it: {error}. {OWNER}") from error
-        except asyncpg.DiskFullError as error:
-            raise Full(str(error)) from error
-        except (*_LOST, TimeoutError) as error:
-            if line is not None:
-                line.db.terminate()
-            raise Away(str(error) or type(error).__name__) from error
-        finally:
-            try:
-                if line is not None:
-                    await self._put_back(line)
-            finally:
-                if line is not None:
-                    del self._watch.busy[line]
-                self._places.release()
-
-    async def _wait(self) -> None:
-        """For a connection that another has: the clock is set only now."""
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(LOCK_SECONDS):
-                await self._places.acquire()
-        except TimeoutError as error:
-            raise Away("Every connection is busy.") from error
-        finally:
-            self._waiting -= 1
-
-    async def _put_back(self, line: _Line) -> None:
-        try:
-            await line.rollback()
-        except _LOST:
-            line.db.terminate()
-        if not line.db.is_closed():
-            self._free.append(line)
-
-    async def _close_free(self) -> None:
-        while self._free:
-            with contextlib.suppress(*_LOST):
-                await self._free.pop().db.close(timeout=CONNECT_SECONDS)
+            return await self._pool.use(work)
 
     async def _working(self, sessions: list[str]) -> set[str]:
         """Which of them the server works on; it ends the others. Asked over a connection that is not one of them."""
         db = await self._connected()
         try:
             return {row[0] for row in await db.fetch(WORKING, sessions) if row[1]}
-        except (*_LOST, asyncpg.PostgresError) as error:
+        except (*LOST, asyncpg.PostgresError) as error:
             raise Away(str(error)) from error
         finally:
             db.terminate()
@@ -374,14 +321,14 @@ class PostgresStore:
     async def _connected(self) -> Any:  # noqa: ANN401 - asyncpg has no types
         """Of several servers the one that takes writes, the failed ones last; one alone may be read only."""
         driver: Any = asyncpg
-        session = {**self._session, "lock_timeout": f"{LOCK_SECONDS}s"}
+        session = {**self._session, "lock_timeout": f"{pool.LOCK_SECONDS}s"}
         wanted = "read-write" if len(self._urls) > 1 else "any"
         options = {"timeout": CONNECT_SECONDS, "statement_cache_size": 0, "target_session_attrs": wanted}
         why = ""
         for url in self._urls:
             try:
                 return await driver.connect(url, server_settings=session, **options)
-            except (*_LOST, asyncpg.PostgresError) as error:  # also a wrong password, no such database
+            except (*LOST, asyncpg.PostgresError) as error:  # also a wrong password, no such database
                 why = str(error) or type(error).__name__
                 self._urls = sorted(self._urls, key=url.__eq__)
         raise Away(why)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
 from gamekeeper.store.database_file import DatabaseFile, find_log, measure, require_no_lost_log
-from gamekeeper.store.engine import Away, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Writing
+from gamekeeper.store.engine import Away, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Work, Writing
 from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.statements import Statement
 
@@ -194,8 +194,10 @@ class SqliteStore:
         except sqlite3.DatabaseError as error:
             raise _translated(error) from error
 
-    async def write(self, work: Callable[[Writing], Coroutine[Any, Any, T]], claim: int | None = None) -> T:
-        del claim  # one writer: no two works ever overlap
+    async def write(
+        self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
+    ) -> T:
+        del claim, queue, reserved  # one writer: no two works ever overlap
         if self._thread is None:
             raise Away("The database is closed.")
         job = _Job(work, self._loop.create_future())

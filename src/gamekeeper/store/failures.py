@@ -1,0 +1,46 @@
+"""What the driver's exceptions mean: PostgreSQL's errors as those of `engine.py`."""
+
+import asyncpg
+
+from gamekeeper.store.engine import Away, Denied, Full, Locked
+
+OWNER = "Grant the privilege, or make the user that you connect as the owner of the database."
+# The transaction is rolled back and the rule decides again, on the rows that are there now.
+AGAIN = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.UniqueViolationError,  # another transaction inserted the same key first
+    asyncpg.ForeignKeyViolationError,  # another transaction deleted the row that this one refers to
+)
+# The connection cannot be used any more, or never could.
+LOST = (
+    OSError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # asyncpg raises it for a connection that died while it was idle
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.InsufficientResourcesError,
+)
+KNOWN = (*LOST, TimeoutError, asyncpg.LockNotAvailableError, asyncpg.InsufficientPrivilegeError)
+
+
+class TooLong(Away):
+    """PostgreSQL cancelled the statement at its time limit; a second try would take as long."""
+
+
+def translate(error: BaseException) -> Away:
+    """Return the exception to raise for one of KNOWN."""
+    match error:
+        case asyncpg.QueryCanceledError():
+            return TooLong("A statement took too long.")
+        case asyncpg.LockNotAvailableError():
+            return Locked("Another change of the same thing takes too long.")
+        case asyncpg.InsufficientPrivilegeError():
+            return Denied(f"The database does not allow it: {error}. {OWNER}")
+        case asyncpg.DiskFullError():
+            return Full(str(error))
+        case _:
+            return Away(str(error) or type(error).__name__)

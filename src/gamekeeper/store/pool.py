@@ -1,0 +1,153 @@
+"""The PostgreSQL connections of a process: who may use one, and who waits.
+
+A row lock that another session holds blocks a connection for as long as it is held. So writes of one player wait here
+for each other, before they take a connection: a locked player costs one connection. And writes never use the last
+connections: reads and health checks go on when every other connection is blocked.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from gamekeeper.store.engine import Away
+from gamekeeper.store.failures import KNOWN, LOST, translate
+
+LOCK_SECONDS = 5  # that a change waits for others of the same rows, here and in PostgreSQL
+CLOSE_SECONDS = 3
+RESERVED_SHARE = 4  # one connection in so many is for reads and health checks
+
+
+class Line(Protocol):
+    db: Any
+
+    async def rollback(self) -> None: ...
+
+
+T = TypeVar("T")
+L = TypeVar("L", bound=Line)
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Writes that wait for each other; the first of them holds the lock."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    members: int = 0
+
+
+class Pool(Generic[L]):
+    def __init__(
+        self, connect: Callable[[], Awaitable[L]], busy: MutableMapping[L, float], connections: int, most_queued: int
+    ) -> None:
+        self._connect = connect
+        self._busy = busy  # since when each is in use
+        self._free: list[L] = []
+        self._places = asyncio.Semaphore(connections)
+        self._write_places = asyncio.Semaphore(connections - _reserved(connections))
+        self._waiting = 0  # for a place
+        self._queues: dict[str | int, _Queue] = {}
+        self._queued = 0
+        self._most_queued = most_queued
+
+    def figures(self) -> Mapping[str, int]:
+        return {"free": len(self._free), "busy": len(self._busy), "waiting": self._queued + self._waiting}
+
+    @asynccontextmanager
+    async def turn(self, name: str | int | None, late: Exception) -> AsyncGenerator[None]:
+        """Wait for the earlier writes of this queue; raise `late` if that takes too long."""
+        if name is None:
+            yield
+            return
+        queue = self._queues.setdefault(name, _Queue())
+        queue.members += 1
+        try:
+            await self._wait_for_turn(queue, late)
+            try:
+                yield
+            finally:
+                queue.lock.release()
+        finally:
+            queue.members -= 1
+            if not queue.members:
+                del self._queues[name]
+
+    async def use(self, work: Callable[[L], Coroutine[Any, Any, T]], *, write: bool = False) -> T:
+        """Run the work on a connection that nobody else uses meanwhile."""
+        if not write:
+            return await self._use(work)
+        await self._acquire(self._write_places)
+        try:
+            return await self._use(work)
+        finally:
+            self._write_places.release()
+
+    async def close_free(self) -> None:
+        while self._free:
+            with contextlib.suppress(*LOST):
+                await self._free.pop().db.close(timeout=CLOSE_SECONDS)
+
+    async def _use(self, work: Callable[[L], Coroutine[Any, Any, T]]) -> T:
+        await self._acquire(self._places)
+        line: L | None = None
+        try:
+            line = self._free.pop() if self._free else await self._connect()
+            self._busy[line] = time.monotonic()
+            return await work(line)
+        except KNOWN as error:
+            meaning = translate(error)
+            if line is not None and type(meaning) is Away:  # the subclasses leave the connection as it was
+                line.db.terminate()
+            raise meaning from error
+        finally:
+            try:
+                if line is not None:
+                    await self._put_back(line)
+            finally:
+                self._places.release()
+
+    async def _put_back(self, line: L) -> None:
+        try:
+            await line.rollback()
+        except LOST:
+            line.db.terminate()
+        finally:
+            del self._busy[line]
+        if not line.db.is_closed():
+            self._free.append(line)
+
+    async def _wait_for_turn(self, queue: _Queue, late: Exception) -> None:
+        if queue.members == 1:
+            await queue.lock.acquire()
+            return
+        if self._queued >= self._most_queued:  # else they would leave no places for requests that wait for nothing
+            raise Away("Too many changes wait for others of the same thing.")
+        self._queued += 1
+        try:
+            async with asyncio.timeout(LOCK_SECONDS):
+                await queue.lock.acquire()
+        except TimeoutError:
+            raise late from None
+        finally:
+            self._queued -= 1
+
+    async def _acquire(self, places: asyncio.Semaphore) -> None:
+        if not places.locked():  # a timeout costs more than a place
+            await places.acquire()
+            return
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(LOCK_SECONDS):
+                await places.acquire()
+        except TimeoutError as error:
+            raise Away("Every connection is busy.") from error
+        finally:
+            self._waiting -= 1
+
+
+def _reserved(connections: int) -> int:
+    """A single connection serves everything."""
+    return max(1, connections // RESERVED_SHARE) if connections > 1 else 0

@@ -1,0 +1,124 @@
+"""A row that another session has locked holds up its own player and nobody else."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+
+import people
+from gamekeeper.http import question
+from gamekeeper.store import pool
+from server import Server
+from world import Answer, World
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+COIN = {"itemid": people.COIN.id, "quantity": 1}
+GIVE = "/api/v1/players/{}/items/give"
+
+
+@pytest.fixture(autouse=True)
+def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No wait ends by the clock, on however busy a machine."""
+    monkeypatch.setattr(pool, "LOCK_SECONDS", 30)
+    monkeypatch.setattr(question, "ANSWER_SECONDS", 30)
+
+
+@asynccontextmanager
+async def session(url: str) -> AsyncGenerator[Any]:
+    driver: Any = asyncpg
+    db = await driver.connect(url)
+    try:
+        yield db
+    finally:
+        await db.close()
+
+
+async def until(happens: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not happens():  # noqa: ASYNC110 - the pool has no event for it
+            await asyncio.sleep(0.01)
+
+
+async def until_waiting(db: Any) -> None:
+    async with asyncio.timeout(60):
+        while not await db.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0.01)
+
+
+def at_work(world: World) -> int:
+    """Requests that use a connection or wait for one."""
+    figures = world.keeper.store.figures().pool
+    return figures["busy"] + figures["waiting"]
+
+
+async def ask_beside(world: World, gives: list[str], *others: tuple[str, str]) -> tuple[list[Answer], list[Answer]]:
+    """Give to players whose rows are all locked, and send the other requests meanwhile; the answers to both."""
+    await world.send("GET", "/api/v1/players/Ann")  # the token is cached from here on: gives read nothing before
+    async with asyncio.TaskGroup() as group, session(world.url) as db:
+        await db.execute("BEGIN; SELECT FROM players WHERE name IN ('Bob', 'Zoe') FOR UPDATE")
+        giving = [group.create_task(world.send("POST", GIVE.format(each), body=COIN)) for each in gives]
+        await until(lambda: at_work(world) == len(gives))
+        answers = [await world.send(method, path, body=COIN if method == "POST" else None) for method, path in others]
+        beside = not any(each.done() for each in giving)
+    assert beside, "the others waited for the gives"
+    return [each.result() for each in giving], answers
+
+
+def statuses(answers: list[Answer]) -> list[int]:
+    return [each.status for each in answers]
+
+
+def test_locked_player_leaves_connections_to_other_players(make_world: Callable[..., World]) -> None:
+    world = make_world(connections=4)
+    gives = ["Bob", "bob", people.BOB.id] * 7
+    others = ("GET", "/api/v1/players/Ann"), ("POST", GIVE.format("Ann")), ("GET", "/health/ready")
+    given, answers = world.run(ask_beside(world, gives, *others))
+    assert (statuses(answers), statuses(given)) == ([200] * 3, [200] * 21)
+    slots = world.get("/api/v1/players/Bob/items/inventory").json
+    assert sum(slot["Quantity"] for slot in slots if slot["ItemId"] == people.COIN.id) == 21
+
+
+def test_locked_players_leave_connections_to_reads_and_health(make_world: Callable[..., World]) -> None:
+    world = make_world(connections=4)
+    gives = ["Bob", people.BOB.id, "Zoe", people.ZOE.id]
+    given, answers = world.run(ask_beside(world, gives, ("GET", "/api/v1/players/Bob"), ("GET", "/health/ready")))
+    assert (statuses(answers), statuses(given)) == ([200] * 2, [200] * 4)
+
+
+def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: Callable[..., World]) -> None:
+    """Half of the places for requests are left to those that wait for nothing."""
+    world = make_world(connections=4, requests_in_flight=8)
+    given, (refused, read) = world.run(
+        ask_beside(world, ["Bob"] * 5, ("POST", GIVE.format("Bob")), ("GET", "/api/v1/players/Ann"))
+    )
+    assert (refused.status, refused.json["Code"], read.status) == (503, "database_away", 200)
+    assert statuses(given) == [200] * 5
+
+
+def test_transaction_of_frozen_instance_ends_before_others_give_up(
+    world: World, known_tokens: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # how long another instance waits is what is tested
+
+    async def freeze_and_give(frozen: Server) -> Answer:
+        headers = {"Authorization": f"Bearer {known_tokens['Root']}"}
+        async with httpx.AsyncClient(headers=headers, timeout=60) as client, session(world.url) as db:
+            await db.execute("BEGIN; SELECT FROM players WHERE name = 'Bob' FOR UPDATE")
+            stuck = asyncio.create_task(client.post(frozen.url + GIVE.format("Bob"), json=COIN))
+            async with session(world.url) as watching:
+                await until_waiting(watching)
+            os.killpg(frozen.pid, signal.SIGSTOP)
+            await db.execute("ROLLBACK")  # the frozen instance's transaction gets the lock, and nothing releases it
+            answer = await world.send("POST", GIVE.format("Bob"), body=COIN)
+            os.killpg(frozen.pid, signal.SIGCONT)
+            assert (await stuck).status_code == 200  # its transaction was rolled back, so it was made again
+            return answer
+
+    with Server(world.url) as frozen:
+        assert world.run(freeze_and_give(frozen)).status == 200
