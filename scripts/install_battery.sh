@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What the battery needs beside Python: HAProxy, libfaketime and FUSE. To be run as root, on Debian or Ubuntu.
+# What the battery needs beside Python: HAProxy, libfaketime, FUSE and PgBouncer (for the tests). To be run as root, on Debian or Ubuntu.
 set -euo pipefail
 
 missing=()
-for package in haproxy faketime fuse3; do
+for package in haproxy faketime fuse3 pgbouncer; do
   dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then

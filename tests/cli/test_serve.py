@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -232,6 +233,16 @@ def test_listening_to_everybody_is_said_loudly_and_so_is_half_an_import(
     exposed, unfinished = server.errors
     assert exposed.startswith("WARNING: 0.0.0.0 can be reached")
     assert unfinished.startswith("WARNING: The import with the report r.jsonl broke off in the stage users")
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_serve_warns_of_weak_synchronous_commit(serves: SERVES, database: str, world: World) -> None:
+    name = urlsplit(database).path[1:]
+    world.sql(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+    server = serves(database)
+    assert server.stop() == (0, "")
+    assert server.errors[0].startswith("WARNING: PostgreSQL's synchronous_commit is off for this database.")
+    world.sql(f'ALTER DATABASE "{name}" RESET synchronous_commit')
 
 
 def test_a_misspelt_setting_is_said_loudly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

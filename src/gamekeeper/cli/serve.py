@@ -66,8 +66,10 @@ def serve(database: str | None, **given: object) -> None:
     """
     loaded = terminal.load(database, **given)
     require_servable(loaded)
-    any_api, found = terminal.at_work(loaded, _prepare)
+    any_api, found, cautions = terminal.at_work(loaded, _prepare)
     terminal.warn_of(found)
+    for each in cautions:
+        terminal.warn(each)
     if not any_api:
         terminal.say(FIRST_ACCOUNT.format(database=terminal.shown_database(loaded)))
     run(loaded, build_app, f"Gamekeeper is ready: {url(loaded)} (stop with Ctrl-C)")
@@ -179,10 +181,11 @@ def _allow_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding]]:
-    await migrate(keeper.store)
-    found = [*await doctor.unfinished(keeper.store), *await doctor.check_standbys(keeper)]
-    return await users.any_api(keeper.store), found
+async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str]]:
+    store = keeper.store
+    await migrate(store)
+    found = [*await doctor.unfinished(store), *await doctor.check_standbys(keeper)]
+    return await users.any_api(store), found, await store.cautions()
 
 
 def _free_address(settings: Settings) -> str:

@@ -1,7 +1,7 @@
 """All checks, in order."""
 
 from gamekeeper.doctor import accounts, bags, imports, ledger, lists, players, settings
-from gamekeeper.doctor.findings import ERROR, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.engine import Reading, Unusable
 from gamekeeper.store.migrate import SchemaMismatch, pending, require_utf8
@@ -19,6 +19,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
         found += await accounts.check_passwords(keeper)
         found += await settings.check_standbys(keeper)
+    found += [Finding(NOTE, "durability", each) for each in await keeper.store.cautions()]
     return found + settings.check(keeper)
 
 

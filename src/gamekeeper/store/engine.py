@@ -132,3 +132,7 @@ class Store(Reading, Protocol):
     async def integrity(self) -> list[str]:
         """What the database itself finds wrong with its files."""
         ...
+
+    async def cautions(self) -> list[str]:
+        """Settings of the database server that an operator should change; each as a sentence."""
+        ...

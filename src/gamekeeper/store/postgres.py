@@ -36,7 +36,13 @@ ATTEMPTS = 8
 SOME = 5_000  # rows of a table in one go
 # said, not inherited: under another level a rule would read what was there before it got its lock
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
-DURABLE = ("synchronous_commit", "fsync", "full_page_writes")
+DURABLE = ("fsync", "full_page_writes")
+# Under these values of synchronous_commit a crash of the server or of its standby loses acknowledged commits.
+WEAK_COMMITS = ("off", "local", "remote_write")
+# Sent together with BEGIN, so that it costs no round trip. In each transaction, because behind PgBouncer a transaction
+# may run in any session. remote_apply is stronger than on and stays.
+RAISE_COMMIT = f"""SELECT set_config('synchronous_commit', 'on', true)
+                   WHERE current_setting('synchronous_commit') IN {WEAK_COMMITS}"""
 CONNECT_SECONDS = 3
 # After this long PostgreSQL ends a transaction of a process that was frozen or has lost its network. Less than
 # pool.LOCK_SECONDS, so that those who wait for its locks still get them.
@@ -60,6 +66,10 @@ WORKING = """WITH sessions AS (
                              OR NOT pg_terminate_backend(pid) FROM sessions WHERE session = ANY($1)"""
 OWN_SESSION = "SELECT pid, concat(pid, ' ', backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
 LEAST_VERSION = 15
+COMMIT_RAISED = (
+    "PostgreSQL's synchronous_commit is {} for this database. Gamekeeper commits its own changes as if it were on; "
+    "other programs can lose theirs in a crash. Set it to on (or remote_apply)."
+)
 WORDS = {
     "guid": "uuid",
     "json": "json",
@@ -244,6 +254,13 @@ class PostgresStore:
 
         return [f"{name} is off: a crash loses acknowledged changes" for name in await self._pool.use(off)]
 
+    async def cautions(self) -> list[str]:
+        async def read(line: _Line) -> str:
+            return await line.db.fetchval("SHOW synchronous_commit")
+
+        found = await self._pool.use(read)
+        return [COMMIT_RAISED.format(found)] if found in WEAK_COMMITS else []
+
     async def _write(self, work: Work[T], claim: int | None, queue: str | None, *, reserved: bool) -> T:
         """Wait for the claim first: if some held a queue meanwhile, two could wait for each other."""
         late = Locked("Another change of the same thing takes too long.")
@@ -284,7 +301,7 @@ class PostgresStore:
     async def _begin(self, line: _Line, claim: int | None) -> None:
         lock = "" if claim is None else f"; SELECT pg_advisory_xact_lock({claim:d})"
         try:
-            await line.db.execute(f"{BEGIN}{lock}")
+            await line.db.execute(f"{BEGIN}; {RAISE_COMMIT}{lock}")
         except asyncpg.LockNotAvailableError as error:
             raise ClaimTaken from error
 

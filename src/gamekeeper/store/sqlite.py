@@ -212,6 +212,9 @@ class SqliteStore:
             return [str(error)]
         return [line for line in found if line != "ok"] + orphans
 
+    async def cautions(self) -> list[str]:
+        return []  # what it needs is set on each connection
+
     def _set_clock(self) -> None:
         """Ours instead of SQLite's own, which is the machine's: also in the views, whose text is in the file."""
         clock = self._clock = SteadyClock()

@@ -1,0 +1,73 @@
+"""A weak `synchronous_commit` of the database does not weaken a change of ours."""
+
+import asyncio
+from collections.abc import Callable, Generator
+from urllib.parse import urlsplit
+
+import pytest
+
+import pgbouncer
+from findings import findings
+from gamekeeper import app, settings
+from gamekeeper.doctor import NOTE
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.statements import Statement
+from world import World
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+SHOW = Statement("show", {"": "SELECT current_setting('synchronous_commit')"})
+LEVELS = [("off", "on"), ("local", "on"), ("remote_write", "on"), ("on", "on"), ("remote_apply", "remote_apply")]
+
+
+@pytest.fixture
+def set_level(world: World) -> Generator[Callable[[str], None]]:
+    """Sets it for the sessions of this database that begin from now on."""
+    name = urlsplit(world.url).path[1:]
+
+    def set_level(level: str) -> None:
+        world.sql(f'ALTER DATABASE "{name}" SET synchronous_commit = {level}')
+        world.run(world.keeper.store.close())
+
+    yield set_level
+    world.sql(f'ALTER DATABASE "{name}" RESET synchronous_commit')
+
+
+async def level_in_write(url: str) -> str:
+    store = app.open_store(settings.load({}, database=url, connections=1))
+
+    async def ask(tx: Writing) -> str:
+        return (await tx.returning(SHOW))[0][0]
+
+    await store.open()
+    try:
+        outside = await store.all(SHOW)
+        inside = await store.write(ask)
+        assert await store.all(SHOW) == outside  # the transaction's setting ends with it
+        return inside
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize(("level", "wanted"), LEVELS)
+def test_write_raises_weak_synchronous_commit(
+    world: World, set_level: Callable[[str], None], level: str, wanted: str
+) -> None:
+    set_level(level)
+    assert asyncio.run(level_in_write(world.url)) == wanted
+
+
+@pytest.mark.parametrize(("level", "wanted"), [("off", "on"), ("remote_apply", "remote_apply")])
+def test_write_raises_weak_synchronous_commit_behind_pgbouncer(
+    world: World, set_level: Callable[[str], None], level: str, wanted: str
+) -> None:
+    set_level(level)
+    with pgbouncer.running(world.url) as url:
+        assert asyncio.run(level_in_write(url)) == wanted
+
+
+@pytest.mark.parametrize("level", ["off", "local", "remote_write", "on", "remote_apply"])
+def test_doctor_notes_weak_synchronous_commit(world: World, set_level: Callable[[str], None], level: str) -> None:
+    set_level(level)
+    found = [(each.level, each.message.partition(".")[0]) for each in findings(world, "durability")]
+    weak = [(NOTE, f"PostgreSQL's synchronous_commit is {level} for this database")]
+    assert found == ([] if level in {"on", "remote_apply"} else weak)
