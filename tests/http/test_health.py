@@ -1,11 +1,15 @@
 """Health: live without the database, ready when it takes writes, and cheap however many ask."""
 
 import asyncio
+import uuid
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
+import asyncpg
 import pytest
 
+import people
 from gamekeeper.http import health, question
 from gamekeeper.http.question import Question
 from gamekeeper.store.engine import Away
@@ -107,7 +111,7 @@ def test_a_write_that_hangs_is_not_waited_for(world: World, monkeypatch: pytest.
     monkeypatch.setattr(question, "ANSWER_SECONDS", 0.1)
     over = asyncio.Event()
 
-    async def hangs(_: Any) -> None:
+    async def hangs(_: Any, **__: Any) -> None:
         await over.wait()
 
     async def ask() -> int:
@@ -117,3 +121,39 @@ def test_a_write_that_hangs_is_not_waited_for(world: World, monkeypatch: pytest.
 
     monkeypatch.setattr(world.keeper.store, "write", hangs)
     assert world.run(ask()) == 503
+
+
+def as_superuser(world: World, commands: str) -> None:
+    async def execute() -> None:
+        driver: Any = asyncpg
+        db = await driver.connect(world.url)
+        await db.execute("SET ROLE NONE")
+        await db.execute(commands)
+        await db.close()
+
+    world.run(execute())
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+@pytest.mark.parametrize(
+    "revoked", ["ALL ON ALL TABLES IN SCHEMA public", "INSERT ON ledger", "ALL ON SEQUENCE ledger_seq"]
+)
+def test_revoked_privileges_are_503_and_not_ready(world: World, revoked: str) -> None:
+    """As somebody who is neither superuser nor owner: those keep what is taken from others."""
+    name, role = urlsplit(world.url).path[1:], f"gk_{uuid.uuid4().hex}"
+    world.sql(f"CREATE ROLE {role}")
+    for each in ("TABLES", "SEQUENCES"):
+        world.sql(f"GRANT ALL ON ALL {each} IN SCHEMA public TO {role}")
+    world.sql(f'ALTER DATABASE "{name}" SET role = {role}')
+    world.run(world.keeper.store.close())  # the next connections have that role
+    give = "/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 1}
+    assert (world.post(*give).status, ready_soon(world)) == (200, 200)
+    try:
+        as_superuser(world, f"REVOKE {revoked} FROM {role}")
+        refused = world.post(*give)
+        assert (refused.status, refused.json["Code"], ready_soon(world)) == (503, "database_away", 503)
+        as_superuser(world, f"GRANT {revoked} TO {role}")
+        assert (world.post(*give).status, ready_soon(world)) == (200, 200)
+    finally:
+        as_superuser(world, f'ALTER DATABASE "{name}" RESET role; DROP OWNED BY {role}; DROP ROLE {role}')
+        world.run(world.keeper.store.close())

@@ -5,7 +5,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import wire
 from gamekeeper.http.question import Question
 from gamekeeper.http.request import Request
-from gamekeeper.store import guesses
+from gamekeeper.store import guesses, privileges
 from gamekeeper.store.engine import Writing
 
 FRESH_SECONDS = 0.5  # however many balancers ask, it is at most two writes a second
@@ -34,3 +34,4 @@ async def _write(tx: Writing) -> None:
     guesses.insert(tx, row, NOBODY, NOBODY)
     await tx.flush()
     guesses.delete(tx, row)
+    await privileges.require(tx)

@@ -1,0 +1,22 @@
+"""Whether the database user may read and change every table of the schema."""
+
+import re
+
+from gamekeeper.store.engine import Denied, Reading
+from gamekeeper.store.statements import FOLDER, Statements
+
+SQL = Statements("privileges")
+# `migrations` is not among them: it is not in schema.sql, and nothing writes to it while serving.
+_OURS = re.compile(r"^CREATE (?:TABLE|SEQUENCE) (\w+)", re.MULTILINE)
+OURS = frozenset(_OURS.findall((FOLDER / "schema.sql").read_text(encoding="utf-8")))
+
+
+async def lacking(tx: Reading) -> list[str]:
+    """Return our tables and sequences that this user may not read or change; those of other programs do not count."""
+    return sorted(OURS.intersection(row[0] for row in await tx.all(SQL.lacking)))
+
+
+async def require(tx: Reading) -> None:
+    denied = await lacking(tx)
+    if denied:
+        raise Denied(f"The database user lacks privileges on: {', '.join(denied)}.")

@@ -1,0 +1,11 @@
+-- Tables and sequences on which this user lacks a privilege. SQLite has no users.
+-- name: lacking (sqlite)
+SELECT '' WHERE {false};
+
+-- name: lacking (postgres)
+SELECT CAST(relname AS text) FROM pg_class
+WHERE relnamespace = CAST(current_schema() AS regnamespace)
+  AND CASE relkind
+      WHEN 'r' THEN NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+                         AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+      WHEN 'S' THEN NOT has_sequence_privilege(oid, 'USAGE, UPDATE') END;
