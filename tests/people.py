@@ -6,7 +6,7 @@ from gamekeeper.game.players import Player
 from gamekeeper.store.catalogue import Item, Named, Variable
 from gamekeeper.store.users import Powers
 
-PASSWORD = "correct horse"  # everybody's
+PASSWORD = "correct horse battery staple"  # everybody's
 
 
 def guid(number: int) -> str:

@@ -98,6 +98,9 @@ class Settings:
     max_level: int = setting(100, "Highest level of a character; sites are told.", least=1)
     stack_cap: int = setting(1_000_000, "Most items in one slot, unless the item says otherwise.", least=1)
     name_pattern: str = setting("[A-Za-z0-9]{2,20}", "What new names of accounts and characters must match.")
+    min_password_length: int = setting(
+        10, "Fewest characters of a password that is typed in the console or on the command line.", least=8, most=64
+    )
     access_minutes: int = setting(60, "Life of an access token.", least=1)
     refresh_days: int = setting(7, "Life of a refresh token.", least=1)
     refresh_grace_seconds: int = setting(30, "How long a refresh token works on after it was exchanged.", least=0)

@@ -23,6 +23,7 @@ PAGES = [
     *(entry.path for entry in MENU if entry.path != "/console/changes"),
     "/console/changes?before=20",  # all that it has, and less of it for axe to read
     "/console/me",
+    "/console/me/password",
     "/console/sign-out",
     "/console/bulk",
     "/console/search?q=silver",

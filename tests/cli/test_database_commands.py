@@ -59,7 +59,7 @@ def test_doctor_finds_something(command: CommandLine, world: World) -> None:
 def test_a_newer_schema_is_refused(command: CommandLine, world: World, arguments: tuple[str, ...]) -> None:
     world.sql(NEWER)
     before = len(world.ledger())
-    problem = command.refuses(*arguments, typed="secret")
+    problem = command.refuses(*arguments, typed="moss and lanterns")
     assert "it was written by a newer Gamekeeper. Run that version, or a newer one." in problem
     assert len(world.ledger()) == before
 
@@ -77,14 +77,14 @@ def test_doctor_reports_a_changed_migration(command: CommandLine, world: World) 
 @pytest.mark.parametrize("arguments", AFTER_MIGRATE)
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_an_older_schema_is_refused(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
-    result = first_command.run(*arguments, typed="secret", code=1)
+    result = first_command.run(*arguments, typed="moss and lanterns", code=1)
     assert "gamekeeper migrate" in result.output
 
 
 @pytest.mark.parametrize("arguments", AFTER_MIGRATE)
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_mistyped_file_is_not_made(first_command: CommandLine, arguments: tuple[str, ...]) -> None:
-    problem = first_command.refuses(*arguments, typed="secret")
+    problem = first_command.refuses(*arguments, typed="moss and lanterns")
     assert "There is no database" in problem
     assert f"gamekeeper migrate --database {first_command.database}" in problem
     assert not Path(first_command.database.removeprefix("sqlite:///")).exists()
@@ -111,7 +111,7 @@ def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
     ids=["server", "folder", "scheme", "slash", "hash", "question", "nothing"],
 )
 def test_out_of_reach(arguments: tuple[str, ...], database: str, problem: str) -> None:
-    said = CommandLine(database).refuses(*arguments, typed="secret")
+    said = CommandLine(database).refuses(*arguments, typed="moss and lanterns")
     assert problem in said
     assert "cret" not in said
     assert said.count("\n") == 1

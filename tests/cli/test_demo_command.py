@@ -195,7 +195,7 @@ def test_a_name_to_be_loaded_that_somebody_has(empty_database: str) -> None:
     assert called("--database", empty_database).exit_code == 0
     name, email = numbered_name(1), "stranger@example.test"
     arguments = ["users", "add", name, "--email", email, "--password-stdin"]
-    CommandLine(empty_database).run(*arguments, typed="moss\n")
+    CommandLine(empty_database).run(*arguments, typed="moss and lanterns\n")
     result = called("--database", empty_database, "--players", "3")
     assert result.exit_code == 1
     assert f"Error: {name}, the name of a player to be loaded, " in result.output

@@ -89,7 +89,7 @@ def test_the_database_of_another_program_is_left_alone(foreign: CommandLine, int
     every = [*READING, *WRITING, ("serve", "--port", str(free_port())), ("import", "intersect", *options)]
     before = made(foreign.database)
     for arguments in every:
-        said = foreign.refuses(*arguments, typed="secret")
+        said = foreign.refuses(*arguments, typed="moss and lanterns")
         assert "This database has tables that Gamekeeper did not make (" in said, arguments
         assert said.endswith("): name an empty one.\n"), arguments
         assert made(foreign.database) == before, arguments
@@ -158,7 +158,7 @@ def test_an_encoding_that_has_no_place_for_some_names(latin: CommandLine, comman
         ("serve", "--port", str(free_port())),
         ("restore", str(tmp_path / "x.backup")),
     ):
-        said = latin.refuses(*arguments, typed="secret")
+        said = latin.refuses(*arguments, typed="moss and lanterns")
         assert "encoding is LATIN1" in said, arguments
         assert "createdb --encoding=UTF8 --template=template0 …" in said, arguments
     assert "encoding is LATIN1" in command.refuses("move", "--to", latin.database)
@@ -182,7 +182,7 @@ def test_one_that_an_older_version_took_is_not_shut(
         loaded = settings.load({}, database=latin.database)
         terminal.at_work(loaded, lambda keeper: migrate.migrate(keeper.store, migrate.known()[:-1]))
     assert f"{migrate.known()[-1].number:04}" in latin.says("migrate")
-    latin.says("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="secret")
+    latin.says("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns")
     assert "encoding is LATIN1" in latin.says("doctor", code=1)
     latin.says("backup", str(tmp_path / "x.backup"))
     latin.says("export", str(tmp_path / "folder"))
@@ -231,5 +231,7 @@ def test_a_full_disk_of_a_server(command: CommandLine, world: World) -> None:
     full = "RAISE disk_full USING MESSAGE = ''could not extend file''"
     world.sql(f"CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN {full}; END'")
     world.sql("CREATE TRIGGER full_disk BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION full_disk()")
-    said = command.refuses("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="secret")
+    said = command.refuses(
+        "users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns"
+    )
     assert "has no room left: could not extend file. Make room on its disk" in said

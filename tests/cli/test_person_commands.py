@@ -45,7 +45,9 @@ def test_delete(command: CommandLine, world: World) -> None:
 
 def test_delete_before_anything_was_ever_served(first_command: CommandLine) -> None:
     """The lists were never counted, and there is nothing to say about that."""
-    first_command.says("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="secret")
+    first_command.says(
+        "users", "add", "Nina", "--email", "nina@example.test", "--password-stdin", typed="moss and lanterns"
+    )
     result = first_command.run("users", "delete", "Nina", "--yes")
     assert [line.split()[-2:] for line in result.stderr.splitlines()] == [["will", "go."], ["the", "person."]]
 

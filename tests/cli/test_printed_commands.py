@@ -15,7 +15,7 @@ ADD = ["users", "add"]
 def test_a_game_server_gets_its_account_and_its_token(first_command: CommandLine, page: str) -> None:
     add, issue = commands((ROOT / page).read_text(encoding="utf-8"))
     assert add[:2] == ADD
-    first_command.says(*add, "--password-stdin", typed="secret")
+    first_command.says(*add, "--password-stdin", typed="moss and lanterns")
     assert first_command.says(*issue).startswith("gka_")
     (shown,) = first_command.json("users", "list")
     assert shown["api"]

@@ -96,7 +96,7 @@ def test_the_first_start_says_how_to_make_an_account(serves: SERVES, empty_datab
     assert "is ready" in server.first_line
     assert server.errors[0] == "No account has API access yet. Make the first with:"
     line = server.errors[1].split("  gamekeeper ")[1].split(" --database ")[0]
-    CommandLine(empty_database).says(*line.split(), "--password-stdin", typed="secret")
+    CommandLine(empty_database).says(*line.split(), "--password-stdin", typed="moss and lanterns")
     assert server.stop(signal.SIGINT) == (0, "")
     again = serves(empty_database)
     assert again.stop() == (0, "")

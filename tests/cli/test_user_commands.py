@@ -38,7 +38,7 @@ def test_add_without_anything(command: CommandLine, world: World) -> None:
 
 
 def test_add_is_the_first_to_touch_an_empty_database(first_command: CommandLine) -> None:
-    first_command.says(*NEW, "--api", typed="secret")
+    first_command.says(*NEW, "--api", typed="moss and lanterns")
     assert [user["name"] for user in first_command.json("users", "list")] == ["Nina"]
     assert first_command.says("migrate") == "The schema is up to date; nothing to do.\n"
 
@@ -59,7 +59,7 @@ def test_add_is_the_first_to_touch_an_empty_database(first_command: CommandLine)
 )
 def test_add_refused(command: CommandLine, changed: dict[str, str], problem: str) -> None:
     arguments = [changed.get(each, each) for each in NEW]
-    assert problem in command.refuses(*arguments, typed="secret")
+    assert problem in command.refuses(*arguments, typed="moss and lanterns")
     assert "Nina" not in command.says("users", "list")
 
 
@@ -69,6 +69,7 @@ def test_add_refused(command: CommandLine, changed: dict[str, str], problem: str
         (("--role", "king"), "secret", "'king' is not a role; there are users.query, users.manage, game.link."),
         (("--power", "fly"), "secret", "'fly' is not one of 'editor'"),
         ((), "\n", "The password on standard input is empty."),
+        (("--generate-password",), "secret", "Give either --password-stdin or --generate-password."),
     ],
 )
 def test_add_used_wrongly(command: CommandLine, more: tuple[str, ...], typed: str, problem: str) -> None:
@@ -77,10 +78,10 @@ def test_add_used_wrongly(command: CommandLine, more: tuple[str, ...], typed: st
 
 def test_no_terminal_to_ask_on(command: CommandLine) -> None:
     problem = command.refuses(*NEW[:-1], typed="secret\nsecret\n", code=2)
-    assert "There is no terminal to ask for the password on; give it with --password-stdin." in problem
+    assert "There is no terminal to ask for the password on; use --password-stdin or --generate-password." in problem
 
 
-@pytest.mark.parametrize(("again", "code"), [("tippity", 0), ("toppity", 1)])
+@pytest.mark.parametrize(("again", "code"), [("tippity toppity", 0), ("toppity tippity", 1)])
 def test_a_terminal_is_asked_twice(command: CommandLine, again: str, code: int) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "GAMEKEEPER_DATABASE": command.database}
@@ -93,7 +94,7 @@ def test_a_terminal_is_asked_twice(command: CommandLine, again: str, code: int) 
         start_new_session=True,
     )
     shown = b""
-    for prompt, line in ((b"Password:", "tippity"), (b"The same again:", again)):
+    for prompt, line in ((b"Password:", "tippity toppity"), (b"The same again:", again)):
         while prompt not in shown:
             shown += os.read(ours, 1024)
         os.write(ours, f"{line}\n".encode())
@@ -106,6 +107,71 @@ def test_a_terminal_is_asked_twice(command: CommandLine, again: str, code: int) 
     os.close(ours)
     assert b"tippity" not in shown
     assert ("Nina" in command.says("users", "list")) == (code == 0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ("tippitop9", "The password has 9 characters; it needs at least 10."),
+        ("password123", "The password is easy to guess"),
+        ("Nina-2026!!", "The password is easy to guess"),
+    ],
+)
+def test_weak_password_on_standard_input_is_refused(command: CommandLine, typed: str, problem: str) -> None:
+    said = command.refuses(*NEW, typed=typed)
+    assert problem in said
+    assert "Use several words that do not belong together, or a generated password." in said
+    assert "Nina" not in command.says("users", "list")
+
+
+def test_weak_password_of_existing_account_is_refused(command: CommandLine, world: World) -> None:
+    said = command.refuses("users", "password", "Shop", "--password-stdin", typed="shopshop2026")
+    assert "The password is easy to guess" in said
+    assert logs_in(world, "Shop")
+
+
+def test_minimum_length_is_a_setting(command: CommandLine) -> None:
+    said = command.refuses(*NEW, typed="tippity toppity", GAMEKEEPER_MIN_PASSWORD_LENGTH="16")
+    assert "it needs at least 16" in said
+    command.says(*NEW, typed="tippitop9", GAMEKEEPER_MIN_PASSWORD_LENGTH="8")
+
+
+def test_weak_password_on_a_terminal_is_asked_for_again(command: CommandLine) -> None:
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "gamekeeper", *NEW[:-1]],
+        env={**os.environ, "GAMEKEEPER_DATABASE": command.database},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)  # so that reading ends with the command
+    shown = b""
+    for prompt, line in (
+        (b"Password:", "password123"),
+        (b"The same again:", "password123"),
+        (b"easy to guess", ""),
+        (b"Password:", "tippity toppity"),
+        (b"The same again:", "tippity toppity"),
+    ):
+        while prompt not in shown:
+            shown += os.read(ours, 1024)
+        shown = shown.partition(prompt)[2]
+        if line:
+            os.write(ours, f"{line}\n".encode())
+    assert child.wait(timeout=30) == 0
+    os.close(ours)
+    assert "Nina" in command.says("users", "list")
+
+
+@pytest.mark.parametrize("arguments", [(*NEW[:-1], "--api"), ("users", "password", "Shop")])
+def test_generated_password_is_printed_and_works(
+    command: CommandLine, world: World, arguments: tuple[str, ...]
+) -> None:
+    generated = command.says(*arguments, "--generate-password").splitlines()[-1].removeprefix("Password: ")
+    assert len(generated) > 20
+    assert logs_in(world, arguments[2], wire_form(generated))
 
 
 def test_list(command: CommandLine) -> None:
@@ -177,7 +243,7 @@ def test_show(command: CommandLine) -> None:
     ],
 )
 def test_nobody(command: CommandLine, arguments: tuple[str, ...]) -> None:
-    problem = command.refuses(*arguments, typed="secret")
+    problem = command.refuses(*arguments, typed="moss and lanterns")
     assert problem == "Error: No user with name 'Nobody'. `gamekeeper users list` shows who there is.\n"
 
 
@@ -205,11 +271,11 @@ def test_api(command: CommandLine, world: World) -> None:
 
 
 def test_password(command: CommandLine, world: World) -> None:
-    said = command.says("users", "password", "Shop", "--password-stdin", typed="pässword\r\n")
+    said = command.says("users", "password", "Shop", "--password-stdin", typed="pässword is new\r\n")
     assert said == "Set the password of Shop and revoked the account's tokens.\n"
     assert world.get("/api/v1/players", by="Shop").status == 401
     assert not logs_in(world, "Shop")
-    assert logs_in(world, "Shop", wire_form("pässword"))
+    assert logs_in(world, "Shop", wire_form("pässword is new"))
 
 
 def options(of: click.Command) -> list[click.Parameter]:
@@ -222,5 +288,5 @@ def options(of: click.Command) -> list[click.Parameter]:
 def test_no_argument_takes_a_password() -> None:
     commands = [each for name, each in gamekeeper.commands.items() if name != "demo"]
     named = [option for each in commands for option in options(each) if "password" in "".join(option.opts)]
-    assert len(named) == 2
+    assert len(named) == 4
     assert all(isinstance(option, click.Option) and option.is_flag for option in named)

@@ -190,9 +190,9 @@ def test_a_password_is_typed_in_the_second_step(world: World, root: Keeper) -> N
     shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
     again = Page(shown.raw.decode()).form(ACT, "Do it")
     assert again.fields["password.new"] == ""
-    done = root.confirm(shown, "she forgot it", **{"password.new": "something new"})
-    assert done.status == 303
-    sent = {"password": wire_form("something new")}
+    typed = {"password.new": "moss and lanterns", "again.new": "moss and lanterns"}
+    assert root.confirm(shown, "she forgot it", **typed).status == 303
+    sent = {"password": wire_form("moss and lanterns")}
     assert world.post("/api/v1/users/Ann/password/validate", sent).status == 200
 
 

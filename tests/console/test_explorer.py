@@ -22,6 +22,7 @@ SHOW = "GET /api/v1/players/[lookupKey]"
 MANAGE = "POST /api/v1/users/[lookupKey]/manage/password/change"
 CHANGE = "POST /api/v1/users/[lookupKey]/password/change"
 REGISTER = "POST /api/v1/users/register"
+VALIDATE = "POST /api/v1/users/[lookupKey]/password/validate"
 LOG_IN = "POST /api/oauth/token"
 COINS = {"path.lookupKey": "Ann", "body.itemid": people.COIN.id, "body.quantity": "5"}
 
@@ -237,16 +238,48 @@ def test_an_operation_that_is_not_there(root: Keeper) -> None:
 
 
 def test_passwords_are_never_shown_again(world: World, root: Keeper) -> None:
-    fields = {"path.lookupKey": "Bob", "body.new": "tr0ub4dor"}
+    fields = {"path.lookupKey": "Bob", "body.new": "tr0ub4dor&3"}
     tried = run(root, MANAGE, **fields)
-    hidden = ("tr0ub4dor", wire_form("tr0ub4dor"))
+    hidden = ("tr0ub4dor&3", wire_form("tr0ub4dor&3"))
     assert not any(each in tried.html for each in hidden)
     assert tried.form(RUN, "Do it").fields["body.new"] == ""
     assert '"new":"\'"$NEW_SHA256"\'"' in curl(tried)
-    done = confirm(root, tried, reason="forgotten", **{"body.new": "tr0ub4dor"})
+    done = confirm(root, tried, reason="forgotten", **{"body.new": "tr0ub4dor&3"})
     assert not any(each.encode() in done.raw for each in hidden)
-    checked = world.post("/api/v1/users/Bob/password/validate", {"password": wire_form("tr0ub4dor")})
+    checked = world.post("/api/v1/users/Bob/password/validate", {"password": wire_form("tr0ub4dor&3")})
     assert checked.status == 200
+
+
+def test_weak_password_is_refused_before_anything_is_tried(world: World, root: Keeper) -> None:
+    before = world.ledger()
+    for operation, field in ((REGISTER, "body.password"), (MANAGE, "body.new"), (CHANGE, "body.new")):
+        fields = {"path.lookupKey": "Bob", "body.username": "Newbie", "body.email": "newbie@example.test"}
+        proof = {"body.authorization": people.PASSWORD}
+        for weak, problem in (("tiny", "it needs at least 10"), ("Password123", "easy to guess")):
+            page = run(root, operation, **fields, **proof, **{field: weak})
+            assert problem in page.text, operation
+            assert not [form for form in page.forms if "Do it" in form.buttons]
+    assert world.ledger() == before
+
+
+def test_new_password_that_is_typed_differently_to_confirm_is_refused(world: World, root: Keeper) -> None:
+    tried = run(root, MANAGE, **{"path.lookupKey": "Bob", "body.new": "moss and lanterns"})
+    before = world.ledger()
+    other = Page(confirm(root, tried, reason="forgotten", **{"body.new": "moss and lantern"}).raw.decode())
+    assert "The two new passwords are not the same." in other.text
+    assert world.ledger() == before
+
+
+def test_checked_password_keeps_no_rule_for_new_ones(root: Keeper) -> None:
+    """It is as old as it is."""
+    page = run(root, VALIDATE, **{"path.lookupKey": "Bob", "body.password": "tiny"})
+    assert "Invalid credentials." in page.text
+
+
+def test_password_rule_tells_nobody_which_accounts_exist(keeper: Callable[[str], Keeper]) -> None:
+    shop = keeper("Shop")
+    for key in ("Bob", "Nobody"):
+        assert "403" in run(shop, MANAGE, **{"path.lookupKey": key, "body.new": "tiny"}).text
 
 
 def test_registration_is_confirmed_as_it_was_previewed(world: World, root: Keeper) -> None:

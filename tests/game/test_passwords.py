@@ -101,7 +101,7 @@ def test_stored_under_argon2id_with_a_salt_of_its_own(world: World) -> None:
 
 
 def test_what_may_come_over_the_wire() -> None:
-    assert require(SENT.upper()) == SENT == wire_form("correct horse")
+    assert require(SENT.upper()) == SENT == wire_form("correct horse battery staple")
     for bad in ("", "a" * 63, "a" * 65, "g" * 64, "１" * 64, SENT + "\n"):  # noqa: RUF001 - full-width digits on purpose
         with pytest.raises(BadPassword, match="Did not receive a valid password"):
             require(bad)

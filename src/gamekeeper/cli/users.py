@@ -3,12 +3,12 @@
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from gamekeeper.cli import terminal
-from gamekeeper.game import accounts, lookup
+from gamekeeper.game import accounts, lookup, new_passwords
 from gamekeeper.game.changes import Decide, Decision
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import wire_form
@@ -22,6 +22,7 @@ from gamekeeper.store.users import Powers, User
 
 PAGE = 500
 R = TypeVar("R")
+C = TypeVar("C", bound=Callable[..., Any])
 
 
 class Standing(NamedTuple):
@@ -53,9 +54,15 @@ class Right(Role):
         return value.lower() if value.lower() in accounts.POWERS else super().convert(value, param, ctx)
 
 
-password_option = click.option(
-    "--password-stdin", "from_stdin", is_flag=True, help="Read the password from standard input instead of asking."
-)
+def password_options(command: C) -> C:
+    """The ways to give a password; neither option: it is asked for, twice."""
+    generate = click.option(
+        "--generate-password", "generated", is_flag=True, help="Make a random password and print it instead of asking."
+    )
+    stdin = click.option(
+        "--password-stdin", "from_stdin", is_flag=True, help="Read the password from standard input instead of asking."
+    )
+    return stdin(generate(command))
 
 
 @click.group()
@@ -77,7 +84,7 @@ def users() -> None:
     multiple=True,
     help="What the account may do in the game; repeatable.",
 )
-@password_option
+@password_options
 @terminal.database_option
 def add(
     name: str,
@@ -86,6 +93,7 @@ def add(
     roles: Sequence[str],
     powers: Sequence[str],
     from_stdin: bool,  # noqa: FBT001 - click hands every option over by name
+    generated: bool,  # noqa: FBT001 - click hands every option over by name
     database: str | None,
 ) -> None:
     """Add an account."""
@@ -94,7 +102,7 @@ def add(
         held = accounts.granted(held, role)
     with terminal.clear_failures():
         address = accounts.require_email(email, "--email")
-    password = read_password(from_stdin=from_stdin)
+    password = choose_password(terminal.load(database), (name, email), from_stdin=from_stdin, generated=generated)
 
     async def register(keeper: Keeper) -> User:
         _require_name(name, keeper.settings)
@@ -103,6 +111,8 @@ def add(
 
     user = terminal.on_database(database, register, first=True, final=True)
     click.echo(f"Added {user.name}, who has: {', '.join(abilities(user.powers)) or 'no powers'}.")
+    if generated:
+        click.echo(f"Password: {password}")
 
 
 @users.command(name="list", epilog="Example: gamekeeper users list --json")
@@ -171,11 +181,11 @@ def api(name: str, state: str, database: str | None) -> None:
 
 @users.command(epilog="Example: gamekeeper users password root --password-stdin < secret.txt")
 @click.argument("name")
-@password_option
+@password_options
 @terminal.database_option
-def password(name: str, from_stdin: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
+def password(name: str, from_stdin: bool, generated: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Set an account's password; all of its tokens are revoked."""
-    plain = read_password(from_stdin=from_stdin)
+    plain = choose_password(terminal.load(database), (name,), from_stdin=from_stdin, generated=generated)
 
     async def set_password(keeper: Keeper) -> User:
         stored = await keeper.passwords.hashed(wire_form(plain))
@@ -183,14 +193,40 @@ def password(name: str, from_stdin: bool, database: str | None) -> None:  # noqa
 
     user = terminal.on_database(database, set_password, final=True)
     click.echo(f"Set the password of {user.name} and revoked the account's tokens.")
+    if generated:
+        click.echo(f"Password: {plain}")
 
 
-def read_password(*, from_stdin: bool) -> str:
-    """From a terminal, asked twice, or from standard input; never from an argument, which everybody can read."""
+def choose_password(loaded: Settings, names: Sequence[str], *, from_stdin: bool, generated: bool) -> str:
+    """From a terminal, asked twice, from standard input, or random; never an argument, which everybody can read."""
+    if generated and from_stdin:
+        raise click.UsageError("Give either --password-stdin or --generate-password.")
+    if generated:
+        return new_passwords.generate(loaded)
     if not from_stdin:
-        if not sys.stdin.isatty():
-            raise click.UsageError("There is no terminal to ask for the password on; give it with --password-stdin.")
-        return click.prompt("Password", hide_input=True, confirmation_prompt="The same again")
+        return _ask_password(loaded, names)
+    plain = _read_password()
+    problem = new_passwords.problem_with(plain, loaded, names)
+    if problem:
+        terminal.fail(problem)
+    return plain
+
+
+def _ask_password(loaded: Settings, names: Sequence[str]) -> str:
+    """Until it can be used; Ctrl-C ends the command."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(
+            "There is no terminal to ask for the password on; use --password-stdin or --generate-password."
+        )
+    while True:
+        plain: str = click.prompt("Password", hide_input=True, confirmation_prompt="The same again")
+        problem = new_passwords.problem_with(plain, loaded, names)
+        if not problem:
+            return plain
+        terminal.say(problem)
+
+
+def _read_password() -> str:
     try:
         plain = sys.stdin.buffer.read().decode().removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:

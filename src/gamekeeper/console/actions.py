@@ -10,9 +10,9 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from gamekeeper.console import changes, differences, inside, pages, sessions
+from gamekeeper.console import changes, differences, inside, pages, password, sessions
 from gamekeeper.console.inside import Call
-from gamekeeper.console.refusals import again
+from gamekeeper.console.refusals import UnusablePassword, again
 from gamekeeper.game.changes import seen
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
 from gamekeeper.game.history import undone_by
@@ -25,7 +25,7 @@ from gamekeeper.store import history, players, users
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, Filter, Told
 from gamekeeper.store.ledger import Entry
 
-BODY, PASSWORD = "body.", "password."  # how a form calls what it sends; a password is typed in the second step
+BODY = "body."  # before the name of a body's field; a password is chosen in the second step
 REASON = BODY + "reason"  # what whoever is banned, muted or kicked is told
 LATEST = 2_000  # changes, among which those of a request are looked for, right after it
 OF_ONE = 50
@@ -52,8 +52,8 @@ async def act(request: Request, raw: bytes) -> bytes:
         return await _preview(request, form)
     request.refused = partial(_refused, request, form)
     try:
-        answer = await inside.call(request, form.call)
-    except ChangedMeanwhile as refusal:
+        answer = await inside.call(request, await _with_passwords(request, form))
+    except (ChangedMeanwhile, UnusablePassword) as refusal:
         request.status = errors.status(type(refusal))
         return await _preview(request, form, refusal)
     if pages.wants_json(request):
@@ -92,11 +92,7 @@ def read(request: Request, raw: bytes) -> Form:
     body: dict[str, object] = {
         name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value
     }
-    for name in asks:  # a dry run takes any
-        typed = fields.get(PASSWORD + name, "") if confirmed else new_guid()
-        if not typed:
-            raise MissingField(field=name)
-        body[name] = wire_form(typed)
+    body |= {name: wire_form(new_guid()) for name in asks}  # a dry run takes any password
     call = Call(
         method=fields["method"],
         path=fields["path"],
@@ -107,6 +103,14 @@ def read(request: Request, raw: bytes) -> Form:
         expected=fields.get("seen") if confirmed else None,
     )
     return Form(call, pages.local(fields.get("back", "")), asks, confirmed, fields)
+
+
+async def _with_passwords(request: Request, form: Form) -> Call:
+    if not form.asks:
+        return form.call
+    whose = await password.owner_of(request, form.call)
+    chosen = {name: wire_form(password.choose(request, form.fields, name, whose)) for name in form.asks}
+    return form.call._replace(body={**(form.call.body or {}), **chosen})
 
 
 def require_confirmation(fields: Mapping[str, str]) -> None:
@@ -126,7 +130,8 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
     if pages.wants_json(request):
         found = [[line._asdict() for line in each] for each in lines]
         return pages.answer(request, {"changes": found, "seen": seen(tried.entries)})
-    problem = f"{refusal.message} This is what would happen now:" if refusal else ""
+    stale = isinstance(refusal, ChangedMeanwhile)
+    problem = f"{refusal.message} This is what would happen now:" if stale else refusal.message if refusal else ""
     found = list(zip(await _whose(request, tried.entries), lines, strict=True))
     return _asked(
         request, form, tried.entries, key=new_guid(), seen=seen(tried.entries), problem=problem, changes=found
@@ -147,10 +152,15 @@ def _refused(request: Request, form: Form, refusal: Refusal) -> bytes:
     problem = again(refusal)
     if pages.wants_json(request) or not problem:
         return pages.refused(request, refusal)
-    return _asked(request, form, (), key=form.call.key, seen=form.call.expected, problem=problem, changes=None)
+    # another generated password would not be set: the key is good for the one that was sent
+    sent = next((form.fields.get(password.GENERATED + name, "") for name in form.asks), "")
+    asked = partial(_asked, request, form, (), generated=sent)
+    return asked(key=form.call.key, seen=form.call.expected, problem=problem, changes=None)
 
 
-def _asked(request: Request, form: Form, entries: Sequence[Entry], **more: object) -> bytes:
+def _asked(
+    request: Request, form: Form, entries: Sequence[Entry], *, generated: str | None = None, **more: object
+) -> bytes:
     """Whether it shall be done, and why; `entries`: what the ledger would say, as far as that is known."""
     return pages.render(
         request,
@@ -164,6 +174,7 @@ def _asked(request: Request, form: Form, entries: Sequence[Entry], **more: objec
         about=form.fields.get("about", ""),  # which one is meant, as the page had it
         no_line=NO_LINE,
         reason=form.call.reason or form.fields.get(REASON, "").strip(),  # nobody types the same twice
+        **password.choices(request, generated),
         **more,
     )
 

@@ -10,12 +10,13 @@ from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooMa
 from gamekeeper.http import errors, marks
 from gamekeeper.http.request import Request
 
-SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
+SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
 WRONG = "The name or the password is wrong. Type both again."
 TWICE = "Your browser sends more than one cookie {name}, and one is not ours. Delete this site's cookies, then sign in."
 
 HERE, SESSIONS, ALL = "", "sessions", "all"  # what ends when one signs out
 LAPSED, UNSENT = "lapsed", "unsent"  # it ended by itself: before a page was asked for, before a form was sent
+PASSWORD, PERHAPS = "password", "perhaps"  # by a change of one's own password; by that, or by itself before it
 
 
 class Notice(NamedTuple):
@@ -32,6 +33,14 @@ ENDED = {
         "good",
     ),
     LAPSED: Notice("You were signed out. Sign in to go on where you were."),
+    PASSWORD: Notice(
+        "Your password is changed, and all sessions and tokens of your account have ended. Sign in with the new one.",
+        "good",
+    ),
+    PERHAPS: Notice(
+        "You were signed out. If your password was changed a moment ago, sign in with the new one; else with the old.",
+        "bad",
+    ),
     UNSENT: Notice("You were signed out; nothing was done of what you have just sent. Sign in and do it again.", "bad"),
 }
 
@@ -94,5 +103,7 @@ def _ended(request: Request) -> str:
     """Who only wanted to sign out here has what they wanted."""
     if request.method == "GET":
         return LAPSED if sessions.remembered(request) else ""
+    if request.path == OWN_PASSWORD:  # it may be the second time that it is sent: the first ended the session
+        return PERHAPS
     leaves = request.path == SIGN_OUT and sessions.fields(request.raw).get("ends", HERE) == HERE
     return LAPSED if leaves else UNSENT

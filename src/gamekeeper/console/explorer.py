@@ -9,11 +9,23 @@ from urllib.parse import quote
 
 import msgspec
 
-from gamekeeper.console import curl, differences, inside, operations, pages, refusals, sessions
+from gamekeeper.console import curl, differences, inside, operations, pages, password, refusals, sessions
 from gamekeeper.console.actions import NO_LINE, REASON, require_confirmation
 from gamekeeper.console.inside import Call
-from gamekeeper.console.operations import BODY, HIDDEN, NUMBER, PASSWORD, PATH, QUERY, VALUE, WHOLE, Field, Operation
-from gamekeeper.console.refusals import NoSuchPage
+from gamekeeper.console.operations import (
+    BODY,
+    HIDDEN,
+    NEW_PASSWORD,
+    NUMBER,
+    PASSWORDS,
+    PATH,
+    QUERY,
+    VALUE,
+    WHOLE,
+    Field,
+    Operation,
+)
+from gamekeeper.console.refusals import NoSuchPage, UnusablePassword
 from gamekeeper.game.changes import seen
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
@@ -23,6 +35,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.routes import WRITE
 from gamekeeper.store.ledger import Entry
 
+IMPRINT = "imprint."  # before the name of a new password's field: what it was typed as the first time
 MOST_SHOWN = 200_000  # bytes of an answer
 NOT_JSON = (msgspec.DecodeError, RecursionError)
 Fields = Mapping[str, str]
@@ -60,10 +73,10 @@ async def run(request: Request, raw: bytes) -> bytes:
         raise NoSuchPage
     if call.key:
         request.refused = partial(_refused, request, operation, fields, call)
-    outcome = await _outcome(request, call)
+    outcome = await _outcome(request, operation, fields, call)
     if isinstance(outcome.refusal, ChangedMeanwhile):  # what would happen now, to be confirmed again
         call = call._replace(dry_run=True, key="", expected=None)
-        tried = await _outcome(request, call)
+        tried = await _outcome(request, operation, fields, call)
         outcome = tried._replace(refusal=tried.refusal or outcome.refusal)
     lines = await differences.of_request(request.keeper, outcome.entries, dry_run=call.dry_run)
     return _render(request, operation, fields, call, outcome, lines=lines)
@@ -88,6 +101,7 @@ def _render(
         line=_line(request, operation, fields, call),
         sent={name: value for name, value in sent.items() if value},
         secrets=secrets,
+        imprints={IMPRINT + name: sessions.imprint(request, text) for name, text in _new_passwords(operation, fields)},
         reason=fields.get("reason", "") or fields.get(REASON, "").strip(),
         again=again,
         no_line=NO_LINE,
@@ -162,16 +176,33 @@ def _value(field: Field, text: str) -> object:
 
 def _secret(field: Field, fields: Fields) -> str:
     typed = fields.get(field.name, "")
-    return wire_form(typed) if typed and field.kind == PASSWORD else typed
+    return wire_form(typed) if typed and field.kind in PASSWORDS else typed
 
 
 def _variable(field: Field) -> str:
-    return field.label.upper() + ("_SHA256" if field.kind == PASSWORD else "")
+    return field.label.upper() + ("_SHA256" if field.kind in PASSWORDS else "")
 
 
-async def _outcome(request: Request, call: Call) -> Outcome:
+async def _require_passwords(request: Request, operation: Operation, fields: Fields, call: Call) -> None:
+    """New ones keep the rules, and are the same when they are typed again to confirm."""
+    new = _new_passwords(operation, fields)
+    whose = await password.owner_of(request, call) if new else ()
+    for name, text in new:
+        password.require_usable(request, text, whose)
+        if call.key and fields.get(IMPRINT + name) != sessions.imprint(request, text):
+            raise UnusablePassword(problem=password.DIFFERENT)
+
+
+def _new_passwords(operation: Operation, fields: Fields) -> list[tuple[str, str]]:
+    """By the name of their field, as far as they are typed."""
+    typed = [(each.name, fields.get(each.name, "")) for each in operation.fields if each.kind == NEW_PASSWORD]
+    return [(name, text) for name, text in typed if text]
+
+
+async def _outcome(request: Request, operation: Operation, fields: Fields, call: Call) -> Outcome:
     started = time.perf_counter()
     try:
+        await _require_passwords(request, operation, fields, call)
         answer = await inside.call(request, call)
     except Refusal as refusal:
         return _no(request, call, refusal)._replace(milliseconds=_since(started))

@@ -7,8 +7,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from gamekeeper.console.refusals import NoSuchPage
-from gamekeeper.http import failures
+from gamekeeper.console.refusals import NoSuchPage, OwnPassword
+from gamekeeper.game import lookup
+from gamekeeper.http import credentials, failures
 from gamekeeper.http.asgi import handled, require
 from gamekeeper.http.request import REPLAYED, Request
 from gamekeeper.http.routes import ROUTES, WRITE, Route
@@ -53,8 +54,16 @@ async def call(request: Request, wanted: Call) -> Answer:
         refused=None,
     )
     require(inner, route)
+    if route.handler is credentials.manage_password:
+        await _require_another(inner)
     answered = await handled(inner, route)
     return Answer(answered, tuple(inner.entries), REPLAYED in inner.answer_headers)
+
+
+async def _require_another(request: Request) -> None:
+    """Whoever finds a console open must not be able to take its owner's account over."""
+    if (await lookup.user(request.keeper.store, request.params[0])).id == request.caller.account_id:
+        raise OwnPassword
 
 
 def find(method: str, path: str) -> tuple[Route, tuple[str, ...]]:

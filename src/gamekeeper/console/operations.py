@@ -13,7 +13,10 @@ from gamekeeper.http.routes import READ, ROUTES, Route
 PATH, QUERY, BODY = "path.", "query.", "body."  # how a form calls what it sends
 WHOLE = "body"  # a body that is a list, typed as JSON
 TEXT, NUMBER, CHOICE, VALUE, PASSWORD, SECRET = "text", "number", "choice", "value", "password", "secret"
-HIDDEN = frozenset({PASSWORD, SECRET})  # typed, sent, and never shown again
+NEW_PASSWORD = "new password"  # noqa: S105 - a kind of field: one that the operation sets; PASSWORD is one that it checks
+PASSWORDS = frozenset({PASSWORD, NEW_PASSWORD})
+HIDDEN = PASSWORDS | {SECRET}  # typed, sent, and never shown again
+CHECKED = "authorization"  # how the body of a write calls the current password
 HIDDEN_IN_PATH = frozenset({"tokenId"})  # it may be a refresh token
 EVERY_WRITE = "dryRun"  # the explorer's own doing
 Schema = Mapping[str, Any]
@@ -100,7 +103,8 @@ def _body(described: Schema, about: Schema, route: Route) -> Iterator[Field]:
     for name in dict.fromkeys(name for shape in shapes for name in shape["properties"]):
         schemas = [shape["properties"][name] for shape in shapes if name in shape["properties"]]
         hashed = schemas[0].get("pattern") == wire.HASH["pattern"]
-        kind = None if name in public else PASSWORD if hashed else SECRET
+        known = PASSWORD if route.does is READ or name == CHECKED else NEW_PASSWORD
+        kind = None if name in public else known if hashed else SECRET
         field = _field(BODY, name, schemas[0], schemas[0].get("description", ""), kind, content["example"].get(name))
         choices = tuple(choice for schema in schemas for choice in _kind(schema)[1])
         yield field._replace(choices=choices, required=all(name in shape.get("required", ()) for shape in shapes))
@@ -119,7 +123,7 @@ def _field(where: str, name: str, schema: Schema, about: str, kind: str | None, 
     found, choices = _kind(schema)
     kind = kind or found
     shown = "" if kind in HIDDEN or example is None else _shown(example)
-    about = "As people type it; its SHA-256 is sent." if kind == PASSWORD else about
+    about = "As people type it; its SHA-256 is sent." if kind in PASSWORDS else about
     return Field(where + name, name, about, kind, where == PATH, choices, shown)
 
 

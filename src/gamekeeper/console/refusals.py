@@ -26,6 +26,14 @@ class ForgedForm(Forbidden):
     """This form did not come from a page of this console, or its session has ended. Reload the page and try again."""
 
 
+class UnusablePassword(Malformed):
+    """{problem}"""
+
+
+class OwnPassword(Conflict):
+    """This would set your own password without the current one. Open "Change my password" behind your name."""
+
+
 class NoSuchPage(NotFound):
     """There is no such page."""
 

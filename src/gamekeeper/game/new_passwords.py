@@ -1,0 +1,131 @@
+"""Rules for a new password that a person types: long enough, and not among those that attackers try first.
+
+They hold in the console and on the command line. The API gets a SHA-256 hash, from which no strength can be told.
+"""
+
+import functools
+import secrets
+import string
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+
+from gamekeeper.settings import Settings
+
+NEXT = "Use several words that do not belong together, or a generated password."
+ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # 32 characters, 5 bits each; none that looks like another
+GROUP, GROUPS = 5, 4  # 100 random bits
+DECORATION = string.digits + string.punctuation + " "
+LEET = str.maketrans("@4831!|0$57+", "aabeiliosstt")
+# rows, columns and zigzags of keyboards, and the alphabet; passwords are compared in both directions
+WALKS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "01234567890",
+    "qwertyuiop asdfghjkl zxcvbnm",
+    "qwertzuiop yxcvbnm azertyuiop qsdfghjklm wxcvbn",
+    "1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p",
+    "1q2w3e4r5t6y7u8i9o0p",
+    "q1w2e3r4t5y6u7i8o9p0",
+    "!@#$%^&*()",
+)
+JUDGED = 64  # characters that are looked at, so that a long password takes no longer
+SHORTEST_STEP, LONGEST_STEP = 3, 36  # characters of a walk that are looked for
+FEWEST_DIFFERENT = 5  # different characters
+LONG_NUMBER = 16  # digits: shorter ones are dates, telephone numbers, and counted up
+SHORTEST_NAME = 3
+REST = 4  # letters beside a known name that make it another word
+PAIR = 10**6  # two words whose ranks multiply to less are tried together
+
+
+def problem_with(password: str, settings: Settings, names: Iterable[str] = ()) -> str:
+    """What is wrong with it and what to do, in a sentence; empty: it can be used.
+
+    `names` are what attackers know: the account's name and email.
+    """
+    least = settings.min_password_length
+    if len(password) < least:
+        return f"The password has {len(password)} characters; it needs at least {least}. {NEXT}"
+    if is_common(password, least, (*names, settings.game_name)):
+        return f"The password is easy to guess: it is a common one, a pattern, or a name. {NEXT}"
+    return ""
+
+
+def generate(settings: Settings) -> str:
+    """Make a random password, for a person to copy."""
+    groups = max(GROUPS, -(-settings.min_password_length // (GROUP + 1)) + 1)
+    return "-".join("".join(secrets.choice(ALPHABET) for _ in range(GROUP)) for _ in range(groups))
+
+
+def is_common(password: str, least: int, names: Iterable[str]) -> bool:
+    """Whether it is a common word or pattern, also when it is decorated, repeated, or spelt with digits."""
+    whole = _fold(password)[:JUDGED]
+    text = _unrepeated(whole)
+    if len(text) < least and text != whole:
+        return True
+    if len(set(text)) < FEWEST_DIFFERENT or (text.isdigit() and len(text) < LONG_NUMBER) or _is_walk(text):
+        return True
+    return any(_is_known(core) for core in _cores(text)) or any(_is_around(text, name) for name in _parts(names))
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _unrepeated(text: str) -> str:
+    """The shortest text that repeats to this one; the text itself in most cases."""
+    return text[: (text + text).index(text, 1)] if text else text
+
+
+def _is_walk(text: str) -> bool:
+    """Whether all of it is cut from walks over the keyboard or the alphabet, such as qwerty12345."""
+    walks = [each[::step] for each in WALKS for step in (1, -1)]
+    while text:
+        length = next(
+            (n for n in range(LONGEST_STEP, SHORTEST_STEP - 1, -1) if any(text[:n] in walk for walk in walks)), 0
+        )
+        if not length:
+            return False
+        text = text[length:]
+    return True
+
+
+def _cores(text: str) -> Iterator[str]:
+    """What is left without digits and signs at the ends, as it is and with digits and signs read as letters."""
+    for core in (text.strip(DECORATION), text.rstrip(DECORATION)):
+        yield core
+        yield core.translate(LEET)
+
+
+def _is_known(core: str) -> bool:
+    """A common word, twice the same, a walk, or two common words."""
+    letters = _unrepeated("".join(each for each in core if each.isalnum()))
+    ranks = _ranks()
+    if not letters or letters in ranks or _is_walk(letters):
+        return True
+    pairs = ((letters[:cut], letters[cut:]) for cut in range(2, len(letters) - 1))
+    return any(ranks.get(one, PAIR) * ranks.get(other, PAIR) < PAIR for one, other in pairs)
+
+
+def _parts(names: Iterable[str]) -> Iterator[str]:
+    """Names, and an email without its domain."""
+    for name in names:
+        part = _fold(name.partition("@")[0])
+        if len(part) >= SHORTEST_NAME:
+            yield part
+
+
+def _is_around(text: str, name: str) -> bool:
+    """The name with little or nothing beside it."""
+    rest = text.replace(name, "").strip(DECORATION)
+    return name in text and (len(rest) < REST or rest in _ranks() or _is_walk(rest))
+
+
+@functools.cache
+def _ranks() -> Mapping[str, int]:
+    """Common passwords, words and names with their rank. Loaded on first use: it takes about 20 MB and 0.2 s."""
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - only somebody who sets a password needs it
+
+    ranks: dict[str, int] = {}
+    for words in FREQUENCY_LISTS.values():
+        for rank, word in enumerate(words, 1):
+            ranks[word] = min(rank, ranks.get(word, rank))
+    return ranks

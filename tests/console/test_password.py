@@ -1,0 +1,170 @@
+"""New passwords in the console, and the change of one's own."""
+
+from collections.abc import Callable
+
+import pytest
+from keepers import ACT, Keeper, break_off, signed_in
+from markup import Page
+
+import people
+from expectations import everything
+from gamekeeper.game.passwords import wire_form
+from gamekeeper.store.engine import Undecided
+from world import Answer, World
+
+OWN, SIGN_IN = "/console/me/password", "/console/sign-in"
+NEW = "moss and lanterns"
+TYPED = {"password.new": NEW, "again.new": NEW}
+MANAGE = "/api/v1/users/{}/manage/password/change"
+TWICE = "The two new passwords are not the same."
+
+
+def said(answer: Answer) -> str:
+    return Page(answer.raw.decode()).text
+
+
+def knows(world: World, name: str, password: str) -> bool:
+    return world.post(f"/api/v1/users/{name}/password/validate", {"password": wire_form(password)}).status == 200
+
+
+def generated(page: Page, name: str) -> str:
+    """The one that is offered beside an empty box."""
+    return next(each["value"] for tag, each in page.tags if tag == "input" and each.get("name") == f"generated.{name}")
+
+
+# --- Somebody else's -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ({}, "Type the new password twice, or tick the generated one."),
+        ({"password.new": NEW}, TWICE),
+        ({"password.new": NEW, "again.new": "moss and lantern"}, TWICE),
+        ({"password.new": "lantern", "again.new": "lantern"}, "has 7 characters; it needs at least 10"),
+        ({"password.new": "Password123", "again.new": "Password123"}, "easy to guess"),
+        ({"password.new": "Annann2026", "again.new": "Annann2026"}, "easy to guess"),
+        ({"generated.new": "password123"}, "easy to guess"),
+    ],
+)
+def test_unusable_password_shows_the_form_again(
+    world: World, root: Keeper, typed: dict[str, str], problem: str
+) -> None:
+    shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
+    before = everything(world)
+    refused = root.confirm(shown, "forgot it", **typed)
+    assert refused.status == 400
+    assert problem in said(refused)
+    assert everything(world) == before
+    assert Page(refused.raw.decode()).form(ACT, "Do it").fields["reason"] == "forgot it"
+    assert root.confirm(refused, "forgot it", **TYPED).status == 303
+    assert knows(world, "Ann", NEW)
+
+
+def test_generated_password_is_set_when_its_box_is_ticked(world: World, root: Keeper) -> None:
+    shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
+    offered = generated(Page(shown.raw.decode()), "new")
+    assert offered in said(shown)
+    assert root.confirm(shown, "forgot it", **{"generated.new": offered}).status == 303
+    assert knows(world, "Ann", offered)
+
+
+def test_generated_password_stays_while_the_outcome_is_unknown(
+    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one would not be set: the key replays the first."""
+    shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
+    offered = generated(Page(shown.raw.decode()), "new")
+    with monkeypatch.context() as broken:
+        break_off(broken, world, Undecided("the answer is lost"))
+        lost = root.confirm(shown, "forgot it", **{"generated.new": offered})
+    assert generated(Page(lost.raw.decode()), "new") == offered
+    again = root.confirm(lost, "forgot it", **{"generated.new": offered})
+    assert again.headers["location"] == "/console?done=already"
+    assert knows(world, "Ann", offered)
+
+
+def test_account_is_registered_from_the_accounts_page(world: World, root: Keeper) -> None:
+    form = root.page("/console/accounts").form(ACT, "Register the account")
+    typed = {"body.username": "Newbie", "body.email": "newbie@example.test"}
+    shown = root.post(ACT, {**form.fields, **typed})
+    assert "Newbie" in said(shown)
+    weak = {"password.password": "newbie2026", "again.password": "newbie2026"}
+    assert "easy to guess" in said(root.confirm(shown, "asked at the desk", **weak))
+    chosen = {"password.password": NEW, "again.password": NEW}
+    done = root.confirm(shown, "asked at the desk", **chosen)
+    assert (done.status, done.headers["location"][:23]) == (303, "/console/accounts?done=")
+    assert knows(world, "Newbie", NEW)
+
+
+# --- One's own -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Root", "Clerk", "Shop", "Server"])
+def test_everybody_who_is_signed_in_changes_their_own(world: World, name: str) -> None:
+    me, other = signed_in(world, name), signed_in(world, name)
+    assert me.page("/console").links["Change my password"] == OWN
+    form = me.page(OWN).form(OWN, "Change my password")
+    done = me.post(OWN, {**form.fields, "current": people.PASSWORD, **TYPED})
+    assert (done.status, done.headers["location"]) == (303, f"{SIGN_IN}?ended=password")
+    assert "Your password is changed" in Keeper(world).page(done.headers["location"]).text
+    for each in (me, other):  # every session has ended
+        assert each.get("/console").headers["location"].startswith(SIGN_IN)
+    assert Keeper(world).sign_in(name).status == 400
+    assert Keeper(world).sign_in(name, NEW).status == 303
+    assert (world.ledger()[-1].kind, world.ledger()[-1].user_id) == ("password_changed", people.USER_IDS[name])
+
+
+@pytest.mark.parametrize("current", ["", "not it"])
+def test_own_change_needs_the_current_password(world: World, current: str) -> None:
+    shop = signed_in(world, "Shop")
+    before = world.ledger()
+    refused = shop.post(OWN, {"current": current, **TYPED})
+    assert (refused.status, "The current password is wrong." in said(refused)) == (400, True)
+    assert NEW.encode() not in refused.raw
+    assert world.ledger() == before
+    assert shop.get("/console").status == 200
+
+
+def test_own_change_keeps_the_rules(world: World) -> None:
+    shop = signed_in(world, "Shop")
+    weak = {"password.new": "shopshop2026", "again.new": "shopshop2026"}
+    assert "easy to guess" in said(shop.post(OWN, {"current": people.PASSWORD, **weak}))
+    differs = {"password.new": NEW, "again.new": "moss"}
+    assert TWICE in said(shop.post(OWN, {"current": people.PASSWORD, **differs}))
+    offered = generated(shop.page(OWN), "new")
+    assert shop.post(OWN, {"current": people.PASSWORD, "generated.new": offered}).status == 303
+    assert knows(world, "Shop", offered)
+
+
+def test_guesses_at_the_current_password_are_limited(make_world: Callable[..., World]) -> None:
+    world = make_world(guesses_per_caller=2)
+    shop = signed_in(world, "Shop")
+    statuses = [shop.post(OWN, {"current": each, **TYPED}).status for each in ("one", "two", people.PASSWORD)]
+    assert statuses == [400, 400, 429]
+
+
+def test_own_change_sent_twice_does_not_claim_that_nothing_was_done(world: World) -> None:
+    shop = signed_in(world, "Shop")
+    csrf = shop.csrf
+    assert shop.post(OWN, {"current": people.PASSWORD, **TYPED}, csrf=csrf).status == 303
+    again = shop.post(OWN, {"current": people.PASSWORD, **TYPED}, csrf=csrf)
+    text = Keeper(world).page(again.headers["location"]).text
+    assert "If your password was changed a moment ago, sign in with the new one" in text
+    assert "nothing was done" not in text
+
+
+@pytest.mark.parametrize("key", ["Root", "root", people.USER_IDS["Root"]])
+def test_console_never_sets_own_password_without_the_current_one(world: World, root: Keeper, key: str) -> None:
+    """Whoever manages accounts needs none for others; for their own the console asks for it."""
+    before = world.ledger()
+    refused = root.preview("POST", MANAGE.format(key), ask="new")
+    assert (refused.status, 'Open "Change my password" behind your name.' in said(refused)) == (409, True)
+    fields = {"operation": f"POST {MANAGE.format('[lookupKey]')}", "path.lookupKey": key, "body.new": NEW}
+    tried = Page(root.post("/console/explorer/run", fields).raw.decode())
+    assert "own_password" in tried.text
+    assert not [form for form in tried.forms if "Do it" in form.buttons]
+    assert world.ledger() == before
+    page = root.page(f"/console/accounts/{people.USER_IDS['Root']}")
+    assert page.links["Change my password"] == OWN
+    assert "Set a new password" not in page.text
