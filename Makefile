@@ -4,7 +4,7 @@ BIN := .venv/bin
 # half of a start-up is compiling, and tests and battery start some thousand processes: a machine's habit not to keep bytecode stays outside
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long mutation bench bench-quick docs site package lock clean
+.PHONY: run setup test lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -39,14 +39,16 @@ fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more tha
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)
-battery: .venv/dev .venv/semgrep/ready ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f; ALL=1: what cannot be run has failed; CLOCK=print: figures by the clock do not decide, for a machine with other work
+battery: .venv/dev .venv/semgrep/ready $(if $(LONG),patroni) ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f; ALL=1: what cannot be run has failed; CLOCK=print: figures by the clock do not decide, for a machine with other work
 	$(BATTERY) $(if $(LONG),--long $(LONG))
 
-battery-tools: ## what the battery needs of Debian, as root; without it some of its tests are not run
+battery-tools: patroni ## what the battery needs of Debian, as root, and Patroni; without it some of its tests are not run
 	scripts/install_battery.sh
 
+patroni: .venv/patroni/ready ## Patroni, and etcd out of Debian's package, for the long form of the failover test
+
 LONG_SECONDS ?= 600
-battery-long: .venv/dev .venv/semgrep/ready ## the long forms of the battery, each for LONG_SECONDS=600
+battery-long: .venv/dev .venv/semgrep/ready patroni ## the long forms of the battery, each for LONG_SECONDS=600
 	$(BATTERY) --long $(LONG_SECONDS)
 
 mutation: .venv/dev ## one thing changed at a time in inventory, changes, tokens and passwords: do the tests notice? takes long
@@ -73,6 +75,7 @@ lock: .venv/dev ## the newest versions that fit pyproject.toml, into the lock fi
 	$(LOCK) --upgrade pyproject.toml -o requirements.lock
 	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
 	echo semgrep | $(LOCK) --upgrade - -o requirements-semgrep.lock
+	echo "patroni[etcd3,psycopg2-binary]" | $(LOCK) --upgrade - -o requirements-patroni.lock
 
 clean:
 	rm -rf .venv demo-data dist site
@@ -96,3 +99,7 @@ clean:
 	$(BIN)/python -m venv .venv/semgrep
 	.venv/semgrep/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-semgrep.lock
 	@touch $@
+
+# the version that docs/deploy.md names; Debian 12's does not work with PostgreSQL 18
+.venv/patroni/ready: .venv/bin/python requirements-patroni.lock
+	scripts/install_patroni.sh

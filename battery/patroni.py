@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import platform
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,12 +19,15 @@ import psutil
 import crash_gives
 from battery.cases import NO_HAPROXY, Figure, NotRun, Run, Timed
 from battery.givers import BUSY, Givers
-from pair import programs
+from pair import programs, tail
 from run_cluster import Cluster, haproxy
 from server import free_port
 
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "patroni.yml"
-PROGRAMS = {"patroni": "patroni", "etcd": "etcd-server"}  # and their Debian packages
+ENVIRONMENT = Path(sys.prefix)
+# not Debian 12's package (3.0.2): with PostgreSQL 18 it never chooses a synchronous standby
+PATRONI = ENVIRONMENT / "patroni" / "bin" / "patroni"
+ARM = {"aarch64": "arm64", "arm64": "arm64", "armv7l": "arm"}  # etcd 3.4 starts there only when it is told which it is
 START_SECONDS, DEATH_BAR, SWITCH_BAR = 90, 25.0, 5.0
 FROZEN_SECONDS = 1.5
 # what a loopback without certificates needs otherwise
@@ -63,7 +68,7 @@ class Machine:
         environment = {**os.environ, "HOME": str(self._folder)}
         environment |= {f"PATRONI_{each}_PASSWORD": "none" for each in ("SUPERUSER", "REPLICATION")}
         with self._file.with_suffix(".log").open("ab") as log:
-            command = [str(shutil.which("patroni")), str(self._file)]
+            command = [str(PATRONI), str(self._file)]
             self._process = subprocess.Popen(
                 command,
                 stdout=log,
@@ -145,8 +150,10 @@ class PatroniPair:
         names = ["--listen-client-urls", ours, "--advertise-client-urls", ours, "--listen-peer-urls", peers]
         names += ["--initial-advertise-peer-urls", peers, "--initial-cluster", f"default={peers}"]
         with (self.folder / "etcd.log").open("ab") as log:
-            command = ["etcd", "--data-dir", str(self.folder / "etcd"), *names]
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            command = [etcd() or "etcd", "--data-dir", str(self.folder / "etcd"), *names]
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=log, env={**os.environ, **etcd_environment()}, start_new_session=True
+            )
         one, two = self.machines
         one.start()
         self._wait(one.is_primary, "no primary")
@@ -171,8 +178,29 @@ class PatroniPair:
         deadline = time.monotonic() + START_SECONDS
         while not until():
             if time.monotonic() > deadline:
-                raise RuntimeError(f"Patroni: {failure} within {START_SECONDS} seconds; its logs are in {self.folder}.")
+                logs = "\n".join(tail(each) for each in sorted(self.folder.glob("*.log")))
+                raise RuntimeError(f"Patroni: {failure} within {START_SECONDS} seconds.\n{logs}")
             time.sleep(0.2)
+
+
+def _require_programs() -> None:
+    for program, found in (("patroni", PATRONI.exists()), ("etcd", etcd())):
+        if not found:
+            raise NotRun(f"There is no {program}: run `make patroni`.")
+    user = programs()[1]
+    try:
+        subprocess.run([PATRONI, "--version"], check=True, capture_output=True, user=user, cwd="/")
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise NotRun(f"Patroni cannot be run as the user {user}: {error}") from error
+
+
+def etcd() -> str | None:
+    return shutil.which("etcd") or shutil.which("etcd", path=str(ENVIRONMENT / "bin"))
+
+
+def etcd_environment() -> dict[str, str]:
+    architecture = ARM.get(platform.machine())
+    return {"ETCD_UNSUPPORTED_ARCH": architecture} if architecture else {}
 
 
 def run(run: Run) -> list[Figure]:
@@ -180,9 +208,7 @@ def run(run: Run) -> list[Figure]:
         raise NotRun("Patroni takes 20 seconds to notice a death: only in the long form, make battery ONLY=b LONG=120.")
     if not haproxy():
         raise NotRun(NO_HAPROXY)
-    for program, package in PROGRAMS.items():
-        if not shutil.which(program):
-            raise NotRun(f"There is no {program}; Debian has it in the package {package}.")
+    _require_programs()
     pair = PatroniPair(synchronous=not run.fault)
     until = time.monotonic() + run.seconds
     gaps: list[float] = []

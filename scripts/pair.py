@@ -21,6 +21,7 @@ STANDBY = "standby"
 USER = "postgres"
 START_SECONDS = 30
 LOOK_AGAIN_SECONDS = 0.02
+LOG_LINES = 30
 OPTIONS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -40,6 +41,7 @@ class Node:
         self.url = f"postgresql://{USER}@127.0.0.1:{self.port}/{USER}"
         self._programs = programs
         self._user = user
+        self._log = folder.with_suffix(".log")
         self._process: subprocess.Popen[bytes] | None = None
 
     def create(self) -> None:
@@ -55,7 +57,7 @@ class Node:
         if primary:
             options["primary_conninfo"] = f"host=127.0.0.1 port={primary.port} user={USER} application_name={STANDBY}"
         given = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-        with (self.folder.parent / f"{self.folder.name}.log").open("ab") as log:
+        with self._log.open("ab") as log:
             command = [str(self._programs / "postgres"), "-D", str(self.folder), *given]
             self._process = subprocess.Popen(
                 command, stdout=log, stderr=log, user=self._user, cwd=self.folder, start_new_session=True
@@ -84,6 +86,10 @@ class Node:
 
     def promote(self) -> None:
         self._run("pg_ctl", "promote", "--no-wait", "-D", str(self.folder))
+
+    def wait_until_promoted(self) -> None:
+        """A copy that begins before the promotion ends fails: the standby was promoted during online backup."""
+        self._wait("SELECT 1 WHERE NOT pg_is_in_recovery()", "the server is still in recovery")
 
     def wait_for_standby(self) -> None:
         self._wait("SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'", "no standby came")
@@ -116,7 +122,8 @@ class Node:
             except (OSError, asyncpg.PostgresError):
                 pass
             time.sleep(LOOK_AGAIN_SECONDS)
-        raise RuntimeError(f"PostgreSQL in {self.folder}: {failure} within {START_SECONDS} seconds; see its log there.")
+        said = tail(self._log)
+        raise RuntimeError(f"PostgreSQL in {self.folder}: {failure} within {START_SECONDS} seconds.\n{said}")
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self._programs / program), *arguments]
@@ -152,6 +159,7 @@ class Pair:
 
     def rebuild(self) -> None:
         """The standby anew, from the primary; only then must a commit wait for it."""
+        self.primary.wait_until_promoted()
         self.standby.copy(self.primary)
         self.standby.start(self.primary)
         self.primary.wait_for_standby()
@@ -180,6 +188,12 @@ class Pair:
     def _promote(self) -> None:
         self.standby.promote()
         self.primary, self.standby = self.standby, self.primary
+
+
+def tail(file: Path) -> str:
+    """Read the last lines of a log, for an error message: the folder is deleted before somebody could look into it."""
+    lines = file.read_text(errors="replace").splitlines() if file.exists() else []
+    return "\n".join([f"The last lines of {file.name}:", *lines[-LOG_LINES:]])
 
 
 def programs() -> tuple[Path, str | None]:

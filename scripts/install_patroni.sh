@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Patroni by its lock file in an environment of its own, .venv/patroni, and etcd out of Debian's package, for the long
+# form of the failover test. Where they cannot be had, a message says so, and the test is not run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+python=.venv/bin/python
+# as root, Patroni and PostgreSQL run as another user, who cannot read a Python below /root
+if [ "$(id -u)" = 0 ] && /usr/bin/python3 -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+  python=/usr/bin/python3
+fi
+rm -rf .venv/patroni
+if "$python" -m venv --without-pip .venv/patroni && .venv/bin/pip --python .venv/patroni/bin/python install --quiet \
+  --disable-pip-version-check --require-hashes -r requirements-patroni.lock; then
+  touch .venv/patroni/ready
+else
+  echo "Patroni could not be installed: the failover test by Patroni is not run." >&2
+fi
+scripts/fetch_program.sh etcd-server etcd
