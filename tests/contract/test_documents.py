@@ -64,7 +64,7 @@ MUTE = Write("POST /api/v1/players/[lookupKey]/admin/mute", "/api/v1/players/Ann
 ONE_FIELD = [
     Write("PUT /api/link/v1/players/[id]", f"/api/link/v1/players/{people.ZOE.id}", {name: value})
     for name, value in WHOLE.items()
-    if name not in {"Items", "Bank", "Spells", "Variables"}
+    if name not in {"Items", "Bank", "Spells", "Variables", "LastOnline"}  # presence moves the last
 ]
 WRITES = [
     Write(

@@ -90,7 +90,7 @@ def test_fields_that_nobody_knows(unchanged: World) -> None:
     def more(example: Example) -> Varied:
         return {"body": {"size": "", "username": "Bob", **example.fields}}
 
-    assert faults(unchanged, BODIED, more) == {}
+    assert faults(unchanged, OF_CLIENTS, more) == {}
 
 
 @pytest.mark.parametrize("content_type", [JSON, FORM, None])

@@ -123,7 +123,9 @@ async def _player(tx: Reading, player_id: str, old: Player | None, report: Repor
     if user_id is not None and (old is None or user_id != old.user_id):
         await lookup.user(tx, user_id)
     given = dict(report.fields)
-    if old is None:
+    if old is not None:
+        given.pop("last_online", None)  # presence keeps it, and it may have moved since the game read the record
+    else:
         given.setdefault("created_at", await clock.now(tx))
     blank = old or Player(player_id, "", "")
     return replace(blank, **given)  # pyright: ignore[reportArgumentType] - the wire's types are those of Player
@@ -136,15 +138,16 @@ async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Ou
     for bag_id in report.bags.keys() - world.bags.keys():
         if await item_rows.bag(tx, bag_id):
             raise BadField(field="Bags", problem=f"has bag '{bag_id}', which is another player's")
-    kinds = await _known_items(tx, {stack.item_id for stack in report.slots.values() if stack})
+    stated = _stated(report.slots, world.slots)
+    kinds = await _known_items(tx, {stack.item_id for stack in stated.values() if stack})
     new_bags = {bag_id: size for bag_id, size in report.bags.items() if world.bags.get(bag_id) != size}
     touched: Touched = {}
-    for spot, stack in report.slots.items():
+    for spot, stack in stated.items():
         settled = stack and _with_bag(stack, kinds[stack.item_id], world.slots.get(spot), new_bags)
         if settled != world.slots.get(spot):
             touched[spot] = settled
     bags = {**world.bags, **new_bags}
-    _check_slots(report.slots, kinds, bags, room)
+    _check_slots(stated, kinds, bags, room)
     occupied = after(world.slots, touched)
     _check_shrunk(occupied, new_bags)
     held = reachable(occupied, bags)
@@ -155,6 +158,18 @@ async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Ou
     touched |= {spot: None for spot in world.slots if spot[0] in lost}
     resized = {bag_id: world.bags[bag_id] for bag_id in new_bags if bag_id in world.bags}
     return Outcome(touched, new_bags, lost, resized)
+
+
+def _stated(reported: Touched, held: Slots) -> Touched:
+    """Without the slots that are reported as they are: they may be older than today's catalogue and sizes."""
+    last: dict[str, int] = {}
+    for place, slot in held:
+        last[place] = max(slot, last.get(place, -1))
+    return {
+        (place, slot): stack
+        for (place, slot), stack in reported.items()
+        if stack != held.get((place, slot)) or slot > last.get(place, -1)
+    }
 
 
 async def _known_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Item]:

@@ -260,7 +260,7 @@ async def _with_body(request: Request, route: Route, shape: type[Struct] | type[
     if not issubclass(shape, Struct):
         return await route.handler(request, request.raw)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    read = partial(bodies.decode, request.raw, content_type, shape, forms=not route.over_link)
+    read = partial(bodies.decode, request.raw, content_type, shape, forms=not route.over_link, strict=route.over_link)
     body = request.body = await bodies.beside(request.raw, read)
     return await route.handler(request, body)
 

@@ -1,4 +1,7 @@
-"""Bodies in: JSON or form, names in any case, numbers and booleans also as strings, and nothing else forgiven."""
+"""Bodies in: JSON or form, names in any case, numbers and booleans also as strings, and nothing else forgiven.
+
+Unknown fields are ignored, or rejected where a body is read strictly: on the game link a misspelt field would be lost.
+"""
 
 import asyncio
 import json
@@ -17,7 +20,8 @@ from msgspec.structs import FieldInfo
 
 from gamekeeper.game import loads, lookup, passwords, texts
 from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
-from gamekeeper.http.errors import MalformedBody, UnsupportedMediaType
+from gamekeeper.http import nearest, wire
+from gamekeeper.http.errors import MalformedBody, UnknownField, UnsupportedMediaType
 
 S = TypeVar("S", bound=Struct)
 R = TypeVar("R")
@@ -52,9 +56,19 @@ def _uncollected(read: Callable[[], R]) -> R:
         return read()
 
 
-def decode(raw: bytes, content_type: str, shape: type[S], *, forms: bool = True) -> S:
+class _Unknown(Exception):
+    """A field in lower case that a strict reader does not know, the path to it, and the shape there."""
+
+    def __init__(self, path: str, name: str, shape: type[Struct]) -> None:
+        self.path, self.name, self.shape = path, name, shape
+
+
+def decode(raw: bytes, content_type: str, shape: type[S], *, forms: bool = True, strict: bool = False) -> S:
     fields = _fields(raw.removeprefix(BOM), content_type, shape if forms else None)
-    return _struct(shape)(fields, "")  # pyright: ignore[reportReturnType] - _struct(shape) makes that shape
+    try:
+        return cast("S", _struct(shape, strict=strict)(fields, ""))
+    except _Unknown as unknown:
+        raise _unknown_field(raw, unknown) from None
 
 
 def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
@@ -64,8 +78,21 @@ def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
     value = _json(raw.removeprefix(BOM))
     if not isinstance(value, list):
         raise MalformedBody(problem="The body must be a JSON array.")
-    read = _struct(shape)
-    return [cast("S", read(each, f"[{number}]")) for number, each in enumerate(cast("list[object]", value))]
+    read = _struct(shape, strict=True)
+    try:
+        return [cast("S", read(each, f"[{number}]")) for number, each in enumerate(cast("list[object]", value))]
+    except _Unknown as unknown:
+        raise _unknown_field(raw, unknown) from None
+
+
+def _unknown_field(raw: bytes, unknown: _Unknown) -> UnknownField:
+    """Named as it was sent: names are folded to lower case when the body is parsed."""
+    name = nearest.shorten(unknown.name)
+    sent = re.search(rf'"({re.escape(name)})"\s*:', raw.decode("utf-8"), re.IGNORECASE)
+    name = sent[1] if sent else name
+    known = {each.name.lower(): each.name for each in msgspec.structs.fields(unknown.shape)}
+    field = f"{unknown.path}.{name}" if unknown.path else name
+    return UnknownField(field=field, hint=nearest.hint(name, known))
 
 
 def public_part(body: Struct) -> dict[str, object]:
@@ -190,9 +217,13 @@ def optional_names(shape: type[Struct]) -> frozenset[str]:
 
 
 @cache
-def _struct(shape: type[Struct]) -> Read:
+def _struct(shape: type[Struct], *, strict: bool) -> Read:
     known, optional = msgspec.structs.fields(shape), optional_names(shape)
-    fields = [(each.name, _spellings(each), _reader(each.type), each.required, each.name in optional) for each in known]
+    fields = [
+        (each.name, _spellings(each), _reader(each.type, strict=strict), each.required, each.name in optional)
+        for each in known
+    ]
+    accepted = {name for each in known for name in _spellings(each)} | wire.READ_ONLY.get(shape, frozenset())
 
     def read(value: object, path: str) -> object:
         if value == []:  # PHP's empty array is an empty object
@@ -200,6 +231,8 @@ def _struct(shape: type[Struct]) -> Read:
         if not isinstance(value, dict):
             raise _not_an_object(path)
         sent = cast("Mapping[str, object]", value)
+        if strict and not sent.keys() <= accepted:
+            raise _Unknown(path, next(name for name in sent if name not in accepted), shape)
         given: dict[str, object] = {}
         for name, spellings, reader, required, optional in fields:
             key = next((each for each in spellings if each in sent and not (optional and sent[each] is None)), None)
@@ -233,35 +266,35 @@ def _not_an_object(path: str) -> Exception:
     return MalformedBody(problem="The body must be a JSON object.")
 
 
-def _reader(kind: Any) -> Read:  # noqa: ANN401 - a type annotation of any form
+def _reader(kind: Any, *, strict: bool) -> Read:  # noqa: ANN401 - a type annotation of any form
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _annotated(arguments[0], next(each for each in arguments[1:] if isinstance(each, Meta)))
+        return _annotated(arguments[0], next(each for each in arguments[1:] if isinstance(each, Meta)), strict=strict)
     if origin in (Union, types.UnionType):
-        return _union([each for each in arguments if each is not UnsetType])
+        return _union([each for each in arguments if each is not UnsetType], strict=strict)
     if origin is list:
-        return _list(_reader(arguments[0]), Meta())
+        return _list(_reader(arguments[0], strict=strict), Meta())
     if origin is Literal:
         return _choice(arguments)
     simple: dict[Any, Read] = {bool: _boolean, str: _text(Meta())}
-    return simple.get(kind) or _struct(kind)
+    return simple.get(kind) or _struct(kind, strict=strict)
 
 
-def _annotated(base: Any, meta: Meta) -> Read:  # noqa: ANN401 - as above
+def _annotated(base: Any, meta: Meta, *, strict: bool) -> Read:  # noqa: ANN401 - as above
     special = (meta.extra or {}).get("is")
     if special is not None:
         return _SPECIAL[special]
     if base is int:
         return _integer(cast("int", meta.ge), cast("int", meta.le))
     if get_origin(base) is list:
-        return _list(_reader(get_args(base)[0]), meta)
+        return _list(_reader(get_args(base)[0], strict=strict), meta)
     if get_origin(base) in (Union, types.UnionType):
-        return _reader(base)
+        return _reader(base, strict=strict)
     return _text(meta)
 
 
-def _union(kinds: list[Any]) -> Read:
-    readers = [_reader(kind) for kind in kinds if kind is not types.NoneType]
+def _union(kinds: list[Any], *, strict: bool) -> Read:
+    readers = [_reader(kind, strict=strict) for kind in kinds if kind is not types.NoneType]
 
     def read(value: object, path: str) -> object:
         return None if value is None and types.NoneType in kinds else readers[0](value, path)

@@ -37,6 +37,10 @@ class UnknownParameter(refusals.Malformed):
     """The query parameter '{parameter}' is not known here. {hint}"""
 
 
+class UnknownField(refusals.Malformed):
+    """The field '{field}' is not known here. {hint}"""
+
+
 class MalformedBody(refusals.Malformed):
     """{problem}"""
 

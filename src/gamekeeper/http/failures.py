@@ -190,6 +190,8 @@ def _request(route: Route) -> Iterator[Kind]:
     if route.takes is None:
         return
     yield from (errors.MalformedBody, no.BadField, errors.BodyTooLarge, errors.BodyTooSlow, errors.UnsupportedMediaType)
+    if route.over_link:
+        yield errors.UnknownField
     fields = msgspec.structs.fields(route.takes) if issubclass(route.takes, Struct) else ()
     if any(each.required for each in fields) or not fields:
         yield no.MissingField

@@ -436,6 +436,14 @@ class RankedPlayer(PlayerRecord):
     Rank: int
 
 
+# Fields of our answers that a body on the link may repeat, in lower case. They are ignored, so that a game can put back
+# what it read.
+READ_ONLY: Mapping[type[Struct], frozenset[str]] = {
+    PutPlayer: frozenset(name.lower() for name in RankedPlayer.__struct_fields__),
+    ItemSlot: frozenset({"itemname"}),
+}
+
+
 class Rank(Struct):
     """As `rank` writes it."""
 

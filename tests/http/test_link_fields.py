@@ -1,0 +1,104 @@
+"""Fields of bodies on the game link: misspelt ones are rejected, those of our own answers are accepted and ignored."""
+
+import json
+from typing import Any
+
+import pytest
+from good_requests import EXAMPLES
+
+import people
+from expectations import everything, refused
+from game_server import LINK, heartbeat, join, leave, put_catalogue, put_player, stack
+from gamekeeper.http.nearest import LONGEST
+from people import ANN, ANNS_POUCH, COIN
+from reports import FIELDS, NEW, bag, record
+from world import World
+
+PLAYERS = "/api/v1/players"
+BODIED = [each for each in EXAMPLES if each.route.over_link and isinstance(each.body, dict)]
+
+
+def as_read(world: World, name: str, bag_id: str) -> dict[str, Any]:
+    """The record of a character and all that it holds, as the API answers them."""
+    held = world.get(f"{PLAYERS}/{name}/items").json
+    return {
+        **record(world, name),
+        "Items": held["inventory"],
+        "Bank": held["bank"],
+        "Bags": [world.get(f"{PLAYERS}/bag/{bag_id}").json],
+        "Spells": world.get(f"{PLAYERS}/{name}/spells").json,
+        "Variables": world.get(f"{PLAYERS}/{name}/variables").json,
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "nearest"),
+    [
+        ({"Itmes": []}, "Itmes", "Items"),
+        ({"Items": [stack(0, COIN.id, 1, Qantity=5)]}, "Items[0].Qantity", "Quantity"),
+        ({"Bags": [bag(ANNS_POUCH, stack(1, COIN.id, 1, ItemID2="x"))]}, "Bags[0].Slots[0].ItemID2", "ItemId"),
+        ({"Spells": [{"Slot": 0, "SpellId": people.HEAL.id, "Solt": 1}]}, "Spells[0].Solt", "Slot"),
+        ({"Level": 9, "appliedsequ": 1}, "appliedsequ", "AppliedSeq"),
+    ],
+)
+def test_misspelt_field_of_a_report_is_400_and_changes_nothing(
+    world: World, body: dict[str, Any], field: str, nearest: str
+) -> None:
+    before = everything(world)
+    message = f"The field '{field}' is not known here. Did you mean '{nearest}'?"
+    refused(put_player(world, ANN.id, body), 400, "unknown_field", message)
+    assert everything(world) == before
+
+
+def test_misspelt_field_of_a_catalogue_entry_is_400(world: World) -> None:
+    entry = {"Id": people.guid(0xE1), "Name": "Sack", "Stackable": False}
+    answer = put_catalogue(world, "items", [entry, entry | {"Id": people.guid(0xE2), "BagSolts": 4}])
+    refused(answer, 400, "unknown_field", "'[1].BagSolts' is not known here. Did you mean 'BagSlots'?")
+    assert put_catalogue(world, "items", world.get(f"{LINK}/catalogue/items").json["Values"]).status == 200
+
+
+def test_every_body_of_the_link_rejects_an_unknown_field(world: World, subtests: pytest.Subtests) -> None:
+    assert len(BODIED) >= 4
+    for each in BODIED:
+        with subtests.test(each.name):
+            body = {**each.fields, "Zzz": 1}
+            refused(world.call(each.route.method, each.path, body=body), 400, "unknown_field", "'Zzz'")
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "\ud800", "\u0000", "\u0130tems"])
+def test_odd_field_name_is_a_short_400(world: World, name: str) -> None:
+    answer = put_player(world, ANN.id, {name: 1})
+    assert (answer.status, answer.code) == (400, "unknown_field")
+    assert len(json.loads(answer.raw)["Message"]) < LONGEST + 1000
+
+
+def test_record_and_slots_as_read_are_put_back_without_a_change(world: World) -> None:
+    heartbeat(world)
+    join(world, ANN.id)
+    read = as_read(world, "Ann", ANNS_POUCH)
+    leave(world, ANN.id)  # moves LastOnline, which the record read before does not move back
+    before = everything(world)
+    answer = put_player(world, ANN.id, read)
+    assert answer.status == 200, answer.raw
+    assert everything(world) == before
+    ranked = world.get(f"{PLAYERS}/Ann/rank").json["Around"][0]
+    assert "Rank" in ranked
+    assert put_player(world, ranked["Id"], ranked).status == 200
+    assert everything(world) == before
+
+
+def test_slots_beyond_the_sizes_of_today_are_put_back_without_a_change(world: World) -> None:
+    world.sql("UPDATE slots SET slot = 77 WHERE player_id = $1 AND slot = 0 AND place = 'inventory'", ANN.id)
+    read = world.get(f"{PLAYERS}/Ann/items/inventory").json
+    assert len(read) == 78
+    before = everything(world)
+    assert put_player(world, ANN.id, {"Items": read}).status == 200
+    assert everything(world) == before
+    refused(put_player(world, ANN.id, {"Items": [stack(77, COIN.id, 1)]}), 409, "slot_out_of_range")
+
+
+def test_last_online_is_kept_for_a_new_character_only(world: World) -> None:
+    at = "2021-01-01T00:00:00.000Z"
+    created = put_player(world, NEW, {**FIELDS, "Equipment": [-1] * 5, "LastOnline": at})
+    assert created.json["LastOnline"] == at
+    assert put_player(world, NEW, {"LastOnline": "2022-01-01T00:00:00.000Z", "Level": 6}).json["LastOnline"] == at
