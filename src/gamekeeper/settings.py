@@ -60,7 +60,9 @@ class Settings:
     tls_cert: str = setting("", "Certificate chain (PEM) to serve HTTPS with; empty: plain HTTP.")
     tls_key: str = setting("", "Private key (PEM) of tls_cert.")
     trusted_proxies: str = setting(
-        "", "Addresses or networks, with commas, whose X-Forwarded-For and -Proto are believed; empty: nobody's."
+        "",
+        "Addresses or networks, with commas, whose X-Forwarded-For and -Proto are believed; empty: nobody's. "
+        "Name your proxies, and sites that check passwords: wrong passwords are limited per forwarded address.",
     )
     cors_origins: str = setting(
         "", "Web origins, with commas, whose pages may call the API from a browser; empty: none."
@@ -104,7 +106,9 @@ class Settings:
     access_minutes: int = setting(60, "Life of an access token.", least=1)
     refresh_days: int = setting(7, "Life of a refresh token.", least=1)
     refresh_grace_seconds: int = setting(30, "How long a refresh token works on after it was exchanged.", least=0)
-    guesses_per_caller: int = setting(10, "Wrong passwords for one account by one caller in five minutes.", least=1)
+    guesses_per_caller: int = setting(
+        10, "Wrong passwords for one account by one caller and client address in five minutes.", least=1
+    )
     guesses_per_account: int = setting(50, "Wrong passwords for one account by all callers in five minutes.", least=1)
     guesses_per_address: int = setting(
         200, "Wrong passwords from one address, for whichever accounts, in five minutes.", least=1

@@ -46,8 +46,17 @@ def guess(world: World, user: str = "Root", password: str = WRONG, address: str 
     return world.post(TOKEN, body, by=None, address=address)
 
 
-def validate(world: World, password: str = WRONG, user: str = "Ann", by: str = "Root") -> Answer:
-    return world.post(f"{USERS}/{user}/password/validate", {"password": password}, by=by)
+def validate(
+    world: World, password: str = WRONG, user: str = "Ann", by: str = "Root", visitor: str = "127.0.0.1"
+) -> Answer:
+    """Through a site that forwards its visitor's address."""
+    headers = {"X-Forwarded-For": visitor}
+    return world.post(f"{USERS}/{user}/password/validate", {"password": password}, by=by, headers=headers)
+
+
+def caller_of(name: str, address: str = "127.0.0.1") -> str:
+    """How guesses of a caller with a token are stored."""
+    return guesses.by_caller("", people.USER_IDS[name], address).caller
 
 
 def earlier(world: World, account: str, caller: str, count: int) -> None:
@@ -100,7 +109,7 @@ def test_the_same_over_the_api_per_account_and_caller(world: World, operation: s
 def test_one_website_serves_many_people(world: World) -> None:
     """There is no low limit per caller alone."""
     for user in people.USER_IDS.values():
-        earlier(world, user, people.USER_IDS["Clerk"], 9)
+        earlier(world, user, caller_of("Clerk"), 9)
     for user in people.USER_IDS:
         assert validate(world, SENT, user, by="Clerk").status == 200
 
@@ -157,6 +166,49 @@ def test_a_website_is_not_shut_out_by_its_players(make_world: Callable[..., Worl
         refused(validate(world, WRONG, user, by="Clerk"), 400, "wrong_password")
     assert validate(world, SENT, by="Clerk").status == 200
     assert guess(world, "Clerk", SENT, "127.0.0.1").status == 200  # nor at the door, where it gets its token
+
+
+# --- the visitors of a site ---------------------------------------------------------------------------------------
+
+SITE = "127.0.0.1"  # where the site's requests come from
+OWNER, ATTACKER = "198.51.100.7", "203.0.113.9"
+
+
+def test_guesses_through_a_site_do_not_lock_the_owner_out(make_world: Callable[..., World]) -> None:
+    world = make_world(trusted_proxies=SITE)
+    assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
+    for _ in range(10):
+        refused(validate(world, by="Clerk", visitor=ATTACKER), 400, "wrong_password")
+    assert 295 <= limited(validate(world, SENT, by="Clerk", visitor=ATTACKER)) <= 300
+    assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
+    shut(world, "Ann")
+    limited(validate(world, SENT, by="Clerk", visitor="203.0.113.10"))  # a stranger to the account
+    assert validate(world, SENT, by="Clerk", visitor=OWNER).status == 200
+
+
+@pytest.mark.parametrize("operation", PROVING)
+def test_every_operation_counts_guesses_per_forwarded_address(make_world: Callable[..., World], operation: str) -> None:
+    world, path = make_world(trusted_proxies=SITE, guesses_per_caller=1), f"{USERS}/Ann/{operation}"
+    for visitor in (ATTACKER, OWNER):
+        headers = {"X-Forwarded-For": visitor}
+        refused(world.post(path, PROVING[operation], by="Clerk", headers=headers), 400, "wrong_password")
+        limited(world.post(path, PROVING[operation], by="Clerk", headers=headers))
+
+
+def test_addresses_forwarded_by_an_untrusted_site_are_ignored(make_world: Callable[..., World]) -> None:
+    """Else whoever has a token could guess without limit, with another address each time."""
+    world = make_world(guesses_per_caller=2)
+    for number in range(2):
+        refused(validate(world, by="Clerk", visitor=f"203.0.113.{number}"), 400, "wrong_password")
+    limited(validate(world, by="Clerk", visitor="203.0.113.3"))
+
+
+def test_neither_the_caller_nor_its_address_is_stored_in_clear(make_world: Callable[..., World]) -> None:
+    world = make_world(trusted_proxies=SITE)
+    validate(world, by="Clerk", visitor=ATTACKER)
+    validate(world, SENT, by="Clerk", visitor=OWNER)
+    stored = repr((rows(world, "guesses"), rows(world, "known_callers")))
+    assert all(text not in stored for text in (ATTACKER, OWNER, people.USER_IDS["Clerk"]))
 
 
 @pytest.mark.parametrize(
@@ -264,7 +316,7 @@ def test_who_logs_in_again_stays_known(world: World) -> None:
 
 
 def test_the_right_password_gives_the_guess_back(world: World) -> None:
-    earlier(world, people.USER_IDS["Ann"], people.USER_IDS["Root"], 9)
+    earlier(world, people.USER_IDS["Ann"], caller_of("Root"), 9)
     for _ in range(5):
         assert validate(world, SENT).status == 200
     refused(validate(world), 400, "wrong_password")
@@ -293,14 +345,14 @@ def test_a_name_is_not_kept_in_clear(world: World) -> None:
 
 @pytest.mark.parametrize("operation", ["email/change", "password/change"])
 def test_a_dry_run_gets_no_free_guess(world: World, operation: str) -> None:
-    earlier(world, people.USER_IDS["Ann"], people.USER_IDS["Root"], 8)
+    earlier(world, people.USER_IDS["Ann"], caller_of("Root"), 8)
     for _ in range(2):
         refused(world.post(f"{USERS}/Ann/{operation}?dryRun=true", PROVING[operation]), 400, "wrong_password")
     limited(world.post(f"{USERS}/Ann/{operation}?dryRun=true", PROVING[operation]))
 
 
 def test_setting_a_password_without_knowing_it_is_not_limited(world: World) -> None:
-    earlier(world, people.USER_IDS["Ann"], people.USER_IDS["Root"], 10)
+    earlier(world, people.USER_IDS["Ann"], caller_of("Root"), 10)
     assert world.post(f"{USERS}/Ann/manage/password/change", {"new": WRONG}).status == 200
 
 

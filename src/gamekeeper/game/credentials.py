@@ -26,13 +26,13 @@ CODE_TRIES = 5
 MAILS_WINDOW_MS = 60 * 60 * 1000
 
 
-async def prove(keeper: Keeper, user: User, sent: str, caller: str) -> str:
-    """Returns the stored hash that the password matched, for the transaction to compare."""
+async def prove(keeper: Keeper, user: User, sent: str, caller: str, address: str) -> str:
+    """Return the stored hash that the password matched, for the transaction to compare."""
 
     async def note(_: Writing, proven: User) -> str:
         return proven.password
 
-    matched = await tried(keeper, guesses.by_caller(user.id, caller), user, sent, note)
+    matched = await tried(keeper, guesses.by_caller(user.id, caller, address), user, sent, note)
     if matched is None:
         raise WrongPassword
     return matched

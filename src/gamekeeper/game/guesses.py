@@ -26,11 +26,17 @@ class Guess:
     user_id: str | None  # None: nobody has this name
     account: str
     caller: str
-    address: str | None  # None: the caller has a token, and one address may serve many people
+    address: str | None  # counted over all accounts; None for callers with a token: one address may serve many people
 
 
-def by_caller(user_id: str, caller_id: str) -> Guess:
-    return Guess(new_guid(), user_id, user_id, caller_id, None)
+def by_caller(user_id: str, caller_id: str, address: str) -> Guess:
+    """With a token: counted per calling account and client address, which tells the visitors of one site apart.
+
+    The address is the visitor's where the site forwards it and is one of `trusted_proxies`. Only a digest of both is
+    stored: it says nothing of either once the calling account is erased.
+    """
+    digest = hashlib.sha256(f"{caller_id}\n{subscriber(address)}".encode()).hexdigest()
+    return Guess(new_guid(), user_id, user_id, f"caller:{digest}", None)
 
 
 def from_address(user_id: str | None, name: str, address: str) -> Guess:

@@ -14,8 +14,7 @@ UPDATED, CORRECT, SENT = "Password Updated", "Password Correct", "Password reset
 
 async def validate_password(request: Request, body: wire.ValidatePassword) -> bytes:
     """Check an account's password."""
-    user = await lookup.user(request.keeper.store, request.params[0])
-    await credentials.prove(request.keeper, user, body.password, request.caller.account_id)
+    await _prove(request, body.password)
     return _message(CORRECT)
 
 
@@ -88,7 +87,7 @@ async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, bytes
 
 async def _prove(request: Request, sent: str) -> str:
     user = await lookup.user(request.keeper.store, request.params[0])
-    return await credentials.prove(request.keeper, user, sent, request.caller.account_id)
+    return await credentials.prove(request.keeper, user, sent, request.caller.account_id, request.address)
 
 
 async def _set_password(request: Request, new: str, proven: str | None, message: str) -> bytes:

@@ -25,6 +25,8 @@ Read and change the characters and accounts of an online game.
 * **Log in** at `POST /api/oauth/token` with the SHA-256 of the password, in hex. Every other request then carries
   `Authorization: Bearer` and the token.
 * **Every refusal** has the same body: `Message` for people, `Code` for programs, `RequestId` for the log.
+* **Wrong passwords** are limited per account, caller and client address. A site that checks passwords forwards its
+  visitor's address in `X-Forwarded-For`, and the server's setting `trusted_proxies` names the site.
 * **Any write may be repeated** with the same `Idempotency-Key`: it is applied once, and answered alike.
 * **Any read may be kept** by its caller, who asks with the answer's `ETag` in `If-None-Match` whether it still holds:
   304 says so. Answers with a secret in them, and the change feed, are not for keeping.

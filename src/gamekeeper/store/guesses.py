@@ -38,7 +38,6 @@ def delete(tx: Writing, guess_id: str) -> None:
 
 
 def delete_of_account(tx: Writing, account_id: str) -> None:
-    """At it, and by it."""
     tx.later(SQL.delete_of_account, account_id)
 
 

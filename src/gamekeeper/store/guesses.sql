@@ -20,7 +20,7 @@ INSERT INTO guesses (id, account, caller, at) VALUES ($1, $2, $3, {now});
 DELETE FROM guesses WHERE id = $1;
 
 -- name: delete_of_account
-DELETE FROM guesses WHERE account = $1 OR caller = $1;
+DELETE FROM guesses WHERE account = $1;
 
 -- name: delete_old
 DELETE FROM guesses WHERE id IN (SELECT id FROM guesses WHERE at < {now} - $1 ORDER BY at LIMIT $2);

@@ -136,7 +136,7 @@ LEFT JOIN token_rounds r ON r.user_id = t.user_id;
 CREATE TABLE guesses (
     id       {guid} PRIMARY KEY,
     account  TEXT NOT NULL,                    -- the user's id, or the folded name nobody has
-    caller   TEXT NOT NULL,                    -- the calling account's id, or the client's address (IPv6: its /64)
+    caller   TEXT NOT NULL,                    -- client address (IPv6: its /64), or digest of calling account and address
     at       {long} NOT NULL
 ) {strict};
 CREATE INDEX guesses_by_account ON guesses (account, at);
