@@ -3,9 +3,11 @@
 import asyncio
 import random
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import httpx
 import pytest
@@ -19,7 +21,7 @@ from copied import is_untouched
 from expectations import refused
 from findings import errors, faults, unseen
 from gamekeeper import app, settings
-from gamekeeper.backup import filling, making, restoring
+from gamekeeper.backup import archive, filling, lines, making, restoring
 from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Table, Writer
 from gamekeeper.backup.filling import NotEmpty
 from gamekeeper.backup.lines import BadCopy
@@ -327,6 +329,53 @@ def rewritten(file: Path, to: Path, manifest: Manifest, name: str, rows: list[An
 
 def changed(manifest: Manifest, **fields: Any) -> Manifest:
     return Manifest(**{name: getattr(manifest, name) for name in manifest.__struct_fields__} | fields)
+
+
+def test_a_small_file_that_unpacks_to_very_much_is_refused(
+    world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of 8 MiB that is packed into some kilobytes, with checksums that are right."""
+    monkeypatch.setattr(archive, "UNPACKED_MOST", 1 << 20)
+    monkeypatch.setattr(archive, "RATIO_MOST", 20)
+    manifest, rows = back_up(world, file), [["x" * (1 << 20)]] * 8
+    bomb = rewritten(file, tmp_path / "bomb.backup", manifest, "ledger", rows, truly=True)
+    with pytest.raises(BadBackup, match=r"would unpack to 8 MiB.* Nothing was changed"):
+        restore(bomb, empty_database)
+    assert is_untouched(empty_database)
+
+
+def test_a_file_without_compression_may_be_of_any_size(
+    world: World, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(world, file)
+    monkeypatch.setattr(archive, "UNPACKED_MOST", 0)
+    monkeypatch.setattr(archive, "RATIO_MOST", 1)
+    stored = tmp_path / "stored.backup"
+    with ZipFile(file) as packed, ZipFile(stored, "w") as unpacked:
+        for each in packed.namelist():
+            unpacked.writestr(each, packed.read(each))
+    with pytest.raises(BadBackup, match="zip -0"):
+        contents(file)
+    assert len(contents(stored)) > 2
+
+
+def test_a_manifest_that_is_too_large_is_refused(world: World, file: Path) -> None:
+    back_up(world, file)
+    with ZipFile(file, "a", ZIP_DEFLATED) as changed, warnings.catch_warnings(action="ignore"):
+        changed.writestr(archive.MANIFEST, changed.read(archive.MANIFEST) + b" " * (archive.MANIFEST_MOST + 1))
+    with pytest.raises(BadBackup, match="would unpack to 1 MiB"):
+        Archive(file)
+
+
+def test_a_line_without_end_is_refused(
+    world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "LONGEST", 2 << 20)
+    rows = [["x" * (4 << 20)]]
+    bad = rewritten(file, tmp_path / "bad.backup", back_up(world, file), "ledger", rows, truly=True)
+    with pytest.raises(BadCopy, match="A line is longer than 2 MiB"):
+        restore(bad, empty_database)
+    assert is_untouched(empty_database)
 
 
 def test_a_newer_schema_is_refused(world: World, file: Path, tmp_path: Path, empty_database: str) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import errno
 import zlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
@@ -16,6 +16,11 @@ from gamekeeper.store.migrate import Applied
 FORMAT = 1
 MANIFEST = "manifest.json"
 LEVEL = 1  # of the compression: the next ones take twice the time for a tenth of the size
+MANIFEST_MOST = 1 << 20  # bytes; ours has about ten thousand
+# A backup may unpack to this many bytes, or to this many times its size, whichever is more. Ours unpack to 5 to 20
+# times their size; every row has ids of its own, so 250 times is out of reach. A ZIP can reach 1,032 times.
+UNPACKED_MOST = 256 << 20
+RATIO_MOST = 250
 # what zipfile lets through when bytes of a file are not what they were
 _BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
 
@@ -73,12 +78,17 @@ class Writer:
 class Archive:
     """A backup to be read; broken bytes are a BadBackup wherever they turn up."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, made_here: bool = False) -> None:
+        """`made_here`: the backup was just made by this process, so it is no ZIP bomb, however well it is packed."""
         self.path = path
         with _reading(path):
             self._zip = ZipFile(path)
             try:
+                self._require_size((MANIFEST,), MANIFEST_MOST)
                 self.manifest = _manifest(self._zip.read(MANIFEST))
+                if not made_here:
+                    tables = [_file_of(table.name) for table in self.manifest.tables]
+                    self._require_size(tables, max(UNPACKED_MOST, RATIO_MOST * path.stat().st_size))
             except BaseException:
                 self._zip.close()
                 raise
@@ -117,6 +127,16 @@ class Archive:
             yield from some
             done += len(some)
             moved(table, done, total)
+
+    def _require_size(self, names: Iterable[str], most: int) -> None:
+        """Refuse a ZIP bomb before it is unpacked: zipfile reads no more bytes than the index of the ZIP names."""
+        size = sum(self._zip.getinfo(name).file_size for name in names)
+        if size > most:
+            raise BadBackup(
+                f"{self.path} would unpack to {size >> 20:,} MiB, which is far more than a backup of its size has. "
+                "Nothing was changed. Use another one. If it is your own, pack its files again without compression "
+                "(unzip, then zip -0)."
+            )
 
     def _pieces(self, table: str) -> Iterator[bytes]:
         with _reading(self.path), self._zip.open(_file_of(table)) as file:

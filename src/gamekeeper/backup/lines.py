@@ -10,6 +10,7 @@ import msgspec
 
 T = TypeVar("T")
 PIECE = 1 << 20
+LONGEST = 256 << 20  # bytes of a line; the largest change that a game can report is about a tenth of that
 _encoder = msgspec.json.Encoder()
 
 Moved = Callable[[str, int, int | None], None]  # which table, how many rows of it are done, of how many
@@ -82,7 +83,13 @@ class Sum:
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Read a file of lines in pieces; a line that does not end is refused, because a whole line is held in memory."""
+    line = 0  # bytes since the last end of a line
     while piece := file.read(PIECE):
+        end = piece.rfind(b"\n")
+        line = line + len(piece) if end < 0 else len(piece) - end - 1
+        if line > LONGEST:
+            raise BadCopy(f"A line is longer than {LONGEST >> 20} MiB: no copy of ours has one. Nothing was changed.")
         yield piece
 
 

@@ -34,7 +34,7 @@ async def make(store: Store, path: Path, moved: Moved, *, force: bool = False) -
 
         manifest = await store.read(copy)
         _settle(file)
-        with Archive(part) as archive:
+        with Archive(part, made_here=True) as archive:
             if archive.manifest != manifest:
                 raise BadBackup(f"What was read back from {part} is not what was written. Is the disk in order?")
             archive.verify(moved)
