@@ -60,7 +60,7 @@ async def change(request: Request, raw: bytes) -> bytes:
     user = await lookup.user(keeper.store, me)
     try:
         chosen = choose(request, fields, NEW, (user.name, user.email))
-        proven = await credentials.prove(keeper, user, wire_form(fields.get(CURRENT, "")), me)
+        proven = await credentials.prove(keeper, user, wire_form(fields.get(CURRENT, "")), me, request.address)
         stored = await keeper.passwords.hashed(wire_form(chosen))
         decide = partial(accounts.change_password, key=me, password=stored, proven=proven)
         await request.change(decide, lambda _: b"")
