@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from gamekeeper.console import differences, pages
+from gamekeeper.console import differences, pages, undos
 from gamekeeper.console.differences import Line
 from gamekeeper.console.menu import QUERY
-from gamekeeper.game import finder, history, lookup, undo
+from gamekeeper.game import finder, history, lookup
 from gamekeeper.game.history import Page
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
 from gamekeeper.http import errors, marks, wire
@@ -146,13 +146,12 @@ async def _list(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerato
 async def entries(
     request: Request, changes: Sequence[Told], undone: Mapping[int, int], most: int | None = None
 ) -> list[Entry]:
-    """With undo for those who may, on what can be taken back and is not yet; `most`: lines of each."""
+    """With Undo where the caller may and it can work; `most`: lines of each."""
     found = await differences.lines(request.keeper, [(each.before, each.after) for each in changes], most)
-    rights = request.caller.rights
+    offered = await undos.offered(request, changes, undone)
     return [
-        Entry(told, lines, by, by is None and undo.undoable(told) and undo.needed(told) <= rights)
+        Entry(told, lines, undone.get(told.seq), told.seq in offered)
         for told, lines in zip(changes, found, strict=True)
-        for by in [undone.get(told.seq)]
     ]
 
 

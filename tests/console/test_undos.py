@@ -1,0 +1,94 @@
+"""Undo is offered where it can work, and nowhere else."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import pytest
+from keepers import Keeper, signed_in
+
+import people
+from gamekeeper.game import accounts
+from gamekeeper.game.changes import Intent
+from world import World
+
+USERS, PLAYERS = "/api/v1/users", "/api/v1/players"
+COINS = {"itemid": people.COIN.id, "quantity": 5}
+BAN = {"reason": "lying", "duration": 1}
+
+
+class Step(NamedTuple):
+    method: str
+    path: str
+    body: dict[str, object] | None = None
+
+
+# what is done to something, and what is done then: the first can be undone until the second is done
+SUPERSEDED = {
+    "gift to a deleted player": (Step("POST", f"{PLAYERS}/Bob/items/give", COINS), Step("DELETE", f"{PLAYERS}/Bob")),
+    "level": (
+        Step("POST", f"{PLAYERS}/Bob/level", {"level": 9}),
+        Step("POST", f"{PLAYERS}/Bob/level", {"level": 10}),
+    ),
+    "email": (
+        Step("POST", f"{USERS}/Ann/manage/email/change", {"new": "one@example.test"}),
+        Step("POST", f"{USERS}/Ann/manage/email/change", {"new": "two@example.test"}),
+    ),
+    "name": (
+        Step("POST", f"{USERS}/Ann/name", {"name": "Anna"}),
+        Step("POST", f"{USERS}/Anna/name", {"name": "Anne"}),
+    ),
+    "ban": (Step("POST", f"{USERS}/Ann/admin/ban", BAN), Step("POST", f"{USERS}/Ann/admin/unban")),
+    "mute": (Step("POST", f"{USERS}/Ann/admin/mute", BAN), Step("POST", f"{USERS}/Ann/admin/unmute")),
+    "permissions": (
+        Step("POST", "/api/keeper/v1/users/Shop/powers", {"mute": True}),
+        Step("POST", "/api/keeper/v1/users/Shop/powers", {"kick": True}),
+    ),
+}
+
+
+def do(world: World, step: Step) -> int:
+    """The number of the change that it made."""
+    answer = world.call(step.method, step.path, body=step.body)
+    assert answer.status == 200, answer.raw
+    return world.ledger()[-1].seq
+
+
+def can_undo(keeper: Keeper, seq: int, by: str = "Root") -> bool:
+    """As the pages offer it; the operation, tried out, agrees."""
+    path = f"/api/keeper/v1/changes/{seq}/undo"
+    page, history = keeper.page(f"/console/changes/{seq}"), keeper.page("/console/changes")
+    offers = [any(form.fields.get("path") == path for form in each.forms) for each in (page, history)]
+    works = keeper.world.post(f"{path}?dryRun=true", by=by).status == 200
+    assert offers == [works, works], (offers, works)
+    return works
+
+
+@pytest.mark.parametrize("steps", SUPERSEDED.values(), ids=SUPERSEDED)
+def test_undo_goes_when_what_was_changed_has_moved_on(world: World, root: Keeper, steps: Sequence[Step]) -> None:
+    first = do(world, steps[0])
+    assert can_undo(root, first)
+    second = do(world, steps[1])
+    assert not can_undo(root, first)
+    assert can_undo(root, second)
+
+
+def test_undo_of_a_ban_goes_with_its_end(world: World, root: Keeper) -> None:
+    banned = do(world, SUPERSEDED["ban"][0])
+    world.sql("UPDATE bans SET ends_at = 1")
+    assert not can_undo(root, banned)
+
+
+def test_undo_of_own_permissions_is_not_offered(world: World, root: Keeper) -> None:
+    fewer = people.ACCOUNTS["Root"]._replace(editor=not people.ACCOUNTS["Root"].editor)
+    change = partial(accounts.change_powers, key="Root", powers=fewer)
+    world.run(world.keeper.changes.apply(Intent(request_id="test"), change, lambda _: b""))
+    assert not can_undo(root, world.ledger()[-1].seq)
+
+
+def test_undo_of_permissions_that_the_caller_lacks_is_not_offered(world: World, root: Keeper) -> None:
+    world.sql("UPDATE users SET users_manage = TRUE WHERE name = 'Clerk'")
+    clerk = signed_in(world, "Clerk")
+    given = do(world, Step("POST", "/api/keeper/v1/users/Shop/powers", {"editor": True}))
+    assert can_undo(root, given)
+    assert not can_undo(clerk, given, by="Clerk")
