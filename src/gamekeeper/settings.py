@@ -103,6 +103,11 @@ class Settings:
     min_password_length: int = setting(
         10, "Fewest characters of a password that is typed in the console or on the command line.", least=8, most=64
     )
+    trade_minutes: int = setting(
+        10,
+        "Minutes around a game's report within which another player's gain of the same item blocks its undo; 0: never.",
+        least=0,
+    )
     access_minutes: int = setting(60, "Life of an access token.", least=1)
     refresh_days: int = setting(7, "Life of a refresh token.", least=1)
     refresh_grace_seconds: int = setting(30, "How long a refresh token works on after it was exchanged.", least=0)

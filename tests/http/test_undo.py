@@ -217,7 +217,7 @@ def test_the_rule_itself_asks_for_the_rights(world: World) -> None:
     asked: list[frozenset[str]] = []
     by = Actor(USER_IDS["Shop"], "Shop", asked.append)
     spelling, room = world.keeper.changes.spelling, sizes(world.keeper.settings)
-    decide = partial(undo.undo, seq=last(world), actor=by, spelling=spelling, room=room)
+    decide = partial(undo.undo, seq=last(world), actor=by, spelling=spelling, room=room, trade_ms=0)
     world.run(world.keeper.store.write(decide))
     assert asked == [undo.LINK]
 

@@ -90,7 +90,7 @@ def test_a_bag_that_somebody_else_has(world: World) -> None:
     put_player(world, BOB.id, {"Items": [stack(0, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]})
     conflict(world, seq, "a bag of it is with somebody")
     world.call("DELETE", "/api/v1/players/Bob")
-    assert undone(world, seq).status == 200
+    assert undone(world, seq, "?force=true").status == 200  # the bag would be there twice if Bob came back
     assert errors(world) == []
 
 

@@ -284,6 +284,16 @@ def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
         *(partial(history.page, wanted=each, before=before, limit=20) for each in filters for before in (None, 1500)),
         *(partial(then, moment=at) for at in moments),
         partial(undo.require, seq=17),
+        *(
+            partial(
+                ledger_rows.reported_of_others,
+                player_id=player,
+                numbers=range(start, start + 40),
+                times=(0, NEVER),
+                item_ids=[user],
+            )
+            for start in (1, recent)
+        ),
     ]
     _none_grows(world, looks)
 

@@ -1,5 +1,6 @@
 """What happened, how it was before, taking it back, and one search for everything."""
 
+from dataclasses import replace
 from typing import TypedDict, Unpack
 
 from gamekeeper.client.call import Batch, Call, WriteOptions, get, path, query, reading, then, write
@@ -35,9 +36,13 @@ def history_page(before: int | None = None, *, limit: int | None = None, **wante
     return _page(before, limit, wanted)
 
 
-def undo(seq: int, **options: Unpack[WriteOptions]) -> Call[Undone]:
-    """Takes a change back. Raises UndoConflict when what it changed has moved on; nothing is changed then."""
-    return write("POST", path(KEEPER + "/changes/{}/undo", str(seq)), reading(Undone), **options)
+def undo(seq: int, *, force: bool = False, **options: Unpack[WriteOptions]) -> Call[Undone]:
+    """Takes a change back. Raises UndoConflict when what it changed has moved on; nothing is changed then.
+
+    Raises ItemMovedOn when another player may have gained the item that it would give back, unless `force` is true.
+    """
+    call = write("POST", path(KEEPER + "/changes/{}/undo", str(seq)), reading(Undone), **options)
+    return replace(call, query={**call.query, "force": "true"}) if force else call
 
 
 def items_at(player: str, at: Moment | None = None) -> Call[ItemsThen]:

@@ -18,7 +18,7 @@ from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
 from gamekeeper.game.history import undone_by
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
-from gamekeeper.game.refusals import ChangedMeanwhile, MissingField, Refusal
+from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, MissingField, Refusal
 from gamekeeper.http import errors
 from gamekeeper.http.request import Request
 from gamekeeper.store import history, players, users
@@ -33,6 +33,7 @@ OURS = re.compile(r"[0-9a-f]{24,}", re.ASCII)  # the id of a request, as asgi.py
 ALREADY = "already"  # in place of the id of a request that was not the first to do it
 UNWRITTEN = "unwritten"  # and of one of which the ledger keeps nothing
 COMES_TO = {PlayerDeleted.kind: "deletes {} with all it holds", PlayerCreated.kind: "brings {} back"}  # as an undo
+FORCED = {"force": "true"}  # an undo although another player may have gained the item
 NO_LINE = seen(())  # of what leaves no line in the ledger, where a reason would be kept
 
 
@@ -97,6 +98,7 @@ def read(request: Request, raw: bytes) -> Form:
         method=fields["method"],
         path=fields["path"],
         body=body,
+        query=FORCED if fields.get("force") == "yes" else {},
         reason=fields.get("reason", "").strip(),
         key=fields.get("key", "") if confirmed else "",
         dry_run=not confirmed,
@@ -125,7 +127,14 @@ def require(fields: Mapping[str, str], *names: str) -> None:
 
 
 async def _preview(request: Request, form: Form, refusal: Refusal | None = None) -> bytes:
-    tried = await inside.call(request, form.call._replace(dry_run=True, expected=None, key=""))
+    trial = form.call._replace(dry_run=True, expected=None, key="")
+    try:
+        tried = await inside.call(request, trial)
+    except ItemMovedOn as moved:
+        if pages.wants_json(request):
+            raise
+        form, refusal = form._replace(call=form.call._replace(query=FORCED)), moved
+        tried = await inside.call(request, trial._replace(query=FORCED))
     lines = await differences.of_request(request.keeper, tried.entries, dry_run=True)
     if pages.wants_json(request):
         found = [[line._asdict() for line in each] for each in lines]
@@ -168,6 +177,7 @@ def _asked(
         title=_title(request, form.call, entries),
         deletes=any(each.kind == PlayerDeleted.kind for each in entries),
         call=form.call,
+        force=form.call.query == FORCED,
         sent={name: value for name, value in form.fields.items() if name.startswith(BODY)},
         asks=form.asks,
         back=form.back,

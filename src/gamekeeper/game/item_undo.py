@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from gamekeeper.game import characters, history, items, link
+from gamekeeper.game import characters, history, items, link, trades
 from gamekeeper.game.effects import Change, ItemsChanged
 from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Slots, Spot, Stack, Touched, after, cap
 from gamekeeper.game.players import Player
@@ -33,6 +33,7 @@ async def items_back(tx: Reading, undoing: Undoing) -> list[Change]:
     await require_nobodys(tx, undoing, was.keys() - became.keys())
     if undoing.told.from_game:
         await _require_not_back(tx, undoing)
+        await trades.require_not_traded(tx, undoing)
     made = {bag: size for bag, size in became.items() if bag not in was}
     resized = {bag: size for bag, size in world.bags.items() if bag in was}
     if any(world.bags.get(bag) != size for bag, size in became.items()):

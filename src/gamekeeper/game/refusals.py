@@ -31,7 +31,7 @@ Refusal
 │   ├── EpochChanged  ChangesTrimmed  CursorAhead
 │   ├── HistoryTrimmed  HistoryTooLong
 │   ├── ChangedMeanwhile     what was looked at before is not so any more
-│   ├── NotUndoable  AlreadyUndone  UndoConflict
+│   ├── NotUndoable  AlreadyUndone  UndoConflict  ItemMovedOn
 │   ├── MailNotRetriable
 │   └── IdempotencyInProgress  AnswerErased
 ├── IdempotencyKeyReused
@@ -304,6 +304,13 @@ class AlreadyUndone(Conflict):
 
 class UndoConflict(Conflict):
     """Change {seq} cannot be undone any more: {why}. Nothing was changed."""
+
+
+class ItemMovedOn(Conflict):
+    """
+    A game took the item of change {seq}, and {trade} within {minutes} minutes of it. Giving it back may make a second
+    one: add `force=true` to undo it all the same. Nothing was changed.
+    """
 
 
 class MailNotRetriable(Conflict):

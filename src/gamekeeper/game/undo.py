@@ -51,7 +51,7 @@ async def require(tx: Reading, seq: int) -> Told:
     return told
 
 
-async def undo(tx: Reading, seq: int, actor: Actor, spelling: Spelling, room: Sizes) -> Decision[Taken]:
+async def undo(tx: Reading, seq: int, actor: Actor, spelling: Spelling, room: Sizes, trade_ms: int) -> Decision[Taken]:
     trimmed = await ledger.trimmed(tx)  # the first lock of every undo, so that none waits for one that waits for it
     told = await require(tx, seq)
     actor.require(needed(told))
@@ -62,7 +62,8 @@ async def undo(tx: Reading, seq: int, actor: Actor, spelling: Spelling, room: Si
     by = await rows.undoing(tx, [told.first])
     _require_once(by, seq)
     kin = frozenset({told.first, *(each for numbers in by.values() for each in numbers)})
-    undoing = Undoing(told, side(told.before, spelling), side(told.after, spelling), spelling, room, actor, kin)
+    sides = side(told.before, spelling), side(told.after, spelling)
+    undoing = Undoing(told, *sides, spelling, room, actor, trade_ms, kin)
     if told.depth >= DEEPEST or len(kin) > MOST:
         raise undoing.conflict(
             f"it takes back what takes back another, {DEEPEST} times, or one change was taken back and made again "

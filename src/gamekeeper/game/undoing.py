@@ -32,6 +32,7 @@ class Undoing:
     spelling: Spelling
     room: Sizes
     actor: Actor
+    trade_ms: int  # within which another player's gain counts as the same item; 0: not looked for
     kin: frozenset[
         int
     ]  # the change that was made in the first place, what took it back, what took that back, and so on

@@ -60,6 +60,8 @@ DETAILS = {  # of the examples of refusals
     "limit": 65_536,
     "seq": 4711,
     "why": "slot 17 of the inventory holds something else by now",
+    "trade": "Marlow gained the same item by change 4713",
+    "minutes": 10,
     "fate": mail_rules.FATES["sent"],
     "allowed": "GET",
     "parameter": "playr",
@@ -142,7 +144,7 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     history.variables: THEN,
     history.undone: (
         *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
-        *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict),
+        *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict, no.ItemMovedOn),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
         *(no.AlreadyBanned, no.AlreadyMuted),
     ),

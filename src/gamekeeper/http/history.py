@@ -13,6 +13,7 @@ from gamekeeper.game import history, undo
 from gamekeeper.game.history import Moment, Page
 from gamekeeper.game.inventory import BANK, INVENTORY, sizes
 from gamekeeper.game.refusals import BadField
+from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.game.undoing import Actor
 from gamekeeper.http import marks, paging, spelling, wire
 from gamekeeper.http.caller import Caller
@@ -88,7 +89,9 @@ async def undone(request: Request) -> bytes:
     if kept:  # what is gone may have been undone under this key before: the rule is asked after the replay
         _require(caller, undo.needed(kept))
     by = Actor(caller.account_id, caller.name, partial(_require, caller))
-    decide = partial(undo.undo, seq=seq, actor=by, spelling=keeper.changes.spelling, room=sizes(keeper.settings))
+    trade_ms = 0 if request.flag("force") else keeper.settings.trade_minutes * MINUTE_MS
+    room, words = sizes(keeper.settings), keeper.changes.spelling
+    decide = partial(undo.undo, seq=seq, actor=by, spelling=words, room=room, trade_ms=trade_ms)
     answer = await request.change(decide, spelling.undone)
     request.callers.forget()  # it may be powers that were taken back
     return answer

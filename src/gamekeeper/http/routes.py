@@ -182,7 +182,7 @@ ROUTES: tuple[Route, ...] = (
     Route(None, "GET", f"{L}/changes", LINK, READ, NEVER, feed.changes, None, wire.Changes, asks=wire.FeedQuery),
 
     Route(None, "GET", f"{K}/changes", ANY, READ, NEVER, history.changes, None, wire.History, asks=wire.HistoryQuery),
-    Route(None, "POST", f"{K}/changes/[seq]/undo", ANY, WRITE, NEVER, history.undone, None, wire.Undone),
+    Route(None, "POST", f"{K}/changes/[seq]/undo", ANY, WRITE, NEVER, history.undone, None, wire.Undone, asks=wire.UndoQuery),
     Route(None, "GET", f"{K}/players/[lookupKey]/items", ANY, READ, NEVER, history.items, None, wire.ItemsThen, asks=wire.ThenQuery),
     Route(None, "GET", f"{K}/players/[lookupKey]/spells", ANY, READ, NEVER, history.spells, None, list[wire.KnownSpell], asks=wire.ThenQuery),
     Route(None, "GET", f"{K}/players/[lookupKey]/variables", ANY, READ, NEVER, history.variables, None, list[wire.Variable], asks=wire.ThenQuery),

@@ -300,6 +300,15 @@ class HistoryQuery(Struct, rename={"since": "from"}):
     format: Format = "json"
 
 
+Force = Annotated[
+    bool, Meta(description="Undo it also when another player may have gained the item: 409 `item_moved_on` otherwise.")
+]
+
+
+class UndoQuery(Struct):
+    force: Force = False
+
+
 class ThenQuery(Struct):
     at: Then | UnsetType = UNSET
 

@@ -84,6 +84,16 @@ class Step(NamedTuple):
     over_link: bool
 
 
+class Reported(NamedTuple):
+    """A change that a game reported, with the player's name; None: the player is deleted."""
+
+    seq: int
+    player_id: str
+    before: bytes | str | None
+    after: bytes | str | None
+    player: str | None
+
+
 class Origin(NamedTuple):
     """The first of the changes that one takes back, each through the next."""
 
@@ -188,6 +198,15 @@ async def following(tx: Reading, player_id: str, after: int, but: Iterable[int])
     """The first change of a character after a number, but for some."""
     row = await tx.one(SQL.following, player_id, after, _table(but))
     return row[0] if row else None
+
+
+async def reported_of_others(
+    tx: Reading, player_id: str, numbers: range, times: tuple[int, int], item_ids: Iterable[str]
+) -> list[Reported]:
+    """What games reported of other players, where it mentions one of these items afterwards."""
+    given = as_table({"id": each} for each in item_ids)
+    found = await tx.all(SQL.reported_of_others, numbers.start, numbers.stop, player_id, *times, given)
+    return [Reported(*row) for row in found]
 
 
 async def until(tx: Reading, player_id: str, at: int, most: int) -> int:

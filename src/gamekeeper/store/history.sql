@@ -91,6 +91,14 @@ SELECT seq FROM ledger
 WHERE player_id = $1 AND seq > $2 AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($3))
 ORDER BY seq LIMIT 1;
 
+-- Changes that a game reported of other players, within a range of numbers and of times, that mention one of these items.
+-- name: reported_of_others
+SELECT seq, player_id, before, after, (SELECT p.name FROM players p WHERE p.id = l.player_id)
+FROM masked_ledger l
+WHERE seq >= $1 AND seq < $2 AND over_link AND player_id <> $3 AND at >= $4 AND at <= $5
+  AND EXISTS (SELECT 1 FROM json_each($6) AS given WHERE CAST(after AS TEXT) LIKE '%' || (given.value->>'id') || '%')
+ORDER BY seq;
+
 -- The newest change of a character that is no later than a time, among its newest so many.
 -- name: until
 SELECT seq FROM (SELECT seq, at FROM ledger WHERE player_id = $1 ORDER BY seq DESC LIMIT $3) AS looked_at

@@ -1,0 +1,157 @@
+"""Undo of an item that a game took: refused when another player gained it about that time, unless it is forced."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from keepers import ACT, signed_in
+from markup import Page
+
+from expectations import everything, refused
+from game_server import put_player, stack
+from gamekeeper.game import trades
+from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, SWORD
+from undos import CHANGES, EMPTY, held, items, last, row, undone
+from world import Answer, World
+
+BUFFS = [1, 2, 0, 0, 0]
+MINUTE_MS = 60_000
+
+
+def take_swords(world: World, **more: Any) -> int:
+    """A game gives Ann a sword, then takes it; the number of the second change."""
+    assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id, **more)]}).status == 200
+    assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
+    return last(world)
+
+
+def get_sword(world: World, slot: int = 8, **more: Any) -> int:
+    assert put_player(world, BOB.id, {"Items": [stack(slot, SWORD.id, **more)]}).status == 200
+    return last(world)
+
+
+def moved_on(world: World, seq: int, part: str) -> None:
+    before = everything(world)
+    for query in ("", "?dryRun=true"):
+        refused(undone(world, seq, query), 409, "item_moved_on", part)
+    assert everything(world) == before
+
+
+def test_an_item_that_another_player_gained_is_not_given_back(world: World) -> None:
+    took = take_swords(world)
+    got = get_sword(world)
+    assert row(world, took)["Undoable"]
+    moved_on(world, took, f"Bob gained the same item by change {got} within 10 minutes")
+
+
+def test_a_gain_that_was_reported_before_the_loss_counts(world: World) -> None:
+    assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id)]}).status == 200
+    got = get_sword(world)
+    assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
+    moved_on(world, last(world), f"by change {got}")
+
+
+def test_force_gives_the_item_back_all_the_same(world: World) -> None:
+    took = take_swords(world)
+    get_sword(world)
+    assert undone(world, took, "?dryRun=true&force=true").status == 200
+    assert undone(world, took, "?force=true").status == 200
+    assert held(world, "inventory", 7) == (SWORD.id, 1)
+
+
+def test_the_undo_of_the_other_players_gain_frees_the_way(world: World) -> None:
+    took = take_swords(world)
+    got = get_sword(world)
+    assert undone(world, got).status == 200
+    assert undone(world, took).status == 200
+
+
+@pytest.mark.parametrize("gained", [{}, {"StatBuffs": [2, 1, 0, 0, 0]}])
+def test_an_item_with_other_buffs_is_another_item(world: World, gained: dict[str, Any]) -> None:
+    took = take_swords(world, StatBuffs=BUFFS)
+    get_sword(world, **gained)
+    assert undone(world, took, "?dryRun=true").status == 200
+    get_sword(world, slot=9, StatBuffs=BUFFS)
+    moved_on(world, took, "Bob gained")
+
+
+def by_the_api(world: World) -> Answer:
+    return items(world, "give", SWORD.id, name="Bob")
+
+
+def of_another_item(world: World) -> Answer:
+    return put_player(world, BOB.id, {"Items": [stack(8, ARROW.id, 5)]})
+
+
+def within_one_player(world: World) -> Answer:
+    assert get_sword(world) > 0
+    world.sql("UPDATE ledger SET at = at - $2 WHERE seq = $1", last(world), 11 * MINUTE_MS)
+    return put_player(world, BOB.id, {"Items": [{"Slot": 8}, stack(9, SWORD.id)]})
+
+
+@pytest.mark.parametrize("other", [by_the_api, of_another_item, within_one_player])
+def test_what_is_no_gain_of_the_item_over_the_link_is_ignored(world: World, other: Callable[[World], Answer]) -> None:
+    took = take_swords(world)
+    assert other(world).status == 200
+    assert undone(world, took).status == 200
+
+
+@pytest.mark.parametrize(("minutes", "status"), [(-11, 200), (-9, 409), (9, 409), (11, 200)])
+def test_only_gains_within_ten_minutes_count(world: World, minutes: int, status: int) -> None:
+    took = take_swords(world)
+    got = get_sword(world)
+    world.sql("UPDATE ledger SET at = at + $2 WHERE seq = $1", got, minutes * MINUTE_MS)
+    assert undone(world, took, "?dryRun=true").status == status
+
+
+@pytest.mark.parametrize(("minutes", "status"), [(0, 200), (30, 409)])
+def test_the_time_is_a_setting(make_world: Callable[..., World], minutes: int, status: int) -> None:
+    world = make_world(trade_minutes=minutes)
+    took = take_swords(world)
+    got = get_sword(world)
+    world.sql("UPDATE ledger SET at = at + $2 WHERE seq = $1", got, 20 * MINUTE_MS)
+    assert undone(world, took).status == status
+
+
+def test_what_a_request_took_is_given_back(world: World) -> None:
+    """Only a game's report can be half of a trade."""
+    assert items(world, "take", COIN.id, 5).status == 200
+    took = last(world)
+    assert put_player(world, BOB.id, {"Items": [stack(8, COIN.id, 5)]}).status == 200
+    assert undone(world, took).status == 200
+
+
+def test_a_bag_that_another_player_has_is_not_given_back(world: World) -> None:
+    assert put_player(world, ANN.id, {"Items": [{"Slot": 3}]}).status == 200
+    took = last(world)
+    gained = {"Items": [stack(8, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]}
+    assert put_player(world, BOB.id, gained).status == 200
+    refused(undone(world, took, "?force=true"), 409, "undo_conflict", "with somebody")
+
+
+def test_a_game_too_busy_to_look_at_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trades, "WINDOW", 2)
+    monkeypatch.setattr(trades, "WINDOWS", 3)
+    took = take_swords(world)
+    for level in range(2, 6):
+        assert world.post("/api/v1/players/Bob/level", {"level": level}).status == 200
+    world.sql("UPDATE ledger SET at = at - $2 WHERE seq < $1", took - 1, 20 * MINUTE_MS)
+    assert undone(world, took, "?dryRun=true").status == 200
+    for level in range(6, 9):
+        assert world.post("/api/v1/players/Bob/level", {"level": level}).status == 200
+    moved_on(world, took, "more than 6 changes")
+
+
+def test_the_console_names_the_player_and_can_go_on(world: World) -> None:
+    took = take_swords(world)
+    got = get_sword(world)
+    root = signed_in(world, "Root")
+    place = f"/console/changes/{took}"
+    form = root.page(place).form(ACT, "Undo")
+    fields = {"path": f"{CHANGES}/{took}/undo", **form.fields}
+    shown = root.post(ACT, fields, csrf=form.fields["csrf"])
+    assert shown.status == 200
+    assert f"Bob gained the same item by change {got}" in Page(shown.raw.decode()).text
+    assert held(world, "inventory", 7)[1] == 0
+    assert root.confirm(shown, "Bob was banned").status == 303
+    assert held(world, "inventory", 7) == (SWORD.id, 1)
