@@ -78,8 +78,47 @@ def test_both_log_in_with_their_old_passwords(clashing: World) -> None:
     """One by name, the other by its id, however that is spelt."""
     assert works(clashing, token_of(clashing, "zed", "Zed"))
     assert works(clashing, token_of(clashing, "{" + SECOND.upper() + "}", "ZED"))
-    for name in ("zed", "ZED"):
-        assert log_in(clashing, name, old_password("ZED")).json["error"] == "invalid_grant"
+    assert log_in(clashing, "zed", old_password("ZED")).json["error"] == "invalid_grant"
+
+
+def test_exact_account_name_wins_at_log_in(clashing: World) -> None:
+    for name, user_id in (("Zed", FIRST), ("ZED", SECOND)):
+        token = token_of(clashing, name, name)
+        assert clashing.call("DELETE", f"{TOKEN}/{user_id}", token=token).status == 200
+    assert log_in(clashing, "ZED", old_password("Zed")).json["error"] == "invalid_grant"
+
+
+def test_exact_name_wins_over_folded_name(world: World) -> None:
+    """The long s of the first folds to the S of the second, as an import may bring them in."""
+    accounts = [imported(FIRST, "\u017fharp"), imported(SECOND, "SHARP")]
+    knights = [Player(KNIGHT, FIRST, "\u017fharp", level=1), Player(OTHER, SECOND, "SHARP", level=2)]
+    load(
+        world,
+        UsersLoaded(accounts, clashing={SECOND}, unaddressed={SECOND}),
+        PlayersLoaded([(each, Belongings()) for each in knights], clashing={OTHER}),
+    )
+    folded = ("Sharp", "sharp", "\u017fHARP")
+    for name, user_id, knight, level in (
+        ("SHARP", SECOND, OTHER, 2),
+        *((name, FIRST, KNIGHT, 1) for name in ("%C5%BFharp", *folded)),
+    ):
+        assert world.get(f"{USERS}/{name}").json["Id"] == user_id
+        assert world.get(f"{PLAYERS}/{name}").json["Id"] == knight
+        assert world.get(f"{PLAYERS}/{name}/rank").json["Player"]["Level"] == level
+        assert world.get(f"{USERS}/{name}/players/{name}").json["Id"] == knight
+        assert world.post(f"{PLAYERS}/{name}/admin/mute").status == 200
+        assert world.ledger()[-1].user_id == user_id
+        assert world.post(f"{PLAYERS}/{name}/admin/unmute").status == 200
+        assert world.post(f"{PLAYERS}/{name}/items/give", {"itemid": people.COIN.id, "quantity": 1}).status == 200
+        assert world.ledger()[-1].player_id == knight
+    refused(world.get(f"{USERS}/sharpe"), 404, "no_such_user")
+
+
+def test_folded_name_leads_to_no_clashing_account_alone(clashing: World) -> None:
+    """Once the first is called otherwise, the second is still found by its exact name only."""
+    assert clashing.post(f"{USERS}/{FIRST}/name", {"name": "Zack"}).status == 200
+    assert clashing.get(f"{USERS}/ZED").json["Id"] == SECOND
+    refused(clashing.get(f"{USERS}/zed"), 404, "no_such_user")
 
 
 def test_guesses_at_an_id_are_counted(make_world: Callable[..., World]) -> None:
@@ -105,8 +144,9 @@ def test_a_name_that_is_a_guid_is_nobodys_key(world: World) -> None:
 @pytest.mark.parametrize("rest", ["", f"/{people.guid(0x505)}"])
 def test_nobody_ends_the_tokens_of_who_has_the_same_name(clashing: World, rest: str) -> None:
     first, second = token_of(clashing, FIRST, "Zed"), token_of(clashing, SECOND, "ZED")
-    for key in ("zed", "ZED", FIRST):
+    for key in ("zed", "Zed", FIRST):
         refused(clashing.call("DELETE", f"{TOKEN}/{key}{rest}", token=second), 403, "role_missing")
+    refused(clashing.call("DELETE", f"{TOKEN}/ZED{rest}", token=first), 403, "role_missing")
     clashing.sql("UPDATE users SET name = 'Gone', fold = 'gone' WHERE id = $1", FIRST)
     refused(clashing.call("DELETE", f"{TOKEN}/zed{rest}", token=second), 403, "role_missing")
     assert works(clashing, first)

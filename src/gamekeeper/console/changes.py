@@ -203,7 +203,8 @@ async def _account(request: Request, text: str) -> str:
     """Who may not see accounts knows their own name, and ids."""
     if not text or lookup.guid(text):
         return text
-    if lookup.fold(text) == lookup.fold(request.caller.name):
+    own, sees = request.caller.name, request.caller.rights >= QUERY
+    if text == own or (not sees and lookup.fold(text) == lookup.fold(own)):
         return request.caller.account_id
     request.caller.require(QUERY)
     return (await lookup.user(request.keeper.store, text)).id

@@ -1,4 +1,4 @@
-"""Keys: a guid is an id, anything else is a name, matched without regard to case."""
+"""Keys: a guid is an id, anything else is a name, matched without regard to case. An exact match wins."""
 
 import re
 import unicodedata
@@ -9,9 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 from gamekeeper.game.refusals import NoSuchPlayer, NoSuchUser, NotFound
 from gamekeeper.store import moderation, players, users
 from gamekeeper.store.engine import Reading
+from gamekeeper.store.names import CLASH
 
 T = TypeVar("T")
 Ask = Callable[[Reading, str], Coroutine[Any, Any, T | None]]
+AskByName = Callable[[Reading, str, str], Coroutine[Any, Any, T | None]]  # by fold and exact name
 ZERO = "00000000-0000-0000-0000-000000000000"
 LONGEST_NAME = 255
 SHORTEST_GUID = 32
@@ -45,13 +47,13 @@ def fold(name: str) -> str:
 
 
 def clashing_fold(name: str, own_id: str) -> str:
-    """Of a name that another has already: nobody is found by it, and in a list it stands behind the other's."""
-    return f"{fold(name)}\x01{own_id}"
+    """Return the fold of a name that another has already: found by the exact name only, listed behind the other's."""
+    return f"{fold(name)}{CLASH}{own_id}"
 
 
 def shown(folded: str) -> str:
     """What of it somebody can be found by."""
-    return folded.partition("\x01")[0]
+    return folded.partition(CLASH)[0]
 
 
 def key_of(text: str) -> Key:
@@ -109,13 +111,13 @@ async def _lock_user(tx: Reading, text: str) -> str:
     return found.id
 
 
-async def _found(tx: Reading, text: str, by_id: Ask[T], by_fold: Ask[T], missing: type[NotFound]) -> T:
+async def _found(tx: Reading, text: str, by_id: Ask[T], by_fold: AskByName[T], missing: type[NotFound]) -> T:
     by, key = key_of(text)
     found = None
     if by == "id":
         found = await by_id(tx, key)
     elif nameable(key):
-        found = await by_fold(tx, fold(key))
+        found = await by_fold(tx, fold(key), key)
     if found is None:
         raise missing(by=by, key=key)
     return found

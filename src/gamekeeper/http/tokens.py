@@ -53,8 +53,8 @@ async def _own_or_managed(request: Request) -> str:
         return name
     by, key = lookup.key_of(name)
     if by == "name" and lookup.fold(key) == lookup.fold(caller.name):
-        found = await users.by_fold(request.keeper.store, lookup.fold(key))
-        key = found.id if found else ""  # imported accounts may share a name: it means the first of them
+        found = await users.by_fold(request.keeper.store, lookup.fold(key), key)
+        key = found.id if found else ""  # names of imported accounts may clash: then another's may be meant
     if key != caller.account_id:
         raise RoleMissing(role=accounts.role("users.manage"))
     return key

@@ -93,11 +93,14 @@ async def _players(request: Request) -> list[Record]:
 
 
 def _pick(records: Sequence[Record], text: str) -> Record:
-    """By id, else by name, else by place in the list."""
+    """By id, else by exact name, else by name in any case, else by place in the list."""
     by, key = lookup.key_of(text)
-    for record in records:
-        if key == record.id if by == "id" else lookup.fold(key) == lookup.fold(spelling.name_of(record)):
-            return record
+    names = [record.id if by == "id" else spelling.name_of(record) for record in records]
+    if key in names:
+        return records[names.index(key)]
+    folds = [lookup.fold(name) for name in names]
+    if by == "name" and lookup.fold(key) in folds:
+        return records[folds.index(lookup.fold(key))]
     if _INDEX.fullmatch(text) and int(text) < len(records):
         return records[int(text)]
     raise NoSuchPlayer(by=by, key=key)

@@ -15,7 +15,7 @@ from gamekeeper.store.moderation import Imposed
 from gamekeeper.store.users import Powers, User
 
 Note = Callable[[str], None]  # takes a reason to list a row for
-CLASHES = "its name is another's when case is ignored: kept, and found by its id only"
+CLASHES = "its name is another's when case is ignored: kept, and found by its id or its exact spelling"
 UNADDRESSED = "its email is empty, no address, or another's: kept as text; nobody is found by it"
 NO_SALT = "its password has no salt or is no hash, so nobody can log in: set a new one"
 _HASH = re.compile(r"[0-9A-F]{64}", re.ASCII | re.IGNORECASE)

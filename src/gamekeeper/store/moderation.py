@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
+from gamekeeper.store.names import parameters
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -84,8 +85,8 @@ async def mutes_of(tx: Reading, ids: Iterable[str]) -> list[Imposed]:
     return [Imposed(*row) for row in await tx.all(SQL.mutes_of, as_table({"id": each} for each in ids))]
 
 
-async def owner_by_fold(tx: Reading, fold: str) -> Owner | None:
-    row = await tx.one(SQL.owner_by_fold, fold)
+async def owner_by_fold(tx: Reading, fold: str, name: str = "") -> Owner | None:
+    row = await tx.one(SQL.owner_by_fold, *parameters(fold, name))
     return Owner(*row) if row else None
 
 

@@ -45,7 +45,9 @@ UPDATE bans SET moderator = '' WHERE lower(moderator) = lower($1) AND moderator 
 UPDATE mutes SET moderator = '' WHERE lower(moderator) = lower($1) AND moderator <> '';
 
 -- name: owner_by_fold
-SELECT user_id, id, name FROM players WHERE fold = $1;
+SELECT user_id, id, name FROM players
+WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
+                       ORDER BY c.fold LIMIT 1), $1);
 
 -- name: owner_by_id
 SELECT user_id, id, name FROM players WHERE id = $1;

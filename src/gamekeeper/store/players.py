@@ -3,6 +3,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.lists import News, news
+from gamekeeper.store.names import parameters
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -76,8 +77,8 @@ class Claims(NamedTuple):
     email_fold: str
 
 
-async def record_by_fold(tx: Reading, fold: str) -> Record | None:
-    return _record(await tx.one(SQL.record_by_fold, fold))
+async def record_by_fold(tx: Reading, fold: str, name: str = "") -> Record | None:
+    return _record(await tx.one(SQL.record_by_fold, *parameters(fold, name)))
 
 
 async def record_by_id(tx: Reading, player_id: str) -> Record | None:
@@ -137,8 +138,8 @@ async def records_around_rank(
     return new, Neighbours(rows[0][0] if rows else 0, found)
 
 
-async def rank_key_by_fold(tx: Reading, fold: str) -> RankKey | None:
-    row = await tx.one(SQL.rank_key_by_fold, fold)
+async def rank_key_by_fold(tx: Reading, fold: str, name: str = "") -> RankKey | None:
+    row = await tx.one(SQL.rank_key_by_fold, *parameters(fold, name))
     return RankKey(*row) if row else None
 
 
@@ -147,8 +148,8 @@ async def rank_key_by_id(tx: Reading, player_id: str) -> RankKey | None:
     return RankKey(*row) if row else None
 
 
-async def id_by_fold(tx: Reading, fold: str) -> str | None:
-    row = await tx.one(SQL.id_by_fold, fold)
+async def id_by_fold(tx: Reading, fold: str, name: str = "") -> str | None:
+    row = await tx.one(SQL.id_by_fold, *parameters(fold, name))
     return row[0] if row else None
 
 
@@ -157,8 +158,8 @@ async def id_by_id(tx: Reading, player_id: str) -> str | None:
     return row[0] if row else None
 
 
-async def lock_by_fold(tx: Reading, fold: str) -> Locked | None:
-    row = await tx.one(SQL.lock_by_fold, fold)
+async def lock_by_fold(tx: Reading, fold: str, name: str = "") -> Locked | None:
+    row = await tx.one(SQL.lock_by_fold, *parameters(fold, name))
     return Locked(*row) if row else None
 
 

@@ -1,5 +1,9 @@
+-- By name: of names that clash when case is folded ($1 and what begins with it up to $3), the one spelt exactly so ($2)
+-- wins; else the one that has the fold itself.
 -- name: record_by_fold
-SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records WHERE fold = $1;
+SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
+WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
+                       ORDER BY c.fold LIMIT 1), $1);
 
 -- name: record_by_id
 SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records WHERE id = $1;
@@ -64,19 +68,25 @@ FROM (SELECT COUNT(*) AS before
 ORDER BY page.level, page.exp, page.id;
 
 -- name: rank_key_by_fold
-SELECT level, exp, id FROM players WHERE fold = $1;
+SELECT level, exp, id FROM players
+WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
+                       ORDER BY c.fold LIMIT 1), $1);
 
 -- name: rank_key_by_id
 SELECT level, exp, id FROM players WHERE id = $1;
 
 -- name: id_by_fold
-SELECT id FROM players WHERE fold = $1;
+SELECT id FROM players
+WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
+                       ORDER BY c.fold LIMIT 1), $1);
 
 -- name: id_by_id
 SELECT id FROM players WHERE id = $1;
 
 -- name: lock_by_fold
-SELECT id, user_id, document, created_at, last_online FROM players WHERE fold = $1 {for_update};
+SELECT id, user_id, document, created_at, last_online FROM players
+WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
+                       ORDER BY c.fold LIMIT 1), $1) {for_update};
 
 -- name: lock_by_id
 SELECT id, user_id, document, created_at, last_online FROM players WHERE id = $1 {for_update};

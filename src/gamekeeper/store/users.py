@@ -3,6 +3,7 @@ from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
 from gamekeeper.store.lists import News, news
+from gamekeeper.store.names import parameters
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -53,8 +54,8 @@ class Columns(NamedTuple):
     game_link: bool
 
 
-async def by_fold(tx: Reading, fold: str) -> User | None:
-    row = await tx.one(SQL.by_fold, fold)
+async def by_fold(tx: Reading, fold: str, name: str = "") -> User | None:
+    row = await tx.one(SQL.by_fold, *parameters(fold, name))
     return _user(row) if row else None
 
 
@@ -63,8 +64,8 @@ async def by_id(tx: Reading, user_id: str) -> User | None:
     return _user(row) if row else None
 
 
-async def record_by_fold(tx: Reading, fold: str) -> User | None:
-    row = await tx.one(SQL.record_by_fold, fold)
+async def record_by_fold(tx: Reading, fold: str, name: str = "") -> User | None:
+    row = await tx.one(SQL.record_by_fold, *parameters(fold, name))
     return _record(row) if row else None
 
 
