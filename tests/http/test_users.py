@@ -296,6 +296,7 @@ def test_register_refuses_names_that_do_not_match(world: World) -> None:
         answer = world.post(REGISTER, newcomer(username=name))
         refused(answer, 400, "bad_field")
         assert "'username'" in answer.message
+        assert not set("[]{}\\^") & set(answer.message), "a regular expression"
     assert everything(world) == before
 
 

@@ -5,7 +5,7 @@ import re
 import email_validator
 from email_validator import EmailNotValidError, validate_email
 
-from gamekeeper.game import guesses, lookup
+from gamekeeper.game import guesses, lookup, names
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import EmailChanged, PasswordChanged, PowersChanged, UserRegistered, UserRenamed
 from gamekeeper.game.lookup import fold
@@ -27,8 +27,10 @@ def require_name(name: str, field: str, settings: Settings) -> str:
     """A name that may be given to a new account or character."""
     if fold(name) in RESERVED:
         raise ReservedName(name=name)
-    if not re.fullmatch(settings.name_pattern, name) or not lookup.nameable(name) or lookup.guid(name):
-        raise BadField(field=field, problem=f"must match {settings.name_pattern}")
+    if lookup.guid(name):
+        raise BadField(field=field, problem="must not look like an id")
+    if not re.fullmatch(settings.name_pattern, name) or not lookup.nameable(name):
+        raise BadField(field=field, problem=names.explain(settings.name_pattern))
     return name
 
 

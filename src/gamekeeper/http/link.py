@@ -97,5 +97,5 @@ async def shut(request: Request) -> bytes:
 def _server(request: Request) -> str:
     name = request.params[0]
     if not _SERVER.fullmatch(name):
-        raise BadField(field="server", problem=f"must match {_SERVER.pattern}")
+        raise BadField(field="server", problem="must have 1 to 64 characters: letters from A to Z, digits, and . _ : -")
     return name

@@ -1,0 +1,34 @@
+"""Names of new accounts and characters: which ones a setting allows, and the rule in words."""
+
+import re
+
+_SIMPLE = re.compile(r"\[([^\\\[\]^]+)\]\{(\d+),(\d+)\}")  # some characters, and how many of them
+_WORDS = (  # parts of a character class, the longest first
+    ("A-Za-z", "letters from A to Z"),
+    ("a-zA-Z", "letters from A to Z"),
+    ("A-Z", "capital letters from A to Z"),
+    ("a-z", "small letters from a to z"),
+    ("0-9", "digits"),
+    (" ", "spaces"),
+    ("_", "underscores"),
+    (".", "full stops"),
+    ("'", "apostrophes"),
+    ("-", "hyphens"),
+)
+UNEXPLAINED = "is not a name that this server allows"
+
+
+def explain(pattern: str) -> str:
+    """What a name must be like, for people. A pattern that is more than a set of characters is not explained."""
+    found = _SIMPLE.fullmatch(pattern)
+    if found is None:
+        return UNEXPLAINED
+    rest, kinds = found[1], list[str]()
+    for part, words in _WORDS:
+        if part in rest:
+            rest = rest.replace(part, "", 1)
+            kinds.append(words)
+    if rest:
+        return UNEXPLAINED
+    allowed = " and ".join([*([", ".join(kinds[:-1])] if kinds[1:] else []), kinds[-1]])
+    return f"must have {found[2]} to {found[3]} characters; {allowed} are allowed"

@@ -1,0 +1,34 @@
+"""The rule for new names, in words."""
+
+import re
+
+import pytest
+
+from gamekeeper.game.names import UNEXPLAINED, explain
+from gamekeeper.settings import Settings
+
+DEFAULT = Settings().name_pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (DEFAULT, "must have 2 to 20 characters; letters from A to Z and digits are allowed"),
+        ("[a-zA-Z]{3,12}", "must have 3 to 12 characters; letters from A to Z are allowed"),
+        (
+            "[A-Za-z0-9 _-]{2,30}",
+            "must have 2 to 30 characters; letters from A to Z, digits, spaces, underscores and hyphens are allowed",
+        ),
+        ("[a-z']{1,9}", "must have 1 to 9 characters; small letters from a to z and apostrophes are allowed"),
+    ],
+)
+def test_pattern_is_explained_in_words(pattern: str, words: str) -> None:
+    assert re.compile(pattern)
+    assert explain(pattern) == words
+
+
+@pytest.mark.parametrize(
+    "pattern", [".{2,64}", "[^a]{2,3}", r"\w{2,3}", "[A-Za-zÀ-ÿ]{2,20}", "[A-Z][a-z]{2,9}", "[a-f]{2,3}"]
+)
+def test_other_patterns_are_not_shown(pattern: str) -> None:
+    assert explain(pattern) == UNEXPLAINED
