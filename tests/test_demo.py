@@ -103,8 +103,7 @@ def test_every_character_is_possible() -> None:
     items = {item.id: item for item in (*world.STACKS, *world.PIECES)}
     for player, theirs in characters.named() + characters.numbered(range(500)):
         assert all(0 <= vital <= most for vital, most in zip(player.vitals, player.max_vitals, strict=True))
-        assert player.exp >= 0
-        assert player.experience_to_next_level > 0
+        assert 0 <= player.exp < player.experience_to_next_level == 50 * player.level**2
         for slot in player.equipment:
             assert slot == -1 or (INVENTORY, slot) in theirs.slots
         for (place, slot), stack in theirs.slots.items():

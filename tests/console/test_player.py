@@ -58,7 +58,7 @@ def test_who_it_is_and_whose(root: Keeper, key: str) -> None:
     assert ("a", {"href": f"/console/accounts/{people.USER_IDS['Ann']}"}) in page.tags
     for seen in (
         "Level 12",
-        "345 experience, 655 to the next level",
+        "345 of 655 experience for the next level",
         "100 of 120",
         "40 of 40",
         "Warrior",

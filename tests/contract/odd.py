@@ -60,7 +60,7 @@ def smuggled_into(example: Example) -> dict[str, object]:
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
     taken = {each.name.lower() for each in msgspec.structs.fields(takes)}
-    ignored = wire.READ_ONLY.get(takes, frozenset()) if example.route.over_link else None
+    ignored = {each.lower() for each in wire.READ_ONLY.get(takes, ())} if example.route.over_link else None
     return {
         name: value
         for name, value in SMUGGLED.items()

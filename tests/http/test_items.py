@@ -16,11 +16,14 @@ from world import Answer, World
 ANN, BOB = "/api/v1/players/Ann/items", "/api/v1/players/Bob/items"
 BAG = "/api/v1/players/bag"
 STRANGE = people.guid(0xABC)  # in no catalogue
-EMPTY = {"BagId": None, "ItemId": ZERO, "Quantity": 0, "StatBuffs": [0, 0, 0, 0, 0]}
+NO_BUFFS = [0, 0, 0, 0, 0]
+EMPTY = {"BagId": None, "ItemId": ZERO, "Quantity": 0, "StatBuffs": NO_BUFFS, "ItemName": "ERR_DELETED"}
+NAMES = {item.id: {"ItemName": item.name} for item in (COIN, ARROW, SWORD, POUCH)}
 
 
 def slots(size: int, occupied: Mapping[int, Mapping[str, object]]) -> list[dict[str, object]]:
-    return [{"Slot": slot, **EMPTY, **occupied.get(slot, {})} for slot in range(size)]
+    held = [occupied.get(slot, {}) for slot in range(size)]
+    return [{"Slot": slot, **EMPTY, **each, **NAMES.get(str(each.get("ItemId")), {})} for slot, each in enumerate(held)]
 
 
 INVENTORY = slots(
@@ -61,7 +64,7 @@ def test_both_places_list_every_slot_the_empty_ones_too(world: World) -> None:
     assert answer.status == 200
     assert list(answer.json) == ["inventory", "bank"]
     assert answer.json == {"inventory": INVENTORY, "bank": BANK}
-    assert list(answer.json["inventory"][0]) == ["Slot", "BagId", "ItemId", "Quantity", "StatBuffs"]
+    assert list(answer.json["inventory"][0]) == ["Slot", "BagId", "ItemId", "Quantity", "StatBuffs", "ItemName"]
     assert world.get(f"{ANN}/inventory").json == INVENTORY
     assert world.get(f"{ANN}/bank").json == BANK
 
@@ -94,6 +97,25 @@ def test_sizes_are_settings(make_world: Callable[..., World]) -> None:
 
 def test_a_slot_beyond_the_size_is_listed_while_it_holds_something(make_world: Callable[..., World]) -> None:
     assert make_world(inventory_slots=2).get(f"{ANN}/inventory").json == INVENTORY[:4]
+
+
+def test_item_name_follows_the_catalogue_and_unknown_items_have_none(world: World) -> None:
+    world.sql("UPDATE items SET name = 'Gold' WHERE id = $1", COIN.id)
+    world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
+    assert [each["ItemName"] for each in world.get(f"{ANN}/inventory").json[:2]] == ["Gold", "ERR_DELETED"]
+    assert world.get(f"{BAG}/{ANNS_POUCH}").json["Slots"][1]["ItemName"] == "ERR_DELETED"
+    assert world.get(f"{ANN}/bank").json[0]["ItemName"] == "Gold"
+
+
+def test_item_name_is_neither_in_the_audit_log_nor_in_the_feed(world: World) -> None:
+    give(world, ANN, COIN.id, 5)
+    game_server.put_player(world, people.ANN.id, {"Items": [stack(0, COIN.id, 7, ItemName="Fake")]})
+    rows = world.ledger()[-2:]
+    assert all("ItemName" not in f"{each.before}{each.after}" for each in rows)
+    told = world.get("/api/link/v1/changes?own=true", by="Server")
+    assert len(told.json["Changes"]) >= 2
+    assert b"ItemName" not in told.raw
+    assert world.get(f"{ANN}/inventory").json[0]["ItemName"] == COIN.name
 
 
 # --- the shared four: no token, no role needed, unknown key, malformed ---------------------------------------------

@@ -18,6 +18,7 @@ from gamekeeper.game.salted import imported
 from gamekeeper.store import erasures, keys, ledger, legacy, mails, moderation, players, presence, tokens
 from gamekeeper.store import finder as finder_rows
 from gamekeeper.store import history as ledger_rows
+from gamekeeper.store import items as item_rows
 from gamekeeper.store import postgres as postgres_engine
 from gamekeeper.store import search as search_rows
 from gamekeeper.store import sqlite as sqlite_engine
@@ -258,6 +259,19 @@ def test_no_search_for_everything_grows_with_the_game(world: World, monkeypatch:
     texts = (somebody, slipped, "bab", "example", "zzzzzzz", "ba", "e", "17", numbered_id("player", 7))
     find = partial(finder.find, most=20, spelling=world.keeper.changes.spelling, accounts=True)
     _none_grows(world, [partial(find, text=text) for text in texts])
+
+
+def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
+    """However large the catalogue is."""
+    _crowd(world)
+    many = as_table({"id": numbered_id("item", number)} for number in range(PLAYERS))
+    rows = "SELECT CAST(value->>'id' AS {guid}), 'x', 1 = 1, 0 FROM json_each($1)"
+    world.sql(f"INSERT INTO items (id, name, stackable, bag_slots) {rows}", many)
+    if world.keeper.store.engine == "postgres":
+        world.sql("ANALYZE items")
+    player = numbered_id("player", 7)
+    whole, inventory = item_rows.named_slots_of_player, partial(item_rows.named_slots_of_place, place="inventory")
+    _none_grows(world, [partial(whole, player_id=player), partial(inventory, player_id=player)])
 
 
 def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

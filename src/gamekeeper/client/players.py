@@ -4,12 +4,12 @@ from typing import Literal, TypedDict, Unpack
 
 from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, then, write
 from gamekeeper.client.shapes import (
-    Bag,
     Given,
     Items,
-    ItemSlot,
     KnownSpell,
     LegacyPage,
+    NamedBag,
+    NamedSlot,
     OnlineCount,
     Page,
     Player,
@@ -25,7 +25,7 @@ PLAYERS, RANK, ONLINE = "/api/v1/players", "/api/v1/players/rank", "/api/v1/play
 LARGEST_PAGE = 100
 
 _page, _legacy = reading(Page[Player]), reading(LegacyPage[Player])
-_slots = reading(list[ItemSlot])
+_slots = reading(list[NamedSlot])
 
 
 class PlayersAsked(TypedDict, total=False):
@@ -125,16 +125,16 @@ def items(player: str) -> Call[Items]:
     return get(_of(player, "/items"), reading(Items))
 
 
-def inventory(player: str) -> Call[list[ItemSlot]]:
+def inventory(player: str) -> Call[list[NamedSlot]]:
     return get(_of(player, "/items/inventory"), _slots)
 
 
-def bank(player: str) -> Call[list[ItemSlot]]:
+def bank(player: str) -> Call[list[NamedSlot]]:
     return get(_of(player, "/items/bank"), _slots)
 
 
-def bag(bag_id: str) -> Call[Bag]:
-    return get(path(f"{PLAYERS}/bag/{{}}", bag_id), reading(Bag))
+def bag(bag_id: str) -> Call[NamedBag]:
+    return get(path(f"{PLAYERS}/bag/{{}}", bag_id), reading(NamedBag))
 
 
 def give_item(

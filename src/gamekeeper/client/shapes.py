@@ -80,15 +80,25 @@ class ItemSlot(Struct, rename="pascal"):
     stat_buffs: list[int] = msgspec.field(default_factory=lambda: [0, 0, 0, 0, 0])
 
 
+class NamedSlot(ItemSlot, rename="pascal"):
+    item_name: str = "ERR_DELETED"  # of an empty slot, and of an item that the catalogue does not have
+
+
 class Items(Struct):
-    inventory: list[ItemSlot]
-    bank: list[ItemSlot]
+    inventory: list[NamedSlot]
+    bank: list[NamedSlot]
 
 
 class Bag(Struct, rename="pascal"):
     id: str
     slot_count: int
     slots: list[ItemSlot]
+
+
+class NamedBag(Struct, rename="pascal"):
+    id: str
+    slot_count: int
+    slots: list[NamedSlot]
 
 
 class Variable(Struct, rename="pascal"):
@@ -251,6 +261,8 @@ class PlayerConfig(Struct, rename="pascal"):
     max_bank: int
     max_spells: int
     max_level: int
+    max_stat: int
+    initial_bankslots: int
 
 
 class Config(Struct, rename="pascal"):

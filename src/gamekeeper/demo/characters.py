@@ -143,7 +143,7 @@ def _grown(dice: Dice, who: Who, level: int, kind: world.Class, worn: Sequence[I
         max_vitals=(health, mana),
         level=level,
         exp=exp,
-        experience_to_next_level=needed - exp,
+        experience_to_next_level=needed,
         class_id=kind.id,
         gender=gender,
         vitals=(0 if dead else dice.randint(health // 2, health), dice.randint(mana // 3, mana)),

@@ -60,9 +60,10 @@ async def known_item(tx: Reading, item_id: str) -> Item:
     return found or Item(item_id, "", stackable=True, max_stack=None, bag_slots=0, icon=None)
 
 
-async def bag(tx: Reading, bag_id: str) -> tuple[int, dict[Spot, Stack]]:
-    """A bag's size and what is in it."""
+async def bag(tx: Reading, bag_id: str) -> tuple[int, dict[Spot, Stack], dict[str, str]]:
+    """A bag's size, what is in it, and the names of these items."""
     found = await items.bag(tx, bag_id)
     if found is None:
         raise NoSuchBag(id=bag_id)
-    return found.slot_count, stacks(await items.slots_of_place(tx, found.player_id, bag_id))
+    rows, names = await items.named_slots_of_place(tx, found.player_id, bag_id)
+    return found.slot_count, stacks(rows), names

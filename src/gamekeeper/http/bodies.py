@@ -38,8 +38,6 @@ _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})", re.ASCII)
 _INSTANT = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII | re.IGNORECASE
 )
-
-
 _one_reader = ThreadPoolExecutor(1, "bodies")  # two would take twice the memory, and no less time
 
 
@@ -223,7 +221,8 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
         (each.name, _spellings(each), _reader(each.type, strict=strict), each.required, each.name in optional)
         for each in known
     ]
-    accepted = {name for each in known for name in _spellings(each)} | wire.READ_ONLY.get(shape, frozenset())
+    ignored = {name.lower() for name in wire.READ_ONLY.get(shape, ())}
+    accepted = ignored.union(*map(_spellings, known))
 
     def read(value: object, path: str) -> object:
         if value == []:  # PHP's empty array is an empty object

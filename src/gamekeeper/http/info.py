@@ -5,11 +5,19 @@ from gamekeeper.http import wire
 from gamekeeper.http.request import Request
 from gamekeeper.store import presence
 
+MOST_STAT = 255  # the engine's: a stat is one byte there
+
 
 async def versions(request: Request) -> bytes:
     """Which versions of the API there are."""
     del request  # the same for everybody
     return wire.encode(wire.Versions(wire.VERSIONS))
+
+
+async def version_list(request: Request) -> bytes:
+    """Which versions of the API there are, as a bare array."""
+    del request  # the same for everybody
+    return wire.encode(wire.VERSIONS)
 
 
 async def about(request: Request) -> bytes:
@@ -35,7 +43,13 @@ async def config(request: Request) -> bytes:
     """The game's limits. Named one by one, so that no secret among the settings can slip in."""
     given = request.keeper.settings
     player = wire.PlayerConfig(
-        given.max_characters, given.inventory_slots, given.bank_slots, given.spell_slots, given.max_level
+        given.max_characters,
+        given.inventory_slots,
+        given.bank_slots,
+        given.spell_slots,
+        given.max_level,
+        MOST_STAT,
+        given.bank_slots,
     )
     return wire.encode(wire.Config(given.game_name, given.port, player))
 

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from functools import partial
 
 from gamekeeper.game import inventory, items, lookup
@@ -11,29 +12,28 @@ from gamekeeper.store.engine import Reading
 
 async def both(request: Request) -> bytes:
     """Inventory and bank of a character, every slot."""
-    slots = await _slots(request)
-    room = inventory.sizes(request.keeper.settings)
-    carried = spelling.item_slots(slots, INVENTORY, room.inventory)
-    return wire.encode(wire.Items(carried, spelling.item_slots(slots, BANK, room.bank)))
+    held, room = await _held(request), inventory.sizes(request.keeper.settings)
+    carried = spelling.named_slots(*held, INVENTORY, room.inventory)
+    return wire.encode(wire.Items(carried, spelling.named_slots(*held, BANK, room.bank)))
 
 
 async def in_inventory(request: Request) -> bytes:
     """Inventory of a character, every slot."""
     size = request.keeper.settings.inventory_slots
-    return wire.encode(spelling.item_slots(await _slots(request), INVENTORY, size))
+    return wire.encode(spelling.named_slots(*await _held(request), INVENTORY, size))
 
 
 async def in_bank(request: Request) -> bytes:
     """Bank of a character, every slot."""
     size = request.keeper.settings.bank_slots
-    return wire.encode(spelling.item_slots(await _slots(request), BANK, size))
+    return wire.encode(spelling.named_slots(*await _held(request), BANK, size))
 
 
 async def in_bag(request: Request) -> bytes:
     """What is in a bag."""
     bag_id = guid_param("bagId", request.params[0])
-    size, slots = await request.keeper.store.read(partial(items.bag, bag_id=bag_id))
-    return wire.encode(wire.Bag(bag_id, size, spelling.item_slots(slots, bag_id, size)))
+    size, slots, names = await request.keeper.store.read(partial(items.bag, bag_id=bag_id))
+    return wire.encode(wire.NamedBag(bag_id, size, spelling.named_slots(slots, names, bag_id, size)))
 
 
 async def give(request: Request, body: wire.GiveItem) -> bytes:
@@ -61,8 +61,11 @@ async def take(request: Request, body: wire.TakeItem) -> bytes:
     return await request.change(decide, lambda taken: wire.encode(wire.Taken(body.itemid, taken)))
 
 
-async def _slots(request: Request) -> Slots:
-    async def look(tx: Reading) -> Slots:
-        return items.stacks(await item_rows.slots_of_player(tx, await lookup.player_id(tx, request.params[0])))
+async def _held(request: Request) -> tuple[Slots, Mapping[str, str]]:
+    """What a character holds, and the names of these items."""
+
+    async def look(tx: Reading) -> tuple[Slots, Mapping[str, str]]:
+        rows, names = await item_rows.named_slots_of_player(tx, await lookup.player_id(tx, request.params[0]))
+        return items.stacks(rows), names
 
     return await request.keeper.store.read(look)

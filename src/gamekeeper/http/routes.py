@@ -88,7 +88,7 @@ class Route:
 
 # fmt: off
 PLAYER, USER, CHANGED = wire.PlayerRecord, wire.UserRecord[wire.Power], wire.UserRecord[wire.ChangedPower]
-PLAYERS, SLOTS = wire.Paged[PLAYER], list[wire.ItemSlot]
+PLAYERS, SLOTS = wire.Paged[PLAYER], list[wire.NamedSlot]
 ENTRIES = wire.Paged[wire.ItemEntry] | wire.Paged[wire.VariableEntry] | wire.Paged[wire.NamedEntry]
 OBJECT = wire.ItemObject | wire.VariableObject | wire.NamedEntry
 OBJECTS = wire.Paged[wire.ItemObject] | wire.Paged[wire.VariableObject] | wire.Paged[wire.NamedEntry]
@@ -112,7 +112,7 @@ ROUTES: tuple[Route, ...] = (
     Route(10, "GET", f"{P}/[lookupKey]/items", ANY, READ, CHECKED, items.both, None, wire.Items),
     Route(11, "GET", f"{P}/[lookupKey]/items/inventory", ANY, READ, CHECKED, items.in_inventory, None, SLOTS),
     Route(12, "GET", f"{P}/[lookupKey]/items/bank", ANY, READ, CHECKED, items.in_bank, None, SLOTS),
-    Route(13, "GET", f"{P}/bag/[bagId]", ANY, READ, CHECKED, items.in_bag, None, wire.Bag),
+    Route(13, "GET", f"{P}/bag/[bagId]", ANY, READ, CHECKED, items.in_bag, None, wire.NamedBag),
     Route(14, "POST", f"{P}/[lookupKey]/items/give", ANY, WRITE, NEVER, items.give, wire.GiveItem, wire.Given),
     Route(15, "POST", f"{P}/[lookupKey]/items/take", ANY, WRITE, NEVER, items.take, wire.TakeItem, wire.Taken),
     Route(16, "GET", f"{P}/[lookupKey]/spells", ANY, READ, CHECKED, spells.known, None, list[wire.KnownSpell]),
@@ -159,7 +159,7 @@ ROUTES: tuple[Route, ...] = (
     Route(None, "DELETE", "/api/oauth/tokens/[username]/[tokenId]", ANY, WRITE, NEVER, tokens.revoke_one, None, wire.Revoked),
 
     Route(None, "GET", "/api/info", NOBODY, READ, CHECKED, info.versions, None, wire.Versions),
-    Route(None, "GET", "/api/info/versions", NOBODY, READ, CHECKED, info.versions, None, wire.Versions),
+    Route(None, "GET", "/api/info/versions", NOBODY, READ, CHECKED, info.version_list, None, list[str]),
     Route(None, "GET", INFO, ANY, READ, CHECKED, info.about, None, wire.Info),
     Route(None, "GET", f"{INFO}/authorized", ANY, READ, CHECKED, info.authorized, None, wire.Authorized),
     Route(None, "GET", f"{INFO}/stats", ANY, READ, NEVER, info.stats, None, wire.ServerStats),

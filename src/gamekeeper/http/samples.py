@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper.http import credentials, files, gameobjects, link, mails, moderation, pages, tokens, wire
+from gamekeeper.http import credentials, files, gameobjects, info, link, mails, moderation, pages, tokens, wire
 
 PLAYER, PLAYER_ID = "Aldwyn", "a5194e91-0fb9-563c-8b8b-e2c9ab08d4c1"
 KEEPER = "keeper"
@@ -37,7 +37,7 @@ RECORD = wire.PlayerRecord(
     Id=PLAYER_ID,
     Level=48,
     Exp=73582,
-    ExperienceToNextLevel=41618,
+    ExperienceToNextLevel=115200,
     ClassId=WARDEN,
     Gender=1,
     Vitals=[707, 103],
@@ -67,10 +67,13 @@ BELOW = msgspec.structs.replace(
     Id="752ec047-bcc4-5455-ad1e-569110db42c7",
     Level=47,
     Exp=84535,
-    ExperienceToNextLevel=25915,
+    ExperienceToNextLevel=110450,
 )
 RANK = wire.rank(11, 48, wire.encode(RECORD), [wire.ranked_player(12, wire.encode(BELOW))])
 COINS, IN_PACK = wire.ItemSlot(5, None, COIN, 1185), wire.ItemSlot(34, PACK_ID, PACK, 1)
+BUFFS = [0, 0, 0, 0, 0]
+NAMED_COINS = wire.NamedSlot(5, None, COIN, 1185, BUFFS, "Silver Mark")
+NAMED_PACK = wire.NamedSlot(34, PACK_ID, PACK, 1, BUFFS, "Traveller's Pack")
 FLAGS = (False, False, False, False, False)
 HELD = (False, False, False, True, False, False, False, False)
 UNHARMED = (None, False, None, False, THEN, 2_057_761)
@@ -147,9 +150,11 @@ GIVEN: Mapping[object, object] = {
     list[wire.Variable]: [wire.Variable(DRAGONS, 6)],
     wire.Variable: wire.Variable(DRAGONS, 7),
     wire.Value: wire.Value(6),
-    wire.Items: wire.Items([COINS, IN_PACK], [wire.ItemSlot(0)]),
-    list[wire.ItemSlot]: [wire.ItemSlot(4), COINS, IN_PACK],
-    wire.Bag: wire.Bag(PACK_ID, 12, [wire.ItemSlot(0, None, COIN, 2288), wire.ItemSlot(1)]),
+    wire.Items: wire.Items([NAMED_COINS, NAMED_PACK], [wire.NamedSlot(0)]),
+    list[wire.NamedSlot]: [wire.NamedSlot(4), NAMED_COINS, NAMED_PACK],
+    wire.NamedBag: wire.NamedBag(
+        PACK_ID, 12, [wire.NamedSlot(0, None, COIN, 2288, BUFFS, "Silver Mark"), wire.NamedSlot(1)]
+    ),
     wire.Given: wire.Given(DRAUGHT, wire.Quantity(total=2, bank=0, inventory=2)),
     wire.Taken: wire.Taken(COIN, 100),
     list[wire.KnownSpell]: [wire.KnownSpell(1, STONE_SKIN)],
@@ -177,7 +182,7 @@ GIVEN: Mapping[object, object] = {
     wire.Info: wire.Info("Harrowmere", 5400),
     wire.Authorized: wire.Authorized(authorized=True),
     wire.ServerStats: wire.ServerStats(uptime=86_400_000, cps=37, connectedClients=2, onlineCount=12),
-    wire.Config: wire.Config("Harrowmere", 5400, wire.PlayerConfig(1, 35, 100, 35, 100)),
+    wire.Config: wire.Config("Harrowmere", 5400, wire.PlayerConfig(1, 35, 100, 35, 100, 255, 100)),
     list[str]: wire.STATS,
     wire.Paged[str]: wire.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT.Name]),
     dict[str, str]: {DRAUGHT: DRAUGHT_OBJECT.Name},
@@ -187,6 +192,7 @@ ANSWERS: Mapping[Callable[..., Any], object] = {  # where the shape alone does n
     credentials.redeem_code: wire.Message(credentials.UPDATED),
     credentials.request_reset: wire.Message(credentials.SENT),
     mails.retry: wire.Message(mails.DUE),
+    info.version_list: wire.VERSIONS,
     moderation.ban: wire.Message(moderation.BANNED.format(USER)),
     moderation.unban: wire.Message(moderation.UNBANNED.format(OTHERS["unban"][0])),
     moderation.mute: wire.Message(moderation.MUTED.format(USER)),

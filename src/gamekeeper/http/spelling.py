@@ -134,6 +134,16 @@ def item_slots(slots: Slots, place: str, size: int) -> list[wire.ItemSlot]:
     return [item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
 
 
+def named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.NamedSlot]:
+    """Every slot like `item_slots`, with the name of its item."""
+
+    def named(each: wire.ItemSlot) -> wire.NamedSlot:
+        name = names.get(each.ItemId, wire.DELETED)
+        return wire.NamedSlot(each.Slot, each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
+
+    return [named(each) for each in item_slots(slots, place, size)]
+
+
 def given(item_id: str, held: Counts) -> bytes:
     return encode(wire.Given(item_id, wire.Quantity(held.inventory + held.bank, held.bank, held.inventory)))
 

@@ -445,11 +445,25 @@ class RankedPlayer(PlayerRecord):
     Rank: int
 
 
-# Fields of our answers that a body on the link may repeat, in lower case. They are ignored, so that a game can put back
-# what it read.
-READ_ONLY: Mapping[type[Struct], frozenset[str]] = {
-    PutPlayer: frozenset(name.lower() for name in RankedPlayer.__struct_fields__),
-    ItemSlot: frozenset({"itemname"}),
+DELETED = "ERR_DELETED"  # the engine's word: a real client hides the rows that have it
+
+
+class NamedSlot(ItemSlot):
+    """With the item's name in the catalogue; `ERR_DELETED` for an empty slot and for an unknown item."""
+
+    ItemName: str = DELETED
+
+
+class NamedBag(Struct):
+    Id: Guid
+    SlotCount: int
+    Slots: list[NamedSlot]
+
+
+# Fields of our answers that a body on the link may repeat. They are ignored, so that a game can put back what it read.
+READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
+    PutPlayer: [name for name in RankedPlayer.__struct_fields__ if name not in PutPlayer.__struct_fields__],
+    ItemSlot: [name for name in NamedSlot.__struct_fields__ if name not in ItemSlot.__struct_fields__],
 }
 
 
@@ -490,8 +504,8 @@ class OnlineCount(Struct):
 
 
 class Items(Struct):
-    inventory: list[ItemSlot]
-    bank: list[ItemSlot]
+    inventory: list[NamedSlot]
+    bank: list[NamedSlot]
 
 
 class Quantity(Struct):
@@ -731,6 +745,8 @@ class PlayerConfig(Struct):
     MaxBank: int
     MaxSpells: int
     MaxLevel: int
+    MaxStat: int
+    InitialBankslots: int
 
 
 class Config(Struct):

@@ -1,6 +1,6 @@
 """What characters hold: slots and bags."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
@@ -46,6 +46,20 @@ async def slots_of_player(tx: Reading, player_id: str) -> list[SlotRow]:
 
 async def slots_of_place(tx: Reading, player_id: str, place: str) -> list[SlotRow]:
     return [SlotRow(*row) for row in await tx.all(SQL.slots_of_place, player_id, place)]
+
+
+async def named_slots_of_player(tx: Reading, player_id: str) -> tuple[list[SlotRow], dict[str, str]]:
+    """With the names of the items by their ids, of those that the catalogue has."""
+    return _with_names(await tx.all(SQL.named_slots_of_player, player_id))
+
+
+async def named_slots_of_place(tx: Reading, player_id: str, place: str) -> tuple[list[SlotRow], dict[str, str]]:
+    return _with_names(await tx.all(SQL.named_slots_of_place, player_id, place))
+
+
+def _with_names(rows: Sequence[Row]) -> tuple[list[SlotRow], dict[str, str]]:
+    slots = [SlotRow(*row[:-1]) for row in rows]
+    return slots, {slot.item_id: row[-1] for slot, row in zip(slots, rows, strict=True) if row[-1] is not None}
 
 
 async def bag(tx: Reading, bag_id: str) -> BagRow | None:

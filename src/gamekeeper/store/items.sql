@@ -4,6 +4,15 @@ SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id 
 -- name: slots_of_place
 SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id = $1 AND place = $2 ORDER BY slot;
 
+-- The name is a subquery and not a join: PostgreSQL then looks each item up and never reads the whole catalogue.
+-- name: named_slots_of_player
+SELECT place, slot, item_id, quantity, bag_id, buffs, (SELECT i.name FROM items i WHERE i.id = slots.item_id)
+FROM slots WHERE player_id = $1 ORDER BY place, slot;
+
+-- name: named_slots_of_place
+SELECT place, slot, item_id, quantity, bag_id, buffs, (SELECT i.name FROM items i WHERE i.id = slots.item_id)
+FROM slots WHERE player_id = $1 AND place = $2 ORDER BY slot;
+
 -- name: bag
 SELECT player_id, slot_count FROM bags WHERE id = $1;
 
