@@ -233,10 +233,10 @@ def _body(route: Route, schemas: Schemas) -> Schema:
     """Where nothing is required an empty body will do, and PHP's empty array is an empty object."""
     example = samples.sent(route.takes or bytes, route.handler)
     if route.takes is None or not issubclass(route.takes, Struct):
-        entries = [schemas.sent(kind) for kind in dict.fromkeys(wire.ENTRIES.values())]
+        entries = [schemas.sent(kind, strict=True) for kind in dict.fromkeys(wire.ENTRIES.values())]
         schema: Schema = {"type": "array", "items": {"anyOf": entries}}
         return {"required": True, "content": {JSON: {"schema": schema, "example": example}}}
-    schema = schemas.sent(GRANTS if route.takes is wire.LogIn else route.takes)
+    schema = schemas.sent(GRANTS if route.takes is wire.LogIn else route.takes, strict=route.over_link)
     required = route.takes is wire.LogIn or any(each.required for each in msgspec.structs.fields(route.takes))
     forgiving = schema if required else {"anyOf": [schema, {"type": "array", "maxItems": 0}]}
     content: Schema = {JSON: {"schema": forgiving, "example": example}}

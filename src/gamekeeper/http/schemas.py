@@ -29,9 +29,10 @@ class Schemas:
         """Of an answer."""
         return self._made(kind, _full, lambda name: name)
 
-    def sent(self, kind: Any) -> Schema:  # noqa: ANN401 - as above
-        """Of a body. A shape that also goes out, stricter, has another name here."""
-        return self._made(kind, self._forgiving, lambda name: f"{name}Sent" if name in _both() else name)
+    def sent(self, kind: Any, *, strict: bool = False) -> Schema:  # noqa: ANN401 - as above
+        """Of a body, strict or not as bodies.py reads it. A shape that also goes out has another name here."""
+        change = self._strict if strict else self._forgiving
+        return self._made(kind, change, lambda name: f"{name}Sent" if name in _both() else name)
 
     def form(self, schema: Schema) -> Schema:
         """The same as a form, in which a field that is there twice is refused even when nobody knows it."""
@@ -59,6 +60,12 @@ class Schemas:
             field: _or_null(each) if field in optional else each for field, each in forgiven["properties"].items()
         }
         return {**forgiven, "properties": fields}
+
+    def _strict(self, name: str, schema: Schema) -> Schema:
+        """Without unknown fields; those of our answers are accepted and ignored."""
+        forgiven = self._forgiving(name, schema)
+        ignored = {field: {"readOnly": True} for field in wire.READ_ONLY.get(getattr(wire, name), ())}
+        return {**forgiven, "properties": {**forgiven["properties"], **ignored}, "additionalProperties": False}
 
     def _forgiven(self, schema: Schema) -> Schema:
         if schema.get("format") == "level":
