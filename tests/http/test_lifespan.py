@@ -1,6 +1,5 @@
 import asyncio
 import gc
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,9 +8,7 @@ import pytest
 from gamekeeper import app, settings
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
-from gamekeeper.store import indexes, pool
-from gamekeeper.store.engine import Writing
-from gamekeeper.store.migrate import CLAIM
+from gamekeeper.store import indexes
 from world import World
 
 
@@ -76,33 +73,8 @@ def test_missing_indexes_are_made_before_anything_is_served(world: World) -> Non
 
 def test_whole_indexes_cost_no_transaction(world: World) -> None:
     store = world.keeper.store
-    unwritable: Any = SimpleNamespace(engine=store.engine, all=store.all)
+    unwritable: Any = SimpleNamespace(engine=store.engine, all=store.all, one=store.one)
     assert world.run(indexes.create_missing(unwritable)) == []
     world.sql("DROP INDEX players_by_rank")
-    with pytest.raises(AttributeError, match="write"):
+    with pytest.raises(AttributeError, match="execute_alone"):
         world.run(indexes.create_missing(unwritable))
-
-
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_who_starts_while_another_makes_them_waits(
-    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pool, "LOCK_SECONDS", 0.05)
-    world, other = make_world(), make_world()
-    world.sql("DROP INDEX players_by_rank")
-    claimed, order = asyncio.Event(), list[str]()
-
-    async def make_slowly(_: Writing) -> None:
-        claimed.set()
-        await asyncio.sleep(0.3)
-        order.append("the other")
-
-    async def make() -> None:
-        await claimed.wait()
-        order.extend(await indexes.create_missing(world.keeper.store))
-
-    async def both() -> None:
-        await asyncio.gather(other.keeper.store.write(make_slowly, CLAIM), make(), return_exceptions=True)
-
-    world.run(both())
-    assert order == ["the other", "players_by_rank"]

@@ -139,3 +139,9 @@ def test_statements_for_one_engine_only() -> None:
     script = "CREATE TABLE a (x TEXT); -- done\n-- only: postgres\nCREATE SEQUENCE s;\nCREATE TABLE b (y TEXT);\n"
     assert len(split(script.replace(" -- done", ""), "postgres")) == 3
     assert len(split(script.replace(" -- done", ""), "sqlite")) == 2
+
+
+def test_later_migrations_drop_indexes_only_if_they_exist() -> None:
+    """In a used database an index is made after the migrations: a later one may drop it before it was made."""
+    later = "\n".join(each.text for each in known() if each.number > 17)
+    assert len(re.findall(r"DROP INDEX", later)) == len(re.findall(r"DROP INDEX IF EXISTS", later))

@@ -11,7 +11,9 @@ from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved
 from gamekeeper.cli import progress, terminal
 from gamekeeper.doctor import ERROR, IMPORTS, NOTE, Finding
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
+from gamekeeper.store import indexes
 from gamekeeper.store import migrate as migrations
 
 UNMADE = (
@@ -25,11 +27,17 @@ STOPPED = "It was stopped before it had looked at everything. Let it look again:
 @terminal.database_option
 def migrate(database: str | None) -> None:
     """Bring the database's schema up to date; harmless when it is. `serve` does it too."""
-    applied = terminal.at_work(terminal.load(database), lambda keeper: migrations.migrate(keeper.store), final=True)
+    applied = terminal.at_work(terminal.load(database), _migrate, final=True)
     for each in applied:
         click.echo(f"Applied {each.number:04} {each.name}.")
     if not applied:
         click.echo("The schema is up to date; nothing to do.")
+
+
+async def _migrate(keeper: Keeper) -> list[migrations.Migration]:
+    applied = await migrations.migrate(keeper.store)
+    await indexes.create_missing(keeper.store)
+    return applied
 
 
 @click.command(epilog="Example: gamekeeper doctor --database sqlite:///game.db")

@@ -129,6 +129,13 @@ class Store(Reading, Protocol):
         """
         ...
 
+    async def execute_alone(self, statement: Statement) -> None:
+        """Run a statement that takes no values, without a time limit; on PostgreSQL outside a transaction.
+
+        Raises Locked when it came into conflict with another session.
+        """
+        ...
+
     async def integrity(self) -> list[str]:
         """What the database itself finds wrong with its files."""
         ...

@@ -1,10 +1,12 @@
 """The indexes of the schema: a bulk load drops some and makes them anew when it is done, unless it is killed before."""
 
+import asyncio
 import contextlib
 import re
 from collections.abc import Mapping
 
-from gamekeeper.store.engine import ClaimTaken, Reading, Store, Writing
+from gamekeeper import log
+from gamekeeper.store.engine import ClaimTaken, Locked, Reading, Store, Writing
 from gamekeeper.store.migrate import CLAIM, split
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
@@ -13,6 +15,9 @@ SQL = Statements("indexes")
 _CREATE = re.compile(
     r"^(?:CREATE\s+(?:INDEX|VIRTUAL\s+TABLE|TRIGGER)|INSERT\s+INTO)\s+((?<=INDEX\s)\w+|\w+_by_part)", re.MULTILINE
 )
+_NAME = re.compile(r"(?<=INDEX)\s+")  # what stands before the name
+LOOK_AGAIN_SECONDS = 0.5
+LONG_SECONDS = 30.0  # after which the log says what is waited for
 _DROPS = (
     SQL.drop_players_by_rank,
     SQL.drop_players_by_user,
@@ -44,19 +49,52 @@ async def drop(tx: Writing) -> None:
 
 
 async def create_missing(store: Store) -> list[str]:
-    """Returns what had to be made. Looks first: when all are there nobody has to wait for a transaction."""
+    """Return the names of the indexes that had to be made. On PostgreSQL nobody has to wait for that."""
+    made: list[str] = []
+    while absent := await missing(store, store.engine):
+        name = absent[0]
+        if await is_building(store, name):  # by another process
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            continue
+        statements = _known(store.engine)[name]
+        with contextlib.suppress(ClaimTaken, Locked):  # another process makes it too
+            await (_build(store, name) if len(statements) == 1 else _create_together(store, name))
+            made.append(name)
+    return made
 
-    async def create(tx: Writing) -> list[str]:
-        made = await missing(tx, store.engine)
-        for name in made:
+
+async def is_building(tx: Reading, name: str) -> bool:
+    return await tx.one(SQL.is_building, name) is not None
+
+
+async def drop_invalid(store: Store, name: str) -> None:
+    """Drop what a build that failed has left: it is never used for reading, and each write pays for it."""
+    for (text,) in await store.all(SQL.drop_invalid, name):
+        await store.execute_alone(Statement(name, {"": text}))
+
+
+async def _build(store: Store, name: str) -> None:
+    """Build it concurrently: that waits for transactions that began earlier, and holds up none that begin later."""
+    (statement,) = _known(store.engine)[name]
+    text = _NAME.sub(" {concurrently} IF NOT EXISTS ", statement.texts[""], 1)
+    waits = f"building the index {name}; on PostgreSQL this waits for transactions of other sessions"
+    reminder = asyncio.get_running_loop().call_later(LONG_SECONDS, log.problem, "indexes", waits)
+    try:
+        await drop_invalid(store, name)
+        await store.execute_alone(Statement(name, {"": text}))
+    finally:
+        reminder.cancel()
+
+
+async def _create_together(store: Store, name: str) -> None:
+    """Create what takes several statements, in one transaction."""
+
+    async def create(tx: Writing) -> None:
+        if name in await missing(tx, store.engine):
             for statement in _known(store.engine)[name]:
                 await tx.returning(statement)
-        return made
 
-    while await missing(store, store.engine):
-        with contextlib.suppress(ClaimTaken):  # somebody else is making them: worth waiting for
-            return await store.write(create, CLAIM)
-    return []
+    await store.write(create, CLAIM)
 
 
 def _known(engine: str) -> Mapping[str, list[Statement]]:

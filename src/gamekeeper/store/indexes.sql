@@ -1,8 +1,26 @@
 -- name: names (sqlite)
 SELECT name FROM sqlite_master WHERE type IN ('index', 'table');
 
+-- Without those that a concurrent build has left invalid, because it failed or goes on.
 -- name: names (postgres)
-SELECT indexname FROM pg_indexes WHERE schemaname = current_schema();
+SELECT CAST(c.relname AS text) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND i.indisvalid;
+
+-- name: is_building (sqlite)
+SELECT 1 WHERE {false} AND $1 = '';
+
+-- name: is_building (postgres)
+SELECT 1 FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid
+WHERE p.datname = current_database() AND c.relname = $1;
+
+-- The command that drops it, if there is anything to drop.
+-- name: drop_invalid (sqlite)
+SELECT '' WHERE {false} AND $1 = '';
+
+-- name: drop_invalid (postgres)
+SELECT format('DROP INDEX CONCURRENTLY IF EXISTS %I', c.relname)
+FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relname = $1 AND NOT i.indisvalid;
 
 -- name: drop_players_by_rank
 DROP INDEX IF EXISTS players_by_rank;

@@ -1,13 +1,20 @@
-"""Numbered SQL files, applied once each in a transaction of their own, with their checksums remembered."""
+"""Numbered SQL files, applied once each in a transaction of their own, with their checksums remembered.
 
+They are applied beside running instances. So a migration waits only briefly for a lock and tries again later: whoever
+comes after it in a table's lock queue waits too. And indexes of tables that are in use are left to
+`indexes.create_missing`, which builds them concurrently.
+"""
+
+import asyncio
 import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from gamekeeper import log
 from gamekeeper.store import copies
-from gamekeeper.store.engine import Reading, Store, Unusable, Writing
+from gamekeeper.store.engine import Locked, Reading, Store, Unusable, Work, Writing
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("migrate")
@@ -17,6 +24,10 @@ UTF8 = "UTF8"
 NAMED = 3  # of the tables that are not ours
 CLAIM = 0x67616D65  # any number that no other program on the database uses
 CLOSED = 10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
+RETRY_SECONDS = 2.0  # ten times the wait for a lock (migrate.sql), so that others are held up a tenth of the time
+LOGGED_TRIES = 15  # one line in the log for so many tries
+_INDEX = re.compile(r"^CREATE\s+INDEX (\w+)\s+ON (\w+)", re.MULTILINE)
+_TABLE = re.compile(r"^CREATE\s+TABLE (\w+)", re.MULTILINE)
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 _ONLY = re.compile(r"^-- only: (\w+)\n", re.MULTILINE)
 
@@ -51,11 +62,16 @@ def known(folder: Path = FOLDER / "migrations") -> list[Migration]:
 
 
 async def migrate(store: Store, migrations: list[Migration] | None = None) -> list[Migration]:
-    """Brings the schema up to date; returns what had to be applied."""
-    await _require_utf8_for_new(store)
+    """Brings the schema up to date; returns what had to be applied.
+
+    In a database that was not empty, new indexes are missing until `indexes.create_missing`.
+    """
+    used = await _is_used(store)
+    if not used:
+        await require_utf8(store)
     migrations = known() if migrations is None else migrations
-    steps = [(migration, _step(store.engine, migration, migrations)) for migration in migrations]
-    return [migration for migration, step in steps if await store.write(step, CLAIM)]
+    steps = [(migration, _step(store.engine, migration, migrations, used=used)) for migration in migrations]
+    return [migration for migration, step in steps if await _write_when_unlocked(store, migration, step)]
 
 
 async def pending(store: Store) -> list[Migration]:
@@ -71,11 +87,12 @@ async def pending(store: Store) -> list[Migration]:
 
 async def apply(tx: Writing, engine: str, migrations: list[Migration]) -> None:
     """Those that are missing, in this one transaction: for a database that is there as a whole or not at all."""
-    await _require_utf8_for_new(tx)
+    if not await _is_used(tx):
+        await require_utf8(tx)
     there = await _applied(tx, known())
     for migration in migrations:
         if migration.number not in there:
-            await _apply(tx, engine, migration)
+            await _apply(tx, engine, migration, used=False)
 
 
 async def applied(tx: Reading) -> dict[int, Applied]:
@@ -105,10 +122,9 @@ async def require_utf8(tx: Reading) -> None:
         )
 
 
-async def _require_utf8_for_new(tx: Reading) -> None:
-    """One that is ours already is brought up to date: only so can it be read, and moved away. Doctor tells of it."""
-    if MIGRATIONS not in await copies.tables(tx) or not await applied(tx):
-        await require_utf8(tx)
+async def _is_used(tx: Reading) -> bool:
+    """One in another encoding is brought up to date too: only so can it be read, and moved away. Doctor tells of it."""
+    return MIGRATIONS in await copies.tables(tx) and bool(await applied(tx))
 
 
 def require_known(applied: Iterable[Applied], migrations: list[Migration], what: str = "database") -> None:
@@ -128,19 +144,37 @@ def require_known(applied: Iterable[Applied], migrations: list[Migration], what:
             )
 
 
-def _step(engine: str, migration: Migration, migrations: list[Migration]):  # noqa: ANN202 - a closure for Store.write
+async def _write_when_unlocked(store: Store, migration: Migration, step: Work[bool]) -> bool:
+    """Try again until no other transaction holds a lock that the migration needs."""
+    tries = 0
+    while True:
+        try:
+            return await store.write(step, CLAIM)
+        except Locked:
+            if tries % LOGGED_TRIES == 0:
+                what = f"migration {migration.number:04} waits for a table that a transaction of another session uses"
+                log.problem("migrate", f"{what}; it tries again every {RETRY_SECONDS:g} seconds")
+        tries += 1
+        await asyncio.sleep(RETRY_SECONDS)
+
+
+def _step(engine: str, migration: Migration, migrations: list[Migration], *, used: bool) -> Work[bool]:
     async def apply(tx: Writing) -> bool:
         if migration.number in await _applied(tx, migrations):
             return False
-        await _apply(tx, engine, migration)
+        await tx.returning(SQL.limit_lock_wait)
+        await _apply(tx, engine, migration, used=used)
         return True
 
     return apply
 
 
-async def _apply(tx: Writing, engine: str, migration: Migration) -> None:
+async def _apply(tx: Writing, engine: str, migration: Migration, *, used: bool) -> None:
+    made = set(_TABLE.findall(migration.text))  # empty, or filled from others: nobody uses them yet
     for text in split(migration.text, engine):
-        await tx.returning(Statement(migration.name, {"": text}))
+        index = _INDEX.search(text)
+        if not used or index is None or index[2] in made:
+            await tx.returning(Statement(migration.name, {"": text}))
     tx.later(SQL.record_migration, migration.number, migration.name, migration.checksum)
 
 

@@ -17,3 +17,10 @@ SELECT 'UTF8';
 
 -- name: encoding (postgres)
 SELECT current_setting('server_encoding');
+
+-- For this transaction: a lock that is waited for holds up everybody who comes after.
+-- name: limit_lock_wait (sqlite)
+SELECT 0;
+
+-- name: limit_lock_wait (postgres)
+SELECT set_config('lock_timeout', '200ms', true);

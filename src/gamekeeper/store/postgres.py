@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
@@ -25,7 +25,7 @@ from gamekeeper.store.engine import (
     Value,
     Work,
 )
-from gamekeeper.store.failures import AGAIN, LOST, TooLong
+from gamekeeper.store.failures import AGAIN, KNOWN, LOST, TooLong, translate
 from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.pool import Pool
 from gamekeeper.store.statements import BESIDE, Statement, as_one, beside
@@ -54,6 +54,8 @@ SESSION = {
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
 }
+# For what waits for transactions of others, as long as they take; also where the role has limits.
+UNLIMITED = {"lock_timeout": "0", "statement_timeout": "0"}
 # what it works on, or has just answered. Nobody tells it that a session is dead: it would keep the locks, and give them
 # to the next that is. So with one all of them are ended, for they have waited as long on the same network
 # but for those that wait for the standby: their change would stay, and be on one machine only
@@ -90,6 +92,7 @@ WORDS = {
     # of the server and, in case a copy is put back, of the table
     "life": "concat(pg_postmaster_start_time(), ' ', pg_relation_filepath('lists'))",
     "cluster": "(SELECT CAST(system_identifier AS text) FROM pg_control_system())",
+    "concurrently": "CONCURRENTLY",
     "strict": "",
     "clustered": "",
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
@@ -246,6 +249,15 @@ class PostgresStore:
         # a caller that goes away must not cancel a COMMIT half-way: a cancelled one may report success
         return await asyncio.shield(asyncio.ensure_future(self._write(work, claim, queue, reserved=reserved)))
 
+    async def execute_alone(self, statement: Statement) -> None:
+        db = await self._connected({**SESSION, **UNLIMITED})
+        try:
+            await db.execute(_text(statement))
+        except (*AGAIN, *KNOWN) as error:
+            raise (Locked(str(error)) if isinstance(error, AGAIN) else translate(error)) from error
+        finally:
+            db.terminate()
+
     async def integrity(self) -> list[str]:
         """PostgreSQL verifies its own pages; what it cannot know is that we promise to lose nothing."""
 
@@ -335,10 +347,10 @@ class PostgresStore:
             raise
         return _Line(db, session if pid == db.get_server_pid() else "")  # a pooler knows it by another number
 
-    async def _connected(self) -> Any:  # noqa: ANN401 - asyncpg has no types
+    async def _connected(self, session: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - asyncpg has no types
         """Of several servers the one that takes writes, the failed ones last; one alone may be read only."""
         driver: Any = asyncpg
-        session = {**self._session, "lock_timeout": f"{pool.LOCK_SECONDS}s"}
+        session = session or {**self._session, "lock_timeout": f"{pool.LOCK_SECONDS}s"}
         wanted = "read-write" if len(self._urls) > 1 else "any"
         options = {"timeout": CONNECT_SECONDS, "statement_cache_size": 0, "target_session_attrs": wanted}
         why = ""

@@ -44,6 +44,7 @@ WORDS = {
     "never_null": "",  # of a column that could be null once: SQLite cannot change that
     "life": "''",
     "cluster": "''",
+    "concurrently": "",
     "strict": "STRICT",
     "clustered": "WITHOUT ROWID, STRICT",
     "now": "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
@@ -203,6 +204,9 @@ class SqliteStore:
         job = _Job(work, self._loop.create_future())
         self._jobs.put(job)
         return await job.future
+
+    async def execute_alone(self, statement: Statement) -> None:
+        await self.write(lambda tx: tx.returning(statement))
 
     async def integrity(self) -> list[str]:
         try:
