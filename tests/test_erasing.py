@@ -46,6 +46,13 @@ def test_nothing_says_who_it_was(world: World) -> None:
     refused(world.get(f"/api/v1/players/{WREN}"), 404, "no_such_player")
 
 
+def test_names_are_taken_out_of_the_reason_of_the_erasure(world: World) -> None:
+    live(world)
+    erase(world, headers={"X-Reason": "QUILLON asked for Wrenfold (quillon.tresk@example.test); see Quillons"})
+    reasons = {row.reason for row in world.ledger() if row.kind == "user_deleted"}
+    assert reasons == {"(erased) asked for (erased) ((erased)); see Quillons"}
+
+
 def test_the_ledger_keeps_quantities_and_numbers(world: World) -> None:
     live(world)
     gave = next(row for row in world.ledger() if row.kind == "items_given")

@@ -205,12 +205,6 @@ def test_a_reset_mail_is_queued(world: World, root: Keeper) -> None:
     assert code not in root.page(HOME).html
 
 
-def test_an_account_is_erased(world: World, root: Keeper) -> None:
-    press(root, root.page(HOME), "Erase the account")
-    assert root.get(HOME).status == 404
-    assert world.get("/api/v1/users/Ann").status == 404
-
-
 def test_tokens_end_one_by_one_and_all_at_once(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     clerk, home = keeper("Clerk"), f"/console/accounts/{CLERK}"
     page = root.page(home)

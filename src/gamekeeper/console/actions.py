@@ -10,9 +10,10 @@ from functools import partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from gamekeeper.console import changes, differences, inside, pages, password, sessions
+from gamekeeper.console import changes, differences, erasing, inside, pages, password, sessions
+from gamekeeper.console.erasing import Erasure
 from gamekeeper.console.inside import Call
-from gamekeeper.console.refusals import UnusablePassword, again
+from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, again
 from gamekeeper.game.changes import seen
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
 from gamekeeper.game.history import undone_by
@@ -53,8 +54,9 @@ async def act(request: Request, raw: bytes) -> bytes:
         return await _preview(request, form)
     request.refused = partial(_refused, request, form)
     try:
+        await erasing.require_name(request, form.call, form.fields)
         answer = await inside.call(request, await _with_passwords(request, form))
-    except (ChangedMeanwhile, UnusablePassword) as refusal:
+    except (ChangedMeanwhile, NameNotTyped, UnusablePassword) as refusal:
         request.status = errors.status(type(refusal))
         return await _preview(request, form, refusal)
     if pages.wants_json(request):
@@ -141,10 +143,10 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
         return pages.answer(request, {"changes": found, "seen": seen(tried.entries)})
     stale = isinstance(refusal, ChangedMeanwhile)
     problem = f"{refusal.message} This is what would happen now:" if stale else refusal.message if refusal else ""
-    found = list(zip(await _whose(request, tried.entries), lines, strict=True))
-    return _asked(
-        request, form, tried.entries, key=new_guid(), seen=seen(tried.entries), problem=problem, changes=found
-    )
+    asked = partial(_asked, request, form, tried.entries, key=new_guid(), seen=seen(tried.entries), problem=problem)
+    if erasing.is_erasure(form.call):
+        return asked(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries))
+    return asked(changes=list(zip(await _whose(request, tried.entries), lines, strict=True)))
 
 
 async def _whose(request: Request, entries: Sequence[Entry]) -> list[str]:
@@ -168,7 +170,13 @@ def _refused(request: Request, form: Form, refusal: Refusal) -> bytes:
 
 
 def _asked(
-    request: Request, form: Form, entries: Sequence[Entry], *, generated: str | None = None, **more: object
+    request: Request,
+    form: Form,
+    entries: Sequence[Entry],
+    *,
+    generated: str | None = None,
+    erasure: Erasure | None = None,
+    **more: object,
 ) -> bytes:
     """Whether it shall be done, and why; `entries`: what the ledger would say, as far as that is known."""
     return pages.render(
@@ -183,6 +191,8 @@ def _asked(
         back=form.back,
         about=form.fields.get("about", ""),  # which one is meant, as the page had it
         no_line=NO_LINE,
+        typed=form.fields.get(erasing.TYPED, "") if erasing.is_erasure(form.call) else None,
+        erasure=erasure,
         reason=form.call.reason or form.fields.get(REASON, "").strip(),  # nobody types the same twice
         **password.choices(request, generated),
         **more,

@@ -46,6 +46,10 @@ class WatchingEnough(Conflict):
     """{most} pages of your account are being kept fresh already, and this one is not. Close one, or reload this one."""
 
 
+class NameNotTyped(Malformed):
+    """Type the account's name, {name}, to erase it. Nothing was changed."""
+
+
 def again(refusal: Refusal) -> str:
     """What is said of what can be sent again under its key; nothing where that would not help."""
     if isinstance(refusal, UNSURE):

@@ -5,8 +5,9 @@ neither can be had without the other.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from gamekeeper import crash
@@ -17,6 +18,7 @@ from gamekeeper.store import keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Reading, Store, Writing
 
 R = TypeVar("R")
+UNNAMED = "(erased)"  # in place of a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Decision(Generic[R]):
     about: Whose | None = None  # whom the result is about, where the first change does not say it
     kept: R | None = None  # what a replay is told, where the result may not be kept
     undoes: int | None = None  # the change that the first of these takes back
+    unnamed: Sequence[str] = ()  # names that are taken out of the reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ class Changes:
 
     async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.Entry]:
         entries: list[ledger.Entry] = []
+        intent = replace(intent, reason=_without(intent.reason, decision.unnamed))
         for change in decision.changes:
             if isinstance(change, Untraced):
                 await change.effect(tx)
@@ -156,6 +160,13 @@ def seen(entries: Sequence[ledger.Entry]) -> str:
         for each in entries
     ]
     return hashlib.sha256(repr(from_here).encode()).hexdigest()
+
+
+def _without(reason: str | None, names: Sequence[str]) -> str | None:
+    """The reason with each of these names, as a whole word in any case, replaced; longer ones first."""
+    for name in sorted(filter(None, names), key=len, reverse=True) if reason else ():
+        reason = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", UNNAMED, reason or "", flags=re.IGNORECASE)
+    return reason
 
 
 def _about(decision: Decision[Any]) -> Whose:

@@ -42,7 +42,8 @@ async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -
     nobody = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
     # the answer that is kept names nobody: it is about nobody, so that the job leaves it alone
-    return Decision(changed, Erased(user, names, changes), about=(None, None), kept=Erased(nobody, [], 0))
+    kept, unnamed = Erased(nobody, [], 0), (user.name, user.email, *names)
+    return Decision(changed, Erased(user, names, changes), about=(None, None), kept=kept, unnamed=unnamed)
 
 
 async def _deleted(tx: Reading, player_id: str, spelling: Spelling) -> tuple[str, PlayerDeleted]:

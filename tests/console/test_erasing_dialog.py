@@ -1,0 +1,64 @@
+"""The dialog for erasing a person: it names them, sums up what goes, and wants the account's name."""
+
+import pytest
+from keepers import ACT, Keeper
+from markup import Page
+
+import people
+from expectations import everything
+from game_server import put_player, stack
+from people import ANN, COIN
+from world import Answer, World
+
+HOME = f"/console/accounts/{people.USER_IDS['Ann']}"
+
+
+def open_dialog(root: Keeper) -> Answer:
+    form = root.page(HOME).form(ACT, "Erase the account")
+    shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
+    assert shown.status == 200, shown.raw
+    return shown
+
+
+def confirm(root: Keeper, shown: Answer, typed: str, reason: str = "by request") -> Answer:
+    return root.confirm(shown, reason, button="Erase Ann", typed=typed)
+
+
+def test_the_dialog_names_the_person_and_sums_up_what_goes(world: World, root: Keeper) -> None:
+    full = [stack(slot, COIN.id, slot + 1) for slot in range(35)]
+    assert put_player(world, ANN.id, {"Items": full}).status == 200
+    page = Page(open_dialog(root).raw.decode())
+    for words in ("Erase Ann", "ann@example.test", "Ann 12 36 0 1 2", "Zoe", "This cannot be undone."):
+        assert words in page.text
+    assert "slot" not in page.text
+    rows = [tag for tag, _ in page.tags if tag == "tr"]
+    assert len(rows) == 3  # the head and two players
+    assert page.form(ACT, "Erase Ann").fields["typed"] == ""
+
+
+@pytest.mark.parametrize("typed", ["", "ann", "Zoe", people.USER_IDS["Ann"]])
+def test_nothing_is_erased_without_the_accounts_name(world: World, root: Keeper, typed: str) -> None:
+    shown = open_dialog(root)
+    before = everything(world, without="tokens")
+    refused = confirm(root, shown, typed)
+    assert refused.status == 400
+    assert everything(world, without="tokens") == before
+    page = Page(refused.raw.decode())
+    assert "Type the account's name, Ann, to erase it. Nothing was changed." in page.text
+    assert page.form(ACT, "Erase Ann").fields["reason"] == "by request"
+    assert confirm(root, refused, "Ann").status == 303
+
+
+def test_the_account_is_erased_once_its_name_is_typed(world: World, root: Keeper) -> None:
+    shown = open_dialog(root)
+    done = confirm(root, shown, " Ann ")
+    assert (done.status, done.headers["location"].partition("?")[0]) == (303, "/console/accounts")
+    assert root.get(HOME).status == 404
+    assert world.get("/api/v1/users/Ann").status == 404
+    assert "done=already" in confirm(root, shown, "Ann").headers["location"]  # a lost answer
+
+
+def test_names_are_taken_out_of_the_reason(world: World, root: Keeper) -> None:
+    confirm(root, open_dialog(root), "Ann", "Ann asked by ann@example.test to announce that ZOE goes")
+    rows = [row for row in world.ledger() if row.kind in ("player_deleted", "user_deleted")]
+    assert {row.reason for row in rows} == {"(erased) asked by (erased) to announce that (erased) goes"}
