@@ -28,6 +28,7 @@ MODULES = (
     "soak",
     "overload",
     "places",
+    "starvation",
     "guessing",
     "disk",
     "clock",

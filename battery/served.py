@@ -23,10 +23,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from gamekeeper import app, crash, settings
+from gamekeeper import app, crash, log, settings
 from gamekeeper.cli import serve
-from gamekeeper.game import lists, presence, retention
+from gamekeeper.game import history, lists, presence, retention
 from gamekeeper.http.asgi import Asgi, Scope, Send
+from gamekeeper.http.gate import Gate
 from gamekeeper.http.request import Receive
 from gamekeeper.settings import Settings
 from gamekeeper.store import clock, sqlite
@@ -41,6 +42,7 @@ AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
 WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
 FREQUENT_RETENTION, HASTY_RETENTION = "frequent-retention", "hasty-retention"
 RETENTION_SECONDS = 0.2  # between two passes, instead of ten
+LOG_ON_LOOP, NO_GATE = "log-on-loop", "no-gate"
 CRASH_HEADER = b"battery-crash"
 HOUR = 3600.0
 EARLY_SECONDS = 0.03  # between the answer and the COMMIT that it should have waited for
@@ -196,6 +198,23 @@ def _delete_at_once() -> None:
     setattr(retention.Retention, "_find_proven_time", find_time)  # noqa: B010 - a constant to everybody else
 
 
+def _write_log_on_loop() -> None:
+    """Lines are written where they are made, without a queue."""
+    setattr(log._writer, "put", log._out)  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
+
+
+def _open_gate() -> None:
+    """Long reads run in one go, and as many as are asked for."""
+
+    async def run(
+        _: Gate, account: str, work: Callable[..., Coroutine[Any, Any, Any]], *, long: bool = False
+    ) -> object:
+        del account, long
+        return await work(history.no_rest)
+
+    setattr(Gate, "run", run)  # noqa: B010 - a constant to everybody else
+
+
 WAYS: dict[str, Callable[[], None]] = {
     AS_IT_IS: _nothing,
     EARLY_ANSWER: _answer_early,
@@ -203,6 +222,8 @@ WAYS: dict[str, Callable[[], None]] = {
     WALL_CLOCK: _trust_the_wall_clock,
     LEAK: _keep_every_answer,
     ASSUMED_COMMIT: _assume_the_commit,
+    LOG_ON_LOOP: _write_log_on_loop,
+    NO_GATE: _open_gate,
     FREQUENT_RETENTION: _tidy_often,
     HASTY_RETENTION: _delete_at_once,
 }

@@ -123,6 +123,7 @@ def test_where_few_are_found_it_says_how_far_it_looked(
     for _ in range(6):
         give(world)
     monkeypatch.setattr(history, "WINDOW", 1)
+    monkeypatch.setattr(history, "WINDOWS", 4)
     page = root.page(f"{CHANGES}?reason=the+one")
     assert numbers(page) == []
     assert "Looked back to" in page.text

@@ -352,8 +352,9 @@ def test_a_page_ends_when_it_is_long(world: World, monkeypatch: pytest.MonkeyPat
         assert seen == ([seq for seq in wanted if seq <= 5] if "kind" in query else wanted)
 
 
-def test_an_item_is_looked_for_in_one_window(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_is_looked_for_in_fewer_windows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW", 4)
+    monkeypatch.setattr(history, "WINDOWS_OF_ITEM", 1)
     answer = world.get(f"{CHANGES}?item={ARROW.id}").json
     assert (answer["Next"], [each["Seq"] for each in answer["Changes"]]) == (PEOPLE - 3, [14])
 

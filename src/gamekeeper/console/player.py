@@ -51,7 +51,7 @@ class Neighbour(NamedTuple):
 
 async def show(request: Request) -> bytes:
     moment = moment_of(request)
-    sight = await request.keeper.store.read(lambda tx: _look(tx, request, moment))
+    sight = await request.read_in_pieces(lambda tx, rest: _look(tx, request, moment, rest))
     player, then = sight.player, moment != Moment()
     standing = None if then or sight.record is None else await request.keeper.lists.rank(player.id, AROUND)
     equipment = () if then else player.equipment
@@ -83,7 +83,7 @@ async def show(request: Request) -> bytes:
     )
 
 
-async def _look(tx: Reading, request: Request, moment: Moment) -> Sight:
+async def _look(tx: Reading, request: Request, moment: Moment, rest: history.Rest) -> Sight:
     spelling = request.keeper.changes.spelling
     accounts = "users.query" in request.caller.rights
     seen = Filter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
@@ -91,7 +91,7 @@ async def _look(tx: Reading, request: Request, moment: Moment) -> Sight:
     if deletion and moment == Moment():
         held = spelling.read_trace(deletion.before or b"{}")  # all that it had
     else:
-        _, world = await history.belongings(tx, player.id, moment, spelling)
+        _, world = await history.belongings(tx, player.id, moment, spelling, rest)
         held = world.trace(player)
     wanted = seen._replace(whose=player.id)
     return Sight(

@@ -1,5 +1,6 @@
 """One box for everything: straight to the thing, or what comes near it."""
 
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
@@ -68,7 +69,8 @@ def address(found: Found) -> str:
 
 async def _find(request: Request, most: int) -> list[Hit]:
     text, accounts, spelling = _typed(request), request.caller.rights >= QUERY, request.keeper.changes.spelling
-    found = await request.keeper.store.read(lambda tx: finder.find(tx, text, most, spelling, accounts=accounts))
+    find = partial(finder.find, text=text, most=most, spelling=spelling, accounts=accounts)
+    found = await request.through_gate(lambda: request.keeper.store.read(find))
     return [Hit(each.kind, each.name, each.detail, HOW[each.match], address(each)) for each in found]
 
 

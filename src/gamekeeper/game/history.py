@@ -1,6 +1,6 @@
 """What happened, the newest first; and what a character had at an earlier moment."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -15,10 +15,13 @@ from gamekeeper.store.history import LETTERS, NEVER, Filter, Step, Told
 
 K = TypeVar("K")
 V = TypeVar("V")
-WINDOW = 5_000  # rows looked at in one go
-WINDOWS = 4  # such goes in one request: who wants to look further back asks again from there
+Rest = Callable[[], Awaitable[None]]  # between the pieces of long work, so that others have their turn
+WINDOW = 625  # rows looked at by one statement: few milliseconds
+WINDOWS = 32  # such statements in one request: who wants to look further back asks again from there
+WINDOWS_OF_ITEM = 8  # an item is looked for in all that the rows say
+PIECE = 250  # rows read by one statement when all of them are wanted
 CLOCK_SLACK_MS = 60_000  # transactions that were begun in one order may be numbered in another; clocks differ too
-BACK = 250  # rows of a character read in one go
+BACK = 100  # rows of a character read in one go
 FURTHEST = 5_000  # of them that are taken back to see an earlier moment
 HIDDEN = ""  # in place of an account's name
 PASSED = 10  # times as many changes of it are passed over: most say nothing of what it holds
@@ -66,6 +69,10 @@ class Moment(NamedTuple):
     at: int | None = None
 
 
+async def no_rest() -> None:
+    """For work that is done in one go."""
+
+
 @dataclass(slots=True)
 class _Held:
     """What a character holds, while its changes are taken back one by one."""
@@ -91,21 +98,41 @@ class _Held:
         _take_back(self.variables, before.variables, after.variables)
 
 
-async def page(tx: Reading, wanted: Filter, before: int | None, limit: int) -> Page:
+async def page(tx: Reading, wanted: Filter, before: int | None, limit: int, rest: Rest = no_rest) -> Page:
     """At most so many changes before a number, and fewer where few of many are wanted or they are very long."""
+    changes, undone, following = list[Told](), dict[int, int](), None
+    async for piece in pages(tx, wanted, before, limit):
+        changes += piece.changes
+        undone |= piece.undone
+        following = piece.next
+        await rest()
+    return Page(changes, undone, following)
+
+
+async def pages(tx: Reading, wanted: Filter, before: int | None, limit: int) -> AsyncGenerator[Page]:
+    """The same in pieces of a few milliseconds each; `next` of the last one says where to go on."""
     cursor = await _start(tx, wanted.until) if before is None else before
-    found: list[Told] = []
-    windows = 1 if wanted.item_id else WINDOWS  # an item is looked for in all that the rows say
-    for window in [WINDOW] * windows if wanted.picks else [limit]:
-        left = LETTERS - _letters(found)
-        found += await history.page(tx, wanted, cursor, window, limit - len(found), left)
-        if len(found) == limit or _letters(found) >= LETTERS:
-            return await _page(tx, wanted, found, found[-1].seq)
+    found = letters = 0
+    for window in _windows(wanted, limit):
+        changes = await history.page(tx, wanted, cursor, window, limit - found, LETTERS - letters)
+        found, letters = found + len(changes), letters + _letters(changes)
+        if found == limit or letters >= LETTERS:
+            yield await _page(tx, wanted, changes, changes[-1].seq)
+            return
         last = await history.reached(tx, wanted, cursor, window)
-        if last.rows < window or last.at < wanted.since - CLOCK_SLACK_MS:
-            return await _page(tx, wanted, found, None)
+        is_last = last.rows < window or last.at < wanted.since - CLOCK_SLACK_MS
         cursor = last.seq
-    return await _page(tx, wanted, found, cursor)
+        yield await _page(tx, wanted, changes, None if is_last else cursor)
+        if is_last:
+            return
+
+
+def _windows(wanted: Filter, limit: int) -> list[int]:
+    """How many rows each statement looks at."""
+    if wanted.picks:
+        return [WINDOW] * (WINDOWS_OF_ITEM if wanted.item_id else WINDOWS)
+    whole, rest = divmod(limit, PIECE)
+    return [PIECE] * whole + [rest] * bool(rest)
 
 
 async def undone_by(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
@@ -123,15 +150,17 @@ def shown(found: Iterable[Told], wanted: Filter) -> list[Told]:
     ]
 
 
-async def belongings(tx: Reading, key: str, moment: Moment, spelling: Spelling) -> tuple[str, World]:
-    """The character's id, and what it had; also of one that is deleted by now, by its id."""
+async def belongings(
+    tx: Reading, key: str, moment: Moment, spelling: Spelling, rest: Rest = no_rest
+) -> tuple[str, World]:
+    """The character's id, and what it had; also of one that is deleted by now, by its id. Rests between its pieces."""
     player_id = await _id_of(tx, key)
     world = await characters.belongings(tx, player_id)
     held = _Held(dict(world.slots), dict(world.bags), dict(world.spells), dict(world.variables))
     held.there = await players.id_by_id(tx, player_id) is not None
     since = NEVER
     if moment != Moment():
-        since = await _go_back(tx, player_id, held, moment, spelling)
+        since = await _go_back(tx, player_id, held, moment, spelling, rest)
     if not held.there:
         raise NotThereThen(key=key, why="")
     if since != NEVER and await _brought_in_after(tx, player_id, moment, since):
@@ -139,7 +168,14 @@ async def belongings(tx: Reading, key: str, moment: Moment, spelling: Spelling) 
     return player_id, World(held.slots, held.bags, held.spells, held.variables)
 
 
-async def _go_back(tx: Reading, player_id: str, held: _Held, moment: Moment, spelling: Spelling) -> int:
+async def _go_back(
+    tx: Reading,
+    player_id: str,
+    held: _Held,
+    moment: Moment,
+    spelling: Spelling,
+    rest: Rest,
+) -> int:
     """To the number that is returned: of the last change that stays."""
     await _require_past(tx, moment)
     await _require_kept(tx, moment)
@@ -154,6 +190,7 @@ async def _go_back(tx: Reading, player_id: str, held: _Held, moment: Moment, spe
         for step in steps:
             held.take_back(step, spelling)
         cursor = steps[-1].seq
+        await rest()
     return since
 
 

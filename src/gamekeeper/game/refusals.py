@@ -36,7 +36,7 @@ Refusal
 │   └── IdempotencyInProgress  AnswerErased
 ├── IdempotencyKeyReused
 ├── TooManyRequests          wait, and ask again
-│   └── TooManyGuesses  TooManyMails  TooManyRegistrations
+│   └── TooManyGuesses  TooManyMails  TooManyRegistrations  TooManyLongReads
 ├── Overloaded               come back in a moment
 ├── SearchNotReady           come back later, or do without
 └── LogInRefusal             what RFC 6749 has its own words for
@@ -349,6 +349,10 @@ class TooManyMails(TooManyRequests):
 
 class TooManyRegistrations(TooManyRequests):
     """Too many accounts were registered; wait {seconds} seconds."""
+
+
+class TooManyLongReads(TooManyRequests):
+    """Too many long reads of this account wait already; wait {seconds} seconds."""
 
 
 class Overloaded(Refusal):

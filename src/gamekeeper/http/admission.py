@@ -12,16 +12,18 @@ ALWAYS = frozenset({b"/health/live", b"/health/ready", b"/metrics"})  # who asks
 class Admission:
     """The places of one process. All of it happens on one loop, so a number is enough."""
 
-    __slots__ = ("_most", "taken")
+    __slots__ = ("_most", "entered", "taken")
 
     def __init__(self, most: int) -> None:
         self._most = most
         self.taken = 0
+        self.entered = 0  # requests so far
 
     def enter(self) -> None:
         if self.taken >= self._most:
             raise Overloaded
         self.taken += 1
+        self.entered += 1
 
     def leave(self) -> None:
         self.taken -= 1

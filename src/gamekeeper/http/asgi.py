@@ -14,7 +14,7 @@ from msgspec import Struct
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import ReadOnlyToken, Refusal
-from gamekeeper.http import bodies, errors, health, openapi, queries, receipt, tags, users
+from gamekeeper.http import bodies, errors, health, large_bodies, openapi, queries, receipt, tags, users
 from gamekeeper.http.admission import ALWAYS, Admission
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.cors import Cors
@@ -22,6 +22,7 @@ from gamekeeper.http.errors import DatabaseAway, InternalError, MethodNotAllowed
 from gamekeeper.http.failures import takes_key
 from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
+from gamekeeper.http.gate import Gate
 from gamekeeper.http.heads import Heads
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import TRIED, Receive, Request, query_of
@@ -69,6 +70,7 @@ class Asgi:
         more = (*(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
         self._root = _tree((*ROUTES, *more))
         self.admission = Admission(keeper.settings.requests_in_flight)
+        self._gate = Gate(self.admission)
         self._proxies, self._cors = Proxies(keeper.settings), Cors(keeper.settings)
         self._tls = bool(keeper.settings.tls_cert)
         self._heads = Heads(keeper.settings, self._cors)
@@ -101,6 +103,7 @@ class Asgi:
             over_tls=self._tls or self._proxies.over_tls(peer, headers),
             receive=receive,
             admission=self.admission,
+            gate=self._gate,
             readiness=self._readiness,
             metrics=self.metrics,
             live=self.live,
@@ -261,7 +264,7 @@ async def _with_body(request: Request, route: Route, shape: type[Struct] | type[
         return await route.handler(request, request.raw)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     read = partial(bodies.decode, request.raw, content_type, shape, forms=not route.over_link, strict=route.over_link)
-    body = request.body = await bodies.beside(request.raw, read)
+    body = request.body = await large_bodies.read(request.raw, read, request.gate, request.caller.account_id)
     return await route.handler(request, body)
 
 

@@ -3,12 +3,10 @@
 Unknown fields are ignored, or rejected where a body is read strictly: on the game link a misspelt field would be lost.
 """
 
-import asyncio
 import json
 import re
 import types
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
@@ -18,10 +16,11 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 from msgspec.structs import FieldInfo
 
-from gamekeeper.game import loads, lookup, passwords, texts
+from gamekeeper.game import lookup, passwords, texts
 from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
 from gamekeeper.http import nearest, wire
 from gamekeeper.http.errors import MalformedBody, UnknownField, UnsupportedMediaType
+from gamekeeper.http.large_bodies import pauses
 
 S = TypeVar("S", bound=Struct)
 R = TypeVar("R")
@@ -31,27 +30,12 @@ FORM = "application/x-www-form-urlencoded"
 SWITCHES = {"on": True, "off": False}  # a form's booleans: check boxes send `on`
 BITS = {"1": True, "0": False}  # PHP's http_build_query sends these; of a field that takes numbers they are numbers
 BOM = b"\xef\xbb\xbf"
-LARGE = 256 * 1024  # bytes: what is larger is read beside the loop
 DEEPEST = 32
 LONGEST_INTEGER = 20
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})", re.ASCII)
 _INSTANT = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d{1,6})?(Z|[+-]\d{2}:\d{2})", re.ASCII | re.IGNORECASE
 )
-_one_reader = ThreadPoolExecutor(1, "bodies")  # two would take twice the memory, and no less time
-
-
-async def beside(raw: bytes, read: Callable[[], R]) -> R:
-    """What reads a large body holds nobody else up."""
-    if len(raw) <= LARGE:
-        return read()
-    return await asyncio.get_running_loop().run_in_executor(_one_reader, _uncollected, read)
-
-
-def _uncollected(read: Callable[[], R]) -> R:
-    """A collection holds all threads up, and looks at each list of a body again and again."""
-    with loads.no_cycles():
-        return read()
 
 
 class _Unknown(Exception):
@@ -176,6 +160,7 @@ def _json(raw: bytes) -> object:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+    pauses.maybe()
     fields: dict[str, object] = {}
     for name, value in pairs:
         if name.lower() in fields:
@@ -225,6 +210,7 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
     accepted = ignored.union(*map(_spellings, known))
 
     def read(value: object, path: str) -> object:
+        pauses.maybe()
         if value == []:  # PHP's empty array is an empty object
             value = {}
         if not isinstance(value, dict):

@@ -14,6 +14,7 @@ from gamekeeper.http import (
     credentials,
     errors,
     feed,
+    finder,
     gameobjects,
     history,
     items,
@@ -86,7 +87,7 @@ PARAMETERS: Mapping[str, Kind] = {
     "lookupKey1": no.NoSuchUser,
     "lookupKey2": no.NoSuchPlayer,
 }
-THEN: tuple[Kind, ...] = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong)
+THEN: tuple[Kind, ...] = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
 RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     variables.one: (no.NoSuchVariable,),
     variables.value: (no.NoSuchVariable,),
@@ -99,9 +100,9 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     users.register: (no.ReservedName, no.UsernameTaken, no.EmailTaken, no.TooManyRegistrations),
     users.rename: (no.ReservedName, no.UsernameTaken),
     users.delete: (no.PlayerOnline, no.OwnAccount),
-    users.by_name: (no.SearchNotReady,),
-    players.by_name: (no.SearchNotReady,),
-    players.online: (no.SearchNotReady,),
+    users.by_name: (no.SearchNotReady, no.TooManyLongReads),
+    players.by_name: (no.SearchNotReady, no.TooManyLongReads),
+    players.online: (no.SearchNotReady, no.TooManyLongReads),
     players.rename: (no.ReservedName, no.NameTaken),
     players.set_class: (no.NoSuchClass,),
     players.delete: (no.PlayerOnline,),
@@ -139,6 +140,8 @@ RULES: Mapping[Callable[..., Any], tuple[Kind, ...]] = {
     link.left: (no.NoSuchServer, no.NoSuchPlayer),
     link.shut: (no.NoSuchServer,),
     gameobjects.game_object: (no.NoSuchObject,),
+    history.changes: (no.TooManyLongReads,),
+    finder.find: (no.TooManyLongReads,),
     history.items: THEN,
     history.spells: THEN,
     history.variables: THEN,
@@ -194,6 +197,7 @@ def _request(route: Route) -> Iterator[Kind]:
     yield from (errors.MalformedBody, no.BadField, errors.BodyTooLarge, errors.BodyTooSlow, errors.UnsupportedMediaType)
     if route.over_link:
         yield errors.UnknownField
+        yield no.TooManyLongReads
     fields = msgspec.structs.fields(route.takes) if issubclass(route.takes, Struct) else ()
     if any(each.required for each in fields) or not fields:
         yield no.MissingField

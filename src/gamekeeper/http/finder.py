@@ -1,5 +1,7 @@
 """One search for everything that has a name or an id."""
 
+from functools import partial
+
 from gamekeeper.game import finder
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import paging, spelling, wire
@@ -17,5 +19,6 @@ async def find(request: Request) -> bytes:
         raise BadField(field="q", problem=f"must be at most {LONGEST} printable characters")
     limit = min(paging.integer(request.query, "limit", 1, DEFAULT), MOST)
     accounts, keeper = ACCOUNTS in request.caller.rights, request.keeper
-    found = await keeper.store.read(lambda tx: finder.find(tx, text, limit, keeper.changes.spelling, accounts=accounts))
+    find = partial(finder.find, text=text, most=limit, spelling=keeper.changes.spelling, accounts=accounts)
+    found = await request.through_gate(lambda: keeper.store.read(find))
     return wire.encode(wire.Finds(text, [spelling.found(each) for each in found]))

@@ -3,14 +3,15 @@
 import csv
 import difflib
 import io
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import msgspec
 
 from gamekeeper.game import history, undo
-from gamekeeper.game.history import Moment, Page
+from gamekeeper.game.history import Moment, Page, Rest
 from gamekeeper.game.inventory import BANK, INVENTORY, sizes
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.trades import MINUTE_MS
@@ -18,10 +19,13 @@ from gamekeeper.game.undoing import Actor
 from gamekeeper.http import marks, paging, spelling, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.request import CONTROL, Request
+from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, Filter, one
 
 DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
 JSON, CSV = "json", "csv"
+COLUMNS = wire.ToldChange.__struct_fields__
+TABLE_PIECE = 50  # rows of a table that are written in one go: about 3 ms
 TIME = "must be a time such as 2026-11-15T12:00:00Z"
 MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # how cells begin that spreadsheets carry out, also in their full width
@@ -43,14 +47,44 @@ async def changes(request: Request) -> bytes:
     wanted, cursor = filter_of(request), marks.number(request.query)
     usual, most = (LARGEST, LARGEST_FILE) if form == CSV else (DEFAULT_LIMIT, LARGEST)
     limit = min(paging.integer(request.query, "limit", 1, usual), most)
-    page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, cursor, limit))
+    read = partial(
+        _read_csv if form == CSV else _read_json, wanted=wanted, cursor=cursor, limit=limit, caller=request.caller
+    )
+    answer, following = await request.read_in_pieces(read, long=limit > history.PIECE)
     if form == JSON:
-        return wire.encode(told(page, request.caller))
+        return answer
     request.content_type = b"text/csv; charset=utf-8"
     request.answer_headers.append((b"content-disposition", b'attachment; filename="changes.csv"'))
-    if page.next is not None:
-        request.answer_headers.append((b"x-next", str(page.next).encode()))
-    return table(page, request.caller)
+    if following is not None:
+        request.answer_headers.append((b"x-next", str(following).encode()))
+    return answer
+
+
+async def _read_json(
+    tx: Reading, rest: Rest, wanted: Filter, cursor: int | None, limit: int, caller: Caller
+) -> tuple[bytes, int | None]:
+    changes, following = list[wire.ToldChange](), None
+    async for page in history.pages(tx, wanted, cursor, limit):
+        changes += told(page, caller).Changes
+        following = page.next
+        await rest()
+    return wire.encode(wire.History(changes, following)), following
+
+
+async def _read_csv(
+    tx: Reading, rest: Rest, wanted: Filter, cursor: int | None, limit: int, caller: Caller
+) -> tuple[bytes, int | None]:
+    out, following = io.StringIO(newline=""), None
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    async for page in history.pages(tx, wanted, cursor, limit):
+        await rest()
+        rows = _rows(page, caller)
+        while some := list(itertools.islice(rows, TABLE_PIECE)):
+            writer.writerows(some)
+            await rest()
+        following = page.next
+    return out.getvalue().encode(), following
 
 
 async def items(request: Request) -> bytes:
@@ -127,8 +161,10 @@ def filter_of(request: Request) -> Filter:
 
 async def _world(request: Request) -> tuple[str, history.World]:
     moment = moment_of(request)
-    trace = request.keeper.changes.spelling
-    return await request.keeper.store.read(lambda tx: history.belongings(tx, request.params[0], moment, trace))
+    key, trace = request.params[0], request.keeper.changes.spelling
+    if moment == Moment():
+        return await request.keeper.store.read(lambda tx: history.belongings(tx, key, moment, trace))
+    return await request.read_in_pieces(lambda tx, rest: history.belongings(tx, key, moment, trace, rest))
 
 
 def moment_of(request: Request) -> Moment:
@@ -186,13 +222,15 @@ def told(page: Page, caller: Caller) -> wire.History:
 
 def table(page: Page, caller: Caller) -> bytes:
     """What a spreadsheet could take for a formula is told to be text."""
-    out = io.StringIO()
+    out = io.StringIO(newline="")
     writer = csv.writer(out)
-    names = wire.ToldChange.__struct_fields__
-    writer.writerow(names)
-    for each in page.changes:
-        writer.writerow(_cells(spelling.told(each, page.undone.get(each.seq), caller)))
+    writer.writerow(COLUMNS)
+    writer.writerows(_rows(page, caller))
     return out.getvalue().encode()
+
+
+def _rows(page: Page, caller: Caller) -> Iterator[Sequence[str]]:
+    return (_cells(spelling.told(each, page.undone.get(each.seq), caller)) for each in page.changes)
 
 
 def _cells(change: wire.ToldChange) -> Sequence[str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -11,6 +11,7 @@ import msgspec
 
 from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decide, Done, Intent
+from gamekeeper.game.history import Rest
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import BadField, Refusal, RepeatedField
 from gamekeeper.http import bodies
@@ -18,7 +19,9 @@ from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Caller, Callers
 from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
+from gamekeeper.http.gate import Gate
 from gamekeeper.http.question import Question
+from gamekeeper.store.engine import Snapshot
 from gamekeeper.store.ledger import Entry
 
 R = TypeVar("R")
@@ -49,6 +52,7 @@ class Request:
     over_tls: bool  # ours, or that of a proxy we trust
     receive: Receive
     admission: Admission
+    gate: Gate
     readiness: Question[None]
     metrics: Metrics
     live: object  # what the pages for people keep in this process
@@ -98,6 +102,20 @@ class Request:
         """Returns when the caller has hung up; for operations that read no body."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
+
+    async def read_in_pieces(
+        self, work: Callable[[Snapshot, Rest], Coroutine[Any, Any, R]], *, long: bool = False
+    ) -> R:
+        """Read one snapshot in pieces, through the gate for long reads; `long`: it is known to be long."""
+
+        async def read(rest: Rest) -> R:
+            return await self.keeper.store.read_in_pieces(lambda tx: work(tx, rest))
+
+        return await self.gate.run(self.caller.account_id, read, long=long)
+
+    async def through_gate(self, work: Callable[[], Coroutine[Any, Any, R]]) -> R:
+        """Do work that is one piece; it counts as a read of the caller's account."""
+        return await self.gate.run(self.caller.account_id, lambda _: work())
 
     async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> bytes:
         return self.done(await self.keeper.changes.apply(self.intent(), decide, answer))

@@ -23,7 +23,10 @@ async def found(
     asked = paging.from_query(request.query, request.keeper.settings.max_page_size, size)
     sort = paging.sort(request.query, sorts)
     wanted = Wanted(asked.offset, asked.limit, descending=not paging.ascending(request.query, "ascending"))
-    return asked, *await search.page(request.keeper, sort, text(request), wanted)
+    sought = text(request)
+    if sort.listing and not sought:
+        return asked, *await search.page(request.keeper, sort, sought, wanted)
+    return asked, *await request.through_gate(lambda: search.page(request.keeper, sort, sought, wanted))
 
 
 def text(request: Request) -> str:

@@ -118,6 +118,10 @@ class Store(Reading, Protocol):
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T: ...
 
+    async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+        """Like `read`, for work that awaits other things than the store: it lets others work between its pieces."""
+        ...
+
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
     ) -> T:

@@ -24,6 +24,7 @@ BATCH = 256
 SOME = 5_000  # rows of a table in one go
 # of pages kept for reading. Not mapped: on a page that cannot be read a mapped file ends the process
 READING_KIB = 32 * 1024
+PIECES_KIB = 4 * 1024  # page cache of a connection that reads in pieces: there are as many as such reads at once
 LOADING_KIB = 256 * 1024  # of pages kept by a connection once it has loaded in bulk: new keys fall all over the indexes
 # when something was last done: a change, a log-in, or the use of a token, which is noted once a minute
 NEWEST = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
@@ -63,14 +64,14 @@ class _Connection:
     """Runs statements on one sqlite3 connection, never suspending: coroutines over it can be driven by hand."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+        self.db = db
         self._texts: dict[Statement, str] = {}
 
     def execute(self, statement: Statement, values: Sequence[Value]) -> sqlite3.Cursor:
         text = self._texts.get(statement)
         if text is None:
             text = self._texts[statement] = _text(statement)
-        return self._db.execute(text, values)
+        return self.db.execute(text, values)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return self.execute(statement, values).fetchall()
@@ -87,8 +88,8 @@ class _Connection:
         self.execute(statement, values)
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
-        self._db.execute(f"PRAGMA cache_size = -{LOADING_KIB}")
-        self._db.executemany(_text(statement), rows)
+        self.db.execute(f"PRAGMA cache_size = -{LOADING_KIB}")
+        self.db.executemany(_text(statement), rows)
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         values = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
@@ -96,7 +97,7 @@ class _Connection:
         self.load(Statement(table, {"": insert}), rows)
 
     async def table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
-        cursor = self._db.execute(f"SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names that the schema has
+        cursor = self.db.execute(f"SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names that the schema has
         while rows := cursor.fetchmany(SOME):
             yield rows
 
@@ -127,6 +128,7 @@ class SqliteStore:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._batches, self._batched = [0] * (BATCH.bit_length()), 0
         self._thread: threading.Thread | None = None
+        self._free: list[_Connection] = []  # that read in pieces, when they are needed
         self._clock = SteadyClock()
 
     async def open(self) -> None:
@@ -139,13 +141,10 @@ class SqliteStore:
         _look(self.path)
         self._loop = asyncio.get_running_loop()
         self._writer_db = _connect(self.path)
-        self._reader_db = _connect(self.path)
-        self._reader_db.execute("PRAGMA query_only = ON")
-        self._reader_db.execute(f"PRAGMA cache_size = -{READING_KIB}")
+        self._reader = self._open_reader(READING_KIB)
         self._set_clock()
         self._file = DatabaseFile(self.path)  # after the first read, which makes the log
         self._writer = _Connection(self._writer_db)
-        self._reader = _Connection(self._reader_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
         self._thread.start()
 
@@ -154,19 +153,17 @@ class SqliteStore:
         if thread:
             self._jobs.put(None)
             await asyncio.to_thread(thread.join)
-            self._reader_db.close()
+            for reader in (self._reader, *self._free):
+                reader.db.close()
+            self._free.clear()
             self._writer_db.close()
 
     async def limit(self, statement_seconds: int) -> None:
         """Nobody can end a statement but the thread that runs it, and ours are short."""
 
     def figures(self) -> Figures:
-        return Figures(
-            writer_queue=self._jobs.qsize(),
-            batches=tuple(self._batches),
-            batched=self._batched,
-            clock_lead_ms=int(self._clock.lead() * 1000),
-        )
+        lead = int(self._clock.lead() * 1000)
+        return Figures(self._jobs.qsize(), tuple(self._batches), self._batched, clock_lead_ms=lead)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         try:
@@ -187,11 +184,24 @@ class SqliteStore:
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         try:
-            self._reader_db.execute("BEGIN")
+            self._reader.db.execute("BEGIN")
             try:
                 return drive(work(self._reader))
             finally:
-                self._reader_db.execute("COMMIT")
+                self._reader.db.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            raise _translated(error) from error
+
+    async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+        """On a connection of its own, which keeps the snapshot while other reads go on."""
+        try:
+            reader = self._free.pop() if self._free else self._open_reader(PIECES_KIB)
+            try:
+                reader.db.execute("BEGIN")
+                return await work(reader)
+            finally:
+                reader.db.rollback()
+                self._free.append(reader)
         except sqlite3.DatabaseError as error:
             raise _translated(error) from error
 
@@ -210,8 +220,8 @@ class SqliteStore:
 
     async def integrity(self) -> list[str]:
         try:
-            found = [str(row[0]) for row in self._reader_db.execute("PRAGMA integrity_check")]
-            orphans = [f"foreign key broken: {row!r}" for row in self._reader_db.execute("PRAGMA foreign_key_check")]
+            found = [str(row[0]) for row in self._reader.db.execute("PRAGMA integrity_check")]
+            orphans = [f"foreign key broken: {row!r}" for row in self._reader.db.execute("PRAGMA foreign_key_check")]
         except sqlite3.DatabaseError as error:
             return [str(error)]
         return [line for line in found if line != "ok"] + orphans
@@ -221,15 +231,20 @@ class SqliteStore:
 
     def _set_clock(self) -> None:
         """Ours instead of SQLite's own, which is the machine's: also in the views, whose text is in the file."""
-        clock = self._clock = SteadyClock()
         try:
-            clock.go_on_from(self._reader_db.execute(NEWEST).fetchone()[0])
+            self._clock.go_on_from(self._reader.db.execute(NEWEST).fetchone()[0])
         except sqlite3.OperationalError:
             pass  # a new file has no tables yet
         except sqlite3.DatabaseError as error:
             raise _translated(error) from error
-        for db in (self._writer_db, self._reader_db):
-            db.create_function("julianday", 1, clock.julian_day)
+        self._writer_db.create_function("julianday", 1, self._clock.julian_day)
+
+    def _open_reader(self, cache_kib: int) -> _Connection:
+        db = _connect(self.path)
+        db.execute("PRAGMA query_only = ON")
+        db.execute(f"PRAGMA cache_size = -{cache_kib}")
+        db.create_function("julianday", 1, self._clock.julian_day)
+        return _Connection(db)
 
     def _serve_writes(self) -> None:
         stopping = False

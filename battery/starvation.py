@@ -1,0 +1,96 @@
+"""f: nobody takes the service away from the others: not by a log that is not read, nor by long reads."""
+
+import http.client
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from battery import realm, steady_load
+from battery.cases import SQLITE, Case, Figure, Run, Timed
+from battery.realm import Realm
+from battery.served import LOG_ON_LOOP, NO_GATE, Served
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.store.engine import Writing
+from gamekeeper.store.statements import Statement
+from server import Server
+
+ANSWERS = 2_000  # a pipe takes the access lines of about 500
+PATIENCE_SECONDS = 5
+SECONDS, CLIENTS, EXPORTS = 4, 8, 4
+SHARE = 0.8  # of the requests that are answered without the long reads
+CHANGES = 10_000
+EXPORT = f"/api/keeper/v1/changes?format=csv&limit={CHANGES}"
+COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, after, request_id)
+          SELECT a.at, a.kind, a.actor_id, a.over_link, a.player_id, a.before, a.after, a.request_id
+          FROM ledger a CROSS JOIN (SELECT seq FROM ledger LIMIT 100) b WHERE a.player_id IS NOT NULL LIMIT 10000"""
+
+
+def stalled_log(run: Run) -> list[Figure]:
+    realm.prepare(run.database, 1)
+    reader, writer = os.pipe()
+    with os.fdopen(reader), os.fdopen(writer):
+        server = _server(run, LOG_ON_LOOP, access_log=True)
+        server.stderr = writer
+        try:
+            server.start()
+            answered = _answered(server.port)
+        finally:
+            server.kill()
+    wanted = f"{ANSWERS:,}"
+    return [Figure("answers while nobody reads the log", f"{answered:,}", wanted, answered == ANSWERS)]
+
+
+def _server(run: Run, way: str, *, access_log: bool = False) -> Server:
+    logged = str(access_log).lower()
+    return Served(way, run.database, access_log=logged) if run.fault else Server(run.database, access_log=logged)
+
+
+def _answered(port: int) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+    for number in range(ANSWERS):
+        try:
+            connection.request("GET", "/health/live")
+            connection.getresponse().read()
+        except OSError:
+            return number
+    connection.close()
+    return ANSWERS
+
+
+def long_reads(run: Run) -> list[Figure]:
+    world = realm.prepare(run.database, 100)
+    realm.at_work(run.database, _lengthen_ledger)
+    with _server(run, NO_GATE) as server:
+        alone = _count_short(server.url, world)
+        with _exporting(server.url, world):
+            beside = _count_short(server.url, world)
+    kept = beside / alone
+    return [Timed(f"short requests beside {EXPORTS} exports", f"{kept:.0%} of {alone}", "≥ 80 %", kept >= SHARE)]
+
+
+def _count_short(url: str, world: Realm) -> int:
+    path = f"/api/v1/players/{world.players[0]}"
+    return steady_load.count(steady_load.start(url, world.token, path, SECONDS, CLIENTS))
+
+
+@contextmanager
+def _exporting(url: str, world: Realm) -> Generator[None]:
+    exports = steady_load.start(url, world.token, EXPORT, 2 * SECONDS, EXPORTS)
+    try:
+        yield
+    finally:
+        exports.kill()
+        exports.communicate()
+
+
+async def _lengthen_ledger(keeper: Keeper) -> None:
+    async def copy(tx: Writing) -> None:
+        await tx.returning(Statement("copy", {"": COPY}))
+
+    await keeper.store.write(copy)
+
+
+CASES = (
+    Case("f", "stalled log", stalled_log, (LOG_ON_LOOP,), engines=(SQLITE,), fault_engines=(SQLITE,)),
+    Case("f", "long reads", long_reads, (NO_GATE,), fault_engines=(SQLITE,), timed_faults=(NO_GATE,)),
+)

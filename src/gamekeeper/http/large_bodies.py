@@ -1,0 +1,61 @@
+"""Large bodies are read in one thread, in pieces, as long reads of their account."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+from gamekeeper.game import loads
+from gamekeeper.game.history import Rest
+from gamekeeper.http.gate import Gate
+
+R = TypeVar("R")
+LARGE = 256 * 1024  # bytes; smaller bodies are read on the event loop
+PIECE_SECONDS = 0.003  # of computing between two pauses of the thread
+LOOK_CALLS = 16  # objects of a body between two looks at the clock
+_one_reader = ThreadPoolExecutor(1, "bodies")  # two would take twice the memory, and no less time
+
+
+class _Pauses(threading.local):
+    """Pauses of the thread that reads large bodies; in other threads there are none."""
+
+    pause: Callable[[float], None] | None = None
+    began = 0.0
+    calls = 0
+
+    def maybe(self) -> None:
+        """Called for each object of a body."""
+        if self.pause is None:
+            return
+        self.calls += 1
+        if self.calls % LOOK_CALLS == 0 and (spent := time.thread_time() - self.began) >= PIECE_SECONDS:
+            self.pause(spent)
+            self.began = time.thread_time()
+
+
+pauses = _Pauses()
+
+
+async def read(raw: bytes, decode: Callable[[], R], gate: Gate, account: str) -> R:
+    """Decode a body; a large one waits for its turn at the gate."""
+    if len(raw) <= LARGE:
+        return decode()
+
+    async def in_thread(_: Rest) -> R:
+        work = partial(_decode_in_pieces, decode, partial(gate.pause_thread, account))
+        return await asyncio.get_running_loop().run_in_executor(_one_reader, work)
+
+    return await gate.run(account, in_thread, long=True)
+
+
+def _decode_in_pieces(decode: Callable[[], R], pause: Callable[[float], None]) -> R:
+    """Without garbage collection: it would stop all threads and look at each list of the body again and again."""
+    pauses.pause, pauses.began = pause, time.thread_time()
+    try:
+        with loads.no_cycles():
+            return decode()
+    finally:
+        pauses.pause = None

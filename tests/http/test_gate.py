@@ -1,0 +1,187 @@
+"""Long reads: others are answered between their pieces, an account has one at a time, and each shows one moment."""
+
+import asyncio
+import csv
+import io
+import json
+import time
+
+import pytest
+
+import people
+from gamekeeper.game.refusals import TooManyLongReads
+from gamekeeper.http import bodies, gate, large_bodies
+from gamekeeper.http.admission import Admission
+from gamekeeper.http.gate import Gate, Rest
+from proof import refused
+from world import Answer, World
+
+ROWS = 1_500
+EXPORT = f"/api/keeper/v1/changes?format=csv&limit={ROWS}"
+COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, after, request_id)
+          SELECT a.at, a.kind, a.actor_id, a.over_link, a.player_id, a.before, a.after, a.request_id
+          FROM ledger a CROSS JOIN ledger b CROSS JOIN ledger c CROSS JOIN ledger d
+          WHERE a.kind = 'items_given' LIMIT """
+GIVE, COIN = "/api/v1/players/Ann/items/give", {"itemid": people.COIN.id, "quantity": 1}
+PIECES = 5
+COMPUTED = 0.02  # seconds in each
+
+
+@pytest.fixture
+def long_world(world: World) -> World:
+    assert world.post(GIVE, COIN).status == 200
+    world.sql(f"{COPY}{ROWS}")
+    return world
+
+
+async def ask_until(world: World, others: asyncio.Future[Answer], path: str) -> int:
+    """How many requests are answered one after the other until the other one is."""
+    count = 0
+    while not others.done():
+        assert (await world.send("GET", path, by="Root")).status == 200
+        count += 1
+        await asyncio.sleep(0)
+    return count
+
+
+@pytest.mark.parametrize(
+    "path", [EXPORT, f"{EXPORT}&reason=nobody+said+this", "/api/keeper/v1/players/Ann/items?at=20"], ids=str
+)
+def test_others_are_answered_between_the_pieces_of_a_long_read(
+    long_world: World, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(gate, "FREE_SECONDS", 0.0)
+
+    async def at_once() -> tuple[int, Answer]:
+        export = asyncio.ensure_future(long_world.send("GET", path, by="Shop"))
+        return await ask_until(long_world, export, "/api/v1/players/Ann"), await export
+
+    count, answer = long_world.run(at_once())
+    assert answer.status == 200
+    assert count >= 3
+
+
+def test_export_shows_one_moment_while_others_write(long_world: World) -> None:
+    newest = long_world.ledger()[-1].seq
+
+    async def at_once() -> tuple[int, Answer]:
+        export = asyncio.ensure_future(long_world.send("GET", EXPORT, by="Shop"))
+        given = 0
+        while not export.done():
+            given += (await long_world.send("POST", GIVE, body=COIN)).status == 200
+        return given, await export
+
+    given, answer = long_world.run(at_once())
+    rows = list(csv.reader(io.StringIO(answer.raw.decode())))
+    numbers = [int(row[0]) for row in rows[1:]]
+    assert given > 0
+    assert numbers == list(range(numbers[0], numbers[0] - ROWS, -1))
+    assert newest <= numbers[0] < newest + given
+
+
+def test_too_many_long_reads_of_one_account_are_refused_and_another_account_is_not(long_world: World) -> None:
+    count = 1 + gate.WAITING_OF_ONE + 2
+
+    async def at_once() -> list[Answer]:
+        exports = [long_world.send("GET", EXPORT, by="Shop") for _ in range(count)]
+        return await asyncio.gather(*exports, long_world.send("GET", EXPORT, by="Root"))
+
+    *answers, other = long_world.run(at_once())
+    assert [answer.status for answer in answers].count(200) == count - 2
+    for answer in answers:
+        if answer.status != 200:
+            refused(answer, 429, "too_many_long_reads")
+            assert answer.headers["retry-after"] == str(gate.RETRY_SECONDS)
+    assert other.status == 200
+
+
+def compute(seconds: float) -> None:
+    began = time.thread_time()
+    while time.thread_time() - began < seconds:
+        pass
+
+
+async def enter_until(admission: Admission, over: asyncio.Event) -> None:
+    """Other requests that come in all the time."""
+    while not over.is_set():
+        admission.entered += 1
+        await asyncio.sleep(gate.ACTIVE_SECONDS / 10)
+
+
+def test_long_work_gets_its_share_while_others_ask() -> None:
+    async def work(rest: Rest) -> None:
+        for _ in range(PIECES):
+            compute(COMPUTED)
+            await rest()
+
+    async def beside_others() -> float:
+        admission, over = Admission(1), asyncio.Event()
+        others = asyncio.ensure_future(enter_until(admission, over))
+        await asyncio.sleep(0)
+        began = time.monotonic()
+        await Gate(admission).run("Ann", work)
+        over.set()
+        await others
+        return time.monotonic() - began
+
+    assert asyncio.run(beside_others()) >= PIECES * COMPUTED / gate.SHARE
+
+
+def test_long_work_is_not_slowed_down_while_nobody_else_asks() -> None:
+    """Without others it gives way once between its pieces: during a sleep the loop would turn thousands of times."""
+
+    async def work(rest: Rest) -> int:
+        steps = 0
+        for _ in range(PIECES):
+            compute(COMPUTED)
+            await rest()
+            steps += 1
+        return steps
+
+    async def alone() -> int:
+        admission = Admission(1)
+        admission.enter()
+        loop, turns = asyncio.get_running_loop(), 0
+
+        def count() -> None:
+            nonlocal turns
+            turns += 1
+            loop.call_soon(count)
+
+        loop.call_soon(count)
+        await Gate(admission).run("Ann", work)
+        return turns
+
+    assert asyncio.run(alone()) <= 2 * PIECES
+
+
+def test_work_that_fails_ends_its_turn() -> None:
+    async def fail(rest: Rest) -> None:
+        await rest()
+        raise TooManyLongReads(1)
+
+    async def twice() -> None:
+        one = Gate(Admission(1))
+        for _ in range(2):
+            with pytest.raises(TooManyLongReads):
+                await one.run("Ann", fail, long=True)
+
+    asyncio.run(twice())
+
+
+def test_large_body_is_read_in_pieces_while_others_ask() -> None:
+    raw = json.dumps([{"Id": f"{number:032x}", "Name": "x" * 20} for number in range(8_000)]).encode()
+    assert len(raw) > large_bodies.LARGE
+
+    async def beside_others() -> tuple[float, float]:
+        admission, over = Admission(1), asyncio.Event()
+        others = asyncio.ensure_future(enter_until(admission, over))
+        await asyncio.sleep(0)
+        began, computed = time.monotonic(), time.process_time()
+        await large_bodies.read(raw, lambda: bodies._json(raw), Gate(admission), "Game")  # noqa: SLF001 - what all shapes have in common  # pyright: ignore[reportPrivateUsage] - the same
+        over.set()
+        await others
+        return time.monotonic() - began, time.process_time() - computed
+
+    elapsed, computed = asyncio.run(beside_others())
+    assert elapsed >= 2 * computed
