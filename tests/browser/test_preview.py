@@ -80,3 +80,22 @@ def test_short_words_are_not_broken_where_it_is_narrow(visit: Visit, sqlite_demo
     me.page.evaluate(LONG)
     assert me.page.evaluate(BROKEN) == []
     assert me.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_the_dialog_of_an_erasure_names_the_account_and_wants_its_name(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, width=390)
+    me.expected = {400}
+    me.go(account_page("Quillon"))
+    me.page.get_by_role("button", name="Erase the account").click()
+    expect(me.dialog.locator("h1")).to_have_text("Erase Quillon")
+    typed = me.dialog.get_by_label("Type the account's name")
+    expect(typed).to_be_focused()
+    assert me.dialog.evaluate("each => each.scrollWidth <= each.clientWidth")
+    typed.fill("Pascoe")
+    me.dialog.get_by_label("Reason").fill("by request")
+    me.dialog.get_by_role("button", name="Erase Quillon").click()
+    expect(me.dialog.get_by_role("alert")).to_have_text(
+        "Type the account's name, Quillon, to erase it. Nothing was changed."
+    )
+    me.go(account_page("Quillon"))
+    expect(me.page.locator("h1")).to_have_text("Quillon")
