@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import psutil
 import pytest
 
 from command_line import CommandLine
@@ -27,11 +28,14 @@ SERVES = Callable[..., "Serving"]
 
 
 class Serving:
-    def __init__(self, database: str, folder: Path, *options: str) -> None:
+    def __init__(self, database: str, folder: Path, *options: str, files: int | None = None) -> None:
+        """`files`: hard limit on open files, per process."""
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._said = folder / f"{self.port}.err"
         command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(self.port)]
+        if files:
+            command = ["sh", "-c", f'ulimit -n {files} && exec "$@"', "sh", *command]
         with self._said.open("wb") as standard_error:
             self.process = subprocess.Popen(
                 [*command, *options],
@@ -66,8 +70,8 @@ class Serving:
 def serves(tmp_path: Path) -> Generator[SERVES]:
     started: list[Serving] = []
 
-    def serve(database: str, *options: str) -> Serving:
-        started.append(Serving(database, tmp_path, *options))
+    def serve(database: str, *options: str, files: int | None = None) -> Serving:
+        started.append(Serving(database, tmp_path, *options, files=files))
         return started[-1]
 
     yield serve
@@ -273,3 +277,28 @@ def test_a_newer_schema(serves: SERVES, database: str, world: World) -> None:
     assert server.process.wait(timeout=SECONDS) == 1
     assert len(server.errors) == 1
     assert "it was written by a newer Gamekeeper. Run that version, or a newer one." in server.errors[0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX systems limit open files")
+def test_a_low_limit_on_open_files_is_warned_of_and_never_reached(serves: SERVES, database: str) -> None:
+    """At the limit granian would retry to accept a connection without a pause, at the cost of a whole core."""
+    files = 200
+    serving = serves(database, files=files)
+    [warning] = [line for line in serving.errors if "A process may open only 200 files" in line]
+    fit = int(warning.split("open connections is ")[1].split()[0])
+    worker = max(psutil.Process(serving.process.pid).children(), key=psutil.Process.num_fds)
+    before = worker.num_fds()
+    assert before + fit <= files
+    with contextlib.ExitStack() as stack:
+        for _ in range(2 * files):
+            held = stack.enter_context(socket.socket())
+            held.setblocking(False)
+            held.connect_ex(("127.0.0.1", serving.port))
+        deadline = time.monotonic() + SECONDS
+        while worker.num_fds() < before + fit:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        for _ in range(20):  # it stays there, however many more wait
+            assert worker.num_fds() < files
+            time.sleep(0.05)
+    assert httpx.get(f"{serving.url}/health/ready", timeout=SECONDS).status_code == 200

@@ -41,6 +41,11 @@ LOW_PORT = (
 )
 LARGEST_HEAD = 16_384  # bytes of the request line and the headers
 OTHER_FILES = 256  # that a process has open besides its connections: the database, the log, Python's own
+LEAST_OTHER_FILES = 64  # where the system allows few; a process that serves has about 30 open, and PostgreSQL's
+FEW_FILES = (
+    "A process may open only {files} files here: the limit on open connections is {fit} instead of {wanted}. "
+    "Raise the limit (ulimit -n, or LimitNOFILE= of a systemd unit), or lower GAMEKEEPER_OPEN_CONNECTIONS."
+)
 LOOK_AGAIN_SECONDS = 0.02
 WAKE_SECONDS = 0.5
 SWITCH_SECONDS = 0.0005  # that the loop may have to wait for another thread of ours, such as SQLite's writer
@@ -136,7 +141,7 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
         log_enabled=False,
         respawn_failed_workers=True,
         workers_kill_timeout=settings.stop_seconds,
-        backpressure=settings.open_connections,
+        backpressure=_limit_connections(settings),
         http1_settings=HTTP1Settings(
             header_read_timeout=settings.receive_seconds * 1000,  # also how long a kept connection may idle
             max_buffer_size=LARGEST_HEAD,
@@ -167,6 +172,24 @@ def _in_worker(build: Callable[[Settings], Asgi], settings: Settings) -> Asgi:
     sys.setswitchinterval(SWITCH_SECONDS)
     _allow_files(settings.open_connections + OTHER_FILES)
     return build(settings)
+
+
+def _limit_connections(settings: Settings) -> int:
+    """Return how many connections fit into the hard limit on open files; warn when those are fewer than wanted.
+
+    When no file can be opened any more, granian tries to accept the next connection again and again without a pause.
+    """
+    wanted = settings.open_connections
+    if os.name != "posix":
+        return wanted
+    import resource  # noqa: PLC0415 - there is none elsewhere
+
+    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    fit = max(1, files - LEAST_OTHER_FILES - 2 * settings.connections)  # the console's doctor has as many once more
+    if files == resource.RLIM_INFINITY or fit >= wanted:
+        return wanted
+    terminal.warn(FEW_FILES.format(files=files, fit=fit, wanted=wanted))
+    return fit
 
 
 def _allow_files(count: int) -> None:
