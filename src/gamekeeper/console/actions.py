@@ -31,6 +31,7 @@ REASON = BODY + "reason"  # what whoever is banned, muted or kicked is told
 LATEST = 2_000  # changes, among which those of a request are looked for, right after it
 OF_ONE = 50
 OURS = re.compile(r"[0-9a-f]{24,}", re.ASCII)  # the id of a request, as asgi.py makes it
+UNDO = re.compile(r"/api/keeper/v1/changes/(\d+)/undo", re.ASCII)
 ALREADY = "already"  # in place of the id of a request that was not the first to do it
 UNWRITTEN = "unwritten"  # and of one of which the ledger keeps nothing
 COMES_TO = {PlayerDeleted.kind: "deletes {} with all it holds", PlayerCreated.kind: "brings {} back"}  # as an undo
@@ -62,7 +63,7 @@ async def act(request: Request, raw: bytes) -> bytes:
     if pages.wants_json(request):
         return await _outcome(request)
     by = ALREADY if answer.replayed else request.id if answer.entries else UNWRITTEN
-    return pages.redirect(request, _with(form.back, done=by))
+    return pages.redirect(request, _with(_spot(form), done=by))
 
 
 async def done(request: Request) -> bytes:
@@ -188,7 +189,7 @@ def _asked(
         force=form.call.query == FORCED,
         sent={name: value for name, value in form.fields.items() if name.startswith(BODY)},
         asks=form.asks,
-        back=form.back,
+        back=_spot(form),
         about=form.fields.get("about", ""),  # which one is meant, as the page had it
         no_line=NO_LINE,
         typed=form.fields.get(erasing.TYPED, "") if erasing.is_erasure(form.call) else None,
@@ -221,7 +222,14 @@ def summary(doc: str | None) -> str:
     return (doc or "").partition("\n")[0].rstrip(".")
 
 
+def _spot(form: Form) -> str:
+    """Where the browser goes back to, with the part of the page that the form was in: no page jumps to its top."""
+    undone = UNDO.fullmatch(form.call.path)
+    return f"{form.back}#change-{undone[1]}" if undone and "#" not in form.back else form.back
+
+
 def _with(place: str, **query: str) -> str:
-    path, _, old = place.partition("?")
+    whole, sign, part = place.partition("#")
+    path, _, old = whole.partition("?")
     kept = [(name, value) for name, value in parse_qsl(old, keep_blank_values=True) if name not in query]
-    return f"{path}?{urlencode([*kept, *query.items()])}"
+    return f"{path}?{urlencode([*kept, *query.items()])}{sign}{part}"

@@ -3,6 +3,7 @@ export const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathnam
 
 const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
 const NOT_DONE = "The server cannot be reached. Nothing was done: try again.";
+const SCROLLED = "gamekeeper-scrolled";
 export const PATIENCE_MS = 60_000; // then nobody will answer any more
 
 // Sends a form and gives the answer's HTML. Gives nothing when the answer leads elsewhere or is lost, and then the form
@@ -15,7 +16,7 @@ export async function sent(form, submitter, headers, final) {
   setBusy(form, true);
   try {
     const answer = await fetch(form.action, { method: "POST", body: fields, headers, signal: AbortSignal.timeout(PATIENCE_MS) });
-    if (answer.redirected) location.assign(answer.url);
+    if (answer.redirected) goBack(answer.url);
     else if (lost(answer, final)) say(place, final ? UNKNOWN : NOT_DONE);
     else return await answer.text();
   } catch {
@@ -25,6 +26,19 @@ export async function sent(form, submitter, headers, final) {
     if (document.activeElement === document.body) focused.focus(); // a button that is busy loses it
   }
   return "";
+}
+
+// To the page that the form was on, as far down as it is now. The address has no fragment: fetch leaves it out.
+function goBack(url) {
+  sessionStorage.setItem(SCROLLED, JSON.stringify({ path: new URL(url).pathname, top: scrollY }));
+  location.assign(url);
+}
+
+// After an action, once: a page that is opened later begins at its top.
+export function restoreScroll() {
+  const { path, top } = JSON.parse(sessionStorage.getItem(SCROLLED) ?? "{}");
+  sessionStorage.removeItem(SCROLLED);
+  if (path === location.pathname) scrollTo({ top, behavior: "instant" });
 }
 
 // It came too early or from something in between: it does not say what became of what was sent.

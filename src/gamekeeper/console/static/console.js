@@ -1,5 +1,5 @@
 // What every page has: the search box's key, local times, light or dark, actions in a dialog, what was done.
-import { openAction, say } from "./actions.js";
+import { openAction, restoreScroll, say } from "./actions.js";
 import { searchBox } from "./search.js";
 
 const DATE = "2026-01-31 ".length; // of a time in UTC: on the same day it is said once
@@ -55,7 +55,7 @@ async function showDone() {
   }
   history.replaceState(null, "", clean);
   localTimes(place);
-  if (document.activeElement === document.body) place.querySelector("[tabindex]")?.focus(); // else somebody is typing already
+  if (document.activeElement === document.body) place.querySelector("[tabindex]")?.focus({ preventScroll: true }); // else somebody is typing already
 }
 
 theme();
@@ -70,9 +70,11 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-theme-switch]")) switchTheme();
+  if (event.target.closest("[data-dismiss]")) document.getElementById("done").replaceChildren();
 });
 document.addEventListener("submit", openAction);
 if (document.getElementById("find")) searchBox(document.getElementById("find"));
 localTimes();
 showMenu();
+restoreScroll();
 showDone();

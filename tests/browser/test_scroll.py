@@ -1,0 +1,78 @@
+"""After an action the page is where it was, with scripts and without.
+
+It is the same on both engines; SQLite is enough.
+"""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from demo_server import KEEPER, DemoServer, player_page
+from playwright.sync_api import Locator, expect
+from tour import confirm
+from visitor import Visitor
+
+Visit = Callable[..., Visitor]
+WHO = "Aldwyn"
+
+
+def variables(visitor: Visitor) -> Locator:
+    return visitor.page.locator("section", has=visitor.page.locator("#variables"))
+
+
+def set_variable(visitor: Visitor) -> None:
+    """The first number of the page, to another value."""
+    form = variables(visitor).locator("form", has=visitor.page.locator("input[type=number]")).first
+    number = form.locator("input[type=number]")
+    number.fill(str(int(number.input_value()) + 1))
+    form.get_by_role("button", name="Set").click()
+
+
+def top_of(place: Locator) -> float:
+    box = place.bounding_box()
+    assert box
+    return box["y"]
+
+
+def test_page_stays_where_it_was_after_an_action(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page(WHO))
+    variables(me).scroll_into_view_if_needed()
+    heading = me.page.locator("#variables")
+    before = top_of(heading)
+    assert me.page.evaluate("scrollY") > 0
+    set_variable(me)
+    confirm(me, "a quest counted once too often")
+    notice = me.page.locator("#done .notice")
+    expect(notice).to_be_focused()
+    expect(notice).to_be_in_viewport()
+    assert abs(top_of(heading) - before) <= 1
+    notice.get_by_role("button", name="Close").click()
+    expect(notice).to_have_count(0)
+    me.go(player_page(WHO))  # a page that is opened afresh begins at its top
+    assert me.page.evaluate("scrollY") == 0
+
+
+def test_page_returns_to_its_part_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
+    me.go(player_page(WHO))
+    set_variable(me)
+    expect(me.page.get_by_role("link", name="Cancel")).to_have_attribute("href", f"{player_page(WHO)}#variables")
+    me.page.get_by_label("Reason").fill("a quest counted once too often")
+    me.page.get_by_role("button", name="Do it").click()
+    expect(me.page.get_by_role("heading", name=WHO, level=1)).to_be_attached()
+    assert urlsplit(me.page.url).fragment == "variables"
+    expect(me.page.locator("#variables")).to_be_in_viewport()
+    expect(me.page.get_by_role("heading", name=WHO, level=1)).not_to_be_in_viewport()
+
+
+def test_undo_in_a_history_returns_to_its_change_without_scripts(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
+    sqlite_demo.do(f"players/{WHO}/level", {"level": 30}, "to be undone")
+    me.go(player_page(WHO))
+    change = me.page.locator("article.change", has_text="to be undone").first
+    number = change.locator(".number").inner_text()
+    change.get_by_role("button", name="Undo").click()
+    me.page.get_by_label("Reason").fill("by mistake")
+    me.page.get_by_role("button", name="Do it").click()
+    expect(me.page.locator(f"#change-{number}")).to_be_in_viewport()
+    assert urlsplit(me.page.url).fragment == f"change-{number}"
