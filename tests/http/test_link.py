@@ -59,7 +59,7 @@ CATALOGUE = f"{LINK}/catalogue/items"
 LARGE: Sequence[tuple[str, bytes]] = (
     (CATALOGUE, b"[" + b"[]," * 100_000 + b"7]"),
     (CATALOGUE, json.dumps([ENTRY] * 4000).encode()),
-    (REPORT, b'{"pad":[' + b"[]," * 100_000 + b'[]],"Level":0}'),
+    (REPORT, b'{"Rank":[' + b"[]," * 100_000 + b'[]],"Level":0}'),
     (REPORT, b'{"pad":' + b"[" * 300_000),
 )
 
@@ -81,7 +81,7 @@ def test_a_large_body_is_read_like_any_other(world: World) -> None:
 
 def test_who_goes_away_while_a_large_body_is_read_changed_nothing(world: World) -> None:
     async def given_up() -> None:
-        asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"pad":[' + b"[]," * 100_000 + b"[]]}"))
+        asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"Rank":[' + b"[]," * 100_000 + b"[]]}"))
         await asyncio.sleep(0)  # who asks is known already: this is as far as it goes without waiting
         assert (asked.done(), world.asgi.admission.taken) == (False, 1)
         asked.cancel()

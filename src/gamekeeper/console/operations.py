@@ -100,7 +100,8 @@ def _body(described: Schema, about: Schema, route: Route) -> Iterator[Field]:
         return
     public = bodies.public_names(route.takes)
     shapes = list(_shapes(described, content["schema"]))
-    for name in dict.fromkeys(name for shape in shapes for name in shape["properties"]):
+    fields = [field for shape in shapes for field in shape["properties"].items()]
+    for name in dict.fromkeys(name for name, schema in fields if not schema.get("readOnly")):
         schemas = [shape["properties"][name] for shape in shapes if name in shape["properties"]]
         hashed = schemas[0].get("pattern") == wire.HASH["pattern"]
         known = PASSWORD if route.does is READ or name == CHECKED else NEW_PASSWORD

@@ -64,7 +64,8 @@ class Schemas:
     def _strict(self, name: str, schema: Schema) -> Schema:
         """Without unknown fields; those of our answers are accepted and ignored."""
         forgiven = self._forgiving(name, schema)
-        ignored = {field: {"readOnly": True} for field in wire.READ_ONLY.get(getattr(wire, name), ())}
+        about = {"readOnly": True, "description": "Accepted and ignored."}
+        ignored = dict.fromkeys(wire.READ_ONLY.get(getattr(wire, name), ()), about)
         return {**forgiven, "properties": {**forgiven["properties"], **ignored}, "additionalProperties": False}
 
     def _forgiven(self, schema: Schema) -> Schema:
