@@ -22,6 +22,7 @@ from battery.databases import Databases
 # in the order of docs/reliability.md
 MODULES = (
     "conservation",
+    "commits",
     "failover",
     "contract",
     "hostile",
@@ -29,6 +30,7 @@ MODULES = (
     "overload",
     "places",
     "starvation",
+    "locked",
     "guessing",
     "disk",
     "clock",

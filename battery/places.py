@@ -26,7 +26,7 @@ OK = 200
 
 
 def places(run: Run) -> list[Figure]:
-    world = realm.prepare(run.database, 1)
+    world = realm.prepare(run.database, GIVES)
     most = MANY if run.fault else PLACES
     with Server(run.database, requests_in_flight=most) as server, ThreadPoolExecutor(1) as beside:
         answers: list[Answer] = []
@@ -47,7 +47,7 @@ async def _crowd(url: str, world: Realm, answers: list[Answer]) -> None:
             await asyncio.sleep(number * EVERY_SECONDS)
             asked = time.monotonic()
             body = {"itemid": realm.ITEM, "quantity": 1}
-            answer = await client.post(f"/api/v1/players/{world.players[0]}/items/give", json=body)
+            answer = await client.post(f"/api/v1/players/{world.players[number]}/items/give", json=body)
             took, retry_after = time.monotonic() - asked, "Retry-After" in answer.headers
             answers.append(Answer(asked, took, answer.status_code, retry_after))
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, MutableMapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, MutableMapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -30,9 +30,10 @@ from gamekeeper.http.asgi import Asgi, Scope, Send
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.request import Receive
 from gamekeeper.settings import Settings
-from gamekeeper.store import clock, sqlite
+from gamekeeper.store import clock, pool, postgres, sqlite
 from gamekeeper.store import tokens as token_rows
 from gamekeeper.store.engine import Reading, Row, Undecided, Value, Writing
+from gamekeeper.store.pool import Pool
 from gamekeeper.store.postgres import PostgresStore
 from gamekeeper.store.sqlite import SqliteStore
 from gamekeeper.store.statements import Statement
@@ -40,6 +41,7 @@ from server import Server
 
 AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
 WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
+UNRAISED_COMMIT, UNQUEUED = "unraised-commit", "unqueued"
 FREQUENT_RETENTION, HASTY_RETENTION = "frequent-retention", "hasty-retention"
 RETENTION_SECONDS = 0.2  # between two passes, instead of ten
 LOG_ON_LOOP, NO_GATE = "log-on-loop", "no-gate"
@@ -215,6 +217,22 @@ def _open_gate() -> None:
     setattr(Gate, "run", run)  # noqa: B010 - a constant to everybody else
 
 
+def _leave_commits_weak() -> None:
+    """The database's synchronous_commit holds for our changes too."""
+    setattr(postgres, "RAISE_COMMIT", "SELECT 0")  # noqa: B010 - a constant to everybody else
+
+
+def _take_every_connection() -> None:
+    """Changes of one player wait for its lock in as many connections as there are."""
+
+    @contextlib.asynccontextmanager
+    async def at_once(*_: object) -> AsyncGenerator[None]:
+        yield
+
+    setattr(Pool, "turn", at_once)  # noqa: B010 - a constant to everybody else
+    setattr(pool, "_reserved", lambda _: 0)  # noqa: B010 - the same  # pyright: ignore[reportUnknownLambdaType] - the same
+
+
 WAYS: dict[str, Callable[[], None]] = {
     AS_IT_IS: _nothing,
     EARLY_ANSWER: _answer_early,
@@ -224,6 +242,8 @@ WAYS: dict[str, Callable[[], None]] = {
     ASSUMED_COMMIT: _assume_the_commit,
     LOG_ON_LOOP: _write_log_on_loop,
     NO_GATE: _open_gate,
+    UNRAISED_COMMIT: _leave_commits_weak,
+    UNQUEUED: _take_every_connection,
     FREQUENT_RETENTION: _tidy_often,
     HASTY_RETENTION: _delete_at_once,
 }

@@ -1,0 +1,93 @@
+"""f: another session holds a player's row locked, and many changes of that player come: everybody else is served."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncpg
+import httpx
+
+from battery import realm
+from battery.cases import POSTGRES, Case, Figure, Run, Timed
+from battery.realm import Realm
+from battery.served import AS_IT_IS, UNQUEUED, Served
+
+GIVES = 40  # of the locked player, at once
+HELD_SECONDS = 4.0  # less than a change waits for a lock
+LEAST = 20  # requests of others that are answered meanwhile
+SLOWEST_SECONDS = 1.0
+OK = 200
+
+
+@dataclass
+class Seen:
+    given: list[int] = field(default_factory=list[int])  # statuses of the locked player's gives
+    others: list[int] = field(default_factory=list[int])  # statuses of what was answered while the row was locked
+    slowest: float = 0.0
+
+
+def run(run: Run) -> list[Figure]:
+    world = realm.prepare(run.database, 2)
+    with Served(run.fault or AS_IT_IS, run.database) as server:
+        seen = asyncio.run(_ask_beside_lock(server.url, world))
+        with httpx.Client(base_url=server.url, headers=world.headers, timeout=30) as client:
+            held = _coins(client, world.players[0])
+    failed = len([status for status in seen.others if status != OK])
+    acknowledged = seen.given.count(OK)
+    said = f"one player's row locked, {GIVES} changes of it waiting"
+    answered = len(seen.others)
+    return [
+        Figure(f"{said}: requests of others answered meanwhile", str(answered), f"≥ {LEAST}", answered >= LEAST),
+        Figure(f"{said}: of these, not 200", str(failed), "0", failed == 0),
+        Timed(f"{said}: the slowest", f"{seen.slowest:.2f} s", "≤ 1 s", seen.slowest <= SLOWEST_SECONDS),
+        Figure(f"{said}: its items afterwards", str(held), f"{acknowledged}, as acknowledged", held == acknowledged),
+    ]
+
+
+async def _ask_beside_lock(url: str, world: Realm) -> Seen:
+    driver: Any = asyncpg
+    seen, limits = Seen(), httpx.Limits(max_connections=None)
+    db = await driver.connect(world.database)
+    async with httpx.AsyncClient(base_url=url, headers=world.headers, timeout=60, limits=limits) as client:
+        await client.get(f"/api/v1/players/{world.players[0]}")  # what a client does once, it has done then
+        await db.execute(f"BEGIN; SELECT FROM players WHERE id = '{world.players[0]}' FOR UPDATE")
+        gives = [asyncio.create_task(_give(client, world.players[0])) for _ in range(GIVES)]
+        asking = asyncio.create_task(_ask_for_others(client, world.players[1], seen))
+        await asyncio.sleep(HELD_SECONDS)
+        asking.cancel()
+        await asyncio.wait({asking})
+        await db.close()
+        seen.given = await asyncio.gather(*gives)
+    return seen
+
+
+async def _ask_for_others(client: httpx.AsyncClient, player: str, seen: Seen) -> None:
+    await asyncio.sleep(0.5)  # until the changes of the locked player wait
+    while True:
+        for ask in (_read, _check_readiness, _give):
+            asked = time.monotonic()
+            status = await ask(client, player)
+            seen.slowest = max(seen.slowest, time.monotonic() - asked)
+            seen.others.append(status)
+
+
+async def _read(client: httpx.AsyncClient, player: str) -> int:
+    return (await client.get(f"/api/v1/players/{player}")).status_code
+
+
+async def _check_readiness(client: httpx.AsyncClient, _: str) -> int:
+    return (await client.get("/health/ready")).status_code
+
+
+async def _give(client: httpx.AsyncClient, player: str) -> int:
+    body = {"itemid": realm.ITEM, "quantity": 1}
+    return (await client.post(f"/api/v1/players/{player}/items/give", json=body)).status_code
+
+
+def _coins(client: httpx.Client, player: str) -> int:
+    slots = client.get(f"/api/v1/players/{player}/items/inventory").json()
+    return sum(slot["Quantity"] for slot in slots if slot["ItemId"] == realm.ITEM)
+
+
+CASES = (Case("f", "locked row", run, (UNQUEUED,), (POSTGRES,)),)
