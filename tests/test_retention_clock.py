@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from gamekeeper import log
 from gamekeeper.game import guesses
 from gamekeeper.game.retention import DAY_MS, HOUR_MS, PROBATION_MS, Retention
 from people import COIN
@@ -117,6 +118,7 @@ def test_a_jump_of_the_clock_starts_the_six_hours_again(
     clocks.advance(PROBATION_MS - 1000)
     world.run(retention.tidy())
     assert counts(world) == before
+    log.flush()
     assert "The database's clock jumped by" in capsys.readouterr().err
     clocks.advance(1000)
     world.run(retention.tidy())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 import people
+from gamekeeper import log
 from gamekeeper.game.tokens import digest
 from gamekeeper.store import clock
 from gamekeeper.store.clock import SteadyClock
@@ -99,6 +100,7 @@ def test_a_jump_is_told_once_and_again_when_it_is_undone(
         with monkeypatch.context() as moved:
             move(moved, seconds)
             steady.julian_day("now")
+    log.flush()
     told = capsys.readouterr().err
     assert told.count("3600 s ahead of the database's. If the clock is right, restart") == 1
     assert told.count("3600 s behind the database's. Time never goes back") == 1
