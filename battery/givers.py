@@ -17,6 +17,7 @@ from crash_gives import COIN
 
 BUSY = 503
 PAUSE_SECONDS = 0.05
+GIVES_SECONDS = 60
 GIVE_UP_SECONDS = 20  # after the end: such a key counts as unresolved
 BROKEN = 0  # among the statuses: no answer came
 PATIENT = 40.0
@@ -61,6 +62,14 @@ class Givers:
         """The longest time in which nobody had a success."""
         good = sorted(each.came for each in self.answers if each.good and each.came >= since)
         return max(after - before for before, after in zip([since, *good], [*good, time.monotonic()], strict=True))
+
+    def wait_for_gives(self, count: int, since: float) -> None:
+        """Wait until so many requests that were sent after that moment have been acknowledged."""
+        deadline = time.monotonic() + GIVES_SECONDS
+        while sum(each.good and each.asked >= since for each in list(self.answers)) < count:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"fewer than {count} gives were acknowledged in {GIVES_SECONDS} seconds")
+            time.sleep(PAUSE_SECONDS)
 
     def wrong(self) -> int:
         """Items too many or too few, against what was acknowledged."""

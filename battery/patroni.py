@@ -30,6 +30,7 @@ PATRONI = ENVIRONMENT / "patroni" / "bin" / "patroni"
 ARM = {"aarch64": "arm64", "arm64": "arm64", "armv7l": "arm"}  # etcd 3.4 starts there only when it is told which it is
 START_SECONDS, DEATH_BAR, SWITCH_BAR = 90, 25.0, 5.0
 FROZEN_SECONDS = 1.5
+LOST_GIVES = 10  # acknowledged before the death of a primary whose standby gets nothing
 # what a loopback without certificates needs otherwise
 HERE = {
     "hostssl": "host",
@@ -220,7 +221,7 @@ def run(run: Run) -> list[Figure]:
             while not gaps or (not run.fault and time.monotonic() < until):
                 if not run.fault:
                     switches.append(_switch(pair, givers))
-                gaps.append(_death(pair, givers))
+                gaps.append(_death(pair, givers, asynchronous=bool(run.fault)))
         return _figures(givers, gaps, switches)
 
 
@@ -232,10 +233,13 @@ def _switch(pair: PatroniPair, givers: Givers) -> float:
     return givers.longest_gap(since=began)
 
 
-def _death(pair: PatroniPair, givers: Givers) -> float:
+def _death(pair: PatroniPair, givers: Givers, *, asynchronous: bool) -> float:
     began, old = time.monotonic(), pair.primary
     old.freeze_sender()
-    time.sleep(FROZEN_SECONDS)
+    if asynchronous:
+        givers.wait_for_gives(LOST_GIVES, since=time.monotonic())  # they are on this machine only
+    else:
+        time.sleep(FROZEN_SECONDS)
     old.kill()
     pair.wait_for_primary()
     old.start()
