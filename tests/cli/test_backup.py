@@ -126,7 +126,7 @@ def test_a_copy_that_is_not_in_order_is_told(
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     command.says("backup", str(file))
     said = first_command.says("restore", str(file), code=1)
-    assert "; doctor found 1 errors." in said
+    assert "; doctor found 2 errors." in said
     assert "error: ledger: The slots hold 1251 of item Gold Coin" in said
 
 

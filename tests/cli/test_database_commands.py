@@ -49,10 +49,10 @@ def test_doctor_finds_something(command: CommandLine, world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     said = command.says("doctor", code=1)
     assert f"error: ledger: The slots hold 1251 of item Gold Coin ({people.COIN.id}); the ledger accounts for" in said
-    assert said.splitlines()[-1].startswith("1 errors, ")
+    assert said.splitlines()[-1].startswith("2 errors, ")
     found = json.loads(command.says("doctor", "--json", code=1))
-    assert found["errors"] == 1
-    assert [each["check"] for each in found["findings"] if each["level"] == "error"] == ["ledger"]
+    assert found["errors"] == 2
+    assert [each["check"] for each in found["findings"] if each["level"] == "error"] == ["ledger", "slots"]
 
 
 @pytest.mark.parametrize("arguments", [each for each in EVERY if each[0] not in {"doctor", "serve"}])

@@ -38,7 +38,7 @@ def test_move_for_programs(command: CommandLine, first_command: CommandLine, wor
 def test_a_move_that_takes_an_error_along(command: CommandLine, target: str, world: World) -> None:
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE place = 'bank'")
     said = command.says("move", "--to", target, code=1)
-    assert "; doctor found 1 errors." in said
+    assert "; doctor found 2 errors." in said
     assert "error: ledger: The slots hold 1251 of item Gold Coin" in said
 
 

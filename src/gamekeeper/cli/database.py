@@ -50,8 +50,10 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
     """Look for what is wrong with the database and the settings; exit code 1 if something is.
 
     Checks the schema, the database's own integrity, its indexes, for every item that the ledger adds up to what the
-    slots hold, for every character that the stored document and the columns agree, the counts by which pages and ranks
-    are found, bags, equipment, sizes, imports that broke off, the room on an SQLite file's disk, and unsafe settings.
+    slots hold, for every player that slots, spells and variables are as the ledger says and that the stored document
+    and the columns agree, for every account its folded name and its powers, the counts by which pages and ranks are
+    found, bags, equipment, sizes, imports that broke off, the room on an SQLite file's disk, synchronous standbys, and
+    unsafe settings.
     It changes nothing, unless told to with --fix, and can run beside `serve` either way.
     """
     loaded = terminal.load(database)

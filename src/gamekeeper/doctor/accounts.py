@@ -1,21 +1,74 @@
-"""Accounts, imported passwords and waiting mail."""
+"""Accounts: names, powers, imported passwords and waiting mail."""
 
-from gamekeeper.doctor.findings import NOTE, Finding, Findings
+import msgspec
+
+from gamekeeper.doctor import findings
+from gamekeeper.doctor.findings import ERROR, NOTE, UNDO, Finding, Findings, Progress
 from gamekeeper.game import erasing, legacy
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lookup import ZERO, clashing_fold, fold
 from gamekeeper.game.retention import DAY_MS
+from gamekeeper.game.spelling import Spelling
 from gamekeeper.settings import Settings
+from gamekeeper.store import feed, ledger, mails, users
 from gamekeeper.store import legacy as legacy_rows
-from gamekeeper.store import mails, users
-from gamekeeper.store.engine import Reading
+from gamekeeper.store.engine import Reading, Row
 
 
-async def check(tx: Reading, found: Findings, settings: Settings) -> None:
+async def check(tx: Reading, found: Findings, settings: Settings, spelling: Spelling, progress: Progress) -> None:
+    await _check_columns(tx, found, spelling, progress)
     if not await users.any_api(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _check_mail(tx, found, settings)
     for message in await erasing.unfinished(tx):
         found.add(NOTE, "erasing", message)
+
+
+async def _check_columns(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
+    """Compare folded names and addresses with the spelled ones, and powers with the ledger."""
+    total, done, last = await users.count(tx), 0, ZERO
+    trimmed = (await feed.standing(tx)).trimmed
+    while page := await users.checked_after(tx, last, findings.PAGE):
+        told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
+        for user in page:
+            _check_folds(user, found)
+            held = user.powers._asdict()
+            differing = [name for name, value in told.get(user.id, {}).items() if held[name] != value]
+            if differing:
+                message = f"Account {user.name} ({user.id}): {', '.join(differing)} differ from what the ledger says."
+                found.add(ERROR, "powers", f"{message} {UNDO}")
+        last, done = page[-1].id, done + len(page)
+        progress("accounts", done, total)
+
+
+def _check_folds(user: users.Checked, found: Findings) -> None:
+    """A name that clashed in an import has a fold of its own, and so has a missing or duplicate address."""
+    wrong: list[str] = []
+    if user.fold not in {fold(user.name), clashing_fold(user.name, user.id)}:
+        wrong.append("name")
+    if user.email_fold not in {fold(user.email), clashing_fold("", user.id)}:
+        wrong.append("email")
+    if wrong:
+        message = f"Account {user.name} ({user.id}): the folded {' and '.join(wrong)} differs from the spelled one"
+        found.add(ERROR, "names", f"{message}, so look-ups and log-ins miss it. {UNDO}")
+
+
+async def _read_powers(
+    tx: Reading, spelling: Spelling, first: str, last: str, trimmed: int
+) -> dict[str, dict[str, object]]:
+    """Powers of these accounts by the ledger, as far as changes are kept; the newest change of each power counts."""
+    told: dict[str, dict[str, object]] = {}
+    mark: Row = (first, 0)
+    while page := await ledger.powers_between(tx, mark, last, trimmed, findings.PAGE):
+        for user_id, _, after in page:
+            try:
+                said = spelling.read_trace(after).user
+            except (msgspec.DecodeError, ValueError):  # the check of the ledger reports it
+                continue
+            powers = {name: value for name, value in said.items() if name in users.Powers._fields}
+            told.setdefault(user_id, {}).update(powers)
+        mark = (page[-1][0], page[-1][1])
+    return told
 
 
 async def check_passwords(keeper: Keeper) -> list[Finding]:

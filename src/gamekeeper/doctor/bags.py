@@ -1,5 +1,7 @@
 """Bags, and slots beyond the configured sizes."""
 
+from collections.abc import Iterable
+
 from gamekeeper.doctor.findings import ERROR, NOTE, UNDO, Findings
 from gamekeeper.game.inventory import BANK
 from gamekeeper.settings import Settings
@@ -13,6 +15,18 @@ async def check(tx: Reading, found: Findings) -> None:
     for player_id, place, slot in await items.homeless_slots(tx):
         message = f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have. {UNDO}"
         found.add(ERROR, "bags", message)
+
+
+def check_cycles(player_id: str, slots: Iterable[items.Slot], found: Findings) -> None:
+    """A bag that lies inside itself cannot be reached from the inventory or the bank."""
+    inside = {each.bag_id: each.place for each in slots if each.bag_id}
+    for bag_id, place in inside.items():
+        outer, seen = place, set[str]()
+        while outer in inside and outer not in seen and outer != bag_id:
+            seen.add(outer)
+            outer = inside[outer]
+        if outer == bag_id:
+            found.add(ERROR, "bags", f"Bag {bag_id} of player {player_id} lies inside itself. {UNDO}")
 
 
 async def check_sizes(tx: Reading, found: Findings, settings: Settings) -> None:

@@ -48,5 +48,5 @@ async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> li
         await lists.check(tx, found, progress)
     await bags.check(tx, found)
     await bags.check_sizes(tx, found, keeper.settings)
-    await accounts.check(tx, found, keeper.settings)
+    await accounts.check(tx, found, keeper.settings, keeper.changes.spelling, progress)
     return found.all()

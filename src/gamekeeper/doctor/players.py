@@ -1,14 +1,15 @@
-"""Players: the stored document against the columns, and equipment against the inventory."""
+"""Players: the document against the columns, equipment against the inventory, and what they hold against the ledger."""
 
 import msgspec
 
-from gamekeeper.doctor import findings
+from gamekeeper.doctor import bags, findings, holdings
 from gamekeeper.doctor.findings import ERROR, UNDO, Findings, Progress
+from gamekeeper.game.inventory import INVENTORY
 from gamekeeper.game.lookup import ZERO, clashing_fold
 from gamekeeper.game.players import Player
 from gamekeeper.game.rows import columns
 from gamekeeper.game.spelling import Spelling
-from gamekeeper.store import items, players
+from gamekeeper.store import feed, items, players
 from gamekeeper.store.engine import Reading, Row
 
 COMPARED = (
@@ -24,17 +25,23 @@ COMPARED = (
     "play_time",
     "document",
 )
+NAME = COMPARED.index("name")
 
 
 async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
     total, done, last = await players.count(tx), 0, ZERO
+    trimmed = (await feed.standing(tx)).trimmed
     while page := await players.columns_after(tx, last, findings.PAGE):
-        filled = await items.inventory_slots_between(tx, page[0][0], page[-1][0])
+        slots: dict[str, list[items.Slot]] = {}
+        for slot in await items.slots_between(tx, page[0][0], page[-1][0]):
+            slots.setdefault(slot.player_id, []).append(slot)
         for row in page:
-            player = _read(row, found, spelling)
+            player, held = _read(row, found, spelling), slots.get(row[0], [])
             if player:
                 _check_columns(row, player, found, spelling)
-                _check_equipment(player, filled.get(player.id, set()), found)
+                _check_equipment(player, {each.slot for each in held if each.place == INVENTORY}, found)
+            bags.check_cycles(row[0], held, found)
+        await holdings.check(tx, found, spelling, {row[0]: row[NAME] for row in page}, slots, trimmed)
         last, done = page[-1][0], done + len(page)
         progress("players", done, total)
 

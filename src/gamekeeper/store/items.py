@@ -118,12 +118,9 @@ async def homeless_slots(tx: Reading) -> list[Row]:
     return list(await tx.all(SQL.homeless_slots))
 
 
-async def inventory_slots_between(tx: Reading, first: str, last: str) -> dict[str, set[int]]:
-    """The occupied ones of every player from the first to the last id."""
-    found: dict[str, set[int]] = {}
-    for player_id, slot in await tx.all(SQL.inventory_slots_between, first, last):
-        found.setdefault(player_id, set()).add(slot)
-    return found
+async def slots_between(tx: Reading, first: str, last: str) -> list[Slot]:
+    """Occupied slots of all players from the first to the last id."""
+    return [Slot(*row) for row in await tx.all(SQL.slots_between, first, last)]
 
 
 async def slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:

@@ -67,8 +67,9 @@ WHERE s.place NOT IN ('inventory', 'bank')
   AND NOT EXISTS (SELECT 1 FROM bags b WHERE b.player_id = s.player_id AND CAST(b.id AS TEXT) = s.place)
 ORDER BY s.player_id, s.place, s.slot;
 
--- name: inventory_slots_between
-SELECT player_id, slot FROM slots WHERE place = 'inventory' AND player_id >= $1 AND player_id <= $2;
+-- name: slots_between
+SELECT player_id, place, slot, item_id, quantity, bag_id, buffs FROM slots
+WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, place, slot;
 
 -- name: slots_beyond
 SELECT place, COUNT(*) FROM slots

@@ -110,6 +110,16 @@ async def of_player(tx: Reading, player_id: str, seq: int, limit: int) -> list[W
     return [_written(row) for row in await tx.all(SQL.of_player, player_id, seq, limit)]
 
 
+async def of_players_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
+    """Player, number, kind, before and after of untrimmed changes, by player and number, from the mark of both on."""
+    return await tx.all(SQL.of_players_between, *mark, last, trimmed, limit)
+
+
+async def powers_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
+    """Account, number and after of untrimmed changes of powers, by account and number, from the mark of both on."""
+    return await tx.all(SQL.powers_between, *mark, last, trimmed, limit)
+
+
 async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most: int) -> int:
     """How many rows are about an account and these characters, counted up to `most`."""
     row = await tx.one(SQL.count_about, user_id, as_table({"id": each} for each in player_ids), most)

@@ -76,5 +76,15 @@ SELECT COUNT(*) FROM (
          {each} ledger r WHERE r.player_id = CAST(given.value->>'id' AS {guid}) {end_each}
     LIMIT $3) AS found;
 
+-- name: of_players_between
+SELECT player_id, seq, kind, before, after FROM ledger
+WHERE (player_id, seq) > ($1, $2) AND player_id <= $3 AND seq > $4 ORDER BY player_id, seq LIMIT $5;
+
+-- name: powers_between
+SELECT user_id, seq, after FROM ledger
+WHERE (user_id, seq) > ($1, $2) AND user_id <= $3 AND seq > $4
+  AND player_id IS NULL AND kind IN ('user_registered', 'powers_changed') AND after IS NOT NULL
+ORDER BY user_id, seq LIMIT $5;
+
 -- name: last
 SELECT COALESCE(MAX(seq), 0) FROM ledger;

@@ -32,6 +32,11 @@ def clear(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
     tx.later(SQL.clear, player_id, as_table({"slot": slot} for slot in slots))
 
 
+async def between(tx: Reading, first: str, last: str) -> list[Known]:
+    """Spells of all players from the first to the last id."""
+    return [Known(*row) for row in await tx.all(SQL.between, first, last)]
+
+
 async def beyond(tx: Reading, size: int) -> int:
     """How many spells stand in slots from this number on."""
     row = await tx.one(SQL.beyond, size)

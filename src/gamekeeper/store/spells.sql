@@ -14,5 +14,8 @@ INSERT INTO known_spells (player_id, slot, spell_id) VALUES ($1, $2, $3);
 DELETE FROM known_spells
 WHERE player_id = $1 AND slot IN (SELECT CAST(value->>'slot' AS INTEGER) FROM json_each($2));
 
+-- name: between
+SELECT player_id, slot, spell_id FROM known_spells WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, slot;
+
 -- name: beyond
 SELECT COUNT(*) FROM known_spells WHERE slot >= $1;

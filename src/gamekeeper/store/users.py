@@ -54,6 +54,26 @@ class Columns(NamedTuple):
     game_link: bool
 
 
+class Checked(NamedTuple):
+    """What `doctor` compares of an account."""
+
+    id: str
+    name: str
+    fold: str
+    email: str
+    email_fold: str | None
+    powers: Powers
+
+
+async def checked_after(tx: Reading, user_id: str, limit: int) -> list[Checked]:
+    """Accounts in the order of their ids, after the given one."""
+    found = await tx.all(SQL.checked_after, user_id, limit)
+    return [
+        Checked(each, name, fold, email, email_fold, Powers(*map(bool, powers)))
+        for each, name, fold, email, email_fold, *powers in found
+    ]
+
+
 async def by_fold(tx: Reading, fold: str, name: str = "") -> User | None:
     row = await tx.one(SQL.by_fold, *parameters(fold, name))
     return _user(row) if row else None

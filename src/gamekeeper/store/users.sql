@@ -114,3 +114,7 @@ UPDATE users SET password = $2 WHERE id = $1;
 UPDATE users
 SET editor = $2, ban = $3, kick = $4, mute = $5, api = $6, users_query = $7, users_manage = $8, game_link = $9
 WHERE id = $1;
+
+-- name: checked_after
+SELECT id, name, fold, email, email_fold, editor, ban, kick, mute, api, users_query, users_manage, game_link
+FROM users WHERE id > $1 ORDER BY id LIMIT $2;

@@ -32,6 +32,11 @@ async def of_player_one(tx: Reading, player_id: str, variable_id: str) -> Variab
     return VariableRow(*row) if row else None
 
 
+async def between(tx: Reading, first: str, last: str) -> list[Assigned]:
+    """Variables of all players from the first to the last id."""
+    return [Assigned(*row) for row in await tx.all(SQL.between, first, last)]
+
+
 def save(tx: Writing, assigned: Iterable[Assigned]) -> None:
     tx.later(SQL.save, as_table(each._asdict() for each in assigned))
 

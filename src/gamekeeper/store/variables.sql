@@ -4,6 +4,10 @@ SELECT variable_id, type, value FROM player_variables WHERE player_id = $1 ORDER
 -- name: of_player_one
 SELECT variable_id, type, value FROM player_variables WHERE player_id = $1 AND variable_id = $2;
 
+-- name: between
+SELECT player_id, variable_id, type, value FROM player_variables
+WHERE player_id >= $1 AND player_id <= $2 ORDER BY player_id, variable_id;
+
 -- name: save
 INSERT INTO player_variables (player_id, variable_id, type, value)
 SELECT CAST(value->>'player_id' AS {guid}), CAST(value->>'variable_id' AS {guid}),

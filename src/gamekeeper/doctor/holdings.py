@@ -1,0 +1,131 @@
+"""What each player holds, slot by slot: the tables against the ledger."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from gamekeeper.doctor import findings
+from gamekeeper.doctor.findings import ERROR, UNDO, Findings
+from gamekeeper.game import rows
+from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
+from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
+from gamekeeper.game.spelling import Spelling, Trace
+from gamekeeper.store import items, ledger, spells, variables
+from gamekeeper.store.engine import Reading, Row
+
+SLOTS, SPELLS, VARIABLES = "slots", "spells", "variables"
+NOTHING = "nothing"
+Place = tuple[str, str]  # which check it belongs to, and where it is, in words
+Held = dict[Place, str]  # what is there, in words; a place with nothing is missing
+
+
+@dataclass(slots=True)
+class Told:
+    """What the ledger says that a player holds.
+
+    Trimmed changes and bulk loads leave gaps. Without a gap since its creation it is complete: a place that no change
+    mentions is empty. Otherwise only the mentioned places are known.
+    """
+
+    complete: bool = False
+    slots: dict[Spot, Stack | None] = field(default_factory=dict[Spot, Stack | None])
+    spells: dict[int, str | None] = field(default_factory=dict[int, str | None])
+    variables: dict[str, int | bool | None] = field(default_factory=dict[str, int | bool | None])
+
+    def apply(self, kind: str, before: Trace, after: Trace) -> None:
+        if kind in {PlayerCreated.kind, PlayerDeleted.kind}:
+            self.complete = True
+            self.slots.clear()
+            self.spells.clear()
+            self.variables.clear()
+        self.slots.update(dict.fromkeys(before.slots))
+        self.spells.update(dict.fromkeys(before.spells))
+        self.variables.update(dict.fromkeys(before.variables))
+        self.slots.update(after.slots)
+        self.spells.update(after.spells)
+        self.variables.update(after.variables)
+
+    def places(self, player_id: str) -> dict[Place, str | None]:
+        """What is in each place that the ledger mentions; None: nothing."""
+        stacks = {spot: stack for spot, stack in self.slots.items() if stack}
+        known = {slot: spell for slot, spell in self.spells.items() if spell}
+        assigned = {each: value for each, value in self.variables.items() if value is not None}
+        mentioned = [slot_place(*spot) for spot in self.slots]
+        mentioned += [spell_place(slot) for slot in self.spells]
+        mentioned += [variable_place(each) for each in self.variables]
+        variables_told = rows.variable_rows(player_id, assigned)
+        held = describe(rows.slot_rows(player_id, stacks), rows.spell_rows(player_id, known), variables_told)
+        return {place: held.get(place) for place in mentioned}
+
+
+async def check(
+    tx: Reading,
+    found: Findings,
+    spelling: Spelling,
+    names: Mapping[str, str],
+    slots: Mapping[str, Sequence[items.Slot]],
+    trimmed: int,
+) -> None:
+    """Compare a page of players, given by id and name in the order of their ids. Only untrimmed changes are used."""
+    first, last = min(names), max(names)
+    told = await _replay(tx, spelling, first, last, trimmed)
+    known: dict[str, list[spells.Known]] = {}
+    for spell in await spells.between(tx, first, last):
+        known.setdefault(spell.player_id, []).append(spell)
+    assigned: dict[str, list[variables.Assigned]] = {}
+    for variable in await variables.between(tx, first, last):
+        assigned.setdefault(variable.player_id, []).append(variable)
+    for player_id, name in names.items():
+        if player_id in told:
+            held = describe(slots.get(player_id, ()), known.get(player_id, ()), assigned.get(player_id, ()))
+            _compare(found, f"Player {name} ({player_id})", told[player_id].places(player_id), held, told[player_id])
+
+
+async def _replay(tx: Reading, spelling: Spelling, first: str, last: str, trimmed: int) -> dict[str, Told]:
+    told: dict[str, Told] = {}
+    mark: Row = (first, 0)
+    while page := await ledger.of_players_between(tx, mark, last, trimmed, findings.PAGE):
+        for player_id, _, kind, before, after in page:
+            try:
+                sides = [spelling.read_trace(side) if side else Trace() for side in (before, after)]
+            except (msgspec.DecodeError, ValueError):  # the check of the totals reports it
+                continue
+            told.setdefault(player_id, Told()).apply(kind, *sides)
+        mark = (page[-1][0], page[-1][1])
+    return told
+
+
+def _compare(found: Findings, who: str, wanted: Mapping[Place, str | None], held: Held, told: Told) -> None:
+    places = {*wanted, *(held if told.complete else ())}
+    for place in sorted(places):
+        there, said = held.get(place), wanted.get(place)
+        if there != said:
+            kind, where = place
+            message = f"{who}: {where} has {there or NOTHING}; the ledger says {said or NOTHING}. {UNDO}"
+            found.add(ERROR, kind, message)
+
+
+def describe(
+    slots: Sequence[items.Slot], known: Sequence[spells.Known], assigned: Sequence[variables.Assigned]
+) -> Held:
+    held = {slot_place(each.place, each.slot): _describe_slot(each) for each in slots}
+    held |= {spell_place(each.slot): f"spell {each.spell_id}" for each in known}
+    return held | {variable_place(each.variable_id): f"{each.type} {each.value}" for each in assigned}
+
+
+def slot_place(place: str, slot: int) -> Place:
+    return SLOTS, f"{place} slot {slot}" if place in {INVENTORY, BANK} else f"slot {slot} of bag {place}"
+
+
+def spell_place(slot: int) -> Place:
+    return SPELLS, f"spell slot {slot}"
+
+
+def variable_place(variable_id: str) -> Place:
+    return VARIABLES, f"variable {variable_id}"
+
+
+def _describe_slot(slot: items.Slot) -> str:
+    bag = f" (bag {slot.bag_id})" if slot.bag_id else ""
+    return f"{slot.quantity} of item {slot.item_id}{bag} with stat buffs {slot.buffs.replace(' ', '')}"
