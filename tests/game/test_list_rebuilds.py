@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gamekeeper import log
 from gamekeeper.game.lists import RANK, Lists
 from gamekeeper.store import postgres, sqlite
 from gamekeeper.store.engine import Store
@@ -43,10 +44,13 @@ def test_a_bulk_load_is_counted_the_slow_way_until_the_lists_are_built_anew(
         assert view(each) is None
         assert agrees(each)
     tend(two)  # as a command does it: what it has to say is not for a log
+    log.flush()
     assert not capsys.readouterr().err
     two.run(two.keeper.lists.watch())
+    log.flush()
     assert "doctor --fix" in capsys.readouterr().err
     two.run(two.keeper.lists.watch())
+    log.flush()
     assert not capsys.readouterr().err
     add(two, range(50, 55))  # the log goes on meanwhile
     assert agrees(one)

@@ -7,6 +7,7 @@ import pytest
 
 import people
 from expectations import everything
+from gamekeeper import log
 from gamekeeper.game.passwords import wire_form
 from proof import refused, registered, reset_code, rows, spelt
 from world import SENT, Answer, World
@@ -256,6 +257,7 @@ def test_a_password_change_revokes_that_users_tokens_at_once(world: World, how: 
 def test_without_smtp_the_answer_warns(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     answer = world.get(f"{USERS}/Ann/{RESET}", by="Clerk")
     assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE, "Warning": WARNING}))
+    log.flush()
     assert f'"problem": "{WARNING}"' in capsys.readouterr().err  # the log says so too
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 import people
-from gamekeeper import settings
+from gamekeeper import log, settings
 from gamekeeper.mail import smtp
 from gamekeeper.settings import BadSetting
 from outbox import FROM, Make, ask, make_due, only, send, sending_to
@@ -104,6 +104,7 @@ def test_a_wrong_password_is_the_operators_to_mend(make_world: Make, capsys: pyt
         send(world)
         assert only(world).state == "queued"
         assert (only(world).last_error or "").startswith("535 ")
+        log.flush()
         assert SECRET not in (only(world).last_error or "") + capsys.readouterr().err
         mended = make_world(smtp_url=f"{LOG_IN}:{sink.port}", mail_from=FROM, smtp_timeout=30)
         make_due(mended)
@@ -125,6 +126,7 @@ def test_a_recipient_refused(make_world: Make, capsys: pytest.CaptureFixture[str
         make_due(world)
         send(world)
         assert len(sink.received) == (state == "queued")
+    log.flush()
     [line] = capsys.readouterr().err.splitlines()
     assert "ann@" not in line
     assert refusal[:3] in json.loads(line)["problem"]
@@ -186,6 +188,7 @@ def test_a_server_that_quotes_the_message_back(make_world: Make, capsys: pytest.
     said = only(world).last_error or ""
     assert said.startswith("451 what is … [2J supposed to be? xxx")
     assert len(said) <= smtp.LONGEST_SAID
+    log.flush()
     assert code not in capsys.readouterr().err
 
 
