@@ -1,9 +1,12 @@
-"""f: nobody takes the service away from the others: not by a log that is not read, nor by long reads."""
+"""f: nobody takes the service away from the others: not by a log that is not read, long reads or held connections."""
 
 import http.client
 import os
+import socket
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+
+import httpx
 
 from battery import realm, steady_load
 from battery.cases import SQLITE, Case, Figure, Run, Timed
@@ -12,11 +15,13 @@ from battery.served import LOG_ON_LOOP, NO_GATE, Served
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
-from server import Server
+from server import Server, free_port
 
 ANSWERS = 2_000  # a pipe takes the access lines of about 500
 PATIENCE_SECONDS = 5
 SECONDS, CLIENTS, EXPORTS = 4, 8, 4
+NO_HEALTH_PORT = "no-health-port"  # probes come to the port of the API
+KEPT_OPEN, HELD, PROBES = 50, 300, 3
 SHARE = 0.8  # of the requests that are answered without the long reads
 CHANGES = 10_000
 EXPORT = f"/api/keeper/v1/changes?format=csv&limit={CHANGES}"
@@ -90,7 +95,28 @@ async def _lengthen_ledger(keeper: Keeper) -> None:
     await keeper.store.write(copy)
 
 
+def held_connections(run: Run) -> list[Figure]:
+    """One machine holds more connections than an instance keeps open, and sends nothing."""
+    realm.prepare(run.database, 1)
+    health = free_port()
+    server = Server(run.database, health_port=health, open_connections=KEPT_OPEN, head_seconds=60)
+    with server, ExitStack() as lines:
+        for _ in range(HELD):
+            lines.enter_context(socket.create_connection(("127.0.0.1", server.port), PATIENCE_SECONDS))
+        good = sum(_is_live(server.port if run.fault else health) for _ in range(PROBES))
+    said = f"health probes answered while {HELD} connections are held"
+    return [Figure(said, f"{good} of {PROBES}", f"{PROBES}", good == PROBES)]
+
+
+def _is_live(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/health/live", timeout=PATIENCE_SECONDS).is_success
+    except httpx.TransportError:
+        return False
+
+
 CASES = (
     Case("f", "stalled log", stalled_log, (LOG_ON_LOOP,), engines=(SQLITE,), fault_engines=(SQLITE,)),
     Case("f", "long reads", long_reads, (NO_GATE,), fault_engines=(SQLITE,), timed_faults=(NO_GATE,)),
+    Case("f", "held connections", held_connections, (NO_HEALTH_PORT,), fault_engines=(SQLITE,)),
 )

@@ -3,11 +3,13 @@
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -29,6 +31,7 @@ UNITS = sorted(DEPLOY.glob("*.service")) + sorted(DEPLOY.glob("*.timer"))
 INSTALLED = "/opt/gamekeeper/bin/gamekeeper"
 SECONDS, SOON = 60, 20  # whoever waits in a queue waits for as long as those in front are stuck
 CAPABILITY, WAYS, HTTPS = "CAP_NET_BIND_SERVICE", ("AmbientCapabilities", "CapabilityBoundingSet"), 443
+CAP, EXTRA = 100, 20  # connections of one address, and more than those
 HSTS = "Strict-Transport-Security"
 GUIDE = (ROOT / "docs" / "deploy.md").read_text()
 
@@ -138,6 +141,37 @@ def test_haproxy_turns_away_what_nobody_has_room_for(tmp_path: Path, stuck: Thre
         assert [each.result().status_code for each in served] == [200, 200]
     assert (away.status_code, away.headers["retry-after"], away.json()["Code"]) == (503, "1", "overloaded")
     assert (alive.status_code, took < SOON) == (200, True)
+
+
+@pytest.mark.usefixtures("haproxy")
+def test_haproxy_caps_connections_per_address_but_not_those_of_a_trusted_proxy(
+    tmp_path: Path, stuck: ThreadingHTTPServer
+) -> None:
+    proxy = Proxy(tmp_path, [stuck.server_address[1]] * 2)
+    text = proxy.file.read_text()
+    assert text.count("acl trusted src 10.0.0.0/24") == 1
+    proxy.file.write_text(text.replace("acl trusted src 10.0.0.0/24", "acl trusted src 127.0.0.3"))
+    with proxy:
+        assert [held(proxy.port, source) for source in ("127.0.0.2", "127.0.0.3")] == [CAP, CAP + EXTRA]
+        assert httpx.get(f"{proxy.url}/health/live").status_code == 200  # another address is still served
+
+
+def held(port: int, source: str) -> int:
+    """How many of CAP + EXTRA connections from one address stay open."""
+    with ExitStack() as lines:
+        opened = [
+            lines.enter_context(socket.create_connection(("127.0.0.1", port), SECONDS, (source, 0)))
+            for _ in range(CAP + EXTRA)
+        ]
+        return sum(answers(line) for line in opened)
+
+
+def answers(line: socket.socket) -> bool:
+    try:
+        line.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+        return line.recv(5) == b"HTTP/"  # also a 408: on a busy machine the last ones may come late
+    except OSError:  # reset: it was not let in
+        return False
 
 
 @pytest.mark.usefixtures("haproxy")

@@ -106,7 +106,7 @@ def refuses(server: Server) -> bool:
 
 
 def test_a_request_under_way_is_answered_and_nobody_new_gets_in(database: str) -> None:
-    with Server(database, receive_seconds=60) as server, connect(server) as line:
+    with Server(database, receive_seconds=60, head_seconds=60) as server, connect(server) as line:
         begin(line)
         stopping = Stopping(server)
         assert refuses(server)
@@ -118,7 +118,7 @@ def test_a_request_under_way_is_answered_and_nobody_new_gets_in(database: str) -
 
 @pytest.mark.parametrize("sent", [b"", LIVE, LIVE[:20]])
 def test_those_who_do_nothing_do_not_keep_it(database: str, sent: bytes) -> None:
-    with Server(database, receive_seconds=2) as server, connect(server) as line:
+    with Server(database, receive_seconds=2, head_seconds=2) as server, connect(server) as line:
         line.sendall(sent)
         httpx.get(f"{server.url}/health/live", timeout=60)  # by then it knows the one who came before us
         code, took = Stopping(server).end()
@@ -126,7 +126,7 @@ def test_those_who_do_nothing_do_not_keep_it(database: str, sent: bytes) -> None
 
 
 def test_a_body_that_never_comes_keeps_it_no_longer_than_its_time(database: str) -> None:
-    with Server(database, receive_seconds=2) as server, connect(server) as line:
+    with Server(database, receive_seconds=2, head_seconds=2) as server, connect(server) as line:
         begin(line)
         stopping = Stopping(server)
         assert everything(line).startswith(b"HTTP/1.1 408 ")
@@ -135,7 +135,7 @@ def test_a_body_that_never_comes_keeps_it_no_longer_than_its_time(database: str)
 
 
 def test_there_is_an_end_to_waiting(database: str) -> None:
-    with Server(database, receive_seconds=60, stop_seconds=2) as server, connect(server) as line:
+    with Server(database, receive_seconds=60, head_seconds=60, stop_seconds=2) as server, connect(server) as line:
         begin(line)
         code, took = Stopping(server).end()
         assert everything(line) == b""

@@ -28,6 +28,7 @@ from gamekeeper.game.turns import Turns
 from gamekeeper.http import spelling, workers
 from gamekeeper.http.asgi import Asgi, Pages
 from gamekeeper.http.caller import Callers
+from gamekeeper.http.health_listener import HealthListener
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings, shown
 from gamekeeper.store import hosts, indexes
@@ -118,6 +119,8 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop, pages)
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
         upkeep.jobs.append((workers.PUBLISH_SECONDS, asgi.metrics.publish))
+    if keeper.settings.health_port:
+        upkeep.health = HealthListener(keeper.settings.host, keeper.settings.health_port, asgi.readiness)
     return asgi
 
 
@@ -145,16 +148,21 @@ class Upkeep:
         ]
         self._tasks: list[asyncio.Task[None]] = []
         self._give_back: Callable[[], None] = lambda: None
+        self.health: HealthListener | None = None
 
     async def start(self) -> None:
         self._give_back = signals.on_stop(self._keeper.feed.stop)  # it answers the long polls
         while not await self._prepared():  # noqa: ASYNC110 - nobody tells us that a database is back
             await asyncio.sleep(AWAY_SECONDS)
+        if self.health:
+            await self.health.start()
         self._tasks = [asyncio.create_task(_every(seconds, work)) for seconds, work in self.jobs]
         gc.collect()
         gc.freeze()  # what is here now stays: a collection that walks through all of it holds every request up
 
     async def stop(self) -> None:
+        if self.health:
+            await self.health.stop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -52,6 +52,9 @@ class Settings:
     )
     host: str = setting("127.0.0.1", "Address to listen on.")
     port: int = setting(5400, "Port to listen on.", least=1, most=65_535)
+    health_port: int = setting(
+        0, "Port for /health/live and /health/ready in a thread of its own; 0: only on `port`.", most=65_535
+    )
     workers: int = setting(1, "Processes that serve; more than one needs PostgreSQL.", least=1)
     connections: int = setting(8, "PostgreSQL connections per process.", least=1)
     synchronous_standbys: int = setting(
@@ -71,9 +74,10 @@ class Settings:
         128, "Requests that a process works on at once; one more is turned away with 503.", least=1
     )
     open_connections: int = setting(1024, "Connections that a process keeps open at once.", least=1)
-    receive_seconds: int = setting(
-        10, "Seconds a caller may take to send a request's head, and then its body.", least=1, most=60
+    head_seconds: int = setting(
+        5, "Seconds a caller may take to send a request's head, and that a connection may idle.", least=1, most=60
     )
+    receive_seconds: int = setting(10, "Seconds a caller may take to send a request's body.", least=1, most=60)
     statement_seconds: int = setting(
         30, "Seconds after which PostgreSQL gives up a statement of a request; a COMMIT never.", least=1
     )

@@ -36,7 +36,7 @@ def patient(request: pytest.FixtureRequest) -> Generator[tuple[Server, str]]:
 def serving(request: pytest.FixtureRequest, seconds: int) -> Generator[tuple[Server, str]]:
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
-    with Server(url, receive_seconds=seconds, open_connections=CONNECTIONS) as server:
+    with Server(url, receive_seconds=seconds, head_seconds=seconds, open_connections=CONNECTIONS) as server:
         yield server, databases.tokens["Root"]
     databases.drop(url)
 
@@ -163,7 +163,7 @@ def test_a_flood_of_idle_connections_locks_nobody_out_for_long(server: Server) -
 
 
 def test_a_thousand_idle_connections_are_in_nobodys_way(database: str) -> None:
-    with Server(database, receive_seconds=60) as server:
+    with Server(database, receive_seconds=60, head_seconds=60) as server:
         idle = [connect(server) for _ in range(1000)]
         for _ in range(20):  # whoever had to wait for one of them to go would wait for a minute
             httpx.get(f"{server.url}/health/live", timeout=30).raise_for_status()

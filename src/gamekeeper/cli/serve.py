@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,8 @@ def require_servable(settings: Settings) -> None:
             "--database postgresql://user@host/name"
         )
     _free_address(settings)
+    if settings.health_port:
+        _free_address(replace(settings, port=settings.health_port))
     terminal.warn_of_strays()
     if doctor.overheard(settings):
         terminal.warn(f"{settings.host} can be reached from outside without TLS: {doctor.TLS}")
@@ -143,7 +146,7 @@ def run(settings: Settings, build: Callable[[Settings], Asgi], greeting: str) ->
         workers_kill_timeout=settings.stop_seconds,
         backpressure=_limit_connections(settings),
         http1_settings=HTTP1Settings(
-            header_read_timeout=settings.receive_seconds * 1000,  # also how long a kept connection may idle
+            header_read_timeout=settings.head_seconds * 1000,  # also how long a kept connection may idle
             max_buffer_size=LARGEST_HEAD,
         ),
         ssl_cert=Path(settings.tls_cert) if settings.tls_cert else None,

@@ -74,7 +74,7 @@ class Asgi:
         self._proxies, self._cors = Proxies(keeper.settings), Cors(keeper.settings)
         self._tls = bool(keeper.settings.tls_cert)
         self._heads = Heads(keeper.settings, self._cors)
-        self._readiness = health.readiness(keeper)
+        self.readiness = health.readiness(keeper)
         self.metrics = Metrics(keeper, callers, self.admission)
         self._pace = self.metrics.pace
         self._count = self.metrics.count if keeper.settings.metrics_token else None
@@ -104,7 +104,7 @@ class Asgi:
             receive=receive,
             admission=self.admission,
             gate=self._gate,
-            readiness=self._readiness,
+            readiness=self.readiness,
             metrics=self.metrics,
             live=self.live,
             asked=(scope.get("raw_path") or b"", scope["query_string"]),

@@ -243,7 +243,8 @@ class PostgresStore:
 
         return await self._reading(in_one_snapshot)
 
-    read_in_pieces = read
+    async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+        return await self.read(work)
 
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False

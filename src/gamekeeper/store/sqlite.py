@@ -193,9 +193,8 @@ class SqliteStore:
             raise _translated(error) from error
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        """On a connection of its own, which keeps the snapshot while other reads go on."""
+        reader = self._free.pop() if self._free else self._open_reader(PIECES_KIB)  # it keeps the snapshot meanwhile
         try:
-            reader = self._free.pop() if self._free else self._open_reader(PIECES_KIB)
             try:
                 reader.db.execute("BEGIN")
                 return await work(reader)
@@ -241,8 +240,7 @@ class SqliteStore:
 
     def _open_reader(self, cache_kib: int) -> _Connection:
         db = _connect(self.path)
-        db.execute("PRAGMA query_only = ON")
-        db.execute(f"PRAGMA cache_size = -{cache_kib}")
+        db.executescript(f"PRAGMA query_only = ON; PRAGMA cache_size = -{cache_kib}")
         db.create_function("julianday", 1, self._clock.julian_day)
         return _Connection(db)
 
@@ -375,11 +373,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         path.touch(mode=0o600)  # who can read the file can read the reset codes in it
         db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-        db.execute("PRAGMA page_size = 8192")
-        db.execute("PRAGMA busy_timeout = 5000")
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("PRAGMA foreign_keys = ON")
+        db.executescript("PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL")
+        db.executescript("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
         db.execute("PRAGMA temp_store = MEMORY")  # what a savepoint or a trigger may have to undo is in no file
     except (OSError, sqlite3.Error) as error:
         kind = Full if _is_full(error) else Away

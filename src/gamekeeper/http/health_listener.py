@@ -1,0 +1,81 @@
+"""Health on a port and in a thread of its own: held connections on the API's port do not keep probes out."""
+
+import asyncio
+import contextlib
+import socket
+import threading
+
+from gamekeeper.http import errors, wire
+from gamekeeper.http.question import ANSWER_SECONDS, Question
+from gamekeeper.store.engine import Away
+
+HEAD_SECONDS = 2.0  # for a probe to send its request
+LOOP_SECONDS = 2 * ANSWER_SECONDS  # for the event loop of the API to answer
+CONNECTIONS = 64  # at once; one more is closed
+LONGEST_HEAD = 4096
+LIVE, READY = b"/health/live", b"/health/ready"
+OK = 200
+
+
+class HealthListener:
+    """Answers GET /health/live and /health/ready; both ask the event loop that serves the API."""
+
+    def __init__(self, host: str, port: int, readiness: Question[None]) -> None:
+        self._host, self._port, self._readiness = host, port, readiness
+        self._open = 0
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="gamekeeper-health", daemon=True)
+
+    async def start(self) -> None:
+        self._served = asyncio.get_running_loop()
+        self._thread.start()
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._listen(), self._loop))
+
+    async def stop(self) -> None:
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._server.close)
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            await asyncio.to_thread(self._thread.join)
+            self._loop.close()
+
+    async def _listen(self) -> None:
+        family = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)[0][0]
+        shared = hasattr(socket, "SO_REUSEPORT")  # by the workers of one service
+        self._server = await asyncio.start_server(
+            self._serve, self._host, self._port, family=family, reuse_port=shared or None, limit=LONGEST_HEAD
+        )
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            if self._open <= CONNECTIONS:
+                async with asyncio.timeout(HEAD_SECONDS):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                writer.write(await self._answer(head.split(b" ", 2)[1].partition(b"?")[0]))
+                async with asyncio.timeout(HEAD_SECONDS):
+                    await writer.drain()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError):
+            pass  # it is no probe, or it has gone
+        finally:
+            self._open -= 1
+            writer.close()
+
+    async def _answer(self, path: bytes) -> bytes:
+        asked = {LIVE: _turn, READY: self._readiness.answer}
+        if path not in asked:
+            return _response(errors.status(errors.NoSuchRoute), "unknown")
+        future = asyncio.run_coroutine_threadsafe(asked[path](), self._served)
+        with contextlib.suppress(Away, TimeoutError, RuntimeError):
+            await asyncio.wait_for(asyncio.wrap_future(future), LOOP_SECONDS)
+            return _response(OK, path.decode().rpartition("/")[2])
+        return _response(errors.status(errors.DatabaseAway), "away")
+
+
+async def _turn() -> None:
+    """Answered when the event loop takes its next turn."""
+
+
+def _response(status: int, state: str) -> bytes:
+    body = wire.encode(wire.Health(state))
+    fields = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
+    return f"HTTP/1.1 {status} \r\n{fields}\r\n".encode() + body
