@@ -1,6 +1,6 @@
 """Undo is offered where it can work, and nowhere else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ BAN = {"reason": "lying", "duration": 1}
 class Step(NamedTuple):
     method: str
     path: str
-    body: dict[str, object] | None = None
+    body: Mapping[str, object] | None = None
 
 
 # what is done to something, and what is done then: the first can be undone until the second is done

@@ -218,7 +218,6 @@ ODD_NAMES = {
     "unknown guid": people.NOBODY_ID,
 }
 NOWHERE = [
-    "/",
     "/api",
     "/api/v1",
     "/api/v2/players",

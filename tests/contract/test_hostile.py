@@ -187,10 +187,11 @@ def test_a_right_answer_is_let_through() -> None:
     assert hostile_runs.faults(SEEN, Answer(400, GOOD, b'{"Message":"page","Code":"c","RequestId":"1"}')) == []
 
 
-SPOIL = {  # tables whose rows others point at
+SPOIL = {  # tables that are empty here, or whose rows others refer to
     "users": "UPDATE users SET name = 'Eve'",
     "players": "UPDATE players SET name = 'Eve'",
     "bags": "UPDATE bags SET slot_count = 9",
+    "erasures": "INSERT INTO erasures (id, user_id, upto, fields) SELECT id, id, 1, '{}' FROM users",
     "imports": "INSERT INTO imports VALUES ('x', 'done', '', '', 0, '{}', 0, 0)",
     "registrations": "INSERT INTO registrations (caller_id, at, user_id) SELECT id, 1, id FROM users",
 }
