@@ -121,7 +121,8 @@ class Changes:
 
     async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.Entry]:
         entries: list[ledger.Entry] = []
-        intent = replace(intent, reason=_without(intent.reason, decision.unnamed))
+        if decision.unnamed:
+            intent = replace(intent, reason=_without(intent.reason, decision.unnamed))
         for change in decision.changes:
             if isinstance(change, Untraced):
                 await change.effect(tx)
