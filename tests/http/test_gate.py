@@ -95,6 +95,38 @@ def test_too_many_long_reads_of_one_account_are_refused_and_another_account_is_n
     assert other.status == 200
 
 
+def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL ends a connection that is idle inside a transaction."""
+    monkeypatch.setattr(gate, "SHARE", 0.0001)  # without a bound a pause would last for many seconds
+    monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
+
+    async def at_once() -> Answer:
+        await long_world.keeper.store.limit(30)  # as `serve` does
+        read = asyncio.ensure_future(long_world.send("GET", "/api/keeper/v1/changes?limit=251", by="Shop"))
+        await ask_until(long_world, read, "/api/v1/players/Ann")
+        return await read
+
+    assert long_world.run(at_once()).status == 200
+
+
+def test_few_long_reads_run_at_once() -> None:
+    running = most = 0
+
+    async def work(_: Rest) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(gate.LOOK_SECONDS)
+        running -= 1
+
+    async def at_once() -> None:
+        one = Gate(Admission(1))
+        await asyncio.gather(*(one.run(f"account {number}", work, long=True) for number in range(2 * gate.AT_ONCE)))
+
+    asyncio.run(at_once())
+    assert most == gate.AT_ONCE
+
+
 def compute(seconds: float) -> None:
     began = time.thread_time()
     while time.thread_time() - began < seconds:

@@ -14,6 +14,7 @@ import pytest
 import people
 from gamekeeper.http import question
 from gamekeeper.store import pool
+from gamekeeper.store.engine import Reading
 from server import Server
 from world import Answer, World
 
@@ -89,6 +90,31 @@ def test_locked_players_leave_connections_to_reads_and_health(make_world: Callab
     gives = ["Bob", people.BOB.id, "Zoe", people.ZOE.id]
     given, answers = world.run(ask_beside(world, gives, ("GET", "/api/v1/players/Bob"), ("GET", "/health/ready")))
     assert (statuses(answers), statuses(given)) == ([200] * 2, [200] * 4)
+
+
+def test_paused_long_reads_leave_connections_to_others(make_world: Callable[..., World]) -> None:
+    world = make_world(connections=4)
+    store = world.keeper.store
+
+    async def ask_beside_long_reads() -> list[Answer]:
+        await world.send("GET", "/api/v1/players/Ann")  # the token is cached from here on
+        over = asyncio.Event()
+
+        async def pause(_: Reading) -> None:
+            await over.wait()
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(4):
+                group.create_task(store.read_in_pieces(pause))
+            await until(lambda: at_work(world) == 4)
+            answers = [
+                await world.send("GET", "/api/v1/players/Ann"),
+                await world.send("POST", GIVE.format("Ann"), body=COIN),
+            ]
+            over.set()
+        return answers
+
+    assert statuses(world.run(ask_beside_long_reads())) == [200, 200]
 
 
 def test_more_changes_of_locked_player_than_may_wait_are_refused(make_world: Callable[..., World]) -> None:

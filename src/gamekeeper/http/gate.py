@@ -1,7 +1,8 @@
 """Gate for long reads: they run in pieces and leave most of the event loop to the other requests.
 
 A long read (CSV, history, look-back, search, large body) computes for up to a second. While other requests come in, all
-long reads of a process together get SHARE of its time. An account has one long read under way; its next ones wait.
+long reads of a process together get SHARE of its time. An account has one long read under way; its next ones wait. So
+does a read that is known to be long while AT_ONCE are under way: each of them keeps a database connection.
 """
 
 import asyncio
@@ -20,6 +21,10 @@ SHARE = 0.12  # of a process's time for all long reads while others ask: these k
 FREE_SECONDS = 0.01  # of computing, after which a read is a long one
 CREDIT_SECONDS = 1.0  # an account may be ahead by the work of so long (at SHARE) before its next read waits
 ACTIVE_SECONDS = 0.1  # others count as active so long after their last request
+# Longest pause between two pieces. On PostgreSQL a snapshot is open meanwhile, and a connection that does nothing for
+# watch.PATIENCE_SECONDS (1 s) is taken for dead and ended.
+PAUSE_SECONDS = 0.5
+AT_ONCE = 3  # long reads of all accounts
 LOOK_SECONDS = 0.05  # longest sleep before looking whether others are still active
 WAITING_OF_ONE, WAITING = 8, 32  # reads of one account, and of all, that may wait
 RETRY_SECONDS = 5  # after which an account with too many of them may ask again
@@ -43,7 +48,8 @@ class Gate:
         """Run the work, which rests between its pieces; `long`: it is known to be long."""
         self._entered += 1
         self._last[account] = time.monotonic()
-        await self._wait_for_turn(account)
+        self._forget()
+        await self._wait_for_turn(account, long=long)
         turn = _Turn(self, account)
         if long:
             turn.become_long()
@@ -56,12 +62,13 @@ class Gate:
         now = time.monotonic()
         self._paid[account] = max(now, self._paid.get(account, 0.0)) + seconds / SHARE
         if long:
-            self._next = max(now, self._next) + seconds / SHARE - seconds
+            self._next = min(max(now, self._next) + seconds / SHARE - seconds, now + PAUSE_SECONDS)
 
     async def wait_for_next(self, account: str) -> None:
         """Wait until the next piece of a long read may begin; at least let the others have the loop once."""
         await asyncio.sleep(0)
-        while (delay := self._delay(account)) > 0:  # noqa: ASYNC110 - time passes without an event
+        latest = time.monotonic() + PAUSE_SECONDS  # also when the pieces of others come first again and again
+        while (delay := min(self._delay(account), latest - time.monotonic())) > 0:  # noqa: ASYNC110 - time passes without an event
             await asyncio.sleep(min(delay, LOOK_SECONDS))
 
     def pause_thread(self, account: str, spent: float) -> None:
@@ -76,8 +83,8 @@ class Gate:
     def end_long(self, account: str) -> None:
         self._long.discard(account)
 
-    async def _wait_for_turn(self, account: str) -> None:
-        if not self._must_wait(account):
+    async def _wait_for_turn(self, account: str, *, long: bool) -> None:
+        if not self._must_wait(account, long=long):
             return
         if self._waiting[account] >= WAITING_OF_ONE:
             raise TooManyLongReads(RETRY_SECONDS)
@@ -85,14 +92,14 @@ class Gate:
             raise Overloaded
         self._waiting[account] += 1
         try:
-            while self._must_wait(account):  # noqa: ASYNC110 - the same
+            while self._must_wait(account, long=long):  # noqa: ASYNC110 - the same
                 await asyncio.sleep(LOOK_SECONDS)
         finally:
             self._waiting[account] -= 1
-            self._forget()
+            self._waiting += Counter[str]()  # drops those at zero
 
-    def _must_wait(self, account: str) -> bool:
-        if account in self._long:
+    def _must_wait(self, account: str, *, long: bool) -> bool:
+        if account in self._long or (long and len(self._long) >= AT_ONCE):
             return True
         ahead = self._paid.get(account, 0.0) - time.monotonic()
         return ahead > CREDIT_SECONDS and self._others_active(account)
@@ -109,10 +116,9 @@ class Gate:
         return any(each != account and now - at < ACTIVE_SECONDS for each, at in list(self._last.items()))
 
     def _forget(self) -> None:
-        self._waiting += Counter[str]()  # drops those at zero
         if len(self._last) > REMEMBERED:
             now = time.monotonic()
-            self._paid = {each: at for each, at in self._paid.items() if at > now}
+            self._paid = {each: at for each, at in list(self._paid.items()) if at > now}
             self._last = {each: at for each, at in self._last.items() if each in self._paid}
 
 

@@ -2,7 +2,8 @@
 
 A row lock that another session holds blocks a connection for as long as it is held. So writes of one player wait here
 for each other, before they take a connection: a locked player costs one connection. And writes never use the last
-connections: reads and health checks go on when every other connection is blocked.
+connections: reads and health checks go on when every other connection is blocked. Long reads, which keep a connection
+while they pause, use half of them at most.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from gamekeeper.store.failures import KNOWN, LOST, translate
 
 LOCK_SECONDS = 5  # that a change waits for others of the same rows, here and in PostgreSQL
 CLOSE_SECONDS = 3
+LONG_SHARE = 2  # one connection in so many is for long reads
 RESERVED_SHARE = 4  # one connection in so many is for reads and health checks
 
 
@@ -48,6 +50,7 @@ class Pool(Generic[L]):
         self._free: list[L] = []
         self._places = asyncio.Semaphore(connections)
         self._write_places = asyncio.Semaphore(connections - _reserved(connections))
+        self._long_places = asyncio.Semaphore(max(1, connections // LONG_SHARE))
         self._waiting = 0  # for a place
         self._queues: dict[str | int, _Queue] = {}
         self._queued = 0
@@ -74,6 +77,14 @@ class Pool(Generic[L]):
             queue.members -= 1
             if not queue.members:
                 del self._queues[name]
+
+    @asynccontextmanager
+    async def place_for_long_read(self) -> AsyncGenerator[None]:
+        await self._acquire(self._long_places)
+        try:
+            yield
+        finally:
+            self._long_places.release()
 
     async def use(self, work: Callable[[L], Coroutine[Any, Any, T]], *, write: bool = False) -> T:
         """Run the work on a connection that nobody else uses meanwhile."""

@@ -244,7 +244,8 @@ class PostgresStore:
         return await self._reading(in_one_snapshot)
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        return await self.read(work)
+        async with self._pool.place_for_long_read():
+            return await self.read(work)
 
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
