@@ -76,6 +76,16 @@ def test_a_file_that_is_put_back_is_written_again(world: World, file: Path) -> N
     assert ready(world) == 200
 
 
+@pytest.mark.parametrize("act", [move, replace, delete])
+def test_long_read_of_a_moved_file_leaves_the_log_alone(world: World, file: Path, act: Callable[[Path], None]) -> None:
+    """A connection that is opened for it must not create a file: SQLite would delete the log of the moved one."""
+    assert world.post(GIVE, BODY, by="Shop").status == 200
+    act(file)
+    log = log_of(file).read_bytes()
+    assert world.get("/api/keeper/v1/changes").status == UNAVAILABLE
+    assert (log_of(file).read_bytes(), file.exists()) == (log, act is replace)
+
+
 class Giver:
     """Gives one coin after the other until the server refuses or stops."""
 

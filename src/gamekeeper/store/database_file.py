@@ -5,7 +5,7 @@ SQLite notices neither. It goes on writing to a file that was moved or deleted, 
 
 from pathlib import Path
 
-from gamekeeper.store.engine import Unusable
+from gamekeeper.store.engine import Away, Unusable
 
 MOVED = (
     "The database file {file} was moved, replaced or deleted while the server had it open. No change is accepted. "
@@ -23,6 +23,10 @@ class DatabaseFile:
     def __init__(self, path: Path) -> None:
         self._opened = {file: _identify(file) for file in (path, find_log(path))}
         self.moved = MOVED.format(file=path)  # message for when it is not in place
+
+    def require_in_place(self) -> None:
+        if not self.is_in_place():
+            raise Away(self.moved)
 
     def is_in_place(self) -> bool:
         return all(_identify(file) == identity for file, identity in self._opened.items())
@@ -42,11 +46,15 @@ def measure(file: Path) -> int:
         return 0
 
 
-def require_no_lost_log(path: Path) -> None:
-    """Refuse a log whose database file is missing or empty: SQLite would delete it."""
+def prepare_file(path: Path) -> None:
+    """Create the file if there is none. Refuse a log whose file is missing or empty: SQLite would delete it."""
     log = find_log(path)
     if measure(log) and not measure(path):
         raise Unusable(LOST.format(file=path, log=log, size=measure(log)))
+    try:
+        path.touch(mode=0o600)  # whoever can read the file can read the reset codes in it
+    except OSError as error:
+        raise Away(f"The database {path} cannot be opened: {error}.") from error
 
 
 def _identify(file: Path) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
-from gamekeeper.store.database_file import DatabaseFile, find_log, measure, require_no_lost_log
+from gamekeeper.store.database_file import DatabaseFile, find_log, measure, prepare_file
 from gamekeeper.store.engine import Away, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Work, Writing
 from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.statements import Statement
@@ -137,8 +137,8 @@ class SqliteStore:
                 f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
-        require_no_lost_log(self.path)
         _look(self.path)
+        prepare_file(self.path)
         self._loop = asyncio.get_running_loop()
         self._writer_db = _connect(self.path)
         self._reader = self._open_reader(READING_KIB)
@@ -193,6 +193,7 @@ class SqliteStore:
             raise _translated(error) from error
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
+        self._file.require_in_place()  # to open another one, or none, would delete the log
         reader = self._free.pop() if self._free else self._open_reader(PIECES_KIB)  # it keeps the snapshot meanwhile
         try:
             try:
@@ -371,8 +372,8 @@ def _look(path: Path) -> None:
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        path.touch(mode=0o600)  # who can read the file can read the reset codes in it
-        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+        uri = f"{path.resolve().as_uri()}?mode=rw"  # does not create the file
+        db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
         db.executescript("PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL")
         db.executescript("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
         db.execute("PRAGMA temp_store = MEMORY")  # what a savepoint or a trigger may have to undo is in no file
