@@ -61,12 +61,13 @@ class _Writer:
 
     def start(self) -> bool:
         """Start the thread at its first use; an interpreter that is shutting down may refuse."""
-        if self._thread is None:
-            thread = threading.Thread(target=self._run, name="gamekeeper-log", daemon=True)
-            with contextlib.suppress(RuntimeError):
-                thread.start()
-                self._thread = thread
-        return self._thread is not None
+        with self._changed:
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, name="gamekeeper-log", daemon=True)
+                with contextlib.suppress(RuntimeError):
+                    thread.start()
+                    self._thread = thread
+            return self._thread is not None
 
     def drain(self) -> None:
         """Wait until everything is written, but not for long."""

@@ -199,6 +199,13 @@ def test_a_port_in_use(command: CommandLine) -> None:
     assert said.startswith(f"Error: Cannot listen on 127.0.0.1 port {port}: Address already in use. Choose another")
 
 
+def test_same_port_for_health_and_api_is_refused(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = str(free_port())
+    monkeypatch.setenv("GAMEKEEPER_HEALTH_PORT", port)
+    said = command.refuses("serve", "--port", port)
+    assert said == f"Error: health_port and port are both {port}. Choose another port for one of them.\n"
+
+
 def test_a_port_in_use_by_another_gamekeeper(serves: SERVES, database: str, command: CommandLine) -> None:
     server = serves(database)
     assert "Address already in use" in command.refuses("serve", "--port", str(server.port))

@@ -95,6 +95,8 @@ def require_servable(settings: Settings) -> None:
             "--database postgresql://user@host/name"
         )
     _free_address(settings)
+    if settings.health_port == settings.port:
+        terminal.fail(f"health_port and port are both {settings.port}. Choose another port for one of them.")
     if settings.health_port:
         _free_address(replace(settings, port=settings.health_port))
     terminal.warn_of_strays()

@@ -43,7 +43,7 @@ async def given(request: Request) -> bytes:
         reason=run,
         actor_id=request.caller.account_id,
     )
-    page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, None, 1))
+    page = await request.read_in_pieces(lambda tx, rest: history.page(tx, wanted, None, 1, rest))
     return pages.answer(request, {"numbers": [each.seq for each in page.changes]})
 
 
@@ -55,7 +55,7 @@ async def done(request: Request) -> bytes:
     run, by = _run(request), lookup.guid(request.query.get("by", ""))
     wanted = Filter(within=BY_ACTOR if by else ALL, whose=by, accounts=False, kind=GIVEN, reason=f"(run {run})")
     before = marks.number(request.query)
-    page = await request.keeper.store.read(lambda tx: history.page(tx, wanted, before, PIECE))
+    page = await request.read_in_pieces(lambda tx, rest: history.page(tx, wanted, before, PIECE, rest))
     entries = await changes.entries(request, page.changes, page.undone)
     given = [_given(each) for each in entries if run_of(each.told) == run]
     reached = await rows.first_from(request.keeper.store, page.next) if page.next else None
