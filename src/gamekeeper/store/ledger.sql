@@ -77,11 +77,11 @@ SELECT COUNT(*) FROM (
     LIMIT $3) AS found;
 
 -- name: of_players_between
-SELECT player_id, seq, kind, before, after FROM ledger
+SELECT player_id, seq, kind, before, after FROM masked_ledger
 WHERE (player_id, seq) > ($1, $2) AND player_id <= $3 AND seq > $4 ORDER BY player_id, seq LIMIT $5;
 
 -- name: powers_between
-SELECT user_id, seq, after FROM ledger
+SELECT user_id, seq, after FROM masked_ledger
 WHERE (user_id, seq) > ($1, $2) AND user_id <= $3 AND seq > $4
   AND player_id IS NULL AND kind IN ('user_registered', 'powers_changed') AND after IS NOT NULL
 ORDER BY user_id, seq LIMIT $5;
