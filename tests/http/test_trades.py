@@ -59,6 +59,31 @@ def test_force_gives_the_item_back_all_the_same(world: World) -> None:
     assert held(world, "inventory", 7) == (SWORD.id, 1)
 
 
+def test_undo_of_an_undo_is_refused_like_the_undo_of_the_games_report(world: World) -> None:
+    took = take_swords(world)
+    get_sword(world)
+    assert undone(world, took, "?force=true").status == 200
+    assert undone(world, last(world)).status == 200
+    moved_on(world, last(world), "Bob gained the same item")
+
+
+def test_undo_of_an_undo_of_a_games_gift_is_not_refused(world: World) -> None:
+    assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id)]}).status == 200
+    given = last(world)
+    get_sword(world)
+    assert undone(world, given).status == 200
+    assert undone(world, last(world)).status == 200
+
+
+def test_undo_of_a_games_deletion_of_a_player_is_refused_like_that_of_a_loss(world: World) -> None:
+    assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id)]}).status == 200
+    got = get_sword(world)
+    assert world.call("DELETE", f"/api/link/v1/players/{ANN.id}", by="Server").status == 200
+    deleted = next(each["Seq"] for each in world.get(CHANGES).json["Changes"] if each["Kind"] == "player_deleted")
+    moved_on(world, deleted, f"by change {got}")
+    assert undone(world, deleted, "?force=true").status == 200
+
+
 def test_the_undo_of_the_other_players_gain_frees_the_way(world: World) -> None:
     took = take_swords(world)
     got = get_sword(world)

@@ -21,13 +21,17 @@ MINUTE_MS = 60_000
 
 
 async def require_not_traded(tx: Reading, undoing: Undoing) -> None:
-    """Reject the undo of a game's report if another player gained, about that time, what it took."""
-    lost = _gained(undoing.after, undoing.before)
-    if not (undoing.trade_ms and undoing.told.over_link and lost):
+    """Reject the undo if a game's report took what it gives back, and another player gained that about then.
+
+    Of an undo of an undo, the game's report is the first change of the chain.
+    """
+    report = await rows.one(tx, undoing.told.first) if undoing.trade_ms and undoing.told.from_game else None
+    lost = _gained(undoing.after, undoing.before) & _lost(report, undoing) if report else None
+    if not report or not lost:
         return
-    times = undoing.told.at - undoing.trade_ms, undoing.told.at + undoing.trade_ms
+    times = report.at - undoing.trade_ms, report.at + undoing.trade_ms
     items = {stack.item_id for stack in lost}
-    async for numbers in _windows(tx, undoing, times):
+    async for numbers in _windows(tx, undoing, report.seq, times):
         gains = [
             each
             for each in await rows.reported_of_others(tx, undoing.player_id, numbers, times, items)
@@ -40,9 +44,9 @@ async def require_not_traded(tx: Reading, undoing: Undoing) -> None:
                 raise _moved_on(undoing, f"{who} gained the same item by change {each.seq}")
 
 
-async def _windows(tx: Reading, undoing: Undoing, times: tuple[int, int]) -> AsyncIterator[range]:
-    """Numbers of the changes between two times, a window at a time: those after the change, then those before it."""
-    start = undoing.told.seq + 1
+async def _windows(tx: Reading, undoing: Undoing, seq: int, times: tuple[int, int]) -> AsyncIterator[range]:
+    """Numbers of the changes between two times, a window at a time: those after change `seq`, then those before it."""
+    start = seq + 1
     for _ in range(WINDOWS):
         first = await rows.first_from(tx, start)
         if first is None or first[1] > times[1]:
@@ -51,7 +55,7 @@ async def _windows(tx: Reading, undoing: Undoing, times: tuple[int, int]) -> Asy
         start = first[0] + WINDOW
     else:
         raise _too_many(undoing)
-    stop = undoing.told.seq
+    stop = seq
     for _ in range(WINDOWS):
         start = max(stop - WINDOW, 0)
         yield range(start, stop)
@@ -60,6 +64,10 @@ async def _windows(tx: Reading, undoing: Undoing, times: tuple[int, int]) -> Asy
             return
         stop = start
     raise _too_many(undoing)
+
+
+def _lost(report: rows.Told, undoing: Undoing) -> set[Stack]:
+    return _gained(side(report.after, undoing.spelling), side(report.before, undoing.spelling))
 
 
 def _gained(before: Trace, after: Trace) -> set[Stack]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple
 
-from gamekeeper.game import account_undo, characters, item_undo, lookup, powers, variables
+from gamekeeper.game import account_undo, characters, item_undo, lookup, powers, trades, variables
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import (
     Change,
@@ -144,6 +144,7 @@ async def _deletion(tx: Reading, undoing: Undoing) -> list[Change]:
         raise undoing.conflict(f"the player was there again since, as change {since} says; undo its last deletion")
     await characters.require_free(tx, player.name, player.id)
     await item_undo.require_nobodys(tx, undoing, held.bags)
+    await trades.require_not_traded(tx, undoing)
     world = World(
         {spot: stack for spot, stack in held.slots.items() if stack},
         held.bags,
