@@ -13,14 +13,16 @@ SELECT 1 WHERE {false} AND $1 = '';
 SELECT 1 FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid
 WHERE p.datname = current_database() AND c.relname = $1;
 
--- The command that drops it, if there is anything to drop.
+-- The command that drops it, if there is anything to drop. An index that another process builds is invalid too: a
+-- drop would wait for the end of that build and then take the finished index away.
 -- name: drop_invalid (sqlite)
 SELECT '' WHERE {false} AND $1 = '';
 
 -- name: drop_invalid (postgres)
 SELECT format('DROP INDEX CONCURRENTLY IF EXISTS %I', c.relname)
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relname = $1 AND NOT i.indisvalid;
+WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relname = $1 AND NOT i.indisvalid
+  AND NOT EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid);
 
 -- name: drop_players_by_rank
 DROP INDEX IF EXISTS players_by_rank;
