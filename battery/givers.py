@@ -64,7 +64,7 @@ class Givers:
         return max(after - before for before, after in zip([since, *good], [*good, time.monotonic()], strict=True))
 
     def wait_for_gives(self, count: int, since: float) -> None:
-        """Wait until so many requests that were sent after that moment have been acknowledged."""
+        """Wait until `count` requests that were sent after that moment have been acknowledged."""
         deadline = time.monotonic() + GIVES_SECONDS
         while sum(each.good and each.asked >= since for each in list(self.answers)) < count:
             if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""f: another session holds a player's row locked, and many changes of that player come: everybody else is served."""
+"""f: another session holds a player's row locked, and many changes of that player come: all others are served."""
 
 import asyncio
 import time

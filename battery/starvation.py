@@ -1,4 +1,4 @@
-"""f: nobody takes the service away from the others: not by a log that is not read, long reads or held connections."""
+"""f: a log that is not read, long reads and held connections do not starve other requests."""
 
 import http.client
 import os

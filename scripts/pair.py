@@ -191,7 +191,7 @@ class Pair:
 
 
 def tail(file: Path) -> str:
-    """Read the last lines of a log, for an error message: the folder is deleted before somebody could look into it."""
+    """Read the last lines of a log, for an error message: the folder itself is deleted right afterwards."""
     lines = file.read_text(errors="replace").splitlines() if file.exists() else []
     return "\n".join([f"The last lines of {file.name}:", *lines[-LOG_LINES:]])
 

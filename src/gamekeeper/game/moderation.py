@@ -50,7 +50,7 @@ async def mute(tx: Reading, order: Order) -> Decision[str]:
 
 
 async def unban(tx: Reading, order: Order) -> Decision[str]:
-    """End a ban; an account that is not banned stays as it is. The game need not hear it: nobody banned is online."""
+    """End a ban; an account that is not banned stays as it is. The game is not told: no banned account is online."""
     name, user, about = await _meant(tx, order)
     lifted = await moderation.ban_of(tx, user.id)
     if user.ban_reason is None or lifted is None:

@@ -41,7 +41,7 @@ async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -
     deleted = UserDeleted(user, await ledger.last(tx), ids)
     nobody = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
-    # the answer that is kept names nobody: it is about nobody, so that the job leaves it alone
+    # the answer that is kept has no names and refers to no account, so that the job leaves it alone
     kept, unnamed = Erased(nobody, [], 0), (user.name, user.email, *names)
     return Decision(changed, Erased(user, names, changes), about=(None, None), kept=kept, unnamed=unnamed)
 

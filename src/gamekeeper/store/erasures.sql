@@ -28,7 +28,7 @@ WHERE seq IN (
     ORDER BY seq LIMIT $4)
 RETURNING seq;
 
--- A blanked answer is about nobody any more, so that the next batch does not find it again.
+-- A blanked answer loses its player and account, so that the next batch does not find it again.
 -- name: blank_keys_of_player
 UPDATE idempotency_keys SET answer = CAST('{}' AS {document}), player_id = NULL, user_id = NULL
 WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE player_id = $1 LIMIT $2) RETURNING 1;

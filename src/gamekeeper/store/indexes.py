@@ -49,7 +49,7 @@ async def drop(tx: Writing) -> None:
 
 
 async def create_missing(store: Store) -> list[str]:
-    """Return the names of the indexes that had to be made. On PostgreSQL nobody has to wait for that."""
+    """Return the names of the indexes that had to be made. On PostgreSQL other sessions go on meanwhile."""
     made: list[str] = []
     while absent := await missing(store, store.engine):
         name = absent[0]

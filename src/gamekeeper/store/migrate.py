@@ -1,7 +1,7 @@
 """Numbered SQL files, applied once each in a transaction of their own, with their checksums remembered.
 
-They are applied beside running instances. So a migration waits only briefly for a lock and tries again later: whoever
-comes after it in a table's lock queue waits too. And indexes of tables that are in use are left to
+They are applied beside running instances. So a migration waits only briefly for a lock and tries again later: while
+it waits, later sessions in the table's lock queue wait too. And indexes of tables that are in use are left to
 `indexes.create_missing`, which builds them concurrently.
 """
 
@@ -25,7 +25,7 @@ NAMED = 3  # of the tables that are not ours
 CLAIM = 0x67616D65  # any number that no other program on the database uses
 CLOSED = 10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
 RETRY_SECONDS = 2.0  # ten times the wait for a lock (migrate.sql), so that others are held up a tenth of the time
-LOGGED_TRIES = 15  # one line in the log for so many tries
+LOGGED_TRIES = 15  # tries for each line in the log
 _INDEX = re.compile(r"^CREATE\s+INDEX (\w+)\s+ON (\w+)", re.MULTILINE)
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+)", re.MULTILINE)
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -170,7 +170,7 @@ def _step(engine: str, migration: Migration, migrations: list[Migration], *, use
 
 
 async def _apply(tx: Writing, engine: str, migration: Migration, *, used: bool) -> None:
-    made = set(_TABLE.findall(migration.text))  # empty, or filled from others: nobody uses them yet
+    made = set(_TABLE.findall(migration.text))  # empty, or filled from others, and not in use yet
     for text in split(migration.text, engine):
         index = _INDEX.search(text)
         if not used or index is None or index[2] in made:

@@ -18,7 +18,7 @@ SELECT 'UTF8';
 -- name: encoding (postgres)
 SELECT current_setting('server_encoding');
 
--- For this transaction: a lock that is waited for holds up everybody who comes after.
+-- For this transaction: while it waits for a lock, later requests for locks of the same table wait too.
 -- name: limit_lock_wait (sqlite)
 SELECT 0;
 

@@ -1,4 +1,4 @@
-"""The PostgreSQL connections of a process: who may use one, and who waits.
+"""The PostgreSQL connections of a process, and the queues for them.
 
 A row lock that another session holds blocks a connection for as long as it is held. So writes of one player wait here
 for each other, before they take a connection: a locked player costs one connection. And writes never use the last
@@ -19,8 +19,8 @@ from gamekeeper.store.failures import KNOWN, LOST, translate
 
 LOCK_SECONDS = 5  # that a change waits for others of the same rows, here and in PostgreSQL
 CLOSE_SECONDS = 3
-LONG_SHARE = 2  # one connection in so many is for long reads
-RESERVED_SHARE = 4  # one connection in so many is for reads and health checks
+LONG_SHARE = 2  # long reads use at most one connection in two
+RESERVED_SHARE = 4  # one connection in four is kept for reads and health checks
 
 
 class Line(Protocol):
@@ -87,7 +87,7 @@ class Pool(Generic[L]):
             self._long_places.release()
 
     async def use(self, work: Callable[[L], Coroutine[Any, Any, T]], *, write: bool = False) -> T:
-        """Run the work on a connection that nobody else uses meanwhile."""
+        """Run the work on a connection of its own."""
         if not write:
             return await self._use(work)
         await self._acquire(self._write_places)
