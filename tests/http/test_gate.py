@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import time
+from typing import Any
 
 import pytest
 
@@ -125,6 +126,46 @@ def test_few_long_reads_run_at_once() -> None:
 
     asyncio.run(at_once())
     assert most == gate.AT_ONCE
+
+
+def test_short_read_goes_on_beside_an_export_of_its_account() -> None:
+    async def read(rest: Rest) -> None:
+        await rest()
+
+    async def at_once() -> None:
+        one, over = Gate(Admission(1)), asyncio.Event()
+        export = asyncio.ensure_future(one.run("Ann", lambda _: over.wait(), long=True))
+        await asyncio.sleep(0)
+        await asyncio.wait_for(one.run("Ann", read), 30)
+        assert not export.done()
+        over.set()
+        await export
+
+    asyncio.run(at_once())
+
+
+def test_export_ends_when_its_caller_hangs_up(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    resting = asyncio.Event()
+
+    async def never_go_on(_: Gate, __: str) -> None:
+        resting.set()
+        await asyncio.Event().wait()
+
+    async def hang_up() -> Any:
+        await resting.wait()
+        return {"type": "http.disconnect"}
+
+    async def ignore(_: Any) -> None:
+        pass
+
+    path, _, query = EXPORT.partition("?")
+    token = f"Bearer {long_world.tokens['Shop']}".encode()
+    scope: dict[str, Any] = {"type": "http", "method": "GET", "raw_path": path.encode(), "client": None}
+    scope |= {"query_string": query.encode(), "headers": [(b"authorization", token)]}
+    monkeypatch.setattr(Gate, "wait_for_next", never_go_on)
+    long_world.run(asyncio.wait_for(long_world.asgi(scope, hang_up, ignore), 30))
+    monkeypatch.undo()
+    assert long_world.get(EXPORT, by="Shop").status == 200
 
 
 def compute(seconds: float) -> None:

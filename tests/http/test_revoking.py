@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import people
 from expectations import everything
-from gamekeeper.http import caller
+from gamekeeper.http import caller, gate, large_bodies
 from gamekeeper.store import tokens as stored
 from gamekeeper.store.engine import Reading
 from proof import refused
@@ -166,6 +167,23 @@ def test_token_revoked_while_body_arrives_writes_nothing(world: World, method: s
     answer = world.post(f"{PLAYERS}/Bob/items/give", GIVE, by="Shop", meanwhile=revoke)
     refused(answer, 401, "denied", DENIED)
     assert "items_given" not in [each.kind for each in world.ledger()]
+
+
+def test_token_revoked_while_a_large_body_waits_for_its_turn_writes_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = gate.Gate.run
+
+    async def wait(self: gate.Gate, account: str, work: Any, **more: Any) -> Any:
+        answer = await world.send("DELETE", f"{TOKEN}/Server")
+        assert answer.status == 200
+        return await real(self, account, work, **more)
+
+    monkeypatch.setattr(gate.Gate, "run", wait)
+    raw = b'{"X":7' + b" " * large_bodies.LARGE + b"}"
+    answer = world.call("PUT", f"/api/link/v1/players/{people.BOB.id}", by="Server", raw=raw)
+    refused(answer, 401, "denied", DENIED)
+    assert world.get(f"{PLAYERS}/Bob").json["X"] != 7
 
 
 def test_permission_removed_while_body_arrives_is_missing(world: World) -> None:

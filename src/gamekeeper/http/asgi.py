@@ -14,7 +14,7 @@ from msgspec import Struct
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import ReadOnlyToken, Refusal
-from gamekeeper.http import bodies, errors, health, large_bodies, openapi, queries, receipt, tags, users
+from gamekeeper.http import bodies, errors, health, openapi, queries, receipt, tags, users
 from gamekeeper.http.admission import ALWAYS, Admission
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.cors import Cors
@@ -264,7 +264,7 @@ async def _with_body(request: Request, route: Route, shape: type[Struct] | type[
         return await route.handler(request, request.raw)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     read = partial(bodies.decode, request.raw, content_type, shape, forms=not route.over_link, strict=route.over_link)
-    body = request.body = await large_bodies.read(request.raw, read, request.gate, request.caller.account_id)
+    body = request.body = await request.read_body(read)
     return await route.handler(request, body)
 
 

@@ -1,12 +1,8 @@
 """The change feed for game servers."""
 
-import asyncio
-from collections.abc import Coroutine
-from typing import Any
-
-from gamekeeper.game.feed import Asked, Told
+from gamekeeper.game.feed import Asked
 from gamekeeper.game.lookup import guid
-from gamekeeper.game.refusals import BadField, RoleMissing
+from gamekeeper.game.refusals import BadField
 from gamekeeper.http import paging, spelling, wire
 from gamekeeper.http.request import Request
 
@@ -15,18 +11,17 @@ LARGEST = 1000
 DEFAULT_LIMIT = 100
 HIGHEST = 2**63 - 1
 NOW = "now"
-ROLE = "game.link"
 
 
 async def changes(request: Request) -> bytes:
     """Changes to characters after a number, in order; waits for one if there is none."""
     asked = _asked(request)
-    telling = _unless_gone(request, request.keeper.feed.changes(asked))
+    telling = request.unless_gone(request.keeper.feed.changes(asked))
     told = await (request.admission.aside(telling) if asked.wait else telling)
     if told is None:
         return b""  # nobody is there to read it
     if asked.wait:
-        await _require_still(request)
+        await request.require_still()  # a poll may be longer than a revocation is allowed to take
     return wire.encode(wire.Changes(spelling.feed_changes(told.changes), told.next, told.epoch))
 
 
@@ -49,21 +44,3 @@ def _epoch(text: str | None) -> str | None:
     if found is None:
         raise BadField(field="epoch", problem="must be the Epoch of an earlier answer")
     return found
-
-
-async def _unless_gone(request: Request, asking: Coroutine[Any, Any, Told]) -> Told | None:
-    """A caller that hangs up ends its poll: those who give up and ask again must not pile up."""
-    poll, gone = asyncio.ensure_future(asking), asyncio.ensure_future(request.gone())
-    try:
-        await asyncio.wait({poll, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return poll.result() if poll.done() else None
-    finally:
-        poll.cancel()
-        gone.cancel()
-
-
-async def _require_still(request: Request) -> None:
-    """A poll may be longer than a revocation is allowed to take."""
-    caller = await request.callers.caller(request.headers.get(b"authorization"))
-    if ROLE not in caller.rights:
-        raise RoleMissing(role=ROLE)

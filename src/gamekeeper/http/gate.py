@@ -1,8 +1,9 @@
 """Gate for long reads: they run in pieces and leave most of the event loop to the other requests.
 
 A long read (CSV, history, look-back, search, large body) computes for up to a second. While other requests come in, all
-long reads of a process together get SHARE of its time. An account has one long read under way; its next ones wait. So
-does a read that is known to be long while AT_ONCE are under way: each of them keeps a database connection.
+long reads of a process together get SHARE of its time. An account has at most OF_ONE long reads under way; its next
+ones wait. So does a read that is known to be long, such as an export, while its account has another, or while AT_ONCE
+are under way: each of them keeps a database connection.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ ACTIVE_SECONDS = 0.1  # others count as active so long after their last request
 # watch.PATIENCE_SECONDS (1 s) is taken for dead and ended.
 PAUSE_SECONDS = 0.5
 AT_ONCE = 3  # long reads of all accounts
+OF_ONE = 2  # long reads of one account, of which one may be known to be long: a search goes on beside an export
 LOOK_SECONDS = 0.05  # longest sleep before looking whether others are still active
 WAITING_OF_ONE, WAITING = 8, 32  # reads of one account, and of all, that may wait
 RETRY_SECONDS = 5  # after which an account with too many of them may ask again
@@ -41,7 +43,7 @@ class Gate:
         self._next = 0.0  # when the next piece of a long read may begin
         self._paid: dict[str, float] = {}  # account: when its reads so far are paid for, at SHARE
         self._last: dict[str, float] = {}  # account: when it last came to the gate
-        self._long: set[str] = set()  # accounts with a long read under way
+        self._long: Counter[str] = Counter()  # account: its long reads under way
         self._waiting: Counter[str] = Counter()
 
     async def run(self, account: str, work: Callable[[Rest], Coroutine[Any, Any, T]], *, long: bool = False) -> T:
@@ -59,9 +61,11 @@ class Gate:
             turn.end()
 
     def charge(self, account: str, seconds: float, *, long: bool) -> None:
+        """Long reads pay by the pause before the next piece, all together; the others by a later start of the next."""
         now = time.monotonic()
-        self._paid[account] = max(now, self._paid.get(account, 0.0)) + seconds / SHARE
-        if long:
+        if not long:
+            self._paid[account] = max(now, self._paid.get(account, 0.0)) + seconds / SHARE
+        else:
             self._next = min(max(now, self._next) + seconds / SHARE - seconds, now + PAUSE_SECONDS)
 
     async def wait_for_next(self, account: str) -> None:
@@ -78,10 +82,11 @@ class Gate:
             time.sleep(min(delay, LOOK_SECONDS))
 
     def begin_long(self, account: str) -> None:
-        self._long.add(account)
+        self._long[account] += 1
 
     def end_long(self, account: str) -> None:
-        self._long.discard(account)
+        self._long[account] -= 1
+        self._long += Counter[str]()  # drops those at zero
 
     async def _wait_for_turn(self, account: str, *, long: bool) -> None:
         if not self._must_wait(account, long=long):
@@ -99,7 +104,7 @@ class Gate:
             self._waiting += Counter[str]()  # drops those at zero
 
     def _must_wait(self, account: str, *, long: bool) -> bool:
-        if account in self._long or (long and len(self._long) >= AT_ONCE):
+        if self._long[account] >= (1 if long else OF_ONE) or (long and self._long.total() >= AT_ONCE):
             return True
         ahead = self._paid.get(account, 0.0) - time.monotonic()
         return ahead > CREDIT_SECONDS and self._others_active(account)
@@ -155,9 +160,10 @@ class _Turn:
         self._piece_began = time.monotonic()
 
     def end(self) -> None:
+        if self._is_long:
+            self._gate.end_long(self._account)
         self._is_long |= self._spent > FREE_SECONDS
         self._charge()
-        self._gate.end_long(self._account)
 
     def _charge(self) -> None:
         self._gate.charge(self._account, self._spent, long=self._is_long)

@@ -50,7 +50,10 @@ async def changes(request: Request) -> bytes:
     read = partial(
         _read_csv if form == CSV else _read_json, wanted=wanted, cursor=cursor, limit=limit, caller=request.caller
     )
-    answer, following = await request.read_in_pieces(read, long=limit > history.PIECE)
+    found = await request.unless_gone(request.read_in_pieces(read, long=limit > history.PIECE))
+    if found is None:
+        return b""  # the caller has hung up
+    answer, following = found
     if form == JSON:
         return answer
     request.content_type = b"text/csv; charset=utf-8"

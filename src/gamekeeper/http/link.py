@@ -6,7 +6,7 @@ from functools import partial
 
 from gamekeeper.game import catalogue, characters, link, lookup, presence
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import bodies, large_bodies, paging, spelling, wire
+from gamekeeper.http import bodies, paging, spelling, wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
@@ -19,9 +19,7 @@ async def put_catalogue(request: Request, body: bytes) -> bytes:
     kind = request.params[0]
     catalogue.require_kind(kind)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    given = await large_bodies.read(
-        body, partial(_entries, kind, body, content_type), request.gate, request.caller.account_id
-    )
+    given = await request.read_body(partial(_entries, kind, body, content_type))
     return await request.change(
         partial(catalogue.put, kind=kind, entries=given), lambda count: wire.encode(wire.Count(count))
     )

@@ -1,5 +1,6 @@
 """A request as the handlers see it, after the checks that all routes share."""
 
+import asyncio
 import hashlib
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
@@ -14,7 +15,7 @@ from gamekeeper.game.changes import Decide, Done, Intent
 from gamekeeper.game.history import Rest
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import BadField, Refusal, RepeatedField
-from gamekeeper.http import bodies
+from gamekeeper.http import bodies, large_bodies
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Caller, Callers
 from gamekeeper.http.figures import Metrics
@@ -103,6 +104,16 @@ class Request:
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
+    async def unless_gone(self, work: Coroutine[Any, Any, R]) -> R | None:
+        """Do the work until the caller hangs up: callers that give up and ask again must not pile up."""
+        task, gone = asyncio.ensure_future(work), asyncio.ensure_future(self.gone())
+        try:
+            await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() else None
+        finally:
+            task.cancel()
+            gone.cancel()
+
     async def read_in_pieces(
         self, work: Callable[[Snapshot, Rest], Coroutine[Any, Any, R]], *, long: bool = False
     ) -> R:
@@ -116,6 +127,18 @@ class Request:
     async def through_gate(self, work: Callable[[], Coroutine[Any, Any, R]]) -> R:
         """Do work that is one piece; it counts as a read of the caller's account."""
         return await self.gate.run(self.caller.account_id, lambda _: work())
+
+    async def read_body(self, decode: Callable[[], R]) -> R:
+        """Decode the body. A large one waits for its turn, and the token may be revoked meanwhile."""
+        body = await large_bodies.read(self.raw, decode, self.gate, self.caller.account_id)
+        if len(self.raw) > large_bodies.LARGE:
+            await self.require_still()
+        return body
+
+    async def require_still(self) -> None:
+        """Check after a long wait that the token is still good and the caller has lost no permission."""
+        caller = await self.callers.caller(self.headers.get(b"authorization"))
+        caller.require(self.caller.rights)
 
     async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> bytes:
         return self.done(await self.keeper.changes.apply(self.intent(), decide, answer))
