@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from argon2 import PasswordHasher
 
 import people
-from gamekeeper import app, settings
+from gamekeeper import app, log, settings
 from gamekeeper.game import catalogue, moderation, tokens
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import PlayerCreated, UserRegistered
@@ -68,7 +68,10 @@ class World:
         self.keeper.passwords.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self.loop.run_until_complete(work)
+        try:
+            return self.loop.run_until_complete(work)
+        finally:
+            log.flush()  # a test that looks at standard error finds all of it there
 
     def call(self, method: str, path: str, **more: Any) -> Answer:
         return self.run(self.send(method, path, **more))

@@ -117,9 +117,8 @@ def test_an_empty_ledger_says_what_will_be_there(world: World, root: Keeper) -> 
 
 
 def test_what_games_publish_is_a_line_too(world: World, root: Keeper) -> None:
-    for kind in ("variables", "spells", "items"):
-        entry = {"Id": COIN.id, "Name": "Thing", "Type": "Integer", "Stackable": True}
-        assert put_catalogue(world, kind, [entry]).status == 200
+    for kind, more in (("variables", {"Type": "Integer"}), ("spells", {}), ("items", {"Stackable": True})):
+        assert put_catalogue(world, kind, [{"Id": COIN.id, "Name": "Thing", **more}]).status == 200
     assert "catalogue put Items: 1 entries → 1 entries, changed by Server (game)" in root.page("/console").text
 
 
