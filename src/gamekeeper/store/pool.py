@@ -2,8 +2,8 @@
 
 A row lock that another session holds blocks a connection for as long as it is held. So writes of one player wait here
 for each other, before they take a connection: a locked player costs one connection. And writes never use the last
-connections: reads and health checks go on when every other connection is blocked. Long reads, which keep a connection
-while they pause, use half of them at most.
+connections: reads and health checks go on when every other connection is blocked. Long reads keep a connection while
+they pause. They use half of the connections at most, and never the last ones either.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class Pool(Generic[L]):
         self._busy = busy  # since when each is in use
         self._free: list[L] = []
         self._places = asyncio.Semaphore(connections)
-        self._write_places = asyncio.Semaphore(connections - _reserved(connections))
+        self._blocked_places = asyncio.Semaphore(connections - _reserved(connections))  # of writes and long reads
         self._long_places = asyncio.Semaphore(max(1, connections // LONG_SHARE))
         self._waiting = 0  # for a place
         self._queues: dict[str | int, _Queue] = {}
@@ -82,7 +82,11 @@ class Pool(Generic[L]):
     async def place_for_long_read(self) -> AsyncGenerator[None]:
         await self._acquire(self._long_places)
         try:
-            yield
+            await self._acquire(self._blocked_places)
+            try:
+                yield
+            finally:
+                self._blocked_places.release()
         finally:
             self._long_places.release()
 
@@ -90,11 +94,11 @@ class Pool(Generic[L]):
         """Run the work on a connection of its own."""
         if not write:
             return await self._use(work)
-        await self._acquire(self._write_places)
+        await self._acquire(self._blocked_places)
         try:
             return await self._use(work)
         finally:
-            self._write_places.release()
+            self._blocked_places.release()
 
     async def close_free(self) -> None:
         while self._free:
