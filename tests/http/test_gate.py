@@ -14,6 +14,7 @@ from gamekeeper.game.refusals import TooManyLongReads
 from gamekeeper.http import bodies, gate, large_bodies
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.gate import Gate, Rest
+from gamekeeper.store import watch
 from proof import refused
 from world import Answer, World
 
@@ -59,7 +60,7 @@ def test_others_are_answered_between_the_pieces_of_a_long_read(
 
     count, answer = long_world.run(at_once())
     assert answer.status == 200
-    assert count >= 3
+    assert count >= 2  # a read that is not cut into pieces leaves time for one at most
 
 
 def test_export_shows_one_moment_while_others_write(long_world: World) -> None:
@@ -98,7 +99,9 @@ def test_too_many_long_reads_of_one_account_are_refused_and_another_account_is_n
 
 def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL ends a connection that is idle inside a transaction."""
+    assert gate.PAUSE_SECONDS <= watch.PATIENCE_SECONDS / 2
     monkeypatch.setattr(gate, "SHARE", 0.0001)  # without a bound a pause would last for many seconds
+    monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)  # short, so that no stall of a busy machine makes it too long
     monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
 
     async def at_once() -> Answer:
@@ -174,13 +177,20 @@ def compute(seconds: float) -> None:
         pass
 
 
+@pytest.fixture
+def others_stay_active(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine the others may come in late; they count as active all the same."""
+    monkeypatch.setattr(gate, "ACTIVE_SECONDS", 60.0)
+
+
 async def enter_until(admission: Admission, over: asyncio.Event) -> None:
     """Other requests that come in all the time."""
     while not over.is_set():
         admission.entered += 1
-        await asyncio.sleep(gate.ACTIVE_SECONDS / 10)
+        await asyncio.sleep(0.01)
 
 
+@pytest.mark.usefixtures("others_stay_active")
 def test_long_work_gets_its_share_while_others_ask() -> None:
     async def work(rest: Rest) -> None:
         for _ in range(PIECES):
@@ -242,6 +252,7 @@ def test_work_that_fails_ends_its_turn() -> None:
     asyncio.run(twice())
 
 
+@pytest.mark.usefixtures("others_stay_active")
 def test_large_body_is_read_in_pieces_while_others_ask() -> None:
     raw = json.dumps([{"Id": f"{number:032x}", "Name": "x" * 20} for number in range(8_000)]).encode()
     assert len(raw) > large_bodies.LARGE

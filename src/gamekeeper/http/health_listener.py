@@ -23,6 +23,7 @@ class HealthListener:
     def __init__(self, host: str, port: int, readiness: Question[None]) -> None:
         self._host, self._port, self._readiness = host, port, readiness
         self._open = 0
+        self._server: asyncio.Server | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="gamekeeper-health", daemon=True)
 
@@ -33,7 +34,8 @@ class HealthListener:
 
     async def stop(self) -> None:
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._server.close)
+            if self._server is not None:
+                self._loop.call_soon_threadsafe(self._server.close)
             self._loop.call_soon_threadsafe(self._loop.stop)
             await asyncio.to_thread(self._thread.join)
             self._loop.close()
@@ -55,7 +57,7 @@ class HealthListener:
                 async with asyncio.timeout(HEAD_SECONDS):
                     await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError):
-            pass  # it is no probe, or it has gone
+            pass  # not a probe, or the probe has closed its connection
         finally:
             self._open -= 1
             writer.close()
