@@ -24,8 +24,10 @@ def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("way", [AS_IT_COMES, NORMAL, ALONE])
 def test_a_way_changes_nothing_else(way: str, tmp_path: Path) -> None:
     before = sqlite.BATCH
-    committing.build(settings.load({}, database=f"sqlite:///{tmp_path / 'world.db'}"), way)
-    db = vars(sqlite)["_connect"](tmp_path / "world.db")
+    file = tmp_path / "world.db"
+    file.touch()
+    committing.build(settings.load({}, database=f"sqlite:///{file}"), way)
+    db = vars(sqlite)["_connect"](file)
     assert db.execute("PRAGMA synchronous").fetchone() == (SYNCHRONOUS[way],)
     assert (1 if way == ALONE else before) == sqlite.BATCH
     db.close()
