@@ -18,7 +18,7 @@ from gamekeeper.game.refusals import Overloaded, TooManyLongReads
 from gamekeeper.http.admission import Admission
 
 T = TypeVar("T")
-SHARE = 0.12  # of a process's time for all long reads while others ask: these keep at least 80 % of their throughput
+SHARE = 0.1  # of a process's time for all long reads while others ask: these keep at least 80 % of their throughput
 FREE_SECONDS = 0.01  # of computing, after which a read is a long one
 CREDIT_SECONDS = 1.0  # an account may be ahead by the work of so long (at SHARE) before its next read waits
 ACTIVE_SECONDS = 0.1  # others count as active so long after their last request
