@@ -25,7 +25,7 @@ ACTIVE_SECONDS = 0.1  # others count as active so long after their last request
 # Longest pause between two pieces. On PostgreSQL a snapshot is open meanwhile, and a connection that does nothing for
 # watch.PATIENCE_SECONDS (1 s) is taken for dead and ended.
 PAUSE_SECONDS = 0.5
-AT_ONCE = 3  # long reads of all accounts
+AT_ONCE = 3  # most reads known to be long that run at once, over all accounts
 OF_ONE = 2  # long reads of one account, of which one may be known to be long: a search goes on beside an export
 LOOK_SECONDS = 0.05  # longest sleep before looking whether others are still active
 WAITING_OF_ONE, WAITING = 8, 32  # reads of one account, and of all, that may wait

@@ -42,7 +42,7 @@ class Written(NamedTuple):
 class Old(NamedTuple):
     last: int
     rows: int
-    oldest_at: int  # its time
+    oldest_at: int  # time of the oldest change, in milliseconds
 
 
 async def append(tx: Writing, entries: list[Entry]) -> None:
