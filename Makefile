@@ -66,8 +66,9 @@ docs: .venv/dev ## docs/settings.md and docs/cli.md, generated
 site: .venv/dev ## the documents as pages, in site/
 	$(BIN)/python scripts/build_site.py site
 
-package: .venv/dev ## a wheel and an sdist, in dist/
+package: .venv/dev ## a wheel and an sdist of the server and of the Python client, in dist/
 	$(BIN)/python -m build --no-isolation --outdir dist
+	$(BIN)/python -m build --no-isolation --outdir dist clients/python
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock: .venv/dev ## the newest versions that fit pyproject.toml, into the lock files
@@ -89,9 +90,9 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
-.venv/dev: .venv/bin/python requirements-dev.lock pyproject.toml
+.venv/dev: .venv/bin/python requirements-dev.lock pyproject.toml clients/python/pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python
 	@touch $@ .venv/runtime
 
 # an environment of its own: semgrep wants an older click than we do

@@ -20,8 +20,9 @@ PACKAGE = Path("src") / "gamekeeper" / "game"
 PROGRAMS = Path(sys.executable).parent
 SEMGREP = ROOT / ".venv" / "semgrep" / "bin" / "semgrep"  # in an environment of its own: it wants an older click
 RULES = ROOT / ".semgrep"
+SOURCES = ("src", "clients")
 SCANNED = (
-    "src",
+    *SOURCES,
     "scripts",
     "battery",
     "benchmarks",
@@ -60,7 +61,7 @@ def matched(run: Run) -> list[Figure]:
     if not SEMGREP.exists():
         raise NotRun("semgrep is missing; `make .venv/semgrep/ready` installs it from requirements-semgrep.lock")
     folder = _with_snippet(run) if run.fault else ROOT
-    found = _findings("semgrep with our rules", lambda of: len(_semgrep(of / "src")), folder)
+    found = _findings("semgrep with our rules", lambda of: sum(len(_semgrep(each)) for each in _sources(of)), folder)
     return [found] if run.fault else [found, _rules_that_fire(run)]
 
 
@@ -88,8 +89,22 @@ def _ruff(folder: Path) -> int:
     return len(codes if folder == ROOT else [each for each in codes if re.match(r"S\d", each)])
 
 
+def _sources(folder: Path) -> list[Path]:
+    return [folder / each for each in SOURCES if (folder / each).exists()]
+
+
 def _bandit(folder: Path) -> int:
-    said = _said(PROGRAMS / "bandit", "-r", "src", "-q", "-c", "pyproject.toml", "-f", "json", folder=folder)
+    said = _said(
+        PROGRAMS / "bandit",
+        "-r",
+        *map(str, _sources(folder)),
+        "-q",
+        "-c",
+        "pyproject.toml",
+        "-f",
+        "json",
+        folder=folder,
+    )
     return len(json.loads(said)["results"])
 
 

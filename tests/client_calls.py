@@ -4,10 +4,10 @@ import inspect
 import re
 from typing import Any
 
-from gamekeeper.client import shapes
-from gamekeeper.client.call import Call
-from gamekeeper.client.operations import Many, One, Operations
 from gamekeeper.http.routes import ROUTES, Route
+from gamekeeper_client import shapes
+from gamekeeper_client.call import Call
+from gamekeeper_client.operations import Many, One, Operations
 
 GUID = "00000000-0000-4000-8000-000000000001"
 OPERATIONS: dict[str, Any] = {name: value for name, value in vars(Operations).items() if isinstance(value, One | Many)}

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from gamekeeper.client import AsyncClient, Client, Patience
+from gamekeeper_client import AsyncClient, Client, Patience
 
 QUICK = Patience(retries=6, first=0.02, longest=0.2)
 

@@ -1,6 +1,7 @@
-"""The package, as a newcomer meets it: built, installed into an empty environment, run, and asked with the client."""
+"""Both packages, server and Python client: built, installed into empty environments, and used together."""
 
 import ast
+import json
 import os
 import re
 import signal
@@ -24,6 +25,8 @@ from server import free_port
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "gamekeeper"
+CLIENT = ROOT / "clients" / "python"
+CLIENT_NEEDS = {"httpx", "msgspec"}
 NO_CODE = {"__pycache__", ".pyc"}
 SECONDS = 180  # the demo hashes a password for everybody, which gives way to all that a busy machine does
 
@@ -33,12 +36,20 @@ class Built(NamedTuple):
     sdist: Path
 
 
+def build(source: Path, folder: Path) -> Built:
+    """As `make package` builds them: the wheel out of the sdist."""
+    said([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source], ROOT)
+    return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
+
+
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """As `make package` builds them: the wheel out of the sdist."""
-    folder = tmp_path_factory.mktemp("dist")
-    said([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT], ROOT)
-    return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
+    return build(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="session")
+def built_client(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return build(CLIENT, tmp_path_factory.mktemp("client"))
 
 
 def said(command: list[str | Path], folder: Path) -> str:
@@ -60,30 +71,47 @@ def versions(lock: Path) -> str:
 
 def files_of(folder: Path) -> set[str]:
     found = (path for path in folder.rglob("*") if path.is_file() and not NO_CODE & {*path.parts, path.suffix})
-    return {path.relative_to(ROOT / "src").as_posix() for path in found}
+    return {path.relative_to(folder).as_posix() for path in found}
 
 
-def test_both_have_everything(built: Built) -> None:
-    sources = files_of(PACKAGE)
+def contents(built: Built) -> tuple[set[str], set[str]]:
+    """The files in the wheel, without its metadata, and the files in the sdist."""
+    with zipfile.ZipFile(built.wheel) as wheel, tarfile.open(built.sdist) as sdist:
+        packaged = {each for each in wheel.namelist() if ".dist-info/" not in each}
+        return packaged, {each.partition("/")[2] for each in sdist.getnames()}
+
+
+def test_server_packages_are_complete(built: Built) -> None:
+    sources = files_of(ROOT / "src")
     assert {Path(each).suffix for each in sources} >= {".py", ".sql", ".html", ".txt", ".js", ".css", ".typed"}
-    with zipfile.ZipFile(built.wheel) as wheel:
-        assert {each for each in wheel.namelist() if ".dist-info/" not in each} == sources
-    with tarfile.open(built.sdist) as sdist:
-        held = {each.partition("/")[2] for each in sdist.getnames()}
+    packaged, held = contents(built)
+    assert packaged == sources
     assert {f"src/{each}" for each in sources} <= held
     assert {"README.md", "LICENSE", "SECURITY.md", "requirements.lock", "docs/client.md", "Makefile"} <= held
     assert not [each for each in held if each.startswith((".venv", "dist", "site", "demo-data", ".git/"))]
 
 
-def test_the_version_is_in_one_place(built: Built) -> None:
+def test_client_packages_are_complete(built_client: Built) -> None:
+    sources = files_of(CLIENT / "src")
+    assert {Path(each).suffix for each in sources} == {".py", ".typed"}
+    packaged, held = contents(built_client)
+    assert packaged == sources
+    assert {f"src/{each}" for each in sources} | {"README.md", "LICENSE"} <= held
+    assert (CLIENT / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_version_is_in_one_place(built: Built, built_client: Built) -> None:
     assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", __version__)
     assert built.wheel.name.startswith(f"gamekeeper-{__version__}-")
     assert built.sdist.name == f"gamekeeper-{__version__}.tar.gz"
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    assert (project["project"]["dynamic"], "version" in project["project"]) == (["version"], False)
+    assert built_client.wheel.name.startswith(f"gamekeeper_client-{__version__}-")
+    assert built_client.sdist.name == f"gamekeeper_client-{__version__}.tar.gz"
+    for folder in (ROOT, CLIENT):
+        project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        assert (project["project"]["dynamic"], "version" in project["project"]) == (["version"], False)
     again = [
         path.name
-        for path in PACKAGE.rglob("*.py")
+        for path in (*PACKAGE.rglob("*.py"), *CLIENT.rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and node.value == __version__
     ]
@@ -110,25 +138,49 @@ def demo(command: Path, folder: Path) -> Generator[str]:
     assert code == 0, (folder / "wrong").read_text("utf-8")
 
 
-def test_a_newcomer(built: Built, tmp_path: Path) -> None:
-    """Installs the wheel where nothing is, runs the demo, and pastes the client's quick start."""
-    venv.create(tmp_path / "venv", with_pip=False)
-    programs = tmp_path / "venv" / "bin"
-    (tmp_path / "constraints").write_text(versions(ROOT / "requirements-dev.lock"), encoding="utf-8")
-    pip = [sys.executable, "-m", "pip", "--python", programs / "python", "install"]
-    pip += ["--quiet", "--no-compile", "--disable-pip-version-check"]
-    said([*pip, "--constraint", tmp_path / "constraints", f"{built.wheel}[client]"], tmp_path)
-    assert said([programs / "gamekeeper", "--version"], tmp_path) == f"gamekeeper, version {__version__}\n"
+class Environment:
+    """An empty virtual environment; what is installed into it has the versions of the lock file."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        venv.create(folder / "venv", with_pip=False)
+        self.folder, self.programs = folder, folder / "venv" / "bin"
+        (folder / "constraints").write_text(versions(ROOT / "requirements-dev.lock"), encoding="utf-8")
+        self._pip = [sys.executable, "-m", "pip", "--python", self.programs / "python", "--disable-pip-version-check"]
+
+    def install(self, *words: str | Path) -> None:
+        quiet = ["--quiet", "--no-compile", "--constraint", self.folder / "constraints"]
+        said([*self._pip, "install", *quiet, *words], self.folder)
+
+    def installed(self) -> set[str]:
+        return {each["name"] for each in json.loads(said([*self._pip, "list", "--format", "json"], self.folder))}
+
+    def run(self, program: str, *words: str) -> str:
+        return said([self.programs / program, *words], self.folder)
+
+
+def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built, tmp_path: Path) -> None:
+    """Install each wheel into an empty environment; the client's quick start logs in to the server's demo."""
+    server, client = Environment(tmp_path / "server"), Environment(tmp_path / "client")
+    server.install(built.wheel)
+    client.install(built_client.wheel)
+    assert "httpx" not in server.installed()
+    requires = set(re.findall(r"^Requires-Dist: (\w+)", metadata(built_client.wheel), re.MULTILINE))
+    assert requires == CLIENT_NEEDS
+    assert client.installed() >= CLIENT_NEEDS
+    assert not {each for each in client.installed() if each.startswith("gamekeeper")} - {"gamekeeper-client"}
     quick_start = blocks.blocks(blocks.PAGE.read_text("utf-8"))[0]
-    with demo(programs / "gamekeeper", tmp_path) as address:
+    with demo(server.programs / "gamekeeper", tmp_path) as address:
         code = quick_start.code.replace(blocks.ADDRESS, address)
-        assert said([programs / "python", "-c", code], tmp_path) == quick_start.prints
-    said([*pip, "--force-reinstall", "--no-deps", built.sdist], tmp_path)
-    assert said([programs / "gamekeeper", "--version"], tmp_path) == f"gamekeeper, version {__version__}\n"
+        assert client.run("python", "-c", code) == quick_start.prints
+    modules = ", ".join(re.sub("/", ".", each[:-3]) for each in files_of(CLIENT / "src") if each.endswith(".py"))
+    client.run("python", "-c", f"import {modules}")
+    server.install("--force-reinstall", "--no-deps", built.sdist, built_client.sdist)
+    assert server.run("gamekeeper", "--version") == f"gamekeeper, version {__version__}\n"
+    assert {"gamekeeper", "gamekeeper-client"} <= server.installed()
 
 
-def test_a_client_without_httpx_says_what_to_do() -> None:
-    code = "import sys; sys.modules['httpx'] = None\nimport gamekeeper.client"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "gamekeeper.client needs httpx. Install it with: pip install 'gamekeeper[client]'" in done.stderr
+def metadata(wheel: Path) -> str:
+    with zipfile.ZipFile(wheel) as opened:
+        (name,) = (each for each in opened.namelist() if each.endswith(".dist-info/METADATA"))
+        return opened.read(name).decode()

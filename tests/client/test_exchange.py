@@ -14,7 +14,7 @@ import pytest
 import people
 from client_driver import Driver
 from fault_proxy import refusal
-from gamekeeper.client import AsyncClient, Client, Patience, errors
+from gamekeeper_client import AsyncClient, Client, Patience, errors
 from scripted_server import ScriptedServer, answer
 
 SHORT = Patience(retries=1, first=0.01, longest=0.02)

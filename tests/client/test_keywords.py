@@ -8,8 +8,8 @@ import pytest
 from msgspec import Struct
 
 from client_calls import CALLED, OPERATIONS, built
-from gamekeeper.client import AsyncClient, Client
-from gamekeeper.client.call import WriteOptions
+from gamekeeper_client import AsyncClient, Client
+from gamekeeper_client.call import WriteOptions
 
 NOWHERE = "http://127.0.0.1:1"  # no test here sends anything
 IDS = {"playerid", "tokenid", "variableid", "bagid", "mailid", "objectid", "objecttype"}

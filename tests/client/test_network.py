@@ -13,7 +13,7 @@ import pytest
 import people
 from client_driver import QUICK, Driver
 from fault_proxy import FaultProxy, refusal
-from gamekeeper.client import AsyncClient, Client, PutPlayer, errors, exchange
+from gamekeeper_client import AsyncClient, Client, PutPlayer, errors, exchange
 from server import Server
 
 COIN = people.COIN.id

@@ -3,7 +3,7 @@
 import re
 
 from blocks import ADDRESS, PAGE, Block, blocks, run
-from gamekeeper.client.operations import Many, One, Operations
+from gamekeeper_client.operations import Many, One, Operations
 from server import Server
 
 TEXT = PAGE.read_text("utf-8")

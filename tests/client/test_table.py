@@ -9,11 +9,11 @@ import pytest
 from msgspec import UNSET, Struct, UnsetType
 
 from client_calls import CALLED, GUID, OPERATIONS, built
-from gamekeeper.client import errors, keeper_shapes, shapes
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors as server_errors
 from gamekeeper.http import wire
 from gamekeeper.http.routes import ROUTES, WRITE
+from gamekeeper_client import errors, keeper_shapes, shapes
 
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
 FOR_PEOPLE = {route.path for route in ROUTES if isinstance(route.gives, str)}  # pages, not JSON

@@ -3,6 +3,7 @@
 import ast
 import io
 import re
+import sys
 import tokenize
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from http import HTTPStatus
@@ -11,6 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "gamekeeper"
+CLIENT = ROOT / "clients" / "python" / "src" / "gamekeeper_client"
 Sources = Mapping[str, str]  # path inside the package (or the project) → text
 
 
@@ -33,6 +35,19 @@ def _found(given: Sources, but: Collection[str], look: Callable[[str], Iterable[
         if path not in but
         for node, what in look(text)
     ]
+
+
+def imports_beyond(given: Sources, allowed: Collection[str]) -> list[str]:
+    """Imports of anything else than the standard library and these packages."""
+
+    def look(text: str) -> Iterator[tuple[ast.AST, str]]:
+        for node in _nodes(text):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for name in {each.partition(".")[0] for each in names} - sys.stdlib_module_names - set(allowed):
+                yield node, f"imports {name}"
+
+    return _found(given, (), look)
 
 
 # --- SQL -----------------------------------------------------------------------------------------------------------

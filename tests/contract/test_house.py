@@ -329,6 +329,13 @@ def test_an_import_that_goes_up_is_noticed(tmp_path: Path) -> None:
     assert "seeded.store is not allowed to import seeded.http" in done.stdout
 
 
+def test_client_imports_only_its_two_dependencies() -> None:
+    client = house.sources(house.CLIENT)
+    assert house.imports_beyond(client, {"gamekeeper_client", "httpx", "msgspec"}) == []
+    seeded = {"x.py": "import re\n\ndef f():\n    from gamekeeper.http import wire\n"}
+    assert house.imports_beyond(seeded, {"gamekeeper_client"}) == ["x.py:4: imports gamekeeper"]
+
+
 # --- refusals ------------------------------------------------------------------------------------------------------
 
 
@@ -361,6 +368,7 @@ def test_a_faulty_refusal_is_noticed() -> None:
 
 def test_files_and_functions_fit_in_a_head() -> None:
     assert house.too_long(PACKAGE, LONG_ON_PURPOSE) == []
+    assert house.too_long(house.sources(house.CLIENT)) == []
 
 
 def test_a_long_file_and_a_long_function_are_noticed() -> None:
@@ -370,7 +378,7 @@ def test_a_long_file_and_a_long_function_are_noticed() -> None:
 
 
 def test_every_excuse_has_its_reason() -> None:
-    for folder in ("src", "tests", "scripts"):
+    for folder in ("src", "clients", "tests", "scripts"):
         assert house.unreasoned(house.sources(house.ROOT / folder)) == []
 
 

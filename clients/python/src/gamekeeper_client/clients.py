@@ -4,21 +4,21 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from importlib.metadata import version
 from types import TracebackType
 from typing import Self, TypedDict, TypeVar, Unpack
 
 import httpx
 
-from gamekeeper import __version__
-from gamekeeper.client.call import Batch, Call
-from gamekeeper.client.errors import GamekeeperError
-from gamekeeper.client.exchange import Answer, Flow, NoAnswer, Outcome, Patience, Renew, Send, Session, Wait, exchange
-from gamekeeper.client.keywords import check_keywords
-from gamekeeper.client.operations import Operations
+from gamekeeper_client.call import Batch, Call
+from gamekeeper_client.errors import GamekeeperError
+from gamekeeper_client.exchange import Answer, Flow, NoAnswer, Outcome, Patience, Renew, Send, Session, Wait, exchange
+from gamekeeper_client.keywords import check_keywords
+from gamekeeper_client.operations import Operations
 
 T = TypeVar("T")
 TIMEOUT_SECONDS = 10.0
-AGENT = f"gamekeeper-client/{__version__}"
+AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
 HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 
 

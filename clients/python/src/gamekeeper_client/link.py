@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, query, reading, then, write
-from gamekeeper.client.players import LARGEST_PAGE
-from gamekeeper.client.shapes import (
+from gamekeeper_client.call import Batch, Call, WriteOptions, every_page, get, path, query, reading, then, write
+from gamekeeper_client.players import LARGEST_PAGE
+from gamekeeper_client.shapes import (
     Change,
     Changes,
     Count,

@@ -2,10 +2,10 @@
 
 from typing import Unpack
 
-from gamekeeper.client.call import Batch, Call, WriteOptions, get, path, query, reading, then, write
-from gamekeeper.client.keeper import KEEPER, LARGEST_PAGE
-from gamekeeper.client.keeper_shapes import Mail, Mails
-from gamekeeper.client.shapes import Message
+from gamekeeper_client.call import Batch, Call, WriteOptions, get, path, query, reading, then, write
+from gamekeeper_client.keeper import KEEPER, LARGEST_PAGE
+from gamekeeper_client.keeper_shapes import Mail, Mails
+from gamekeeper_client.shapes import Message
 
 
 def mails(*, user: str | None = None, page_size: int = LARGEST_PAGE) -> Call[Batch[Mail]]:

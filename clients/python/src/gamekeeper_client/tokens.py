@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Unpack
 
-from gamekeeper.client.call import Call, WriteOptions, path, post, reading, write
-from gamekeeper.client.shapes import Revoked, Token
-from gamekeeper.client.users import wire_form
+from gamekeeper_client.call import Call, WriteOptions, path, post, reading, write
+from gamekeeper_client.shapes import Revoked, Token
+from gamekeeper_client.users import wire_form
 
 TOKEN = "/api/oauth/token"  # noqa: S105 - an address
 

@@ -6,10 +6,10 @@ reason of any write. `moderator` is the name to record; default: the name of the
 
 from typing import Unpack
 
-from gamekeeper.client.call import Call, WriteOptions, path, reading, write
-from gamekeeper.client.players import PLAYERS
-from gamekeeper.client.shapes import Message
-from gamekeeper.client.users import USERS
+from gamekeeper_client.call import Call, WriteOptions, path, reading, write
+from gamekeeper_client.players import PLAYERS
+from gamekeeper_client.shapes import Message
+from gamekeeper_client.users import USERS
 
 _message = reading(Message)
 

@@ -1,18 +1,10 @@
 """Gamekeeper from Python: `Client` blocks, `AsyncClient` awaits; docs/client.md shows both."""
 
-try:
-    from gamekeeper.client.clients import AsyncClient, Client
-except ModuleNotFoundError as missing:
-    if missing.name != "httpx":
-        raise
-    raise ModuleNotFoundError(
-        "gamekeeper.client needs httpx. Install it with: pip install 'gamekeeper[client]'", name="httpx"
-    ) from missing
-
-from gamekeeper.client import errors
-from gamekeeper.client.call import WriteOptions
-from gamekeeper.client.exchange import Patience
-from gamekeeper.client.shapes import (
+from gamekeeper_client import errors
+from gamekeeper_client.call import WriteOptions
+from gamekeeper_client.clients import AsyncClient, Client
+from gamekeeper_client.exchange import Patience
+from gamekeeper_client.shapes import (
     ZERO,
     Bag,
     Change,

@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from gamekeeper.client import gameobjects, keeper, link, moderation, server, tokens
-from gamekeeper.client import info as facts
-from gamekeeper.client import mails as outbox
-from gamekeeper.client import players as characters
-from gamekeeper.client import users as accounts
-from gamekeeper.client.call import Batch, Call
-from gamekeeper.client.keywords import check_keywords
+from gamekeeper_client import gameobjects, keeper, link, moderation, server, tokens
+from gamekeeper_client import info as facts
+from gamekeeper_client import mails as outbox
+from gamekeeper_client import players as characters
+from gamekeeper_client import users as accounts
+from gamekeeper_client.call import Batch, Call
+from gamekeeper_client.keywords import check_keywords
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from gamekeeper.client.call import Call, get, reading
-from gamekeeper.client.shapes import Health
+from gamekeeper_client.call import Call, get, reading
+from gamekeeper_client.shapes import Health
 
 
 def openapi() -> Call[dict[str, Any]]:

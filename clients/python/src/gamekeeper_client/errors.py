@@ -52,7 +52,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from gamekeeper.client.shapes import Change, Error
+from gamekeeper_client.shapes import Change, Error
 
 
 class GamekeeperError(Exception):

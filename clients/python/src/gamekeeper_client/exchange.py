@@ -13,9 +13,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gamekeeper.client import tokens
-from gamekeeper.client.call import Call
-from gamekeeper.client.errors import (
+from gamekeeper_client import tokens
+from gamekeeper_client.call import Call
+from gamekeeper_client.errors import (
     Denied,
     GamekeeperError,
     IdempotencyInProgress,
@@ -27,7 +27,7 @@ from gamekeeper.client.errors import (
     Unreachable,
     refused,
 )
-from gamekeeper.client.shapes import Token
+from gamekeeper_client.shapes import Token
 
 T = TypeVar("T")
 RENEW_EARLY = 0.1  # of a token's life, and at most so many seconds:

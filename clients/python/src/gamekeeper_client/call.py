@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from gamekeeper.client.shapes import Page
+from gamekeeper_client.shapes import Page
 
 T = TypeVar("T")
 A = TypeVar("A")

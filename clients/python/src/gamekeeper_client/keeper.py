@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from gamekeeper.client.call import Batch, Call, WriteOptions, get, path, query, reading, then, write
-from gamekeeper.client.keeper_shapes import Finds, Found, History, ItemsThen, ToldChange, Undone
-from gamekeeper.client.shapes import KnownSpell, Variable
+from gamekeeper_client.call import Batch, Call, WriteOptions, get, path, query, reading, then, write
+from gamekeeper_client.keeper_shapes import Finds, Found, History, ItemsThen, ToldChange, Undone
+from gamekeeper_client.shapes import KnownSpell, Variable
 
 KEEPER = "/api/keeper/v1"
 LARGEST_PAGE = 1000

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from gamekeeper.client.call import Call, get, reading, then
-from gamekeeper.client.shapes import Authorized, Config, Info, ServerStats, Versions
+from gamekeeper_client.call import Call, get, reading, then
+from gamekeeper_client.shapes import Authorized, Config, Info, ServerStats, Versions
 
 INFO = "/api/v1/info"
 

@@ -3,10 +3,10 @@
 import hashlib
 from typing import Literal, TypedDict, Unpack
 
-from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, write
-from gamekeeper.client.keywords import require_known
-from gamekeeper.client.players import LARGEST_PAGE, Direction, listed
-from gamekeeper.client.shapes import (
+from gamekeeper_client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, write
+from gamekeeper_client.keywords import require_known
+from gamekeeper_client.players import LARGEST_PAGE, Direction, listed
+from gamekeeper_client.shapes import (
     ChangedPower,
     HeldPowers,
     LegacyPage,

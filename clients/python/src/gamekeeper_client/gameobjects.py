@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from gamekeeper.client.call import Batch, Call, every_page, get, path, post, query, reading
-from gamekeeper.client.players import LARGEST_PAGE
-from gamekeeper.client.shapes import ItemObject, Keyed, LegacyPage, NamedEntry, Page, VariableObject
+from gamekeeper_client.call import Batch, Call, every_page, get, path, post, query, reading
+from gamekeeper_client.players import LARGEST_PAGE
+from gamekeeper_client.shapes import ItemObject, Keyed, LegacyPage, NamedEntry, Page, VariableObject
 
 OBJECTS = "/api/v1/gameobjects/{}"
 GameObject = ItemObject | VariableObject | NamedEntry

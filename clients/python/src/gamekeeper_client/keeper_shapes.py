@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from gamekeeper.client.shapes import Bag, ItemSlot
+from gamekeeper_client.shapes import Bag, ItemSlot
 
 
 class ToldChange(Struct, rename="pascal"):

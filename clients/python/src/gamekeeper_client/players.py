@@ -2,8 +2,8 @@
 
 from typing import Literal, TypedDict, Unpack
 
-from gamekeeper.client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, then, write
-from gamekeeper.client.shapes import (
+from gamekeeper_client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, then, write
+from gamekeeper_client.shapes import (
     Given,
     Items,
     KnownSpell,
