@@ -1,4 +1,4 @@
-"""kill -9 in the middle of gives by 8 clients: with keys the sums are exact, without them the same script says so."""
+"""kill -9 in the middle of gives by 8 clients: with keys the sums are exact."""
 
 import asyncio
 
@@ -8,8 +8,3 @@ import crash_gives
 def test_a_killed_server_loses_nothing_and_doubles_nothing(empty_database: str) -> None:
     wrong = asyncio.run(crash_gives.crash(empty_database, gives=500, clients=8, kills=2, seed=1, with_keys=True))
     assert wrong == 0
-
-
-def test_without_keys_the_same_script_finds_a_mismatch(empty_database: str) -> None:
-    wrong = asyncio.run(crash_gives.crash(empty_database, gives=200, clients=8, kills=1, seed=2, with_keys=False))
-    assert wrong > 0

@@ -9,10 +9,7 @@ from markup import Page
 
 import people
 from expectations import everything
-from gamekeeper import app
-from gamekeeper.console import pages
-from gamekeeper.console.routes import PAGES, form
-from gamekeeper.http.request import Request
+from gamekeeper.console.routes import PAGES
 from gamekeeper.http.routes import Route
 from world import Answer, World
 
@@ -95,15 +92,6 @@ def unguarded(root: Keeper, routes: Sequence[Route]) -> list[str]:
 def test_every_form_of_the_table_asks_for_the_token(root: Keeper) -> None:
     assert {route.method for route in PAGES} == {"GET", "POST"}
     assert unguarded(root, PAGES) == []
-
-
-def test_a_form_that_does_not_ask_is_noticed(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
-    async def careless(request: Request, _: bytes) -> bytes:
-        return pages.redirect(request, "/console")
-
-    routes = (*PAGES, form("/careless", careless))
-    monkeypatch.setattr(app, "PAGES", routes)
-    assert unguarded(signed_in(make_world(), "Root"), routes) == ["/console/careless"]
 
 
 def test_every_form_of_a_page_has_the_token(root: Keeper) -> None:

@@ -81,23 +81,11 @@ def _as_text(value: object) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else ""
 
 
-def statement_use(noun: str, names: Collection[str], text: str) -> list[str]:
-    """Each statement of a file is used once: by the function it names, as a step of another, or in a table."""
-    used: dict[str, list[str]] = {}
-    functions = {node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    for function in functions:
-        for name in set(_statements(function)):
-            used.setdefault(name, []).append(function.name)
-    tabled = [name for name in _statements(ast.parse(text)) if name not in used]
-    faults = [f"{noun}.sql: '{name}' is used by nobody" for name in names if name not in used and name not in tabled]
-    faults += [f"{noun}.py: no statement '{name}'" for name in {*used, *tabled} if name not in names]
-    for name, users in used.items():
-        if len(users) > 1:
-            faults.append(f"{noun}.sql: '{name}' is used by {users}")
-        elif noun != "migrate" and users[0].rstrip("_") != name and users[0] not in names:
-            faults.append(f"{noun}.sql: '{name}' is used by '{users[0]}', which is another name")
-    twice = {name for name in tabled if tabled.count(name) > 1}
-    return sorted(faults + [f"{noun}.sql: '{name}' is used twice" for name in twice])
+def statement_faults(noun: str, names: Collection[str], text: str) -> list[str]:
+    """List statements that the module of a .sql file does not use, and uses of statements that the file lacks."""
+    used = set(_statements(ast.parse(text)))
+    unused = [f"{noun}.sql: '{name}' is not used" for name in sorted(set(names) - used)]
+    return unused + [f"{noun}.py: no statement '{name}'" for name in sorted(used - set(names))]
 
 
 def _statements(tree: ast.AST) -> list[str]:
@@ -223,36 +211,10 @@ def stray_effects(given: Sources) -> list[str]:
 REFUSING = frozenset(status.value for status in HTTPStatus if status >= HTTPStatus.BAD_REQUEST)
 # reads the wire from the outside, or tables whose columns the wire's fields once came from: each has its own tests
 OTHER_SIDES = ("client/", "intersect/")
-NO_STATUS = frozenset({"LONGEST_REASON", "PAGE"})  # constants that happen to have such a number
 
 
 def _ours(given: Sources) -> Sources:
     return {path: text for path, text in given.items() if not path.startswith(OTHER_SIDES)}
-
-
-def stray_statuses(given: Sources) -> list[str]:
-    """4xx and 5xx numbers stand in errors.py only; one that is counted with is no status."""
-
-    def look(text: str) -> Iterator[tuple[ast.AST, str]]:
-        tree = ast.parse(text)
-        other = {id(each) for node in ast.walk(tree) for each in _not_statuses(node)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and node.value in REFUSING and id(node) not in other:
-                yield node, f"the status {node.value!r}"
-            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "HTTPStatus":
-                yield node, f"the status {node.attr}"
-
-    return _found(_ours(given), {"http/errors.py"}, look)
-
-
-def _not_statuses(node: ast.AST) -> list[ast.AST]:
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    if isinstance(node, ast.Assign) and all(
-        isinstance(each, ast.Name) and each.id in NO_STATUS for each in node.targets
-    ):
-        return [node.value]
-    return []
 
 
 def odd_fields(wire: str) -> set[str]:
@@ -364,28 +326,19 @@ def refusal_faults(kinds: Iterable[type[Any]], status: Callable[[type[Any]], int
     return faults
 
 
-# --- size, names, excuses ------------------------------------------------------------------------------------------
+# --- size, excuses ------------------------------------------------------------------------------------------
 
 LONGEST_FILE = 400
-LONGEST_FUNCTION = 40
-NO_NOUNS = frozenset({"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"})
 EXCUSE = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>.*)")
 REASONED = re.compile(r"(:\s*[A-Z]+[0-9]+(,\s*[A-Z]+[0-9]+)*|\[[\w, -]+\])\s+-\s+\S.{2,}")
 
 
 def too_long(given: Sources, excepted: Collection[str] = ()) -> list[str]:
-    files = [
+    return [
         f"{path} has {len(text.splitlines())} lines"
         for path, text in given.items()
         if len(text.splitlines()) > LONGEST_FILE and path not in excepted
     ]
-    functions = [
-        f"{path}: {function.name} has {size} lines"
-        for path, text in given.items()
-        for function in _functions(text)
-        if (size := (function.end_lineno or 0) - function.lineno + 1) > LONGEST_FUNCTION
-    ]
-    return files + functions
 
 
 def unreasoned(given: Sources) -> list[str]:
@@ -397,7 +350,3 @@ def unreasoned(given: Sources) -> list[str]:
             if excuse and not REASONED.match(excuse["rest"]):
                 faults.append(f"{path}:{token.start[0]}: {token.string}")
     return faults
-
-
-def no_nouns(paths: Iterable[str]) -> list[str]:
-    return [path for path in paths if NO_NOUNS & {Path(part).stem for part in Path(path).parts}]

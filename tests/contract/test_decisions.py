@@ -28,9 +28,3 @@ def test_every_row_names_tests_and_they_exist() -> None:
     assert len(rows(PAGE)) > 50
     assert unproven(PAGE) == []
     assert missing(PAGE) == []
-
-
-def test_a_row_without_a_test_and_a_test_that_is_gone_are_noticed() -> None:
-    row = "| Names | short | `test_users::test_gone` |"
-    assert missing(row) == ["test_users::test_gone"]
-    assert unproven("| Names | short | nothing |") == ["| Names | short | nothing |"]

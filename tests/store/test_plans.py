@@ -40,15 +40,6 @@ NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
     *("keys_by_rank", "keys_by_name", "rank_key_by_fold", "records_around_rank"),
 )
-GROWING = (
-    "SELECT COUNT(*) FROM players",
-    "SELECT id FROM players ORDER BY map_id LIMIT 5",
-    "SELECT id FROM players WHERE fold >= 'a' ORDER BY created_at LIMIT 5",
-    "SELECT id FROM users WHERE password = 'x' LIMIT 5",
-    "SELECT p.id FROM presence o JOIN players p ON p.id = o.player_id ORDER BY p.created_at LIMIT 5",
-    "SELECT mark FROM list_changes WHERE step = 2",
-    "SELECT id FROM players WHERE fold LIKE '%abc%' LIMIT 5",
-)
 POWERFUL = "SCAN users USING INDEX users_with_powers"  # of those in it as many as asked for
 SERVERS = ["SCAN s USING INDEX sqlite_autoindex_servers_1"]  # there are as many as machines, not as players
 # what may be read from end to end
@@ -332,11 +323,6 @@ def test_those_with_few_changes_are_found_beside_one_who_has_nearly_all(world: W
         *(partial(finder_rows.deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
     ]
     _none_grows(world, looks)
-
-
-def test_what_grows_is_noticed(world: World) -> None:
-    _crowd(world)
-    assert not [text for text in GROWING if not _growing(world, text, ())]
 
 
 @pytest.mark.parametrize("engine", ["postgres"])
