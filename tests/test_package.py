@@ -118,6 +118,11 @@ def test_the_version_is_in_one_place(built: Built, built_client: Built) -> None:
     assert again == ["__init__.py"]
 
 
+def test_changelog_begins_with_unreleased_and_this_version() -> None:
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert headings[:2] == ["Unreleased", __version__]
+
+
 @contextmanager
 def demo(command: Path, folder: Path) -> Generator[str]:
     """`gamekeeper demo` as a real process; its address."""
