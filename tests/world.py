@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from argon2 import PasswordHasher
 
 import people
+import records
 from gamekeeper import app, log, settings
 from gamekeeper.game import catalogue, moderation, tokens
 from gamekeeper.game.changes import Decision, Intent
@@ -25,6 +26,7 @@ from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
 CLI = Intent(request_id="test")
+OK = 200
 SENT = wire_form(people.PASSWORD)
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at next to no cost
 
@@ -51,6 +53,8 @@ class Answer:
 class World:
     """Everything is synchronous for the tests: each call runs the loop until it is answered."""
 
+    compares = True  # False: the test has broken the columns itself
+
     def __init__(
         self, url: str, known_tokens: Mapping[str, str], loop: asyncio.AbstractEventLoop, **changed: object
     ) -> None:
@@ -74,7 +78,12 @@ class World:
             log.flush()  # a test that looks at standard error finds all of it there
 
     def call(self, method: str, path: str, **more: Any) -> Answer:
-        return self.run(self.send(method, path, **more))
+        """After every write the columns of all players must say what their documents say."""
+        answer = self.run(self.send(method, path, **more))
+        if self.compares and method != "GET" and answer.status == OK:
+            wrong = self.run(records.mismatches(self.keeper.store))
+            assert not wrong, wrong
+        return answer
 
     async def send(
         self,
