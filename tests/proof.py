@@ -5,7 +5,7 @@ import json
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from gamekeeper.http.spelling import instant
+from gamekeeper.http.instants import instant
 from world import Answer, World
 
 

@@ -10,7 +10,7 @@ from markup import Form, Page
 import people
 from gamekeeper.console import suggestions
 from gamekeeper.game import finder
-from gamekeeper.http.spelling import instant
+from gamekeeper.http.instants import instant
 from world import Answer, World
 
 Who = Callable[[str], Keeper]

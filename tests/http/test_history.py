@@ -11,7 +11,7 @@ import people
 from expectations import refused
 from game_server import newcomer, put_player, stack
 from gamekeeper.game import history, retention
-from gamekeeper.http.spelling import instant
+from gamekeeper.http.instants import instant
 from gamekeeper.store import clock, ledger
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, SWORD, TUTORIAL, USER_IDS, ZOE
 from tidying import tidy

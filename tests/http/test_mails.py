@@ -10,7 +10,7 @@ import pytest
 import people
 from expectations import everything
 from gamekeeper.game import mails as rules
-from gamekeeper.http.spelling import instant
+from gamekeeper.http.instants import instant
 from gamekeeper.store import mails
 from gamekeeper.store.engine import Writing
 from outbox import Make, ask, listed, only, send, sending_to

@@ -29,7 +29,7 @@ from gamekeeper.backup.folder import (
 from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved, Page, writing
 from gamekeeper.game.lookup import ZERO
-from gamekeeper.http.spelling import instant
+from gamekeeper.http.instants import instant
 from gamekeeper.store import clock, copies, feed
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import applied

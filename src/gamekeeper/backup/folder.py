@@ -13,7 +13,7 @@ import msgspec
 
 from gamekeeper.backup.lines import BadCopy, Moved, Tally, pieces, whole
 from gamekeeper.game import lookup
-from gamekeeper.http.spelling import instant, milliseconds
+from gamekeeper.http.instants import instant, milliseconds
 from gamekeeper.store import copies
 from gamekeeper.store.migrate import Applied
 

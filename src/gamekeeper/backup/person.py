@@ -11,7 +11,7 @@ from gamekeeper.backup.lines import writing
 from gamekeeper.backup.making import placed
 from gamekeeper.game import characters, lookup
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.http import spelling
+from gamekeeper.http import instants, spelling
 from gamekeeper.store import ledger, person, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import Written
@@ -107,7 +107,7 @@ def _change(row: Written) -> dict[str, object]:
 
 def _as_object(row: NamedTuple) -> dict[str, object]:
     """Milliseconds as people read them."""
-    return {name: spelling.instant(value) if _is_time(name, value) else value for name, value in row._asdict().items()}
+    return {name: instants.instant(value) if _is_time(name, value) else value for name, value in row._asdict().items()}
 
 
 def _is_time(name: str, value: object) -> bool:

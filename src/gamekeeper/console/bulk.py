@@ -10,8 +10,8 @@ from gamekeeper.console import changes, pages
 from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import marks
+from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
-from gamekeeper.http.spelling import instant
 from gamekeeper.store import catalogue
 from gamekeeper.store import history as rows
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, Filter, Told

@@ -9,7 +9,7 @@ from gamekeeper.console import pages
 from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.spelling import Trace
-from gamekeeper.http.spelling import instant
+from gamekeeper.http.instants import instant
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import Entry

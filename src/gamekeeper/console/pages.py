@@ -13,8 +13,8 @@ from gamekeeper.console.menu import MENU
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
+from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
-from gamekeeper.http.spelling import instant
 
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "

@@ -1,8 +1,7 @@
 """A character: who it is, what it has and what happened to it; also as it was, and after it is deleted."""
 
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from gamekeeper.console import account, belongings, changes, differences, pages
 from gamekeeper.console.differences import Names
@@ -10,7 +9,7 @@ from gamekeeper.game import history, lookup
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import Moment, Page
 from gamekeeper.game.lists import Ranked
-from gamekeeper.game.players import Player
+from gamekeeper.game.players import Player, player_of
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.http import marks
@@ -133,10 +132,9 @@ async def _deletion(tx: Reading, key: str, seen: Filter) -> Told | None:
 def _as_it_was(deletion: Told, spelling: Spelling) -> Player:
     """What is left of somebody who was erased says neither name nor owner."""
     trace = spelling.read_trace(deletion.before or b"{}")
-    names = {each.name for each in fields(Player)}
-    known = {name: value for name, value in trace.player.items() if name in names and value not in {None, ""}}
+    known = {name: value for name, value in trace.player.items() if value not in {None, ""}}
     least = {"id": deletion.player_id or lookup.ZERO, "user_id": lookup.ZERO, "name": ERASED}
-    return Player(**cast("dict[str, Any]", least | known))
+    return player_of(least | known, trace.unknown)
 
 
 def _neighbours(found: Ranked, spelling: Spelling) -> list[Neighbour]:

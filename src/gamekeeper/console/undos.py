@@ -66,6 +66,8 @@ async def _look(tx: Reading, request: Request, changes: Sequence[Change]) -> Now
 
 def _can_work(change: Change, now: Now) -> bool:
     told = change.told
+    if undo.unknown_fields(told.kind, change.before, change.after):
+        return False
     if told.kind in OF_ACCOUNTS:
         user = now.accounts.get(told.user_id or "")
         return user is not None and now.me is not None and OF_ACCOUNTS[told.kind](change, user, now.me, now.at)

@@ -4,7 +4,7 @@ Only `changes.py` carries them out.
 """
 
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from gamekeeper.game import rows
@@ -26,7 +26,7 @@ from gamekeeper.game.account_effects import (
 )
 from gamekeeper.game.inventory import Outcome, Slots, Stack, Touched
 from gamekeeper.game.lookup import fold
-from gamekeeper.game.players import Player
+from gamekeeper.game.players import FIELDS, Player
 from gamekeeper.game.spelling import Spelling, Trace, Whose
 from gamekeeper.store import (
     catalogue,
@@ -124,11 +124,12 @@ class World:
 
     def trace(self, player: Player) -> Trace:
         return Trace(
-            player={each.name: getattr(player, each.name) for each in fields(Player)},
+            player={name: getattr(player, name) for name in FIELDS},
             slots=self.slots,
             bags=self.bags,
             spells=self.spells,
             variables=self.variables,
+            unknown=player.unknown,
         )
 
 
@@ -165,7 +166,7 @@ class PlayerChanged:
         return self.after.id, self.after.user_id if self._sets("user_id") else None
 
     def sides(self) -> tuple[Trace, Trace]:
-        names = [each.name for each in fields(Player) if self._sets(each.name)]
+        names = [name for name in FIELDS if self._sets(name)]
         return (
             Trace(player={name: getattr(self.before, name) for name in names}),
             Trace(player={name: getattr(self.after, name) for name in names}),

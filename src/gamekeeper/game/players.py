@@ -1,6 +1,8 @@
 """A character: the values of its record, and the rules about them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, cast
 
 from gamekeeper.game.lookup import ZERO
 
@@ -10,6 +12,8 @@ NO_STATS = (0, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Player:
+    """A new field has a default: documents and changes that older versions wrote do not have it."""
+
     id: str
     user_id: str
     name: str
@@ -36,6 +40,18 @@ class Player:
     created_at: int = 0
     play_time_seconds: int = 0
     last_online: int | None = None
+    unknown: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)  # by newer versions, as JSON
+
+
+FIELDS = {each.name: each for each in fields(Player) if each.name != "unknown"}
+DEFAULTS: Mapping[str, object] = {name: each.default for name, each in FIELDS.items() if each.default is not MISSING}
+REQUIRED = FIELDS.keys() - DEFAULTS.keys()
+
+
+def player_of(values: Mapping[str, object], unknown: Mapping[str, object]) -> Player:
+    """Make a player of the fields that were stored; those that are missing have their defaults."""
+    known = {name: value for name, value in values.items() if name in FIELDS}
+    return Player(**cast("dict[str, Any]", known), unknown=unknown)
 
 
 def unequipped(player: Player, emptied: set[int]) -> tuple[int, ...]:

@@ -26,6 +26,7 @@ class Trace:
     user: Mapping[str, object] = field(default_factory=_nothing)  # what the account's record says of it
     catalogue: Mapping[str, object] = field(default_factory=_nothing)
     sums: Mapping[str, int] = field(default_factory=dict[str, int])  # item id → how many: a bulk load's
+    unknown: Mapping[str, object] = field(default_factory=_nothing)  # fields of a newer version, as JSON
 
 
 class Spelling(Protocol):
@@ -33,7 +34,9 @@ class Spelling(Protocol):
 
     def player_document(self, player: Player, /) -> bytes: ...
 
-    def read_player(self, document: bytes, last_online: int | None, /) -> Player: ...
+    def read_player(self, document: bytes, last_online: int | None, /) -> Player:
+        """Read what any version wrote: missing fields have their defaults, unknown ones are kept for writing."""
+        ...
 
     def trace(self, trace: Trace, /) -> str: ...
 

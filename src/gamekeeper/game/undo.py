@@ -5,7 +5,7 @@ invented. An undo is a change like others, so it can be undone too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from gamekeeper.game import account_undo, characters, item_undo, lookup, powers, trades, variables
@@ -20,7 +20,7 @@ from gamekeeper.game.effects import (
     World,
 )
 from gamekeeper.game.inventory import Sizes
-from gamekeeper.game.players import Player
+from gamekeeper.game.players import DEFAULTS, REQUIRED, player_of
 from gamekeeper.game.refusals import AlreadyUndone, HistoryTrimmed, NoSuchChange, NoSuchUser, NotUndoable
 from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.game.undoing import Actor, Rule, Undoing, locked, side
@@ -69,6 +69,8 @@ async def undo(tx: Reading, seq: int, actor: Actor, spelling: Spelling, room: Si
             f"it takes back what takes back another, {DEEPEST} times, or one change was taken back and made again "
             f"{MOST} times; make the change you want"
         )
+    if unknown := unknown_fields(told.kind, *sides):
+        raise undoing.conflict(f"this version of Gamekeeper does not know {', '.join(unknown)}; use a newer one")
     changes = await rule(tx, undoing)
     if not changes:
         raise undoing.conflict("everything is as it was before it already")
@@ -133,10 +135,10 @@ async def _creation(tx: Reading, undoing: Undoing) -> list[Change]:
 
 
 async def _deletion(tx: Reading, undoing: Undoing) -> list[Change]:
-    held, wanted = undoing.before, {each.name for each in fields(Player)}
-    if not wanted <= held.player.keys():  # an erased person's rows have lost the name
+    held = undoing.before
+    if not held.player.keys() >= REQUIRED:  # an erased person's rows have lost the name
         raise undoing.conflict("the ledger no longer says who it was")
-    player = Player(**{name: value for name, value in held.player.items() if name in wanted})  # pyright: ignore[reportArgumentType] - read by the names of Player's own fields
+    player = player_of(held.player, held.unknown)
     await _require_user(tx, undoing, player.user_id)
     if await players.lock_by_id(tx, player.id):
         raise undoing.conflict("the player is there again")
@@ -187,6 +189,17 @@ def undoable(told: Told) -> bool:
     return told.kind in RULES and not _told_to_game(told) and stands
 
 
+def unknown_fields(kind: str, before: Trace, after: Trace) -> list[str]:
+    """Fields of a newer version that the change set: this version has no rule for them.
+
+    Of a character that came or went all fields come and go together, so that no rule is needed.
+    """
+    if kind in {PlayerCreated.kind, PlayerDeleted.kind}:
+        return []
+    names = before.unknown.keys() | after.unknown.keys()
+    return sorted(name for name in names if before.unknown.get(name) != after.unknown.get(name))
+
+
 def needed(told: Told) -> frozenset[str]:
     """Which roles and powers it takes to undo it, or to hear why that cannot be."""
     needs, _ = RULES.get(told.kind, (ANYBODY, None))
@@ -220,5 +233,6 @@ async def _require_user(tx: Reading, undoing: Undoing, user_id: str) -> None:
 
 
 def _lasting(side: Trace) -> Trace:
-    """Presence is not a change."""
-    return replace(side, player={name: value for name, value in side.player.items() if name != MOVED_BY_PRESENCE})
+    """Presence is not a change, and a field that is newer than the change has its default."""
+    values = {**DEFAULTS, **side.player}
+    return replace(side, player={name: value for name, value in values.items() if name != MOVED_BY_PRESENCE})

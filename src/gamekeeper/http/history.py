@@ -16,7 +16,7 @@ from gamekeeper.game.inventory import BANK, INVENTORY, sizes
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.game.undoing import Actor
-from gamekeeper.http import marks, paging, spelling, wire
+from gamekeeper.http import instants, marks, paging, spelling, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.request import CONTROL, Request
 from gamekeeper.store.engine import Reading
@@ -192,7 +192,7 @@ def _time(request: Request, name: str, default: int, problem: str = TIME, *, end
     if not text:
         return default
     try:
-        return spelling.moment(text) + (_rest(text) if end else 0)
+        return instants.moment(text) + (_rest(text) if end else 0)
     except (ValueError, OverflowError):
         raise BadField(field=name, problem=problem) from None
 

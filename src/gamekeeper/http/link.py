@@ -6,7 +6,7 @@ from functools import partial
 
 from gamekeeper.game import catalogue, characters, link, lookup, presence
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import bodies, paging, spelling, wire
+from gamekeeper.http import bodies, instants, paging, spelling, wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
@@ -72,7 +72,7 @@ async def heartbeat(request: Request, body: wire.Lease) -> bytes:
     server = _server(request)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
-        decide, lambda state: wire.encode(wire.ServerState(server, spelling.instant(state[0]), state[1]))
+        decide, lambda state: wire.encode(wire.ServerState(server, instants.instant(state[0]), state[1]))
     )
 
 

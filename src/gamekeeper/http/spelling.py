@@ -1,15 +1,12 @@
 """Between the rules' values and the wire's shapes, both ways. As a module it is the `Spelling` of game/spelling.py."""
 
-import functools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import finder, mails, undo
 from gamekeeper.game.effects import Change
@@ -17,25 +14,34 @@ from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Sizes, Slots, Spo
 from gamekeeper.game.link import Report
 from gamekeeper.game.lists import Ranked
 from gamekeeper.game.lookup import ZERO
-from gamekeeper.game.players import Player
+from gamekeeper.game.players import REQUIRED, Player
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.spelling import Trace
 from gamekeeper.game.tokens import Pair
 from gamekeeper.http import wire
 from gamekeeper.http.caller import Caller
+from gamekeeper.http.instants import http_date, instant, milliseconds
 from gamekeeper.http.wire import encode
 from gamekeeper.store import catalogue, feed, history
 from gamekeeper.store.mails import Outgoing
 from gamekeeper.store.players import Record
 from gamekeeper.store.users import User
 
-_EPOCH = datetime.fromtimestamp(0, UTC).date()
-_TWO, _THREE = [f"{number:02}" for number in range(60)], [f"{number:03}" for number in range(1000)]  # digits, made once
 _FIELDS = wire.PlayerDocument.__struct_fields__
+_KNOWN = frozenset(_FIELDS)
 ITEM, QUANTITY = wire.Sum.__struct_fields__  # as every record that has them spells them
 _TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.TIMES]
 _attributes = attrgetter(*(wire.PLAYER_ATTRIBUTES[name] for name in _FIELDS))
-_document = msgspec.json.Decoder(wire.PlayerDocument)
+_STORED = [  # a document that an older version wrote lacks what was added since
+    (each.name, each.type)
+    if wire.PLAYER_ATTRIBUTES[each.name] in REQUIRED
+    else (each.name, each.type | UnsetType, UNSET)
+    for each in msgspec.structs.fields(wire.PlayerDocument)
+]
+_NEWEST = b'"%b":' % _FIELDS[-1].encode()  # fields are added at the end: a document that has this one has them all
+_END = 64  # bytes at the end of a document, in which the newest field usually is
+_document = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED, kw_only=True))
+_raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _side = msgspec.json.Decoder(wire.LedgerSide)
 _fields = msgspec.json.Decoder(dict[str, object])
 _ENTRY = set(wire.NamedEntry.__struct_fields__)
@@ -43,49 +49,29 @@ _USER_ATTRIBUTES = {name: attribute for attribute, name in wire.USER_FIELDS.item
 _TRACED = {*wire.PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.LedgerSide.__struct_fields__}
 
 
-def instant(milliseconds: int) -> str:
-    seconds, thousandths = divmod(milliseconds, 1000)
-    minutes, second = divmod(seconds, 60)
-    hours, minute = divmod(minutes, 60)
-    days, hour = divmod(hours, 24)
-    return f"{_date(days)}T{_TWO[hour]}:{_TWO[minute]}:{_TWO[second]}.{_THREE[thousandths]}Z"
-
-
-@functools.lru_cache(maxsize=4096)
-def _date(days: int) -> str:
-    """Worth keeping: there are few days, and every record has two moments."""
-    return (_EPOCH + timedelta(days=days)).isoformat()
-
-
-def milliseconds(text: str) -> int:
-    moment = datetime.fromisoformat(text)
-    whole = moment.replace(microsecond=0).timestamp()
-    return round(whole) * 1000 + moment.microsecond // 1000
-
-
-def moment(text: str) -> int:
-    """A time that somebody typed: without a zone it is UTC. What `instant` could not spell is refused."""
-    given = datetime.fromisoformat(text)
-    return milliseconds((given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat())
-
-
 def player_document(player: Player) -> bytes:
     values = list(_attributes(player))
     for place in _TIMES:
         values[place] = instant(values[place])
-    return encode(wire.PlayerDocument(*values))
+    document = encode(wire.PlayerDocument(*values))
+    return document[:-1] + b"," + encode(player.unknown)[1:] if player.unknown else document
 
 
 def read_player(document: bytes, last_online: int | None) -> Player:
     record = _document.decode(document)
-    given = {wire.PLAYER_ATTRIBUTES[name]: _read(name, getattr(record, name)) for name in _FIELDS}
-    return Player(**cast("dict[str, Any]", given), last_online=last_online)
+    values = zip(_FIELDS, msgspec.structs.astuple(record), strict=True)
+    given = {wire.PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in values if value is not UNSET}
+    return Player(**cast("dict[str, Any]", given), last_online=last_online, unknown=_unknown(document, _KNOWN))
 
 
 def player_record(record: Record) -> bytes:
     """The stored document with its tail."""
     last = None if record.last_online is None else instant(record.last_online)
-    return record.document[:-1] + wire.player_tail(record.class_name, record.map_name, last, online=record.online)
+    tail = wire.player_tail(record.class_name, record.map_name, last, online=record.online)
+    document = record.document
+    if document.rfind(_NEWEST, -_END) < 0:  # every lookup comes here, so the usual case is the cheapest test
+        document = _complete(document)
+    return document[:-1] + tail
 
 
 def rank(found: Ranked) -> bytes:
@@ -94,7 +80,7 @@ def rank(found: Ranked) -> bytes:
 
 
 def name_of(record: Record) -> str:
-    return _document.decode(record.document).Name
+    return read_player(record.document, None).name
 
 
 def report(body: wire.PutPlayer) -> Report:
@@ -173,7 +159,7 @@ def held_powers(user: User) -> bytes:
 
 def token(pair: Pair) -> bytes:
     seconds = (pair.expires_at - pair.issued_at) // 1000
-    dates = (_http_date(pair.issued_at), _http_date(pair.expires_at))
+    dates = (http_date(pair.issued_at), http_date(pair.expires_at))
     return encode(wire.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
 
 
@@ -269,12 +255,13 @@ def trace(side: Trace) -> str:
         [wire.ChangedVariable(each, value) for each, value in side.variables.items()],
         [wire.Sum(item, quantity) for item, quantity in side.sums.items()],
     )
-    return encode({**fields, **cast("Mapping[str, object]", msgspec.to_builtins(rest))}).decode()
+    held = cast("Mapping[str, object]", msgspec.to_builtins(rest))
+    return encode({**fields, **side.unknown, **held}).decode()
 
 
 def read_trace(side: bytes | str) -> Trace:
     fields = _fields.decode(side)
-    if any(_is_catalogue(value) for value in fields.values()):
+    if _is_catalogue(fields):
         return Trace(catalogue={name.lower(): value for name, value in fields.items()})
     rest = _side.decode(side)
     slots = _spots(INVENTORY, rest.Items) | _spots(BANK, rest.Bank)
@@ -289,6 +276,7 @@ def read_trace(side: bytes | str) -> Trace:
         user=_attributed(fields, _USER_ATTRIBUTES),
         catalogue={name.lower(): value for name, value in fields.items() if name not in _TRACED},
         sums={each.ItemId: each.Quantity for each in rest.Sums},
+        unknown=_unknown(side, _TRACED) if fields.keys() - _TRACED else {},
     )
 
 
@@ -314,8 +302,21 @@ def sums(side: bytes | str | None) -> Counter[str]:
     return found
 
 
-def _is_catalogue(value: object) -> bool:
+def _unknown(stored: bytes | str, known: Collection[str]) -> dict[str, object]:
+    """The fields that this version does not know, as they are."""
+    return {name: value for name, value in _raw_fields.decode(stored).items() if name not in known}
+
+
+def _complete(document: bytes) -> bytes:
+    """The document with a default for each field that it lacks."""
+    return document if _NEWEST in document else player_document(read_player(document, None))
+
+
+def _is_catalogue(fields: Mapping[str, object]) -> bool:
     """Its kinds are called like what a character holds, but its entries have names."""
+    name, value = next(iter(fields.items()), ("", None))
+    if len(fields) != 1 or name.lower() not in wire.ENTRIES:
+        return False
     first = next(iter(cast("list[object]", value)), None) if isinstance(value, list) else None
     return isinstance(first, dict) and cast("dict[str, object]", first).keys() >= _ENTRY
 
@@ -367,10 +368,6 @@ def _user(user: User, power: wire.Power | wire.ChangedPower, *, codes: bool) -> 
     muted = user.mute_reason is not None
     ours = (user.ban_reason is not None, instant(user.created_at), user.play_time_seconds)
     return encode(wire.UserRecord(user.id, user.name, user.email, power, code, muted, user.mute_reason, *ours))
-
-
-def _http_date(milliseconds: int) -> str:
-    return format_datetime(datetime.fromtimestamp(milliseconds // 1000, UTC), usegmt=True)
 
 
 def _traced(name: str, value: object) -> object:

@@ -925,7 +925,7 @@ def rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> bytes:
 
 def revoked(answer: bytes, token_id: str) -> bytes:
     """The answer about all tokens, made one about this token."""
-    return encode(msgspec.structs.replace(msgspec.json.decode(answer, type=Revoked), tokenId=token_id))
+    return encode({**msgspec.json.decode(answer, type=dict[str, msgspec.Raw]), "tokenId": token_id})
 
 
 def error_code(codes: Sequence[str]) -> dict[str, object]:

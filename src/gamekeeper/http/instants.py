@@ -1,0 +1,39 @@
+"""Times between milliseconds since 1970 and their text on the wire."""
+
+import functools
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+_EPOCH = datetime.fromtimestamp(0, UTC).date()
+_TWO, _THREE = [f"{number:02}" for number in range(60)], [f"{number:03}" for number in range(1000)]  # digits, made once
+
+
+def instant(milliseconds: int) -> str:
+    seconds, thousandths = divmod(milliseconds, 1000)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    return f"{_date(days)}T{_TWO[hour]}:{_TWO[minute]}:{_TWO[second]}.{_THREE[thousandths]}Z"
+
+
+@functools.lru_cache(maxsize=4096)
+def _date(days: int) -> str:
+    """Cached: there are few days, and every record has two times."""
+    return (_EPOCH + timedelta(days=days)).isoformat()
+
+
+def milliseconds(text: str) -> int:
+    moment = datetime.fromisoformat(text)
+    whole = moment.replace(microsecond=0).timestamp()
+    return round(whole) * 1000 + moment.microsecond // 1000
+
+
+def moment(text: str) -> int:
+    """Read a time that a person typed: without a zone it is UTC. A time that `instant` cannot write is an error."""
+    given = datetime.fromisoformat(text)
+    return milliseconds((given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat())
+
+
+def http_date(milliseconds: int) -> str:
+    """Write a time as RFC 1123 has it."""
+    return format_datetime(datetime.fromtimestamp(milliseconds // 1000, UTC), usegmt=True)

@@ -1,0 +1,122 @@
+"""Records of older and newer versions: missing fields have defaults, unknown ones stay, through every kind of write."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from record_writes import CREATE, LEASE, WRITES, carry_out
+
+import people
+import records
+from expectations import refused
+from findings import errors
+from gamekeeper.game.history import OF_CHARACTERS
+from gamekeeper.http import wire
+from undos import last, undone
+from world import World
+
+MISSING = ("InBank", "MaxVitals", "StatPoints", "Sprite", "Dead", "PlayTimeSeconds")  # the newest among them
+UNKNOWN = rb',"Guild":{"Id":7,"Weight":1.50,"Tags":["\u00e9",null],"Stats":[{"Id":"a","Name":"b"}]},"Rank2":1e3'
+RECORD = set(wire.PlayerRecord.__struct_fields__)
+LIFTED = [f"/api/v1/players/Ann/admin/{act}" for act in ("unban", "unmute")]
+KNOWN_IDS = {people.ANN.id, people.BOB.id, people.ZOE.id}
+
+
+def older(document: bytes) -> bytes:
+    fields = {name: value for name, value in json.loads(document).items() if name not in MISSING}
+    return json.dumps(fields, separators=(",", ":")).encode()
+
+
+def newer(document: bytes) -> bytes:
+    return document[:-1] + UNKNOWN + b"}"
+
+
+VERSIONS: Mapping[str, Callable[[bytes], bytes]] = {
+    "older": older,
+    "newer": newer,
+    "neither": lambda document: newer(older(document)),
+}
+
+
+def rewrite(world: World, version: Callable[[bytes], bytes]) -> None:
+    """All documents as another version would have written them."""
+    for row in stored(world):
+        world.sql("UPDATE players SET document = $1 WHERE id = $2", version(row["document"]), row["id"])
+    if version is not newer:
+        world.sql("UPDATE players SET play_time = 0")
+
+
+def stored(world: World) -> list[Mapping[str, Any]]:
+    return world.run(records.stored(world.keeper.store))
+
+
+def problems(world: World, *, unknown: bool) -> list[str]:
+    """What a lookup lacks, and which documents have lost the fields that this version does not know."""
+    found: list[str] = []
+    for row in stored(world):
+        record = world.get(f"/api/v1/players/{row['id']}").json
+        found += [f"{row['name']} lacks {name}" for name in sorted(RECORD - record.keys())]
+        if unknown and row["id"] in KNOWN_IDS and UNKNOWN + b"}" not in row["document"]:
+            found.append(f"{row['name']} has lost what is unknown: {row['document']}")
+    return found
+
+
+def take_back(world: World, since: int) -> None:
+    """Undo every change of characters after a number; what is worn comes back after the items."""
+    changes = [each for each in world.ledger() if each.seq > since and each.kind in OF_CHARACTERS]
+    for each in sorted(changes, key=lambda each: each.kind):
+        answer = undone(world, each.seq)
+        assert answer.status == 200, (each.kind, answer.raw)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_write_works_on_records_of_other_versions(world: World, version: str) -> None:
+    rewrite(world, VERSIONS[version])
+    assert problems(world, unknown=version != "older") == []
+    for write in WRITES:
+        since = last(world)
+        carry_out(world, write)
+        assert problems(world, unknown=version != "older") == [], write
+        for path in LIFTED:
+            world.post(path, {})
+        world.call("DELETE", LEASE.path)  # who is online cannot be deleted by the next
+        take_back(world, since)
+        assert problems(world, unknown=version != "older") == [], f"undo of {write}"
+    assert errors(world) == []
+
+
+def test_rewritten_record_has_every_field(world: World) -> None:
+    rewrite(world, older)
+    world.post("/api/v1/players/Ann/level", {"level": 2})
+    document = next(row["document"] for row in stored(world) if row["id"] == people.ANN.id)
+    assert list(json.loads(document)) == list(wire.PlayerDocument.__struct_fields__)
+
+
+def test_creation_that_lacks_new_fields_can_be_undone(world: World) -> None:
+    carry_out(world, CREATE)
+    made = last(world)
+    blank = {"InBank": False, "MaxVitals": [0, 0], "StatPoints": 0, "Sprite": "", "Dead": False, "PlayTimeSeconds": 0}
+    world.call("PUT", CREATE.path, body=blank)
+    strip(world, made, "after")
+    assert undone(world, made).status == 200
+
+
+def test_deletion_that_lacks_new_fields_can_be_undone(world: World) -> None:
+    world.call("DELETE", "/api/v1/players/Zoe")
+    strip(world, last(world), "before")
+    assert undone(world, last(world)).status == 200
+    assert world.get("/api/v1/players/Zoe").json.keys() == RECORD
+
+
+def strip(world: World, seq: int, side: str) -> None:
+    ((text,),) = world.sql(f"SELECT {side} FROM ledger WHERE seq = $1", seq)  # noqa: S608 - the test's own words
+    fields = {name: value for name, value in json.loads(text).items() if name not in MISSING}
+    world.sql(f"UPDATE ledger SET {side} = $1 WHERE seq = $2", json.dumps(fields), seq)  # noqa: S608 - the same
+
+
+def test_undo_of_unknown_field_is_refused(world: World) -> None:
+    world.post("/api/v1/players/Ann/level", {"level": 2})
+    sides = json.dumps({"Level": 12, "Exp": 345, "Guild": 1}), json.dumps({"Level": 2, "Exp": 0, "Guild": 2})
+    world.sql("UPDATE ledger SET before = $1, after = $2 WHERE seq = $3", *sides, last(world))
+    refused(undone(world, last(world)), 409, "undo_conflict", "does not know Guild")
