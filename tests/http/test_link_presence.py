@@ -1,14 +1,17 @@
 """Who is online, as the game servers say over the link."""
 
+import asyncio
+from collections.abc import Callable
+
 import pytest
 
 import game_server
 from expectations import everything, refused
-from game_server import LINK, heartbeat, join, lapse, leave, online
+from game_server import LINK, heartbeat, join, lapse, leave, newcomer, online
 from gamekeeper.game.lookup import ZERO
 from people import ANN, BOB, ZOE
 from reports import STRANGE, record
-from world import World
+from world import SENT, Answer, World
 
 
 def test_a_heartbeat_answers_when_the_lease_ends_and_how_many_are_on(world: World) -> None:
@@ -108,6 +111,37 @@ def test_unknown_servers_and_players_are_404_and_nobody_joins(world: World) -> N
     for unknown in (STRANGE, ZERO):
         refused(join(world, ANN.id, unknown), 404, "no_such_player", unknown)
     assert everything(world) == before
+
+
+@pytest.mark.parametrize("way", ["api", "link", "erase", "undo"])
+def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: Callable[..., World], way: str) -> None:
+    """One of the two comes first: a player that is online is not deleted, and a deleted one does not join."""
+    one, two = make_world(), make_world()
+    for world in (one, two):
+        heartbeat(world)  # both have an open connection
+    for number in range(8):
+        account = f"Owner{number}"
+        one.post("/api/v1/users/register", {"username": account, "password": SENT, "email": f"{account}@e.test"})
+        owner = one.get(f"/api/v1/users/{account}").json["Id"]
+        player, body = newcomer(number, UserId=owner)
+        assert game_server.put_player(one, player, body).status == 200
+        ways = {
+            "api": ("DELETE", f"/api/v1/players/{player}"),
+            "link": ("DELETE", f"{LINK}/players/{player}"),
+            "erase": ("DELETE", f"/api/v1/users/{account}"),
+            "undo": ("POST", f"/api/keeper/v1/changes/{one.ledger()[-1].seq}/undo"),
+        }
+
+        async def together(deletion: tuple[str, str], player: str) -> tuple[Answer, Answer]:
+            joining = two.send("POST", f"{LINK}/servers/one/joined", body={"Players": [player]})
+            return await asyncio.gather(one.send(*deletion), joining)
+
+        deleted, joined = one.run(together(ways[way], player))
+        if deleted.status == 200:
+            refused(joined, 404, "no_such_player", player)
+        else:
+            refused(deleted, 409, "player_online")
+            assert joined.status == 200
 
 
 def test_malformed_presence_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:

@@ -61,7 +61,7 @@ async def reap(store: Store) -> int:
 async def _require(tx: Reading, server: str, ids: Sequence[str]) -> None:
     if not await presence.lock_server(tx, server):
         raise NoSuchServer(name=server)
-    known = await presence.known_players(tx, ids) if ids else set[str]()
+    known = await presence.lock_players(tx, ids) if ids else set[str]()
     for each in ids:
         if each not in known:
             raise NoSuchPlayer(by="id", key=each)

@@ -97,7 +97,7 @@ WORDS = {
     "clustered": "",
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
     "for_update": "FOR UPDATE",
-    "keep_key": "FOR KEY SHARE",  # nobody renames it meanwhile
+    "keep_key": "FOR KEY SHARE",  # nobody renames or deletes it meanwhile
     # row by row: planned once, PostgreSQL takes any page for a tenth of its table, and would rather read all of that
     "each": "LATERAL (SELECT r.* FROM",
     "end_each": "OFFSET 0) AS r",

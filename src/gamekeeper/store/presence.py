@@ -116,6 +116,11 @@ async def known_players(tx: Reading, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_players, _ids(ids))}
 
 
+async def lock_players(tx: Reading, ids: Iterable[str]) -> set[str]:
+    """Those of the ids that are players; until the commit no other transaction deletes them."""
+    return {row[0] for row in await tx.all(SQL.lock_players, _ids(ids))}
+
+
 async def on_server(tx: Reading, name: str, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.on_server, name, _ids(ids))}
 

@@ -73,6 +73,11 @@ ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at;
 -- name: known_players
 SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
+-- Locked until the commit, in the order in which an erasure locks the players of an account.
+-- name: lock_players
+SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
+ORDER BY created_at, id {keep_key};
+
 -- name: join
 INSERT INTO presence (player_id, server, fold, level, exp)
 SELECT p.id, CAST($1 AS TEXT), p.fold, p.level, p.exp FROM players p
