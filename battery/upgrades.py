@@ -1,7 +1,7 @@
-"""j: every schema there ever was becomes today's with its rows unharmed, also when it is killed on the way.
+"""j: every schema since the baseline becomes the next one with its rows unharmed, also when it is killed on the way.
 
 Before the first release nobody runs an older program. So today's program is N-1 here, and N is today's program with
-one migration more, of the kind that may be made while others serve: a column and a table are added, nothing is taken.
+two migrations more, of the kind that may be made while others serve: columns and tables are added, nothing is taken.
 """
 
 import asyncio
@@ -43,7 +43,14 @@ COLUMNS = {
     SQLITE: "SELECT name FROM pragma_table_info('{}') ORDER BY name",
     POSTGRES: "SELECT column_name FROM information_schema.columns WHERE table_name = '{}' ORDER BY column_name",
 }
-LATER = "ALTER TABLE players ADD COLUMN later {long};\nCREATE TABLE later (id {guid} PRIMARY KEY) {strict};\n"
+ADDED = "ALTER TABLE {} ADD COLUMN later {{long}};\nCREATE TABLE later_{} (id {{guid}} PRIMARY KEY) {{strict}};\n"
+NEXT = [
+    *known(),
+    *(
+        Migration(known()[-1].number + number, f"later_{table}", ADDED.format(table, table))
+        for number, table in enumerate(("players", "users"), 1)
+    ),
+]
 LOSS = "DELETE FROM slots WHERE slot = 0;\n"
 SERVED_SECONDS = 1.0  # before and after the other one migrates
 Rows = dict[str, list[dict[str, object]]]  # by table
@@ -101,7 +108,7 @@ def _values(world: worlds.World, table: str, names: list[str]) -> list[dict[str,
 def _at_schema(url: str, number: int, rows: Rows) -> Rows:
     """A database as the first so many migrations made it, with what fits of the rows in it; returns what it holds."""
     with _opened(url) as world:
-        world.run(migrate(world.keeper.store, known()[:number]))
+        world.run(migrate(world.keeper.store, NEXT[:number]))
         columns = {table: names for table in rows if (names := _columns(world, table))}
         for table, names in columns.items():
             if not _values(world, table, names):  # the others, a migration has filled
@@ -134,7 +141,7 @@ def _checksums(rows: list[dict[str, object]]) -> set[str]:
 
 
 def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
-    migrations = known()
+    migrations = list(NEXT)
     if run.fault == LOSSY:
         migrations[-1] = migrations[-1]._replace(text=f"{migrations[-1].text}{LOSS}")
     compared = harmed = 0
@@ -145,7 +152,8 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
             world.run(migrate(world.keeper.store, migrations))
         compared += sum(map(len, before.values()))
         harmed += _harmed(url, before)
-    numbers = f"schemas 1 to {len(migrations) - 1} brought to {len(migrations)}"
+    first, last = migrations[0].number, migrations[-1].number
+    numbers = f"schemas {first} to {last - 1} brought to {last}"
     return [Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0)]
 
 
@@ -155,7 +163,7 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
 def _killed_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
     """SIGKILL before the first COMMIT, then before the second, and so on; whoever comes next finishes it."""
     before = _at_schema(url, 1, rows)
-    numbers = range(1, len(known()) + 1)
+    numbers = range(1, len(NEXT) + 1)
     deaths = sum(_migrated(run, url, crash_at=each).returncode == -signal.SIGKILL for each in numbers)
     last = _migrated(run, url)
     harmed = _harmed(url, before)
@@ -167,7 +175,7 @@ def _killed_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
 
 
 def _migrated(run: Run, url: str, crash_at: int | None = None) -> subprocess.CompletedProcess[str]:
-    program = ["battery.upgrades", url] if run.fault == IN_PIECES else ["gamekeeper", "migrate", "--database", url]
+    program = ["battery.upgrades", url, *([IN_PIECES] if run.fault == IN_PIECES else [])]
     environment = {**os.environ, **({crash.VARIABLE: f"before_commit:{crash_at}"} if crash_at else {})}
     return subprocess.run(
         [sys.executable, "-m", *program], env=environment, capture_output=True, text=True, check=False, timeout=60
@@ -177,7 +185,7 @@ def _migrated(run: Run, url: str, crash_at: int | None = None) -> subprocess.Com
 async def _migrate_in_pieces(store: Store) -> None:
     """The fault: every statement in a transaction of its own."""
     applied = {row[0] for row in await store.all(SQL.applied_migrations)}
-    for migration in known():
+    for migration in NEXT:
         if migration.number not in applied:
             for text in split(migration.text, store.engine):
                 await store.write(_one(Statement(migration.name, {"": text})))
@@ -203,8 +211,7 @@ def _side_by_side(run: Run, token: str) -> list[Figure]:
         asking.start()
         time.sleep(SERVED_SECONDS)
         with _opened(run.database) as world:
-            newer = Migration(len(known()) + 1, "later", LATER)
-            world.run(migrate(world.keeper.store, [*known(), newer]))
+            world.run(migrate(world.keeper.store, NEXT))
         time.sleep(SERVED_SECONDS)
         over.set()
         asking.join()
@@ -236,4 +243,8 @@ CASES = (Case("j", "upgrades", upgrades, (LOSSY, IN_PIECES), fault_engines=(SQLI
 
 if __name__ == "__main__":
     with _opened(sys.argv[1]) as opened:
-        opened.run(_migrate_in_pieces(opened.keeper.store))
+        store = opened.keeper.store
+        if IN_PIECES in sys.argv:
+            opened.run(_migrate_in_pieces(store))
+        else:
+            opened.run(migrate(store, NEXT))

@@ -26,7 +26,7 @@ from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Table, Write
 from gamekeeper.backup.filling import NotEmpty
 from gamekeeper.backup.lines import BadCopy
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store.migrate import Applied, SchemaMismatch, known, migrate
+from gamekeeper.store.migrate import Applied, Migration, SchemaMismatch, known, migrate
 from gamekeeper.store.statements import Statement
 from people import ANN, BOB, COIN
 from server import Server
@@ -36,6 +36,7 @@ from world import World, at_work
 NOT_AS_IT_WAS = frozenset({"resets", "lists", "list_blocks", "list_changes", "epoch", "tokens"})
 GIVE = {"itemid": COIN.id, "quantity": 5}
 KEY = {"Idempotency-Key": "once"}
+LATER = Migration(9000, "later", "ALTER TABLE maps ADD COLUMN later INTEGER NOT NULL DEFAULT 7;\n")
 
 
 def give(world: World, name: str = "Bob", **more: Any) -> Any:
@@ -166,12 +167,16 @@ def test_codes_are_not_in_it_and_no_mail_is_sent_twice(
 
 
 def test_an_older_schema_is_brought_up_to_date(
-    databases: Any, empty_database: str, file: Path, loop: asyncio.AbstractEventLoop
+    databases: Any,
+    empty_database: str,
+    file: Path,
+    loop: asyncio.AbstractEventLoop,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def old(url: str) -> Manifest:
         store = app.open_store(settings.load({}, database=url))
         await store.open()
-        await migrate(store, known()[:2])
+        await migrate(store)
         insert = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, 'Meadow')"})
         await store.write(lambda tx: tx.returning(insert, ANN.id))
         made = await making.make(store, file, unseen)
@@ -180,13 +185,24 @@ def test_an_older_schema_is_brought_up_to_date(
 
     async def look(keeper: Keeper) -> list[Any]:
         assert await faults(keeper) == []
-        return [tuple(row) for row in await keeper.store.all(Statement("maps", {"": "SELECT id, name FROM maps"}))]
+        found = await keeper.store.all(Statement("maps", {"": "SELECT id, name, later FROM maps"}))
+        return [tuple(row) for row in found]
 
     url = databases.empty()
-    assert loop.run_until_complete(old(url)).schema == 2
+    schema = known()
+    assert loop.run_until_complete(old(url)).schema == schema[-1].number
     databases.drop(url)
+    for module in ("store.migrate", "backup.filling", "backup.restoring"):
+        monkeypatch.setattr(f"gamekeeper.{module}.known", lambda: [*schema, LATER])
     restore(file, empty_database)
-    assert loop.run_until_complete(at_work(empty_database, look)) == [(ANN.id, "Meadow")]
+    assert loop.run_until_complete(at_work(empty_database, look)) == [(ANN.id, "Meadow", 7)]
+
+
+def test_backup_of_before_the_baseline_is_refused(world: World, file: Path, tmp_path: Path, target: str) -> None:
+    made = back_up(world, file)
+    older = rewritten(file, tmp_path / "o", changed(made, migrations=[Applied(17, "filters", "x")]), "", [])
+    with pytest.raises(SchemaMismatch, match=r"The backup ends with migration 0017 .* Run `gamekeeper migrate`"):
+        restore(older, target)
 
 
 def test_into_the_other_engine(

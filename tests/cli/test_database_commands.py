@@ -28,7 +28,7 @@ AFTER_MIGRATE = [each for each in EVERY if each[:2] not in {("users", "add"), ("
 
 
 def test_migrate(first_command: CommandLine) -> None:
-    assert first_command.says("migrate").startswith("Applied 0001 foundation.\n")
+    assert first_command.says("migrate").startswith("Applied 0018 baseline.\n")
     assert first_command.says("migrate") == "The schema is up to date; nothing to do.\n"
 
 
@@ -70,7 +70,7 @@ def test_doctor_reports_a_newer_schema(command: CommandLine, world: World) -> No
 
 
 def test_doctor_reports_a_changed_migration(command: CommandLine, world: World) -> None:
-    world.sql("UPDATE migrations SET checksum = 'x' WHERE number = 1")
+    world.sql("UPDATE migrations SET checksum = 'x' WHERE number = 18")
     assert "is not the one that was applied to this database" in command.says("doctor", code=1)
 
 

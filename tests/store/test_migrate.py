@@ -2,28 +2,33 @@
 
 import asyncio
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 
 import pytest
 
 from gamekeeper import app, settings
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import indexes
-from gamekeeper.store.engine import Row, Unusable, Writing
-from gamekeeper.store.migrate import SQL, Migration, SchemaMismatch, known, migrate, pending, require_ours, split
+from gamekeeper.store.engine import Unusable, Writing
+from gamekeeper.store.migrate import (
+    SQL,
+    SQUASHED,
+    Migration,
+    SchemaMismatch,
+    known,
+    migrate,
+    pending,
+    require_ours,
+    split,
+)
 from gamekeeper.store.statements import Statement
-from people import guid
 
 FIRST = Migration(1, "first", "CREATE TABLE one (id INTEGER);\n")
 SECOND = Migration(2, "second", "CREATE TABLE two (id INTEGER);\nCREATE TABLE three (id INTEGER);\n")
-A, B, C = (f"'{guid(number)}'" for number in (1, 2, 3))
-OLD_ROWS = (  # of before migration 9
-    ("users", f"{A}, 'Ann', 'ann', '', NULL, '!', {', '.join(['{false}'] * 8)}, 0"),
-    ("players", f"{B}, {A}, 'Ann', 'ann', 5, 6, {A}, {A}, 0, NULL, CAST('{{\"PlayTimeSeconds\":77}}' AS {{document}})"),
-    ("players", f"{C}, {A}, 'Bob', 'bob', 1, 0, {A}, {A}, 0, NULL, CAST('{{}}' AS {{document}})"),
-    ("servers", "'s1', 0"),
-    ("presence", f"{B}, 's1', 'ann'"),
-)
+LATER = Migration(9000, "later", "CREATE TABLE later (id INTEGER);\n")
+ROWS = Statement("rows", {"": "SELECT number, name, checksum, applied_at FROM migrations ORDER BY number"})
+SQUASHED_ROWS = "UPDATE migrations SET name = 'erasures', checksum = $1 WHERE number = 18"
+FIRST_ROW = "INSERT INTO migrations (number, name, checksum, applied_at) VALUES ($1, 'foundation', 'x', 0)"
 BROKEN = SECOND._replace(text="CREATE TABLE two (id INTEGER);\nCREATE TABLE two (id INTEGER);\n")
 
 
@@ -64,25 +69,44 @@ def test_two_processes_at_once(keeper: Keeper, empty_database: str, loop: asynci
     assert sorted(first + second) == known()
 
 
-def test_what_older_databases_have_is_filled_in(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
-    """Play times out of the documents, and the levels of those who are online."""
+async def execute(keeper: Keeper, text: str, *values: str | int) -> None:
+    statement = Statement("test", {"": text})
+    await keeper.store.write(lambda tx: tx.returning(statement, *values))
 
-    async def run(text: str) -> Sequence[Row]:
-        return await keeper.store.write(lambda tx: tx.returning(Statement("test", {"": text})))
 
-    loop.run_until_complete(migrate(keeper.store, [each for each in known() if each.number < 9]))
-    for table, values in OLD_ROWS:
-        loop.run_until_complete(run(f"INSERT INTO {table} VALUES ({values})"))  # noqa: S608 - the test's own words
-    loop.run_until_complete(migrate(keeper.store))
-    assert [*map(tuple, loop.run_until_complete(run("SELECT play_time FROM players ORDER BY name")))] == [(77,), (0,)]
-    assert [*map(tuple, loop.run_until_complete(run("SELECT level, exp FROM presence")))] == [(5, 6)]
+def test_database_of_the_squashed_migrations_is_adopted_unchanged(
+    keeper: Keeper, loop: asyncio.AbstractEventLoop
+) -> None:
+    """Its table of migrations stays too."""
+
+    async def adopt() -> tuple[object, ...]:
+        await migrate(keeper.store)
+        await execute(keeper, SQUASHED_ROWS, SQUASHED)
+        await execute(keeper, FIRST_ROW, 1)
+        before = await keeper.store.all(ROWS)
+        return await migrate(keeper.store), await pending(keeper.store), await keeper.store.all(ROWS) == before
+
+    assert loop.run_until_complete(adopt()) == ([], [], True)
+
+
+def test_database_of_before_the_baseline_is_refused_with_what_to_do(
+    keeper: Keeper, loop: asyncio.AbstractEventLoop
+) -> None:
+    async def age() -> None:
+        await migrate(keeper.store)
+        await execute(keeper, "DELETE FROM migrations")
+        await execute(keeper, FIRST_ROW, 17)
+
+    loop.run_until_complete(age())
+    for work in (migrate(keeper.store), pending(keeper.store)):
+        with pytest.raises(SchemaMismatch, match=r"ends with migration 0017 .* before 0\.1\.0.*`gamekeeper migrate`"):
+            loop.run_until_complete(work)
 
 
 def test_an_upgrade_while_a_bulk_load_has_taken_indexes_away(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
-    newest = known()[-1:]
-    loop.run_until_complete(migrate(keeper.store, known()[:-1]))
+    loop.run_until_complete(migrate(keeper.store))
     loop.run_until_complete(keeper.store.write(indexes.drop))
-    assert loop.run_until_complete(migrate(keeper.store)) == newest
+    assert loop.run_until_complete(migrate(keeper.store, [*known(), LATER])) == [LATER]
     assert "players_by_rank" in loop.run_until_complete(indexes.create_missing(keeper.store))
     assert loop.run_until_complete(indexes.missing(keeper.store, keeper.store.engine)) == []
 
@@ -143,5 +167,5 @@ def test_statements_for_one_engine_only() -> None:
 
 def test_later_migrations_drop_indexes_only_if_they_exist() -> None:
     """In a used database an index is made after the migrations: a later one may drop it before it was made."""
-    later = "\n".join(each.text for each in known() if each.number > 17)
+    later = "\n".join(each.text for each in known()[1:])
     assert len(re.findall(r"DROP INDEX", later)) == len(re.findall(r"DROP INDEX IF EXISTS", later))

@@ -1,5 +1,8 @@
 """Numbered SQL files, applied once each in a transaction of their own, with their checksums remembered.
 
+The first one is the baseline, the schema of version 0.1.0. It has the number of the last of the migrations that it
+was made of, so that a database to which those were applied is taken as it is.
+
 They are applied beside running instances. So a migration waits only briefly for a lock and tries again later: while
 it waits, later sessions in the table's lock queue wait too. And indexes of tables that are in use are left to
 `indexes.create_missing`, which builds them concurrently.
@@ -23,6 +26,8 @@ COLUMNS = frozenset({"number", "name", "checksum", "applied_at"})  # of it: othe
 UTF8 = "UTF8"
 NAMED = 3  # of the tables that are not ours
 CLAIM = 0x67616D65  # any number that no other program on the database uses
+# checksum of the last migration of those that became the baseline
+SQUASHED = "ec615ff6de2b2e7ed6e4bc96c7a5530deb1c2f6b28ede7aa1f7f03dde5e7364e"  # pragma: allowlist secret
 CLOSED = 10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
 RETRY_SECONDS = 2.0  # ten times the wait for a lock (migrate.sql), so that others are held up a tenth of the time
 LOGGED_TRIES = 15  # tries for each line in the log
@@ -128,16 +133,28 @@ async def _is_used(tx: Reading) -> bool:
 
 
 def require_known(applied: Iterable[Applied], migrations: list[Migration], what: str = "database") -> None:
-    checksums = {migration.number: migration.checksum for migration in migrations}
-    for number, name, checksum in applied:
+    checksums = {migration.number: {migration.checksum} for migration in migrations}
+    baseline = min(checksums)
+    checksums[baseline].add(SQUASHED)
+    found = list(applied)
+    newest = max(found, default=None)
+    if newest and newest.number < baseline:
+        raise SchemaMismatch(
+            f"The {what} ends with migration {newest.number:04} ({newest.name}): it was written by a Gamekeeper from "
+            f"before 0.1.0, and this version starts from migration {baseline:04}. Nothing was changed. Run "
+            f"`gamekeeper migrate` of a Gamekeeper that still has migrations 0001 to {baseline:04}, then this version."
+        )
+    for number, name, checksum in found:
         if number == CLOSED:
             raise Closed(name)
+        if number < baseline:
+            continue
         if number not in checksums:
             raise SchemaMismatch(
                 f"The {what} has migration {number:04} ({name}), which this version does not know: "
                 "it was written by a newer Gamekeeper. Run that version, or a newer one."
             )
-        if checksums[number] != checksum:
+        if checksum not in checksums[number]:
             raise SchemaMismatch(
                 f"Migration {number:04} ({name}) is not the one that was applied to this {what}. "
                 "Run the version of Gamekeeper that wrote it, or restore a backup."
