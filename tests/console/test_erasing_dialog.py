@@ -10,6 +10,7 @@ from game_server import put_player, stack
 from people import ANN, COIN
 from world import Answer, World
 
+RUN = "/console/explorer/run"
 HOME = f"/console/accounts/{people.USER_IDS['Ann']}"
 
 
@@ -62,3 +63,39 @@ def test_names_are_taken_out_of_the_reason(world: World, root: Keeper) -> None:
     confirm(root, open_dialog(root), "Ann", "Ann asked by ann@example.test to announce that ZOE goes")
     rows = [row for row in world.ledger() if row.kind in ("player_deleted", "user_deleted")]
     assert {row.reason for row in rows} == {"(erased) asked by (erased) to announce that (erased) goes"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/v1/users/Ann/manage/email/change", {"new": "ann2@example.test"}),
+        ("/api/v1/players/Ann/name", {"name": "Anna"}),
+        ("/api/v1/users/Ann/admin/ban", {"reason": "spam"}),
+        ("/api/v1/users/Ann/admin/mute", {"reason": "spam"}),
+        ("/api/keeper/v1/users/Ann/powers", {"kick": True}),
+    ],
+)
+def test_nothing_is_erased_when_the_dialog_is_out_of_date(
+    world: World, root: Keeper, path: str, body: dict[str, object]
+) -> None:
+    shown = open_dialog(root)
+    assert world.post(path, body).status == 200
+    stale = confirm(root, shown, "Ann")
+    assert stale.status == 409
+    assert "This is what would happen now:" in Page(stale.raw.decode()).text
+    assert confirm(root, stale, "Ann").status == 303
+
+
+@pytest.mark.parametrize("typed", ["", "Zoe"])
+def test_explorer_erases_nothing_without_the_accounts_name(world: World, root: Keeper, typed: str) -> None:
+    fields = {"operation": "DELETE /api/v1/users/[lookupKey]", "path.lookupKey": "Ann"}
+    tried = Page(root.post(RUN, fields).raw.decode())
+    assert "Erasing an account cannot be undone." in tried.text
+    before = everything(world, without="tokens")
+    sent = {**tried.form(RUN, "Erase Ann").fields, "reason": "by request"}
+    refused = Page(root.post(RUN, {**sent, "typed": typed}).raw.decode())
+    assert "Type the account's name, Ann, to erase it. Nothing was changed." in refused.text
+    assert everything(world, without="tokens") == before
+    again = {**refused.form(RUN, "Erase Ann").fields, "reason": "by request"}
+    assert root.post(RUN, {**again, "typed": "Ann"}).status == 200
+    assert world.get("/api/v1/users/Ann").status == 404

@@ -14,6 +14,7 @@ from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import IdempotencyInProgress
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.store.engine import Undecided
+from proof import reset_code
 from world import Answer, World
 
 EXPLORER, RUN = "/console/explorer", "/console/explorer/run"
@@ -143,7 +144,7 @@ def test_a_write_is_tried_and_done_when_it_is_confirmed(world: World, root: Keep
     page = Page(done.raw.decode())
     [row] = world.ledger()[len(before) :]
     assert row.reason == "it's a gift"
-    assert page.links["What changed, with undo"] == f"/console/done/{row.request_id}"
+    assert page.links["What changed"] == f"/console/done/{row.request_id}"
     assert "dryRun" not in curl(page)
 
 
@@ -222,6 +223,20 @@ def test_an_answer_that_quotes_a_secret_does_not_show_it(root: Keeper, typed: st
     assert "…" in page.text
     assert typed not in page.text
     assert json.dumps(typed)[1:-1] not in page.text
+
+
+def test_reset_code_is_masked(world: World, root: Keeper) -> None:
+    code = reset_code(world, "Ann")
+    page = run(root, "GET /api/v1/users/[lookupKey]", **{"path.lookupKey": "Ann"})
+    assert '"PasswordResetCode": "…"' in page.text
+    assert code not in page.text
+
+
+def test_refused_password_leaves_no_gaps_in_the_answer(root: Keeper) -> None:
+    """A password that is one of our own words would be told by the gaps."""
+    page = run(root, MANAGE, **{"path.lookupKey": "Ann", "body.new": "password"})
+    assert '{ "Message": "The password has 8 characters;' in page.text
+    assert '"Code": "unusable_password"' in page.text
 
 
 def test_a_form_from_elsewhere_is_refused(world: World, root: Keeper) -> None:

@@ -10,6 +10,7 @@ import people
 from expectations import everything
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.store.engine import Undecided
+from proof import reset_code
 from world import Answer, World
 
 OWN, SIGN_IN = "/console/me/password", "/console/sign-in"
@@ -168,3 +169,13 @@ def test_console_never_sets_own_password_without_the_current_one(world: World, r
     page = root.page(f"/console/accounts/{people.USER_IDS['Root']}")
     assert page.links["Change my password"] == OWN
     assert "Set a new password" not in page.text
+
+
+def test_console_never_sets_own_password_with_a_reset_code(world: World, root: Keeper) -> None:
+    """A console left open must not give the account away."""
+    before = world.ledger()
+    path = "/api/v1/users/[lookupKey]/password/reset"
+    fields = {"path.lookupKey": "Root", "body.code": reset_code(world, "Root"), "body.new": NEW}
+    tried = Page(root.post("/console/explorer/run", {"operation": f"POST {path}", **fields}).raw.decode())
+    assert "own_password" in tried.text
+    assert [row.kind for row in world.ledger()[len(before) :]] == ["reset_requested"]

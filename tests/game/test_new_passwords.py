@@ -12,7 +12,7 @@ COMMON = (
     "q1w2e3r4t5 1qaz2wsx3edc !QAZ2wsx#EDC qweasdzxc1 asdfghjkl1 1234qwerasdf basketball chocolate1! "
     "Summer2024! $ummer2024 Welcome2026 letmein2023 iloveyou12 Liverpool1 changeme123 administrator washington "
     "clementine7 dragonslayer adminadmin monkeymonkey hunter2hunter2 trustno1trustno1 Nina123456 ninanina2026 "
-    "nina.moor1 gamekeeper1 "
+    "nina.moor1 nina.moor@example.test gamekeeper1 "
 )
 GOOD = (
     "moss and lanterns",

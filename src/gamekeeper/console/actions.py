@@ -141,10 +141,10 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
     lines = await differences.of_request(request.keeper, tried.entries, dry_run=True)
     if pages.wants_json(request):
         found = [[line._asdict() for line in each] for each in lines]
-        return pages.answer(request, {"changes": found, "seen": seen(tried.entries)})
+        return pages.answer(request, {"changes": found, "seen": tried.seen})
     stale = isinstance(refusal, ChangedMeanwhile)
     problem = f"{refusal.message} This is what would happen now:" if stale else refusal.message if refusal else ""
-    asked = partial(_asked, request, form, tried.entries, key=new_guid(), seen=seen(tried.entries), problem=problem)
+    asked = partial(_asked, request, form, tried.entries, key=new_guid(), seen=tried.seen, problem=problem)
     if erasing.is_erasure(form.call):
         return asked(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries))
     return asked(changes=list(zip(await _whose(request, tried.entries), lines, strict=True)))

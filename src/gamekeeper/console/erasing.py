@@ -70,6 +70,11 @@ async def require_name(request: Request, call: Call, fields: Mapping[str, str]) 
         raise NameNotTyped(name=user.name)
 
 
+async def find_name(request: Request, call: Call) -> str:
+    """The name that the confirmation of an erasure asks for; empty for every other operation."""
+    return (await lookup.user_record(request.keeper.store, _key(call))).name if is_erasure(call) else ""
+
+
 def _key(call: Call) -> str:
     return inside.find(call.method, call.path)[1][0]
 

@@ -1,6 +1,7 @@
 """Every operation of the API, run as whoever is signed in. A write is tried first, and done when it is confirmed."""
 
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -9,7 +10,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from gamekeeper.console import curl, differences, inside, operations, pages, password, refusals, sessions
+from gamekeeper.console import curl, differences, erasing, inside, operations, pages, password, refusals, sessions
 from gamekeeper.console.actions import NO_LINE, REASON, require_confirmation
 from gamekeeper.console.inside import Call
 from gamekeeper.console.operations import (
@@ -25,8 +26,7 @@ from gamekeeper.console.operations import (
     Field,
     Operation,
 )
-from gamekeeper.console.refusals import NoSuchPage, UnusablePassword
-from gamekeeper.game.changes import seen
+from gamekeeper.console.refusals import NameNotTyped, NoSuchPage, UnusablePassword
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import ChangedMeanwhile, MissingField, Refusal
@@ -38,6 +38,7 @@ from gamekeeper.store.ledger import Entry
 IMPRINT = "imprint."  # before the name of a new password's field: what it was typed as the first time
 MOST_SHOWN = 200_000  # bytes of an answer
 NOT_JSON = (msgspec.DecodeError, RecursionError)
+RESET_CODE = re.compile(r'("PasswordResetCode":\s*")[^"]+')
 Fields = Mapping[str, str]
 
 
@@ -46,6 +47,7 @@ class Outcome(NamedTuple):
     milliseconds: float
     text: str
     entries: tuple[Entry, ...] = ()
+    seen: str = ""
     refusal: Refusal | None = None
     replayed: bool = False
     cut: bool = False
@@ -68,18 +70,19 @@ async def run(request: Request, raw: bytes) -> bytes:
         raise NoSuchPage
     call = _call(operation, fields)
     if "line" in fields:
-        return _render(request, operation, fields, call._replace(dry_run=False), None)
+        return _render(request, operation, fields, call._replace(dry_run=False), None, erased="")
     if not operation.triable:
         raise NoSuchPage
     if call.key:
         request.refused = partial(_refused, request, operation, fields, call)
     outcome = await _outcome(request, operation, fields, call)
-    if isinstance(outcome.refusal, ChangedMeanwhile):  # what would happen now, to be confirmed again
+    if isinstance(outcome.refusal, ChangedMeanwhile | NameNotTyped):  # what would happen now, to be confirmed again
         call = call._replace(dry_run=True, key="", expected=None)
         tried = await _outcome(request, operation, fields, call)
         outcome = tried._replace(refusal=tried.refusal or outcome.refusal)
     lines = await differences.of_request(request.keeper, outcome.entries, dry_run=call.dry_run)
-    return _render(request, operation, fields, call, outcome, lines=lines)
+    erased = await erasing.find_name(request, call) if call.dry_run and outcome.entries else ""
+    return _render(request, operation, fields, call, outcome, lines=lines, erased=erased)
 
 
 def _render(
@@ -97,7 +100,7 @@ def _render(
         "explorer_answer.html",
         operation=operation,
         call=call,
-        outcome=outcome and outcome._replace(text=_unsaid(outcome.text, _said(operation, fields))),
+        outcome=outcome and _mask(outcome, _said(operation, fields)),
         line=_line(request, operation, fields, call),
         sent={name: value for name, value in sent.items() if value},
         secrets=secrets,
@@ -105,8 +108,9 @@ def _render(
         reason=fields.get("reason", "") or fields.get(REASON, "").strip(),
         again=again,
         no_line=NO_LINE,
+        typed=fields.get(erasing.TYPED, ""),
         key=call.key if again else new_guid(),
-        seen=call.expected if again else seen(outcome.entries) if outcome else "",
+        seen=call.expected if again else outcome.seen if outcome else "",
         **more,
     )
 
@@ -203,16 +207,18 @@ async def _outcome(request: Request, operation: Operation, fields: Fields, call:
     started = time.perf_counter()
     try:
         await _require_passwords(request, operation, fields, call)
+        if call.key:
+            await erasing.require_name(request, call, fields)
         answer = await inside.call(request, call)
     except Refusal as refusal:
         return _no(request, call, refusal)._replace(milliseconds=_since(started))
     took, cut = _since(started), len(answer.content) > MOST_SHOWN
     text = answer.content[:MOST_SHOWN].decode("utf-8", "ignore") if cut else _pretty(answer.content)
-    return Outcome(request.status, took, text, answer.entries, replayed=answer.replayed, cut=cut)
+    return Outcome(request.status, took, text, answer.entries, answer.seen, replayed=answer.replayed, cut=cut)
 
 
 def _refused(request: Request, operation: Operation, fields: Fields, call: Call, refusal: Refusal) -> bytes:
-    return _render(request, operation, fields, call, _no(request, call, refusal), lines=())
+    return _render(request, operation, fields, call, _no(request, call, refusal), lines=(), erased="")
 
 
 def _no(request: Request, call: Call, refusal: Refusal) -> Outcome:
@@ -227,12 +233,21 @@ def _said(operation: Operation, fields: Fields) -> Iterable[str]:
     return {text for each in hidden for text in (fields[each.name], _secret(each, fields))}
 
 
-def _unsaid(text: str, secrets: Iterable[str]) -> str:
-    """An answer may quote what it was sent, as JSON has it."""
+def _mask(outcome: Outcome, secrets: Iterable[str]) -> Outcome:
+    """Mask reset codes, and typed secrets that the answer quotes.
+
+    Our own words stay: a password that is one of them would be told by the gaps.
+    """
+    text = RESET_CODE.sub(r"\1…", outcome.text)
+    ours = f"{outcome.refusal.__doc__} {outcome.refusal.code}" if outcome.refusal else ""
+    if isinstance(outcome.refusal, UnusablePassword):
+        return outcome  # it never quotes the password
     for each in secrets:
-        for said in (each, json.dumps(each, ensure_ascii=False)[1:-1]):
-            text = text.replace(said, "…")
-    return text
+        said = json.dumps(each, ensure_ascii=False)
+        text = text.replace(said, '"…"')
+        if outcome.refusal and each not in ours:
+            text = text.replace(each, "…").replace(said[1:-1], "…")
+    return outcome._replace(text=text)
 
 
 def _pretty(answer: bytes) -> str:

@@ -33,6 +33,7 @@ class Answer(NamedTuple):
     content: bytes
     entries: tuple[Entry, ...]
     replayed: bool  # it was done already, by an earlier request with the same key
+    seen: str  # fingerprint of the state that it started from, for the confirmation
 
 
 async def call(request: Request, wanted: Call) -> Answer:
@@ -50,14 +51,15 @@ async def call(request: Request, wanted: Call) -> Answer:
         raw=msgspec.json.encode(wanted.body) if wanted.body is not None else b"",
         answer_headers=[],
         entries=(),
+        seen="",
         expected=wanted.expected,
         refused=None,
     )
     require(inner, route)
-    if route.handler is credentials.manage_password:
+    if route.handler in {credentials.manage_password, credentials.redeem_code}:
         await _require_another(inner)
     answered = await handled(inner, route)
-    return Answer(answered, tuple(inner.entries), REPLAYED in inner.answer_headers)
+    return Answer(answered, tuple(inner.entries), REPLAYED in inner.answer_headers, inner.seen)
 
 
 async def _require_another(request: Request) -> None:

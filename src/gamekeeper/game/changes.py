@@ -7,7 +7,7 @@ neither can be had without the other.
 import hashlib
 import re
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from gamekeeper import crash
@@ -47,6 +47,7 @@ class Decision(Generic[R]):
     kept: R | None = None  # what a replay is told, where the result may not be kept
     undoes: int | None = None  # the change that the first of these takes back
     unnamed: Sequence[str] = ()  # names that are taken out of the reason
+    shown: str = ""  # what a preview shows besides the changes: it must not have changed either
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Done:
     answer: bytes
     replayed: bool = False
     entries: Sequence[ledger.Entry] = ()  # what is in the ledger now, or would be
+    seen: str = field(default="", compare=False)  # of a dry run: fingerprint of the state that it started from
 
 
 class _DryRun(Exception):
@@ -79,11 +81,12 @@ class Changes:
             crash.here("after_key")
             decision = await decide(tx)
             entries = await self._carry_out(tx, intent, decision)
-            if intent.expected is not None and seen(entries) != intent.expected:
+            found = seen(entries, decision.shown) if intent.dry_run or intent.expected is not None else ""
+            if intent.expected is not None and found != intent.expected:
                 raise ChangedMeanwhile
             crash.here("after_effect")
             body = answer(decision.result)
-            done = Done(body, entries=tuple(entries))
+            done = Done(body, entries=tuple(entries), seen=found)
             if intent.dry_run:
                 await tx.flush()
                 raise _DryRun(done)
@@ -151,7 +154,7 @@ class Changes:
         )
 
 
-def seen(entries: Sequence[ledger.Entry]) -> str:
+def seen(entries: Sequence[ledger.Entry], shown: str = "") -> str:
     """Fingerprint of the state that a request starts from: equal for two requests that find the same state.
 
     The id of a new account is left out: every attempt makes another one.
@@ -160,7 +163,7 @@ def seen(entries: Sequence[ledger.Entry]) -> str:
         (each.kind, each.player_id, None if each.kind == UserRegistered.kind else each.user_id, each.before)
         for each in entries
     ]
-    return hashlib.sha256(repr(from_here).encode()).hexdigest()
+    return hashlib.sha256((repr(from_here) + shown).encode()).hexdigest()
 
 
 def _without(reason: str | None, names: Sequence[str]) -> str | None:

@@ -106,11 +106,11 @@ def _is_known(core: str) -> bool:
 
 
 def _parts(names: Iterable[str]) -> Iterator[str]:
-    """Names, and an email without its domain."""
+    """Names, and an email with and without its domain."""
     for name in names:
-        part = _fold(name.partition("@")[0])
-        if len(part) >= SHORTEST_NAME:
-            yield part
+        for part in {_fold(name), _fold(name.partition("@")[0])}:
+            if len(part) >= SHORTEST_NAME:
+                yield part
 
 
 def _is_around(text: str, name: str) -> bool:

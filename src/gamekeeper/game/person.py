@@ -43,7 +43,9 @@ async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -
     changed = [*(change for _, change in gone), deleted]
     # the answer that is kept has no names and refers to no account, so that the job leaves it alone
     kept, unnamed = Erased(nobody, [], 0), (user.name, user.email, *names)
-    return Decision(changed, Erased(user, names, changes), about=(None, None), kept=kept, unnamed=unnamed)
+    shown = repr((user.name, user.email, user.powers, user.mute_reason, user.ban_reason, names))
+    result = Erased(user, names, changes)
+    return Decision(changed, result, about=(None, None), kept=kept, unnamed=unnamed, shown=shown)
 
 
 async def _deleted(tx: Reading, player_id: str, spelling: Spelling) -> tuple[str, PlayerDeleted]:

@@ -70,6 +70,7 @@ class Request:
     refused: Callable[[Refusal], bytes] | None = None  # how a refusal is put, where not as JSON
     expected: str | None = None  # what whoever asks has looked at
     entries: Sequence[Entry] = ()  # what the change wrote, or would have written, into the ledger
+    seen: str = ""  # fingerprint of the state that the change started from
 
     def intent(self) -> Intent:
         key = self._key()
@@ -144,7 +145,7 @@ class Request:
         return self.done(await self.keeper.changes.apply(self.intent(), decide, answer))
 
     def done(self, done: Done) -> bytes:
-        self.entries = done.entries
+        self.entries, self.seen = done.entries, done.seen
         if done.replayed:
             self.answer_headers.append(REPLAYED)
         return done.answer
