@@ -1,7 +1,7 @@
 """What a game reports of a character that is there: it changes just that, by the rules."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -39,6 +39,33 @@ def test_null_leaves_alone_what_it_stands_for(world: World) -> None:
     for slot in ({"Slot": 0, "ItemId": COIN.id, "Quantity": None}, {"Slot": 0, "ItemId": None, "Quantity": 5}):
         refused(put_player(world, ANN.id, {"Items": [slot]}), 400, "bad_field")
     assert everything(world) == before
+
+
+@pytest.mark.parametrize(
+    ("slot", "missing"),
+    [
+        ({"Slot": 0, "ItemId": COIN.id}, "Quantity"),
+        ({"Slot": 1, "Quantity": 1}, "ItemId"),
+        ({"Slot": 1, "StatBuffs": [1, 0, 0, 0, 0]}, "ItemId"),
+        ({"Slot": 3, "BagId": ANNS_POUCH}, "ItemId"),
+        ({"Slot": 1, "ItemId": SWORD.id, "StatBuffs": [1, 0, 0, 0, 0]}, "Quantity"),
+    ],
+)
+def test_half_a_slot_is_400_and_empties_nothing(world: World, slot: Mapping[str, object], missing: str) -> None:
+    before = everything(world)
+    for body, path in (
+        ({"Items": [slot]}, "Items[0]"),
+        ({"Bank": [slot]}, "Bank[0]"),
+        ({"Bags": [bag(ANNS_POUCH, slot)]}, "Bags[0].Slots[0]"),
+    ):
+        refused(put_player(world, ANN.id, body), 400, "missing_field", f"'{path}.{missing}'")
+    assert everything(world) == before
+
+
+@pytest.mark.parametrize("empty", [{}, {"Quantity": 0}, {"ItemId": ZERO}, {"ItemId": COIN.id, "Quantity": 0}])
+def test_slot_that_says_it_is_empty_is_emptied(world: World, empty: Mapping[str, object]) -> None:
+    assert put_player(world, ANN.id, {"Items": [{"Slot": 0, **empty}]}).status == 200
+    assert 0 not in inventory(world)
 
 
 def test_texts_of_a_game_that_took_one_encoding_for_another(world: World) -> None:

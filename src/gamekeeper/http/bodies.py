@@ -208,6 +208,8 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
     ]
     ignored = {name.lower() for name in wire.READ_ONLY.get(shape, ())}
     accepted = ignored.union(*map(_spellings, known))
+    needed = [each.name for each in known if each.required]
+    together = wire.TOGETHER.get(shape, ())
 
     def read(value: object, path: str) -> object:
         pauses.maybe()
@@ -225,7 +227,11 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
                 given[name] = reader(sent[key], f"{path}.{name}" if path else name)
             elif required:
                 raise MissingField(field=f"{path}.{name}" if path else name)
-        return shape(**given)
+        record = shape(**given)
+        missing = next((name for name in together if name not in given), None)
+        if missing and record != shape(**{name: given[name] for name in needed}):
+            raise MissingField(field=f"{path}.{missing}" if path else missing)
+        return record
 
     return read
 

@@ -65,8 +65,13 @@ class Schemas:
         """Without unknown fields; those of our answers are accepted and ignored."""
         forgiven = self._forgiving(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
-        ignored = dict.fromkeys(wire.READ_ONLY.get(getattr(wire, name), ()), about)
-        return {**forgiven, "properties": {**forgiven["properties"], **ignored}, "additionalProperties": False}
+        shape = getattr(wire, name)
+        ignored = dict.fromkeys(wire.READ_ONLY.get(shape, ()), about)
+        strict = {**forgiven, "properties": {**forgiven["properties"], **ignored}, "additionalProperties": False}
+        together = wire.TOGETHER.get(shape, ())
+        optional = [field for field in forgiven["properties"] if field not in forgiven.get("required", ())]
+        needing = {field: [each for each in together if each != field] for field in optional}
+        return {**strict, "dependentRequired": needing} if together else strict
 
     def _forgiven(self, schema: Schema) -> Schema:
         if schema.get("format") == "level":

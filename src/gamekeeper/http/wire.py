@@ -335,6 +335,10 @@ class ItemSlot(Struct):
     StatBuffs: Stats = msgspec.field(default_factory=lambda: [0, 0, 0, 0, 0])
 
 
+# A body has both fields or neither, unless it says that the slot is empty: half a slot would empty it by mistake.
+TOGETHER: Mapping[type[Struct], Sequence[str]] = {ItemSlot: ("ItemId", "Quantity")}
+
+
 class Bag(Struct):
     Id: Guid
     SlotCount: Annotated[int, Meta(ge=1, le=1000)]
