@@ -5,34 +5,34 @@ import re
 from typing import Any
 
 from gamekeeper.http.routes import ROUTES, Route
-from gamekeeper_client import shapes
+from gamekeeper_client import Client, PutPlayer
 from gamekeeper_client.call import Call
-from gamekeeper_client.operations import Many, One, Operations
+from gamekeeper_client.operation import Operation, find_declarations
 
 GUID = "00000000-0000-4000-8000-000000000001"
-OPERATIONS: dict[str, Any] = {name: value for name, value in vars(Operations).items() if isinstance(value, One | Many)}
+METHODS: dict[str, Any] = find_declarations(Client)
+OPERATIONS: dict[str, Any] = {name: each for name, each in METHODS.items() if isinstance(each, Operation)}
+WRITES = [name for name, each in OPERATIONS.items() if each.is_write]
 GIVEN: dict[str, Any] = {
     "kind": "items",
-    "fields": shapes.PutPlayer(level=2),
+    "fields": PutPlayer(level=2),
     "entries": [],
-    "player_ids": [],
+    "players": [],
     "object_type": "item",
-    "powers": {"mute": True, "users_query": False},
 }
 NUMBERS = {"value", "lease", "level"}
 
 
 def built(name: str, **options: Any) -> Call[Any]:
-    """The operation's call, with something for everything it asks for."""
-    asked = inspect.signature(OPERATIONS[name].build).parameters.values()
-    needed = [each.name for each in asked if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
+    """The method's call, with a value for every required parameter."""
+    asked = [each for each in METHODS[name].signature.parameters.values() if each.name != "self"]
+    needed = [each.name for each in asked if each.default is inspect.Parameter.empty]
     values = {each: GIVEN.get(each, 3 if each in NUMBERS else GUID) for each in needed}
-    build: Any = OPERATIONS[name].build
-    return build(**values, **options)
+    return METHODS[name].call(**values, **options)
 
 
 def route_of(call: Call[Any]) -> Route:
-    """The row that the server would find: literal segments win over parameters."""
+    """The route that the server would choose: literal segments win over parameters."""
     fitting = [
         route
         for route in ROUTES
@@ -42,4 +42,4 @@ def route_of(call: Call[Any]) -> Route:
     return min(fitting, key=lambda route: len(route.parameters))
 
 
-CALLED = {name: route_of(built(name)) for name in OPERATIONS}
+CALLED = {name: route_of(built(name)) for name in METHODS}

@@ -79,23 +79,23 @@ def test_a_log_in_that_is_denied_is_told(connect: Connect, script: ScriptedServe
     driver = connect(**USER)
     for _ in range(2):
         with pytest.raises(errors.Denied):
-            in_time(lambda: driver.call("info"))
+            in_time(lambda: driver.call("get_info"))
     assert script.requests == [TOKEN] * 2
 
 
 def test_a_token_that_is_no_longer_good_where_all_is_denied(connect: Connect, script: ScriptedServer) -> None:
     script.say(pair(), ONE, DENIED)
     driver = connect(**USER)
-    driver.call("info")
+    driver.call("get_info")
     with pytest.raises(errors.Denied):
-        in_time(lambda: driver.call("info"))
+        in_time(lambda: driver.call("get_info"))
     assert script.requests[2:] == [script.requests[1], TOKEN]
 
 
 def test_what_needs_no_token_gets_none(connect: Connect, script: ScriptedServer) -> None:
     script.say(DENIED)
     with pytest.raises(errors.Denied):
-        in_time(lambda: connect(**USER).call("versions"))
+        in_time(lambda: connect(**USER).call("list_versions"))
     assert TOKEN not in script.requests
 
 
@@ -104,7 +104,7 @@ def test_an_address_that_is_none_is_tried_once(connect: Connect, address: str) -
     long = Patience(first=60, longest=60)
     for given in ({"token": "gka_a"}, USER):
         with pytest.raises(errors.Unreachable):
-            in_time(lambda given=given: connect(address, patience=long, **given).each("follow", 1, most=1))
+            in_time(lambda given=given: connect(address, patience=long, **given).each("follow_changes", 1, most=1))
 
 
 # --- following -----------------------------------------------------------------------------------------------------
@@ -112,31 +112,31 @@ def test_an_address_that_is_none_is_tried_once(connect: Connect, address: str) -
 
 def test_following_begins_when_there_is_a_token(connect: Connect, script: ScriptedServer) -> None:
     script.say(*[None] * 5, pair(), feed(2))
-    assert [change.seq for change in connect(**USER).each("follow", 1, most=1)] == [2]
+    assert [change.seq for change in connect(**USER).each("follow_changes", 1, most=1)] == [2]
     assert [each.split("?")[0] for each in script.requests] == [*[TOKEN] * 6, FEED]
 
 
 def test_following_outlasts_a_token_that_falls_due(connect: Connect, script: ScriptedServer) -> None:
     away = refusal("503 Service Unavailable", "database_away")
     script.say(pair(expires_in=0), feed(2), *[None, away] * 3, pair(), feed(3))
-    assert [change.seq for change in connect(**USER).each("follow", 1, most=2)] == [2, 3]
+    assert [change.seq for change in connect(**USER).each("follow_changes", 1, most=2)] == [2, 3]
     assert [each.split("?")[0] for each in script.requests] == [TOKEN, FEED, *[TOKEN] * 7, FEED]
 
 
 def test_following_ends_when_the_log_in_is_refused(connect: Connect, script: ScriptedServer) -> None:
     script.say(None, refusal("400 Bad Request", "invalid_grant"))
     with pytest.raises(errors.InvalidGrant):
-        in_time(lambda: connect(**USER).each("follow", 1, most=1))
+        in_time(lambda: connect(**USER).each("follow_changes", 1, most=1))
     assert len(script.requests) == 2
 
 
 def test_threads_do_not_wait_behind_one_that_follows(script: ScriptedServer) -> None:
     with Client(script.url, username="Root", password=people.PASSWORD, patience=SHORT) as client:
         found = Future[int]()
-        threading.Thread(target=lambda: found.set_result(next(client.follow(1)).seq), daemon=True).start()
+        threading.Thread(target=lambda: found.set_result(next(client.follow_changes(1)).seq), daemon=True).start()
         _several(script)
         with pytest.raises(errors.Unreachable):
-            in_time(client.info)
+            in_time(client.get_info)
         script.say(pair(), feed(2))
         assert found.result(timeout=10) == 2
 
@@ -144,11 +144,11 @@ def test_threads_do_not_wait_behind_one_that_follows(script: ScriptedServer) -> 
 def test_tasks_do_not_wait_behind_one_that_follows(script: ScriptedServer) -> None:
     async def main() -> None:
         async with AsyncClient(script.url, username="Root", password=people.PASSWORD, patience=SHORT) as client:
-            many = client.follow(1)
+            many = client.follow_changes(1)
             following = asyncio.ensure_future(anext(many))
             await asyncio.to_thread(_several, script)
             with pytest.raises(errors.Unreachable):
-                await asyncio.wait_for(client.info(), 10)
+                await asyncio.wait_for(client.get_info(), 10)
             script.say(pair(), feed(2))
             assert (await asyncio.wait_for(following, 10)).seq == 2
 
@@ -193,7 +193,7 @@ def test_every_error_has_the_key_of_its_write(
         driver.call("give_item", "Bob", people.COIN.id, 1)
     assert {caught.value.idempotency_key} == set(script.keys)
     with pytest.raises(errors.GamekeeperError) as caught:
-        driver.call("info")
+        driver.call("get_info")
     assert caught.value.idempotency_key is None
 
 
@@ -204,9 +204,9 @@ def test_an_answer_that_cannot_be_unpacked_is_as_good_as_none(connect: Connect, 
     packed = answer("200 OK", b"not packed at all", "Content-Encoding: gzip")
     script.say(packed, ONE, packed)
     driver = connect(token="gka_a")
-    assert driver.call("info").name == "a"
+    assert driver.call("get_info").name == "a"
     with pytest.raises(errors.Unreachable) as caught:
-        driver.call("info")
+        driver.call("get_info")
     assert isinstance(caught.value.__cause__, httpx.DecodingError)
     assert len(script.requests) == 4
 
@@ -226,10 +226,10 @@ def test_an_answer_that_is_no_json_of_ours(connect: Connect, script: ScriptedSer
     driver = connect(token="gka_a")
     script.say(answer("200 OK", body))
     with pytest.raises(errors.NotUnderstood):
-        driver.call("openapi")
+        driver.call("get_openapi")
     script.say(answer("404 Not Found", body))
     with pytest.raises(errors.NotFound, match="status 404"):
-        driver.call("info")
+        driver.call("get_info")
 
 
 # --- how long to wait ----------------------------------------------------------------------------------------------
@@ -239,14 +239,14 @@ def test_following_is_not_hurried(connect: Connect, script: ScriptedServer) -> N
     script.say(*[refusal("429 Too Many Requests", "", "Retry-After: 0")] * 4, feed(2))
     driver = connect(token="gka_a", patience=Patience(first=0.2, longest=0.2))
     started = time.monotonic()
-    assert driver.each("follow", 1, most=1)
+    assert driver.each("follow_changes", 1, most=1)
     assert time.monotonic() - started >= 4 * 0.1
 
 
 def test_following_is_not_put_off_for_years(connect: Connect, script: ScriptedServer) -> None:
     script.say(refusal("503 Service Unavailable", "", "Retry-After: 999999999"), feed(2))
     driver = connect(token="gka_a", patience=Patience(longest_retry_after=0.1))
-    assert in_time(lambda: driver.each("follow", 1, most=1))
+    assert in_time(lambda: driver.each("follow_changes", 1, most=1))
 
 
 @pytest.mark.parametrize("endless", [True, False])

@@ -50,7 +50,7 @@ def logged_in(connect: Callable[..., Driver]) -> Driver:
 
 
 def coins(driver: Driver) -> int:
-    slots = driver.call("inventory", "Bob")
+    slots = driver.call("get_inventory", "Bob")
     return sum(slot.quantity for slot in slots if slot.item_id == COIN)
 
 
@@ -92,7 +92,7 @@ def test_nobody_there_for_good(root: Driver, proxy: FaultProxy) -> None:
     assert caught.value.idempotency_key == "mine"
     assert isinstance(caught.value.__cause__, httpx.TransportError)
     with pytest.raises(errors.Unreachable) as caught:
-        root.call("player", "Bob")
+        root.call("get_player", "Bob")
     assert caught.value.idempotency_key is None
 
 
@@ -109,21 +109,21 @@ def test_nobody_there_for_good(root: Driver, proxy: FaultProxy) -> None:
 def test_what_passes_is_waited_for(root: Driver, proxy: FaultProxy, answer: bytes) -> None:
     proxy.answers = [answer] * 2
     before = len(proxy.requests)
-    assert root.call("player", "Ann").name == "Ann"
+    assert root.call("get_player", "Ann").name == "Ann"
     assert len(proxy.requests) == before + 3
 
 
 def test_retry_after_is_honoured(root: Driver, proxy: FaultProxy) -> None:
     proxy.answers = [refusal("429 Too Many Requests", "too_many_guesses", "Retry-After: 1")]
     started = time.monotonic()
-    assert root.call("player", "Ann").name == "Ann"
+    assert root.call("get_player", "Ann").name == "Ann"
     assert time.monotonic() - started >= 1
 
 
 def test_a_wait_that_is_too_long_is_told_on(root: Driver, proxy: FaultProxy) -> None:
     proxy.answers = [refusal("429 Too Many Requests", "too_many_guesses", "Retry-After: 31")]
     with pytest.raises(errors.TooManyGuesses) as caught:
-        root.call("player", "Ann")
+        root.call("get_player", "Ann")
     assert (caught.value.retry_after, caught.value.status, caught.value.request_id) == (31, 429, "proxy")
     assert len(proxy.requests) == 1
 
@@ -132,26 +132,26 @@ def test_a_wait_that_is_too_long_is_told_on(root: Driver, proxy: FaultProxy) -> 
 def test_what_does_not_pass_is_raised_at_once(root: Driver, proxy: FaultProxy, status: str, code: str) -> None:
     proxy.answers = [refusal(status, code)]
     with pytest.raises(errors.CODES[code]):
-        root.call("player", "Ann")
+        root.call("get_player", "Ann")
     assert len(proxy.requests) == 1
 
 
 def test_attempts_have_an_end(root: Driver, proxy: FaultProxy) -> None:
     proxy.answers = [refusal("503 Service Unavailable", "database_away")] * 10
     with pytest.raises(errors.DatabaseAway):
-        root.call("player", "Ann")
+        root.call("get_player", "Ann")
     assert len(proxy.requests) == 1 + QUICK.retries
 
 
 def test_an_answer_that_is_none_of_ours(root: Driver, proxy: FaultProxy) -> None:
     proxy.answers = [b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"]
     with pytest.raises(errors.NotUnderstood, match="Check the address"):
-        root.call("player", "Ann")
+        root.call("get_player", "Ann")
 
 
 def test_errors_of_the_real_server(root: Driver) -> None:
     with pytest.raises(errors.NoSuchPlayer) as caught:
-        root.call("player", "Nobody Here")
+        root.call("get_player", "Nobody Here")
     assert (caught.value.status, caught.value.code) == (404, "no_such_player")
     assert caught.value.message == "No player with name 'Nobody Here'."
     assert len(caught.value.request_id) == 24
@@ -172,35 +172,35 @@ def test_a_dry_run_changes_nothing(root: Driver) -> None:
 
 
 def test_lists_are_complete(root: Driver) -> None:
-    for name in ("players", "rank"):
+    for name in ("iterate_players", "iterate_ranking"):
         found = [player.name for player in root.each(name, page_size=2)]
         assert sorted(found) == ["Ann", "Bob", "Zoe"]
-    assert [user.name for user in root.each("users", page_size=3)] == sorted(people.ACCOUNTS)
-    assert len(root.each("catalogue", "items", page_size=1)) == 4
-    assert root.each("online") == []
-    assert [each.name for each in root.each("rank", sort_direction="Ascending", most=1)] == ["Bob"]
+    assert [user.name for user in root.each("iterate_users", page_size=3)] == sorted(people.ACCOUNTS)
+    assert len(root.each("iterate_catalogue", "items", page_size=1)) == 4
+    assert root.each("iterate_online_players") == []
+    assert [each.name for each in root.each("iterate_ranking", sort_direction="Ascending", most=1)] == ["Bob"]
 
 
 def test_a_rank_and_who_is_around_it(root: Driver) -> None:
-    place = root.call("rank_of", "ann")
-    assert (place.rank, place.of, place.player) == (2, 3, root.call("player", "Ann"))
+    place = root.call("get_rank", "ann")
+    assert (place.rank, place.of, place.player) == (2, 3, root.call("get_player", "Ann"))
     assert [(other.rank, other.name) for other in place.around] == [(1, "Zoe"), (3, "Bob")]
-    assert root.call("rank_of", people.ANN.id, around=0).around == []
+    assert root.call("get_rank", people.ANN.id, around=0).around == []
     with pytest.raises(errors.BadField, match="from 0 to 50"):
-        root.call("rank_of", "Ann", around=51)
+        root.call("get_rank", "Ann", around=51)
     with pytest.raises(errors.NoSuchPlayer):
-        root.call("rank_of", "Nobody")
+        root.call("get_rank", "Nobody")
 
 
 def test_the_old_lists(root: Driver) -> None:
-    assert [player.name for player in root.call("legacy_players", 0, 2).entries] == ["Ann", "Bob"]
-    assert root.call("legacy_online").total == 0
-    assert root.call("legacy_users", count=1).total == len(people.ACCOUNTS)
+    assert [player.name for player in root.call("list_players_legacy", 0, 2).entries] == ["Ann", "Bob"]
+    assert root.call("list_online_players_legacy").total == 0
+    assert root.call("list_users_legacy", count=1).total == len(people.ACCOUNTS)
 
 
 def test_what_the_server_says_of_itself(root: Driver) -> None:
-    assert (root.call("live").status, root.call("ready").status) == ("live", "ready")
-    assert root.call("openapi")["openapi"].startswith("3.1")
+    assert (root.call("get_liveness").status, root.call("get_readiness").status) == ("live", "ready")
+    assert root.call("get_openapi")["openapi"].startswith("3.1")
 
 
 # --- logging in ----------------------------------------------------------------------------------------------------
@@ -208,63 +208,63 @@ def test_what_the_server_says_of_itself(root: Driver) -> None:
 
 def test_one_log_in_for_many_calls(logged_in: Driver, proxy: FaultProxy) -> None:
     for _ in range(3):
-        assert logged_in.call("player", "Ann").name == "Ann"
+        assert logged_in.call("get_player", "Ann").name == "Ann"
     assert proxy.count(LOG_IN) == 1
 
 
 def test_a_token_is_renewed_before_it_runs_out(
     logged_in: Driver, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    logged_in.call("player", "Ann")
+    logged_in.call("get_player", "Ann")
     first, now = logged_in.session.access, time.monotonic()
     monkeypatch.setattr(exchange.time, "monotonic", lambda: now + 3600 - exchange.RENEW_EARLY_MOST + 1)
-    logged_in.call("player", "Ann")
+    logged_in.call("get_player", "Ann")
     assert logged_in.session.access != first
     assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 4)  # no call was refused on the way
 
 
 def test_a_token_that_is_no_longer_good_is_renewed_once(logged_in: Driver, proxy: FaultProxy) -> None:
-    logged_in.call("player", "Ann")
+    logged_in.call("get_player", "Ann")
     logged_in.session.access = "gka_run-out"
-    assert logged_in.call("player", "Ann").name == "Ann"
+    assert logged_in.call("get_player", "Ann").name == "Ann"
     assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 5)
 
 
 def test_when_the_refresh_token_is_gone_the_password_is_used(logged_in: Driver, proxy: FaultProxy) -> None:
-    logged_in.call("player", "Ann")
+    logged_in.call("get_player", "Ann")
     logged_in.call("revoke_tokens", "Root", dry_run=True)
     logged_in.session.access = "gka_run-out"
     logged_in.session._refresh = people.NOBODY_ID  # noqa: SLF001 - as if it had been revoked meanwhile
-    assert logged_in.call("player", "Ann").name == "Ann"
+    assert logged_in.call("get_player", "Ann").name == "Ann"
     assert proxy.count(LOG_IN) == 3
 
 
 def test_a_lost_log_in_and_a_lost_refresh(logged_in: Driver, proxy: FaultProxy) -> None:
     proxy.lose = 1
-    assert logged_in.call("player", "Ann").name == "Ann"
+    assert logged_in.call("get_player", "Ann").name == "Ann"
     logged_in.session.access = "gka_run-out"
     proxy.answers = [refusal("401 Unauthorized", "denied")]
     proxy.lose = 1
-    assert logged_in.call("player", "Ann").name == "Ann"
+    assert logged_in.call("get_player", "Ann").name == "Ann"
 
 
 def test_a_bad_token_that_cannot_be_renewed(connect: Callable[..., Driver], proxy: FaultProxy) -> None:
     with pytest.raises(errors.Denied):
-        connect(token="gka_wrong").call("player", "Ann")
+        connect(token="gka_wrong").call("get_player", "Ann")
     assert len(proxy.requests) == 1
 
 
 def test_a_log_in_that_is_refused(connect: Callable[..., Driver], proxy: FaultProxy) -> None:
     with pytest.raises(errors.UnauthorizedClient):
-        connect(username="Ann", password=people.PASSWORD).call("player", "Ann")
+        connect(username="Ann", password=people.PASSWORD).call("get_player", "Ann")
     with pytest.raises(errors.InvalidGrant):
-        connect(username="Clerk", password="wrong").call("player", "Ann")
+        connect(username="Clerk", password="wrong").call("get_player", "Ann")
     assert proxy.count(LOG_IN) == 2
 
 
 def test_reading_only(connect: Callable[..., Driver]) -> None:
     driver = connect(username="Root", password=people.PASSWORD, read_only=True)
-    assert driver.call("player", "Ann").name == "Ann"
+    assert driver.call("get_player", "Ann").name == "Ann"
     with pytest.raises(errors.ReadOnlyToken):
         driver.call("give_item", "Bob", COIN)
 
@@ -278,7 +278,7 @@ def test_neither_token_nor_password(given: dict[str, str]) -> None:
 
 def test_threads_renew_once(proxy: FaultProxy) -> None:
     with Client(proxy.url, username="Root", password=people.PASSWORD, patience=QUICK) as client:
-        threads = [threading.Thread(target=client.player, args=("Ann",)) for _ in range(6)]
+        threads = [threading.Thread(target=client.get_player, args=("Ann",)) for _ in range(6)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -289,7 +289,7 @@ def test_threads_renew_once(proxy: FaultProxy) -> None:
 def test_tasks_renew_once(proxy: FaultProxy) -> None:
     async def main() -> None:
         async with AsyncClient(proxy.url, username="Root", password=people.PASSWORD, patience=QUICK) as client:
-            await asyncio.gather(*(client.player("Ann") for _ in range(6)))
+            await asyncio.gather(*(client.get_player("Ann") for _ in range(6)))
 
     asyncio.run(main())
     assert (proxy.count(LOG_IN), len(proxy.requests)) == (1, 7)
@@ -299,21 +299,21 @@ def test_tasks_renew_once(proxy: FaultProxy) -> None:
 
 
 def test_following_goes_on_where_it_was(root: Driver, proxy: FaultProxy) -> None:
-    start = root.call("changes", "now").next
+    start = root.call("list_changes", "now").next
     for quantity in (1, 2, 3):
         root.call("give_item", "Bob", COIN, quantity)
     proxy.lose = 1
-    found = root.each("follow", start, limit=2, most=3)
+    found = root.each("follow_changes", start, limit=2, most=3)
     assert [change.kind for change in found] == ["items_given"] * 3
     assert sorted({change.seq for change in found}) == [change.seq for change in found]
-    again = root.each("follow", found[0].seq, most=2)
+    again = root.each("follow_changes", found[0].seq, most=2)
     assert [change.seq for change in again] == [change.seq for change in found[1:]]
 
 
 def test_following_outlasts_a_server_that_is_away(
     root: Driver, proxy: FaultProxy, server: Server, known_tokens: Mapping[str, str]
 ) -> None:
-    start = root.call("changes", "now").next
+    start = root.call("list_changes", "now").next
 
     def give_later() -> None:
         proxy.away = True
@@ -325,23 +325,23 @@ def test_following_outlasts_a_server_that_is_away(
 
     later = threading.Timer(0.3, give_later)
     later.start()
-    found = root.each("follow", start, most=1)
+    found = root.each("follow_changes", start, most=1)
     later.join()
     assert [change.kind for change in found] == ["items_given"]
 
 
 def test_another_life_of_the_ledger(root: Driver) -> None:
     with pytest.raises(errors.EpochChanged):
-        root.each("follow", 0, epoch=people.NOBODY_ID, most=1)
+        root.each("follow_changes", 0, epoch=people.NOBODY_ID, most=1)
     with pytest.raises(errors.CursorAhead):
-        root.call("changes", 2**40)
+        root.call("list_changes", 2**40)
 
 
 def test_unapplied_changes_come_with_the_error(
     root: Driver, connect: Callable[..., Driver], known_tokens: Mapping[str, str]
 ) -> None:
     game = connect(token=known_tokens["Server"])
-    start = root.call("changes", "now").next
+    start = root.call("list_changes", "now").next
     root.call("give_item", "Zoe", COIN, 2)
     with pytest.raises(errors.UnappliedChanges) as caught:
         game.call("put_player", people.ZOE.id, PutPlayer(exp=400, applied_seq=start))

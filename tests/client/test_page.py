@@ -1,13 +1,13 @@
-"""docs/client.md: every block runs as it stands and prints what the page says."""
+"""docs/client.md: every block runs as it stands and prints what the page says. The page of the package: it is valid."""
 
 import re
 
 from blocks import ADDRESS, PAGE, Block, blocks, run
-from gamekeeper_client.operations import Many, One, Operations
+from client_calls import METHODS
 from server import Server
 
 TEXT = PAGE.read_text("utf-8")
-METHODS = {name for name, value in vars(Operations).items() if isinstance(value, One | Many)}
+ROOT = PAGE.parents[1]
 
 
 def test_every_block_runs_and_prints_what_it_says(demo_server: Server) -> None:
@@ -22,6 +22,12 @@ def test_a_block_that_prints_something_else_is_noticed() -> None:
     assert seen == ("3\n", "2\n")
 
 
+def test_package_page_uses_methods_that_exist() -> None:
+    code = "".join(block.code for block in blocks((ROOT / "clients" / "python" / "README.md").read_text("utf-8")))
+    compile(code, "README.md", "exec")
+    assert {"iterate_ranking", "give_item"} <= set(re.findall(r"client\.(\w+)\(", code)) <= set(METHODS)
+
+
 def test_the_table_at_the_end_has_every_method() -> None:
     table = TEXT.split("## Every method")[1]
-    assert set(re.findall(r"`(\w+)`", table)) == METHODS
+    assert set(re.findall(r"`(\w+)`", table)) == set(METHODS)

@@ -1,36 +1,21 @@
-"""Gamekeeper from Python: `Client` blocks, `AsyncClient` awaits; docs/client.md shows both."""
+"""The Python client of Gamekeeper: `Client` blocks, `AsyncClient` runs on asyncio; docs/client.md shows both."""
 
 from gamekeeper_client import errors
-from gamekeeper_client.call import WriteOptions
-from gamekeeper_client.clients import AsyncClient, Client
+from gamekeeper_client.client import OPERATIONS, AsyncClient, Client
 from gamekeeper_client.exchange import Patience
-from gamekeeper_client.shapes import (
-    ZERO,
-    Bag,
-    Change,
-    Changes,
-    ItemEntry,
-    ItemObject,
-    Items,
-    ItemSlot,
-    KnownSpell,
-    NamedBag,
-    NamedEntry,
-    NamedSlot,
-    Page,
-    Player,
-    Power,
-    PutPlayer,
-    Rank,
-    RankedPlayer,
-    Token,
-    User,
-    Variable,
-    VariableEntry,
-    VariableObject,
-)
+from gamekeeper_client.feed import Change, Changes
+from gamekeeper_client.gameobjects import ItemObject, VariableObject
+from gamekeeper_client.items import ZERO, Bag, Items, ItemSlot, NamedBag, NamedSlot
+from gamekeeper_client.link import ItemEntry, NamedEntry, PutPlayer, VariableEntry
+from gamekeeper_client.paging import Page
+from gamekeeper_client.players import Player, Rank, RankedPlayer
+from gamekeeper_client.spells import KnownSpell
+from gamekeeper_client.tokens import Token
+from gamekeeper_client.users import Power, User
+from gamekeeper_client.variables import Variable
 
 __all__ = [
+    "OPERATIONS",
     "ZERO",
     "AsyncClient",
     "Bag",
@@ -57,6 +42,5 @@ __all__ = [
     "Variable",
     "VariableEntry",
     "VariableObject",
-    "WriteOptions",
     "errors",
 ]

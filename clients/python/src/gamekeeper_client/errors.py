@@ -51,8 +51,16 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 import msgspec
+from msgspec import Struct
 
-from gamekeeper_client.shapes import Change, Error
+from gamekeeper_client.feed import Change
+
+
+class Error(Struct, rename="pascal"):
+    message: str
+    code: str = ""
+    request_id: str = ""
+    changes: list[Change] = []  # with unapplied_changes
 
 
 class GamekeeperError(Exception):

@@ -13,7 +13,6 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gamekeeper_client import tokens
 from gamekeeper_client.call import Call
 from gamekeeper_client.errors import (
     Denied,
@@ -27,7 +26,7 @@ from gamekeeper_client.errors import (
     Unreachable,
     refused,
 )
-from gamekeeper_client.shapes import Token
+from gamekeeper_client.tokens import LOG_IN, TOKEN, Token, Tokens, hash_password
 
 T = TypeVar("T")
 RENEW_EARLY = 0.1  # of a token's life, and at most so many seconds:
@@ -105,7 +104,7 @@ class Session:
         self._refresh: str | None = None
         self._renew_at = float("inf") if token else 0.0
         self._username = username
-        self._sent = None if password is None else tokens.wire_form(password)
+        self._sent = None if password is None else hash_password(password)
         self._read_only = read_only
 
     @property
@@ -121,12 +120,12 @@ class Session:
             return
         if self._refresh:
             try:
-                self._adopt((yield from _attempt(tokens.refresh_token(self._refresh), self)))
+                self._adopt((yield from _attempt(Tokens.refresh_token.call(self._refresh), self)))
             except InvalidGrant:
                 self._refresh = None  # too old, or revoked: the password may still be good
             else:
                 return
-        log_in = tokens.log_in(self._username or "", self._sent or "", read_only=self._read_only)
+        log_in = LOG_IN.call(self._username or "", self._sent or "", read_only=self._read_only)
         self._adopt((yield from _attempt(log_in, self)))
 
     def _adopt(self, pair: Token) -> None:
@@ -142,7 +141,7 @@ def exchange(call: Call[T], session: Session, patience: Patience) -> Flow[T]:
             return (yield from _attempt(call, session))
         except GamekeeperError as problem:
             problem.idempotency_key = call.key
-            pause = patience.pause(problem, attempt, endless=call.patient)
+            pause = patience.pause(problem, attempt, endless=call.endless)
             if pause is None:
                 raise
         attempt += 1
@@ -183,8 +182,8 @@ def _sent(call: Call[T], token: str | None) -> Flow[T]:
 
 def _name(call: Call[Any]) -> str:
     """Without a token that is to be revoked: errors are logged, and it may still be good."""
-    revokes = call.path.startswith(f"{tokens.TOKEN}/")
-    return f"{call.method} {tokens.TOKEN}/…" if revokes else f"{call.method} {call.path}"
+    revokes = call.path.startswith(f"{TOKEN}/")
+    return f"{call.method} {TOKEN}/…" if revokes else f"{call.method} {call.path}"
 
 
 def _read(call: Call[T], answer: Answer) -> T:

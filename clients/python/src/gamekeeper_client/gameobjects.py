@@ -1,55 +1,112 @@
-"""The catalogue in the types and shapes of the Intersect engine; `catalogue` has it in ours."""
+"""The catalogue in the types and shapes of the Intersect engine; `list_catalogue` has it in Gamekeeper's."""
 
-from typing import Any
+from typing import Any, Generic, Literal, TypeVar
 
-from gamekeeper_client.call import Batch, Call, every_page, get, path, post, query, reading
-from gamekeeper_client.players import LARGEST_PAGE
-from gamekeeper_client.shapes import ItemObject, Keyed, LegacyPage, NamedEntry, Page, VariableObject
+from msgspec import Struct
 
-OBJECTS = "/api/v1/gameobjects/{}"
+from gamekeeper_client.call import Payload
+from gamekeeper_client.link import NamedEntry
+from gamekeeper_client.operation import operation
+from gamekeeper_client.paging import LegacyPage, Page, iterate_pages, page_query
+
+R = TypeVar("R")
+
+
+class ItemObject(Struct, rename="pascal"):
+    id: str
+    name: str
+    icon: str | None
+    stackable: bool
+    max_inventory_stack: int
+    max_bank_stack: int
+    slot_count: int
+
+
+class VariableObject(Struct, rename="pascal"):
+    """The type is 1 for a boolean and 2 for an integer."""
+
+    id: str
+    name: str
+    type: Literal[1, 2]
+
+
+class Keyed(Struct, Generic[R], rename="pascal"):
+    key: str
+    value: R
+
+
 GameObject = ItemObject | VariableObject | NamedEntry
 SHAPES: dict[str, Any] = {"item": ItemObject, "playervariable": VariableObject}
 
 
-def objects(object_type: str, *, page_size: int = LARGEST_PAGE) -> Call[Batch[GameObject]]:
-    """Every object of a type such as item, spell or class, by name, fetched a page at a time."""
-    return every_page(lambda page: objects_page(object_type, page, page_size=page_size))
+class GameObjects:
+    @operation("GET", "/api/v1/gameobjects/{object_type}")
+    def list_game_objects(
+        self, object_type: str, page: int = 0, *, page_size: int | None = None
+    ) -> Payload[Page[GameObject]]:
+        """List one page of the game objects of a type, by name.
+
+        object_type: item, spell, class, map or playervariable.
+        Returns the page, with the total number of objects.
+        Raises NoSuchObjectType, BadField.
+        """
+        shape: type[Page[GameObject]] = Page[_shape(object_type)]
+        return Payload(shape, query=page_query(page, page_size))
+
+    iterate_game_objects = iterate_pages(list_game_objects, "Iterate over the game objects of a type, by name.")
+
+    @operation("POST", "/api/v1/gameobjects/{object_type}")
+    def list_game_objects_legacy(
+        self, object_type: str, page: int = 0, count: int = 5
+    ) -> Payload[LegacyPage[Keyed[GameObject]]]:
+        """List game objects of a type in the older form; prefer `list_game_objects`.
+
+        object_type: item, spell, class, map or playervariable.
+        count: records per page.
+        Returns the page, with the total number of objects.
+        Raises NoSuchObjectType, BadField.
+        """
+        shape: type[LegacyPage[Keyed[GameObject]]] = LegacyPage[Keyed[_shape(object_type)]]
+        return Payload(shape, body={"page": page, "count": count})
+
+    @operation("GET", "/api/v1/gameobjects/{object_type}/names")
+    def list_game_object_names(
+        self, object_type: str, page: int = 0, *, page_size: int | None = None
+    ) -> Payload[Page[str]]:
+        """List one page of the names of the game objects of a type.
+
+        object_type: item, spell, class, map or playervariable.
+        Returns the page, with the total number of names.
+        Raises NoSuchObjectType, BadField.
+        """
+        return Payload(Page[str], query=page_query(page, page_size))
+
+    iterate_game_object_names = iterate_pages(
+        list_game_object_names, "Iterate over the names of the game objects of a type."
+    )
+
+    @operation("POST", "/api/v1/gameobjects/{object_type}/names")
+    def list_game_object_names_legacy(self, object_type: str) -> Payload[dict[str, str]]:
+        """List the names of all game objects of a type at once, in the older form.
+
+        object_type: item, spell, class, map or playervariable.
+        Returns the names by id.
+        Raises NoSuchObjectType.
+        """
+        return Payload(dict[str, str])
+
+    @operation("GET", "/api/v1/gameobjects/{object_type}/{object_id}")
+    def get_game_object(self, object_type: str, object_id: str) -> Payload[GameObject]:
+        """Get one game object.
+
+        object_type: item, spell, class, map or playervariable.
+        object_id: id of the object.
+        Returns the object.
+        Raises NoSuchObjectType, NoSuchObject, BadField.
+        """
+        shape: type[GameObject] = _shape(object_type)
+        return Payload(shape)
 
 
-def objects_page(
-    object_type: str, page: int = 0, *, page_size: int | None = None, limit: int | None = None
-) -> Call[Page[GameObject]]:
-    shape: type[Page[GameObject]] = Page[_shape(object_type)]
-    return get(path(OBJECTS, object_type), reading(shape), query(page=page, pageSize=page_size, limit=limit))
-
-
-def legacy_objects(object_type: str, page: int = 0, count: int = 5) -> Call[LegacyPage[Keyed[GameObject]]]:
-    """The old form of the list."""
-    shape: type[LegacyPage[Keyed[GameObject]]] = LegacyPage[Keyed[_shape(object_type)]]
-    return post(path(OBJECTS, object_type), {"page": page, "count": count}, reading(shape))
-
-
-def object_names(object_type: str, *, page_size: int = LARGEST_PAGE) -> Call[Batch[str]]:
-    """The name of every object of a type, fetched a page at a time."""
-    return every_page(lambda page: object_names_page(object_type, page, page_size=page_size))
-
-
-def object_names_page(
-    object_type: str, page: int = 0, *, page_size: int | None = None, limit: int | None = None
-) -> Call[Page[str]]:
-    wanted = query(page=page, pageSize=page_size, limit=limit)
-    return get(path(OBJECTS + "/names", object_type), reading(Page[str]), wanted)
-
-
-def legacy_object_names(object_type: str) -> Call[dict[str, str]]:
-    """The names of all objects of a type, by their ids."""
-    return Call("POST", path(OBJECTS + "/names", object_type), reading(dict[str, str]))
-
-
-def game_object(object_type: str, object_id: str) -> Call[GameObject]:
-    shape: type[GameObject] = _shape(object_type)
-    return get(path(OBJECTS + "/{}", object_type, object_id), reading(shape))
-
-
-def _shape(object_type: str) -> Any:  # noqa: ANN401 - a type, known when it runs
+def _shape(object_type: str) -> Any:  # noqa: ANN401 - a type, known at run time
     return SHAPES.get(object_type.lower(), NamedEntry)

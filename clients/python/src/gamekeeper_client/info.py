@@ -1,38 +1,116 @@
-"""What sites and tools ask about the server first."""
+"""The server itself: versions, limits, health, and the description of its API."""
 
-from dataclasses import replace
+from typing import Any
 
-from gamekeeper_client.call import Call, get, reading, then
-from gamekeeper_client.shapes import Authorized, Config, Info, ServerStats, Versions
+from msgspec import Struct
 
-INFO = "/api/v1/info"
-
-
-def versions() -> Call[list[str]]:
-    """Which versions of the API there are. Needs no token."""
-    read = then(reading(Versions), lambda answer: answer.versions)
-    return replace(get("/api/info", read), needs_token=False)
+from gamekeeper_client.call import Payload
+from gamekeeper_client.operation import operation
 
 
-def about() -> Call[Info]:
-    """The game's name, and the port that is served."""
-    return get(INFO, reading(Info))
+class Info(Struct):
+    name: str
+    port: int
 
 
-def authorized() -> Call[bool]:
-    """True with a good token; raises Denied otherwise."""
-    return get(f"{INFO}/authorized", then(reading(Authorized), lambda answer: answer.authorized))
+class ServerStats(Struct, rename="camel"):
+    uptime: int
+    cps: int
+    connected_clients: int
+    online_count: int
 
 
-def stats() -> Call[ServerStats]:
-    return get(f"{INFO}/stats", reading(ServerStats))
+class PlayerConfig(Struct, rename="pascal"):
+    max_characters: int
+    max_inventory: int
+    max_bank: int
+    max_spells: int
+    max_level: int
+    max_stat: int
+    initial_bankslots: int
 
 
-def config() -> Call[Config]:
-    """The game's limits."""
-    return get(f"{INFO}/config", reading(Config))
+class Config(Struct, rename="pascal"):
+    game_name: str
+    server_port: int
+    player: PlayerConfig
 
 
-def stat_names() -> Call[list[str]]:
-    """The five stats, in the order of every list of five."""
-    return get(f"{INFO}/config/stats", reading(list[str]))
+class Health(Struct, rename="pascal"):
+    status: str
+
+
+class ServerInfo:
+    @operation("GET", "/api/info", needs_token=False)
+    def list_versions(self) -> Payload[list[str]]:
+        """List the versions of the API. Needs no token.
+
+        Returns the versions.
+        """
+        return Payload(list[str], field="versions")
+
+    @operation("GET", "/api/v1/info")
+    def get_info(self) -> Payload[Info]:
+        """Get the name of the game and the port of its server.
+
+        Returns both.
+        """
+        return Payload(Info)
+
+    @operation("GET", "/api/v1/info/authorized")
+    def is_authorized(self) -> Payload[bool]:
+        """Check that the token is valid.
+
+        Returns True.
+        Raises Denied when it is not.
+        """
+        return Payload(bool, field="authorized")
+
+    @operation("GET", "/api/v1/info/stats")
+    def get_server_stats(self) -> Payload[ServerStats]:
+        """Get the uptime of the server, and how many players are online.
+
+        Returns the figures.
+        """
+        return Payload(ServerStats)
+
+    @operation("GET", "/api/v1/info/config")
+    def get_config(self) -> Payload[Config]:
+        """Get the limits of the game, such as the highest level and the slots of an inventory.
+
+        Returns the limits.
+        """
+        return Payload(Config)
+
+    @operation("GET", "/api/v1/info/config/stats")
+    def list_stat_names(self) -> Payload[list[str]]:
+        """List the names of the five stats, in the order of every list of five in a player's record.
+
+        Returns the names.
+        """
+        return Payload(list[str])
+
+    @operation("GET", "/api/openapi.json", needs_token=False)
+    def get_openapi(self) -> Payload[dict[str, Any]]:
+        """Get the description of the API in OpenAPI 3.1. Needs no token.
+
+        Returns the document.
+        """
+        return Payload(dict[str, Any])
+
+    @operation("GET", "/health/live", needs_token=False)
+    def get_liveness(self) -> Payload[Health]:
+        """Check that the server answers. Needs no token.
+
+        Returns the status.
+        """
+        return Payload(Health)
+
+    @operation("GET", "/health/ready", needs_token=False)
+    def get_readiness(self) -> Payload[Health]:
+        """Check that the server can read and write its database. Needs no token.
+
+        Returns the status.
+        Raises DatabaseAway when it cannot.
+        """
+        return Payload(Health)

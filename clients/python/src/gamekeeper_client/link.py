@@ -1,109 +1,176 @@
-"""The game link: what a game server tells, and the changes it follows. Needs the role game.link."""
+"""The game link: what a game server reports. Every method needs the role game.link."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal, Unpack
 
-from gamekeeper_client.call import Batch, Call, WriteOptions, every_page, get, path, query, reading, then, write
-from gamekeeper_client.players import LARGEST_PAGE
-from gamekeeper_client.shapes import (
-    Change,
-    Changes,
-    Count,
-    ItemEntry,
-    Kind,
-    Lease,
-    NamedEntry,
-    Online,
-    Page,
-    Player,
-    Players,
-    PutPlayer,
-    ServerState,
-    VariableEntry,
-)
+from msgspec import UNSET, Struct, UnsetType
 
-LINK = "/api/link/v1"
-LONGEST_WAIT = 60
-After = int | Literal["now"]
+from gamekeeper_client.call import Payload
+from gamekeeper_client.items import Bag, ItemSlot
+from gamekeeper_client.operation import WriteOptions, operation
+from gamekeeper_client.paging import Page, iterate_pages, page_query
+from gamekeeper_client.players import Player
+from gamekeeper_client.spells import KnownSpell
+from gamekeeper_client.variables import Variable
+
+Kind = Literal["items", "spells", "variables", "classes", "maps"]
+
+
+class ItemEntry(Struct, rename="pascal"):
+    id: str
+    name: str
+    stackable: bool
+    max_stack: int | None = None
+    bag_slots: int = 0
+    icon: str | None = None
+
+
+class NamedEntry(Struct, rename="pascal"):
+    """A spell, a class or a map."""
+
+    id: str
+    name: str
+
+
+class VariableEntry(Struct, rename="pascal"):
+    id: str
+    name: str
+    type: Literal["Integer", "Boolean"]
+
+
 Entry = ItemEntry | NamedEntry | VariableEntry
 ENTRIES: dict[str, Any] = {"items": ItemEntry, "variables": VariableEntry}
 
-_online = then(reading(Online), lambda answer: answer.online)
+
+class PutPlayer(Struct, rename="pascal"):
+    """The fields of a player that a game server reports. A field that is not set stays as it is."""
+
+    name: str | UnsetType = UNSET
+    in_bank: bool | UnsetType = UNSET
+    user_id: str | UnsetType = UNSET
+    max_vitals: list[int] | UnsetType = UNSET
+    level: int | UnsetType = UNSET
+    exp: int | UnsetType = UNSET
+    experience_to_next_level: int | UnsetType = UNSET
+    class_id: str | UnsetType = UNSET
+    gender: int | UnsetType = UNSET
+    vitals: list[int] | UnsetType = UNSET
+    base_stats: list[int] | UnsetType = UNSET
+    stat_point_allocations: list[int] | UnsetType = UNSET
+    stat_points: int | UnsetType = UNSET
+    equipment: list[int] | UnsetType = UNSET
+    map_id: str | UnsetType = UNSET
+    x: int | UnsetType = UNSET
+    y: int | UnsetType = UNSET
+    z: int | UnsetType = UNSET
+    dir: int | UnsetType = UNSET
+    sprite: str | UnsetType = UNSET
+    face: str | UnsetType = UNSET
+    dead: bool | UnsetType = UNSET
+    last_online: str | UnsetType | None = UNSET
+    creation_date: str | UnsetType = UNSET
+    play_time_seconds: int | UnsetType = UNSET
+    items: list[ItemSlot] | UnsetType = UNSET
+    bank: list[ItemSlot] | UnsetType = UNSET
+    bags: list[Bag] | UnsetType = UNSET
+    spells: list[KnownSpell] | UnsetType = UNSET
+    variables: list[Variable] | UnsetType = UNSET
+    applied_seq: int | UnsetType = UNSET
 
 
-def put_catalogue(kind: Kind, entries: Sequence[Entry], **options: Unpack[WriteOptions]) -> Call[int]:
-    """Adds and replaces entries by id; answers how many there were."""
-    read = then(reading(Count), lambda answer: answer.count)
-    return write("PUT", path(LINK + "/catalogue/{}", kind), read, list(entries), **options)
+class ServerState(Struct, rename="pascal"):
+    server: str
+    expires_at: str
+    online: int
 
 
-def catalogue(kind: Kind, *, page_size: int = LARGEST_PAGE) -> Call[Batch[Entry]]:
-    """Every entry of a kind, fetched a page at a time."""
-    return every_page(lambda page: catalogue_page(kind, page, page_size=page_size))
+class Link:
+    @operation("PUT", "/api/link/v1/catalogue/{kind}")
+    def put_catalogue(self, kind: Kind, entries: Sequence[Entry], **options: Unpack[WriteOptions]) -> Payload[int]:
+        """Add entries to the catalogue, and replace those that have the same id.
 
+        kind: items, spells, variables, classes or maps.
+        entries: the entries; they are the body of the request.
+        Returns how many entries were sent.
+        Raises NoSuchKind, MissingField, BadField, UnknownField, RoleMissing.
+        """
+        return Payload(int, field="Count", body=list(entries))
 
-def catalogue_page(
-    kind: Kind, page: int = 0, *, page_size: int | None = None, limit: int | None = None
-) -> Call[Page[Entry]]:
-    shape: type[Page[Entry]] = Page[ENTRIES.get(kind, NamedEntry)]
-    wanted = query(page=page, pageSize=page_size, limit=limit)
-    return get(path(LINK + "/catalogue/{}", kind), reading(shape), wanted)
+    @operation("GET", "/api/link/v1/catalogue/{kind}")
+    def list_catalogue(self, kind: Kind, page: int = 0, *, page_size: int | None = None) -> Payload[Page[Entry]]:
+        """List one page of the catalogue, by name.
 
+        kind: items, spells, variables, classes or maps.
+        Returns the page, with the total number of entries.
+        Raises NoSuchKind, BadField, RoleMissing.
+        """
+        shape: type[Page[Entry]] = Page[ENTRIES.get(kind, NamedEntry)]
+        return Payload(shape, query=page_query(page, page_size))
 
-def put_player(player_id: str, fields: PutPlayer, **options: Unpack[WriteOptions]) -> Call[Player]:
-    """Creates a character, or sets the fields given. Raises UnappliedChanges when `applied_seq` is behind."""
-    return write("PUT", path(LINK + "/players/{}", player_id), reading(Player), fields, **options)
+    iterate_catalogue = iterate_pages(list_catalogue, "Iterate over the catalogue, by name.")
 
+    @operation("PUT", "/api/link/v1/players/{player_id}")
+    def put_player(self, player_id: str, fields: PutPlayer, **options: Unpack[WriteOptions]) -> Payload[Player]:
+        """Create a player, or set fields of one, as the game server has them.
 
-def delete_player(player_id: str, **options: Unpack[WriteOptions]) -> Call[Player]:
-    """Answers the record that was."""
-    return write("DELETE", path(LINK + "/players/{}", player_id), reading(Player), **options)
+        player_id: id of the player.
+        fields: the fields to set; they are the body of the request.
+        Returns the player's record after the change.
+        Raises UnappliedChanges when `fields.applied_seq` is behind, MissingField, BadField, UnknownField, ReservedName,
+        NameTaken, NoSuchPlayer, NoSuchUser, NoSuchItem, NoSuchBag, NoSuchSpell, NoSuchVariable, WrongVariableType,
+        SlotOutOfRange, StackTooLarge, SpellAlreadyKnown, ChangesTrimmed, CursorAhead, RoleMissing.
+        """
+        return Payload(Player, body=fields)
 
+    @operation("DELETE", "/api/link/v1/players/{player_id}")
+    def delete_player_by_id(self, player_id: str, **options: Unpack[WriteOptions]) -> Payload[Player]:
+        """Delete a player as a game server. Programs without the role game.link use `delete_player`.
 
-def heartbeat(server: str, lease: int, **options: Unpack[WriteOptions]) -> Call[ServerState]:
-    """The server lives for so many seconds more."""
-    return write("PUT", path(LINK + "/servers/{}", server), reading(ServerState), Lease(lease), **options)
+        player_id: id of the player.
+        Returns the player's record before the change.
+        Raises NoSuchPlayer, PlayerOnline, BadField, RoleMissing.
+        """
+        return Payload(Player)
 
+    @operation("PUT", "/api/link/v1/servers/{server}")
+    def send_heartbeat(self, server: str, lease: int, **options: Unpack[WriteOptions]) -> Payload[ServerState]:
+        """Renew the lease of a game server. Its players are offline once the lease has expired.
 
-def joined(server: str, player_ids: Sequence[str], **options: Unpack[WriteOptions]) -> Call[int]:
-    """Answers how many are on the server now."""
-    address = path(LINK + "/servers/{}/joined", server)
-    return write("POST", address, _online, Players(list(player_ids)), **options)
+        server: name of the game server.
+        lease: seconds from now, 1 to 3600.
+        Returns when the lease expires, and how many players are on the server.
+        Raises BadField, RoleMissing.
+        """
+        return Payload(ServerState, body={"Lease": lease})
 
+    @operation("POST", "/api/link/v1/servers/{server}/joined")
+    def report_joined(self, server: str, players: Sequence[str], **options: Unpack[WriteOptions]) -> Payload[int]:
+        """Report that players came online on a game server.
 
-def left(server: str, player_ids: Sequence[str], **options: Unpack[WriteOptions]) -> Call[int]:
-    """Answers how many are on the server now."""
-    address = path(LINK + "/servers/{}/left", server)
-    return write("POST", address, _online, Players(list(player_ids)), **options)
+        server: name of the game server.
+        players: ids of the players.
+        Returns how many players are on the server after the change.
+        Raises NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
+        """
+        return Payload(int, field="Online", body={"Players": list(players)})
 
+    @operation("POST", "/api/link/v1/servers/{server}/left")
+    def report_left(self, server: str, players: Sequence[str], **options: Unpack[WriteOptions]) -> Payload[int]:
+        """Report that players went offline on a game server.
 
-def shut(server: str, **options: Unpack[WriteOptions]) -> Call[int]:
-    """The server's lease ends now, and all its players are offline."""
-    return write("DELETE", path(LINK + "/servers/{}", server), _online, **options)
+        server: name of the game server.
+        players: ids of the players.
+        Returns how many players are on the server after the change.
+        Raises NoSuchServer, NoSuchPlayer, BadField, RoleMissing.
+        """
+        return Payload(int, field="Online", body={"Players": list(players)})
 
+    @operation("DELETE", "/api/link/v1/servers/{server}")
+    def report_shutdown(self, server: str, **options: Unpack[WriteOptions]) -> Payload[int]:
+        """Report that a game server shuts down: its lease ends, and all its players go offline.
 
-def changes(
-    after: After = 0, *, wait: int = 0, limit: int | None = None, own: bool = False, epoch: str | None = None
-) -> Call[Changes]:
-    """One look at the feed; waits up to `wait` seconds for something to tell."""
-    wanted = query(after=after, wait=wait, limit=limit, own=own, epoch=epoch)
-    return replace(get(f"{LINK}/changes", reading(Changes), wanted), wait=min(wait, LONGEST_WAIT))
-
-
-def follow(
-    after: After = 0, *, own: bool = False, epoch: str | None = None, wait: int = 20, limit: int = 1000
-) -> Call[Batch[Change]]:
-    """Every change after a number (or from now on), then each new one as it comes, without end.
-
-    Waits while the server is away and goes on where it was. To go on after a restart of your own, keep the `seq` of
-    the last change you have applied. Raises EpochChanged when the server's database was restored
-    meanwhile, and ChangesTrimmed when you were away for longer than it keeps changes.
-    """
-    look = changes(after, wait=wait, limit=limit, own=own, epoch=epoch)
-
-    def batch(found: Changes) -> Batch[Change]:
-        following = follow(found.next, own=own, epoch=found.epoch, wait=wait, limit=limit)
-        return Batch(found.changes, following)
-
-    return Call(look.method, look.path, then(look.read, batch), look.query, wait=look.wait, patient=True)
+        server: name of the game server.
+        Returns how many players are on the server after the change: 0.
+        Raises NoSuchServer, BadField, RoleMissing.
+        """
+        return Payload(int, field="Online")

@@ -1,32 +1,63 @@
-"""The outbox: how mails fare, and trying one again."""
+"""The outbox: the state of each mail, and retrying one. Every method needs the role users.manage."""
 
 from typing import Unpack
 
-from gamekeeper_client.call import Batch, Call, WriteOptions, get, path, query, reading, then, write
-from gamekeeper_client.keeper import KEEPER, LARGEST_PAGE
-from gamekeeper_client.keeper_shapes import Mail, Mails
-from gamekeeper_client.shapes import Message
+from msgspec import Struct
+
+from gamekeeper_client.call import Payload
+from gamekeeper_client.credentials import Message
+from gamekeeper_client.operation import WriteOptions, operation
+from gamekeeper_client.paging import iterate_cursor
 
 
-def mails(*, user: str | None = None, page_size: int = LARGEST_PAGE) -> Call[Batch[Mail]]:
-    """Every mail that is still listed, to one account (by id) or to all, the newest first, fetched a page at a time."""
-    return _from(None, page_size, user)
+class Mail(Struct, rename="pascal"):
+    """`state` is queued, sending, sent, failed or expired; `retriable` says whether you can retry it."""
+
+    id: str
+    user_id: str
+    user: str
+    kind: str
+    email: str
+    state: str
+    queued_at: str
+    expires_at: str
+    tries: int
+    next_try_at: str | None
+    sent_at: str | None
+    last_error: str | None
+    retriable: bool
 
 
-def mails_page(before: str | None = None, *, user: str | None = None, limit: int | None = None) -> Call[Mails]:
-    """Mails before a place; `next` is the place to go on with, None at the end."""
-    return get(f"{KEEPER}/mails", reading(Mails), query(user=user, before=before, limit=limit))
+class MailsPage(Struct, rename="pascal"):
+    mails: list[Mail]
+    next: str | None
 
 
-def retry_mail(mail_id: str, **options: Unpack[WriteOptions]) -> Call[Message]:
-    """Makes a mail due now, one that was refused for good too; raises MailNotRetriable when that is of no use."""
-    return write("POST", path(KEEPER + "/mails/{}/retry", mail_id), reading(Message), **options)
+class Mails:
+    @operation("GET", "/api/keeper/v1/mails")
+    def list_mails(
+        self, before: str | None = None, *, user: str | None = None, limit: int | None = None
+    ) -> Payload[MailsPage]:
+        """List mails of the outbox once, the newest first.
 
+        before: cursor; `next` of the page before.
+        user: only mails to the account with this id.
+        limit: return at most this many mails; default 50.
+        Returns the mails, and the cursor to continue with, which is None at the end.
+        Raises BadField, RoleMissing.
+        """
+        return Payload(MailsPage, query={"user": user, "before": before, "limit": limit})
 
-def _from(before: str | None, page_size: int, user: str | None) -> Call[Batch[Mail]]:
-    call = mails_page(before, user=user, limit=page_size)
+    iterate_mails = iterate_cursor(
+        list_mails, Mail, lambda page: page.mails, "Iterate over the mails of the outbox, the newest first."
+    )
 
-    def batch(page: Mails) -> Batch[Mail]:
-        return Batch(page.mails, None if page.next is None else _from(page.next, page_size, user))
+    @operation("POST", "/api/keeper/v1/mails/{mail_id}/retry")
+    def retry_mail(self, mail_id: str, **options: Unpack[WriteOptions]) -> Payload[Message]:
+        """Retry a mail now, also after a permanent failure.
 
-    return Call(call.method, call.path, then(call.read, batch), call.query)
+        mail_id: id of the mail.
+        Returns a message.
+        Raises NoSuchMail, MailNotRetriable, BadField, RoleMissing.
+        """
+        return Payload(Message)

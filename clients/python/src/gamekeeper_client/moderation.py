@@ -1,73 +1,146 @@
-"""Bans, mutes and kicks: of an account, or of the account that a character belongs to.
-
-`duration` is in whole days; 0 is permanent. `reason` is stored with the ban or mute, and in the audit log like the
-reason of any write. `moderator` is the name to record; default: the name of the caller's account.
-"""
+"""Bans, mutes and kicks: of an account, or of the account that a player belongs to."""
 
 from typing import Unpack
 
-from gamekeeper_client.call import Call, WriteOptions, path, reading, write
-from gamekeeper_client.players import PLAYERS
-from gamekeeper_client.shapes import Message
-from gamekeeper_client.users import USERS
-
-_message = reading(Message)
+from gamekeeper_client.call import Payload
+from gamekeeper_client.credentials import Message
+from gamekeeper_client.operation import WriteOptions, operation
 
 
-def ban_user(user: str, *, duration: int = 0, moderator: str = "", **options: Unpack[WriteOptions]) -> Call[Message]:
-    """The account's tokens end, and it gets no others while the ban lasts."""
-    return _punish(USERS, user, "ban", duration, moderator, **options)
+class Moderation:
+    @operation("POST", "/api/v1/users/{user}/admin/ban")
+    def ban_user(
+        self, user: str, *, duration: int = 0, moderator: str = "", **options: Unpack[WriteOptions]
+    ) -> Payload[Message]:
+        """Ban an account: its tokens are revoked, and it gets no new ones.
+
+        Needs the role users.query and the permission Ban.
+
+        duration: whole days; 0 is permanent.
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, AlreadyBanned, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options, duration=duration))
+
+    @operation("POST", "/api/v1/users/{user}/admin/unban")
+    def unban_user(self, user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
+        """Lift the ban of an account.
+
+        Needs the role users.query and the permission Ban.
+
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options))
+
+    @operation("POST", "/api/v1/users/{user}/admin/mute")
+    def mute_user(
+        self, user: str, *, duration: int = 0, moderator: str = "", **options: Unpack[WriteOptions]
+    ) -> Payload[Message]:
+        """Mute an account.
+
+        Needs the role users.query and the permission Mute.
+
+        duration: whole days; 0 is permanent.
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, AlreadyMuted, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options, duration=duration))
+
+    @operation("POST", "/api/v1/users/{user}/admin/unmute")
+    def unmute_user(self, user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
+        """Unmute an account.
+
+        Needs the role users.query and the permission Mute.
+
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options))
+
+    @operation("POST", "/api/v1/users/{user}/admin/kick")
+    def kick_user(self, user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
+        """Kick an account out of the game. The game server reads it from the change feed.
+
+        Needs the role users.query and the permission Kick.
+
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, UserNotOnline, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options))
+
+    @operation("POST", "/api/v1/players/{player}/admin/ban")
+    def ban_player(
+        self, player: str, *, duration: int = 0, moderator: str = "", **options: Unpack[WriteOptions]
+    ) -> Payload[Message]:
+        """Ban the account that a player belongs to: its tokens are revoked, and it gets no new ones.
+
+        Needs the permission Ban.
+
+        duration: whole days; 0 is permanent.
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchPlayer, PowerMissing, Outranked, AlreadyBanned, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options, duration=duration))
+
+    @operation("POST", "/api/v1/players/{player}/admin/unban")
+    def unban_player(self, player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
+        """Lift the ban of the account that a player belongs to.
+
+        Needs the permission Ban.
+
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchPlayer, PowerMissing, Outranked, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options))
+
+    @operation("POST", "/api/v1/players/{player}/admin/mute")
+    def mute_player(
+        self, player: str, *, duration: int = 0, moderator: str = "", **options: Unpack[WriteOptions]
+    ) -> Payload[Message]:
+        """Mute the account that a player belongs to.
+
+        Needs the permission Mute.
+
+        duration: whole days; 0 is permanent.
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchPlayer, PowerMissing, Outranked, AlreadyMuted, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options, duration=duration))
+
+    @operation("POST", "/api/v1/players/{player}/admin/unmute")
+    def unmute_player(self, player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
+        """Unmute the account that a player belongs to.
+
+        Needs the permission Mute.
+
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchPlayer, PowerMissing, Outranked, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options))
+
+    @operation("POST", "/api/v1/players/{player}/admin/kick")
+    def kick_player(self, player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
+        """Kick the account that a player belongs to out of the game. The game server reads it from the change feed.
+
+        Needs the permission Kick.
+
+        moderator: name to record; default: the name of your account.
+        Returns a message.
+        Raises NoSuchPlayer, PowerMissing, Outranked, UserNotOnline, BadField.
+        """
+        return Payload(Message, body=_body(moderator, options))
 
 
-def mute_user(user: str, *, duration: int = 0, moderator: str = "", **options: Unpack[WriteOptions]) -> Call[Message]:
-    return _punish(USERS, user, "mute", duration, moderator, **options)
-
-
-def unban_user(user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Call[Message]:
-    return _do(USERS, user, "unban", moderator, **options)
-
-
-def unmute_user(user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Call[Message]:
-    return _do(USERS, user, "unmute", moderator, **options)
-
-
-def kick_user(user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Call[Message]:
-    """The game hears it over its link; raises UserNotOnline when none of the account's characters is there."""
-    return _do(USERS, user, "kick", moderator, **options)
-
-
-def ban_player(
-    player: str, *, duration: int = 0, moderator: str = "", **options: Unpack[WriteOptions]
-) -> Call[Message]:
-    """Bans the account that the character belongs to."""
-    return _punish(PLAYERS, player, "ban", duration, moderator, **options)
-
-
-def mute_player(
-    player: str, *, duration: int = 0, moderator: str = "", **options: Unpack[WriteOptions]
-) -> Call[Message]:
-    return _punish(PLAYERS, player, "mute", duration, moderator, **options)
-
-
-def unban_player(player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Call[Message]:
-    return _do(PLAYERS, player, "unban", moderator, **options)
-
-
-def unmute_player(player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Call[Message]:
-    return _do(PLAYERS, player, "unmute", moderator, **options)
-
-
-def kick_player(player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Call[Message]:
-    return _do(PLAYERS, player, "kick", moderator, **options)
-
-
-def _punish(
-    of: str, key: str, act: str, duration: int, moderator: str, **options: Unpack[WriteOptions]
-) -> Call[Message]:
-    body = {"duration": duration, "reason": options.get("reason", ""), "moderator": moderator}
-    return write("POST", path(f"{of}/{{}}/admin/{act}", key), _message, body, **options)
-
-
-def _do(of: str, key: str, act: str, moderator: str, **options: Unpack[WriteOptions]) -> Call[Message]:
-    body = {"reason": options.get("reason", ""), "moderator": moderator}
-    return write("POST", path(f"{of}/{{}}/admin/{act}", key), _message, body, **options)
+def _body(moderator: str, options: WriteOptions, **more: int) -> dict[str, str | int]:
+    """Send the reason in the body too: there it is stored with the ban or mute."""
+    return {**more, "reason": options.get("reason", ""), "moderator": moderator}

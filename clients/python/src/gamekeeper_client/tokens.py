@@ -1,39 +1,81 @@
-"""Tokens: issued for a password, exchanged, revoked."""
+"""Tokens: issued for a password, refreshed, revoked."""
 
-from dataclasses import replace
+import hashlib
 from typing import Unpack
 
-from gamekeeper_client.call import Call, WriteOptions, path, post, reading, write
-from gamekeeper_client.shapes import Revoked, Token
-from gamekeeper_client.users import wire_form
+from msgspec import Struct
+
+from gamekeeper_client.call import Payload
+from gamekeeper_client.operation import WriteOptions, operation
 
 TOKEN = "/api/oauth/token"  # noqa: S105 - an address
 
 
-def issue_token(username: str, password: str, *, read_only: bool = False) -> Call[Token]:
-    """A token pair of any account's; the client itself goes on with its own."""
-    return log_in(username, wire_form(password), read_only=read_only)
+class Token(Struct, rename={"issued": ".issued", "expires": ".expires"}):
+    access_token: str
+    token_type: str
+    expires_in: int
+    refresh_token: str | None
+    issued: str
+    expires: str
 
 
-def refresh_token(refresh_token: str) -> Call[Token]:
-    """Exchanges a refresh token for a new pair."""
-    return _grant(grant_type="refresh_token", refresh_token=refresh_token)
+class Revoked(Struct, rename="camel"):
+    username: str
+    token_id: str | None = None
 
 
-def log_in(username: str, sent: str, *, read_only: bool) -> Call[Token]:
+def hash_password(password: str) -> str:
+    """The form in which the API takes passwords."""
+    return hashlib.sha256(password.encode()).hexdigest()
+
+
+def _log_in(_: object, username: str, password_hash: str, *, read_only: bool) -> Payload[Token]:
     scope = {"scope": "read"} if read_only else {}
-    return _grant(grant_type="password", username=username, password=sent, **scope)
+    return Payload(Token, body={"grant_type": "password", "username": username, "password": password_hash, **scope})
 
 
-def revoke_tokens(username: str, **options: Unpack[WriteOptions]) -> Call[Revoked]:
-    """All of that account's; one's own, or with the role users.manage anybody's."""
-    return write("DELETE", path(TOKEN + "/{}", username), reading(Revoked), **options)
+# for the session, which keeps the hash of the password and not the password
+LOG_IN = operation("POST", TOKEN, needs_token=False)(_log_in)
 
 
-def revoke_token(username: str, token_id: str, **options: Unpack[WriteOptions]) -> Call[Revoked]:
-    """One, by its public id or its refresh token."""
-    return write("DELETE", path(TOKEN + "/{}/{}", username, token_id), reading(Revoked), **options)
+class Tokens:
+    @operation("POST", TOKEN, needs_token=False)
+    def issue_token(self, username: str, password: str, *, read_only: bool = False) -> Payload[Token]:
+        """Log in to any account. The client itself keeps its own token.
 
+        password: the account's password as the person types it; the client sends the SHA-256.
+        read_only: whether the token allows reads alone (`scope=read` in the API).
+        Returns an access token and a refresh token.
+        Raises InvalidGrant, AccountBanned, UnauthorizedClient, TooManyGuesses.
+        """
+        return _log_in(self, username, hash_password(password), read_only=read_only)
 
-def _grant(**fields: str) -> Call[Token]:
-    return replace(post(TOKEN, fields, reading(Token)), needs_token=False)
+    @operation("POST", TOKEN, needs_token=False)
+    def refresh_token(self, refresh_token: str) -> Payload[Token]:
+        """Exchange a refresh token for a new pair of tokens.
+
+        refresh_token: the refresh token; it can be used once.
+        Returns an access token and a refresh token.
+        Raises InvalidGrant.
+        """
+        return Payload(Token, body={"grant_type": "refresh_token", "refresh_token": refresh_token})
+
+    @operation("DELETE", TOKEN + "/{username}")
+    def revoke_tokens(self, username: str, **options: Unpack[WriteOptions]) -> Payload[Revoked]:
+        """Revoke all tokens of an account: of your own, or of any with the role users.manage.
+
+        Returns the name of the account.
+        Raises NoSuchUser, RoleMissing.
+        """
+        return Payload(Revoked)
+
+    @operation("DELETE", TOKEN + "/{username}/{token_id}")
+    def revoke_token(self, username: str, token_id: str, **options: Unpack[WriteOptions]) -> Payload[Revoked]:
+        """Revoke one token of an account: of your own, or of any with the role users.manage.
+
+        token_id: the public id of the token, or its refresh token.
+        Returns the name of the account and the id of the token.
+        Raises NoSuchUser, NoSuchToken, RoleMissing.
+        """
+        return Payload(Revoked)

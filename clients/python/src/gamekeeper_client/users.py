@@ -1,121 +1,58 @@
-"""Accounts. Passwords are given as people type them; what goes over the wire is their SHA-256."""
+"""Accounts: lists, one account, its players, and changes of its name and permissions."""
 
-import hashlib
-from typing import Literal, TypedDict, Unpack
+from typing import Generic, Literal, TypeVar, Unpack
 
-from gamekeeper_client.call import Batch, Call, WriteOptions, every_page, get, path, post, query, reading, write
-from gamekeeper_client.keywords import require_known
-from gamekeeper_client.players import LARGEST_PAGE, Direction, listed
-from gamekeeper_client.shapes import (
-    ChangedPower,
-    HeldPowers,
-    LegacyPage,
-    Message,
-    Page,
-    Player,
-    Power,
-    Registered,
-    User,
-)
+from msgspec import Struct
 
-USERS, KEEPER = "/api/v1/users", "/api/keeper/v1"
+from gamekeeper_client.call import Payload
+from gamekeeper_client.operation import WriteOptions, operation
+from gamekeeper_client.paging import Direction, LegacyPage, Page, iterate_pages, page_query
+from gamekeeper_client.players import Player
+from gamekeeper_client.tokens import hash_password
 
-_message = reading(Message)
-_changed = reading(User[ChangedPower])
+R = TypeVar("R")
+UserSort = Literal["name", "email"]
 
 
-def wire_form(password: str) -> str:
-    return hashlib.sha256(password.encode()).hexdigest()
+class Power(Struct, rename="pascal"):
+    editor: bool
+    ban: bool
+    kick: bool
+    mute: bool
+    api: bool
+    personal_information: bool
 
 
-class UsersAsked(TypedDict, total=False):
-    """Which accounts, and in what order: those with `search` in a name or an email; of so many matches a thousand."""
-
-    search: str
-    sort_by: Literal["name", "email"]
-    sort_direction: Direction
-
-
-def users(*, page_size: int = LARGEST_PAGE, **asked: Unpack[UsersAsked]) -> Call[Batch[User[Power]]]:
-    """Every account, by name, fetched a page at a time; or those that a search finds, or by email."""
-    return every_page(lambda page: users_page(page, page_size=page_size, **asked))
+class ChangedPower(Struct, rename="pascal"):
+    editor: bool
+    ban: bool
+    kick: bool
+    mute: bool
+    api: bool
+    api_personal_information: bool
+    api_user_management: bool
 
 
-def users_page(
-    page: int = 0, *, page_size: int | None = None, limit: int | None = None, **asked: Unpack[UsersAsked]
-) -> Call[Page[User[Power]]]:
-    wanted = query(page=page, pageSize=page_size, limit=limit, **listed(**asked))
-    return get(USERS, reading(Page[User[Power]]), wanted)
+class User(Struct, Generic[R], rename="pascal"):
+    """An account. Reads return `User[Power]`, changes `User[ChangedPower]`, as the API does."""
+
+    id: str
+    name: str
+    email: str
+    power: R
+    password_reset_code: str | None
+    is_muted: bool
+    mute_reason: str | None
+    is_banned: bool
+    registration_date: str
+    play_time_seconds: int
 
 
-def legacy_users(page: int = 0, count: int = 5) -> Call[LegacyPage[User[Power]]]:
-    """The deprecated form of the list; `users` is its successor."""
-    return post(USERS, {"page": page, "count": count}, reading(LegacyPage[User[Power]]))
+class HeldPowers(Struct, rename="pascal"):
+    """All permissions of an account."""
 
-
-def user(user: str) -> Call[User[Power]]:
-    """One account, by name or id."""
-    return get(_of(user), reading(User[Power]))
-
-
-def register(username: str, password: str, email: str, **options: Unpack[WriteOptions]) -> Call[Registered]:
-    body = {"username": username, "password": wire_form(password), "email": email}
-    return write("POST", f"{USERS}/register", reading(Registered), body, **options)
-
-
-def validate_password(user: str, password: str) -> Call[Message]:
-    """Raises WrongPassword when it is not theirs, TooManyGuesses when it was asked too often."""
-    return post(_of(user, "/password/validate"), {"password": wire_form(password)}, _message)
-
-
-def change_email(user: str, new: str, password: str, **options: Unpack[WriteOptions]) -> Call[User[ChangedPower]]:
-    """With the account's own password."""
-    body = {"new": new, "authorization": wire_form(password)}
-    return write("POST", _of(user, "/email/change"), _changed, body, **options)
-
-
-def change_password(user: str, new: str, password: str, **options: Unpack[WriteOptions]) -> Call[Message]:
-    """With the account's own password; all tokens of the account end."""
-    body = {"new": wire_form(new), "authorization": wire_form(password)}
-    return write("POST", _of(user, "/password/change"), _message, body, **options)
-
-
-def manage_email(user: str, new: str, **options: Unpack[WriteOptions]) -> Call[User[ChangedPower]]:
-    """Without the account's password; needs the role users.manage."""
-    return write("POST", _of(user, "/manage/email/change"), _changed, {"new": new}, **options)
-
-
-def manage_password(user: str, new: str, **options: Unpack[WriteOptions]) -> Call[Message]:
-    """Without the account's password; needs the role users.manage; all tokens of the account end."""
-    return write("POST", _of(user, "/manage/password/change"), _message, {"new": wire_form(new)}, **options)
-
-
-def request_password_reset(user: str, **options: Unpack[WriteOptions]) -> Call[Message]:
-    """Mails a one-time code; `warning` says when the server has no mail set up."""
-    return write("GET", _of(user, "/password/reset"), _message, **options)
-
-
-def redeem_reset_code(user: str, code: str, new: str, **options: Unpack[WriteOptions]) -> Call[Message]:
-    body = {"code": code, "new": wire_form(new)}
-    return write("POST", _of(user, "/password/reset"), _message, body, **options)
-
-
-def rename_user(user: str, name: str, **options: Unpack[WriteOptions]) -> Call[User[ChangedPower]]:
-    """Needs the role users.manage."""
-    return write("POST", _of(user, "/name"), _changed, {"name": name}, **options)
-
-
-def delete_user(user: str, **options: Unpack[WriteOptions]) -> Call[User[ChangedPower]]:
-    """Erases the person, with all characters; needs the role users.manage.
-
-    The answer is the account as it was. It is not kept: whoever repeats the call with the same key gets the id alone.
-    """
-    return write("DELETE", _of(user), _changed, **options)
-
-
-class PowersGiven(TypedDict, total=False):
-    """Whether the account shall have each; what is not named stays as it is."""
-
+    id: str
+    name: str
     editor: bool
     ban: bool
     kick: bool
@@ -126,22 +63,132 @@ class PowersGiven(TypedDict, total=False):
     game_link: bool
 
 
-def change_powers(user: str, powers: PowersGiven, **options: Unpack[WriteOptions]) -> Call[HeldPowers]:
-    """Of what the caller has itself; needs the role users.manage."""
-    require_known("change_powers", powers, PowersGiven.__annotations__)
-    body = {name.replace("_", ""): given for name, given in powers.items()}
-    return write("POST", path(f"{KEEPER}/users/{{}}/powers", user), reading(HeldPowers), body, **options)
+class Registered(Struct, rename="pascal"):
+    username: str
+    email: str
 
 
-def players_of(user: str) -> Call[list[Player]]:
-    """The account's characters, oldest first."""
-    return get(_of(user, "/players"), reading(list[Player]))
+class Users:
+    @operation("GET", "/api/v1/users")
+    def list_users(
+        self,
+        page: int = 0,
+        *,
+        page_size: int | None = None,
+        search: str | None = None,
+        sort_by: UserSort | None = None,
+        sort_direction: Direction | None = None,
+    ) -> Payload[Page[User[Power]]]:
+        """List one page of all accounts, by name. Needs the role users.query.
 
+        Returns the page, with the total number of accounts.
+        Raises RoleMissing, BadField, SearchNotReady, TooManyLongReads.
+        """
+        return Payload(Page[User[Power]], query=page_query(page, page_size, search, sort_by, sort_direction))
 
-def player_of(user: str, player: str | int) -> Call[Player]:
-    """One of the account's characters: by id, by name, or by its place in `players_of`."""
-    return get(path(f"{USERS}/{{}}/players/{{}}", user, str(player)), reading(Player))
+    iterate_users = iterate_pages(list_users, "Iterate over all accounts, by name. Needs the role users.query.")
 
+    @operation("POST", "/api/v1/users")
+    def list_users_legacy(self, page: int = 0, count: int = 5) -> Payload[LegacyPage[User[Power]]]:
+        """List accounts by name in the deprecated form; use `list_users`. Needs the role users.query.
 
-def _of(user: str, rest: str = "") -> str:
-    return path(USERS + "/{}", user) + rest
+        count: records per page.
+        Returns the page, with the total number of accounts.
+        Raises RoleMissing, BadField.
+        """
+        return Payload(LegacyPage[User[Power]], body={"page": page, "count": count})
+
+    @operation("GET", "/api/v1/users/{user}")
+    def get_user(self, user: str) -> Payload[User[Power]]:
+        """Get one account. Needs the role users.query.
+
+        Returns the account.
+        Raises NoSuchUser, RoleMissing.
+        """
+        return Payload(User[Power])
+
+    @operation("POST", "/api/v1/users/register")
+    def register_user(
+        self, username: str, password: str, email: str, **options: Unpack[WriteOptions]
+    ) -> Payload[Registered]:
+        """Register an account. Needs the role users.query.
+
+        username: name of the new account.
+        password: its password as the person types it; the client sends the SHA-256.
+        email: its email address.
+        Returns the name and the email address of the account.
+        Raises RoleMissing, BadField, ReservedName, UsernameTaken, EmailTaken, TooManyRegistrations.
+        """
+        return Payload(Registered, body={"username": username, "password": hash_password(password), "email": email})
+
+    @operation("POST", "/api/v1/users/{user}/name")
+    def rename_user(self, user: str, name: str, **options: Unpack[WriteOptions]) -> Payload[User[ChangedPower]]:
+        """Rename an account. Needs the role users.manage.
+
+        name: the new name.
+        Returns the account after the change.
+        Raises NoSuchUser, RoleMissing, BadField, ReservedName, UsernameTaken.
+        """
+        return Payload(User[ChangedPower], body={"name": name})
+
+    @operation("DELETE", "/api/v1/users/{user}")
+    def delete_user(self, user: str, **options: Unpack[WriteOptions]) -> Payload[User[ChangedPower]]:
+        """Delete an account with all its players, and erase the personal data. Needs the role users.manage.
+
+        Returns the account before the change. This answer is not stored: a repeated call raises AnswerErased.
+        Raises NoSuchUser, RoleMissing, PlayerOnline, OwnAccount, AnswerErased.
+        """
+        return Payload(User[ChangedPower])
+
+    @operation("POST", "/api/keeper/v1/users/{user}/powers")
+    def change_powers(
+        self,
+        user: str,
+        *,
+        editor: bool | None = None,
+        ban: bool | None = None,
+        kick: bool | None = None,
+        mute: bool | None = None,
+        api: bool | None = None,
+        users_query: bool | None = None,
+        users_manage: bool | None = None,
+        game_link: bool | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> Payload[HeldPowers]:
+        """Give an account permissions (True) or remove them (False). Needs the role users.manage.
+
+        You can change only permissions that your own account has. What is None stays as it is.
+
+        editor: may use the game's editor.
+        ban: may ban accounts.
+        kick: may kick players.
+        mute: may mute accounts.
+        api: may log in to the API.
+        users_query: has the role users.query.
+        users_manage: has the role users.manage.
+        game_link: has the role game.link.
+        Returns all permissions of the account after the change.
+        Raises NoSuchUser, RoleMissing, Outranked, OwnPowers.
+        """
+        powers = {"editor": editor, "ban": ban, "kick": kick, "mute": mute, "api": api}
+        powers |= {"usersquery": users_query, "usersmanage": users_manage, "gamelink": game_link}
+        return Payload(HeldPowers, body={name: given for name, given in powers.items() if given is not None})
+
+    @operation("GET", "/api/v1/users/{user}/players")
+    def list_user_players(self, user: str) -> Payload[list[Player]]:
+        """List the players of an account. Needs the role users.query.
+
+        Returns the players, the oldest first.
+        Raises NoSuchUser, RoleMissing.
+        """
+        return Payload(list[Player])
+
+    @operation("GET", "/api/v1/users/{user}/players/{player}")
+    def get_user_player(self, user: str, player: str | int) -> Payload[Player]:
+        """Get one player of an account. Needs the role users.query.
+
+        player: name, id, or index in the answer of `list_user_players`.
+        Returns the player's record.
+        Raises NoSuchUser, NoSuchPlayer, RoleMissing.
+        """
+        return Payload(Player)

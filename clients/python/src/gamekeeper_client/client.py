@@ -1,4 +1,4 @@
-"""The two clients: the same operations, one blocking, one awaiting."""
+"""The two clients: the same methods, blocking in `Client` and async in `AsyncClient`."""
 
 import asyncio
 import threading
@@ -6,47 +6,56 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from importlib.metadata import version
 from types import TracebackType
-from typing import Self, TypedDict, TypeVar, Unpack
+from typing import Self, TypeVar
 
 import httpx
 
 from gamekeeper_client.call import Batch, Call
+from gamekeeper_client.credentials import Credentials
 from gamekeeper_client.errors import GamekeeperError
 from gamekeeper_client.exchange import Answer, Flow, NoAnswer, Outcome, Patience, Renew, Send, Session, Wait, exchange
-from gamekeeper_client.keywords import check_keywords
-from gamekeeper_client.operations import Operations
+from gamekeeper_client.feed import Feed
+from gamekeeper_client.gameobjects import GameObjects
+from gamekeeper_client.history import History
+from gamekeeper_client.info import ServerInfo
+from gamekeeper_client.items import ItemOperations
+from gamekeeper_client.link import Link
+from gamekeeper_client.mails import Mails
+from gamekeeper_client.moderation import Moderation
+from gamekeeper_client.operation import Operation, add_methods, find_declarations, make_async, make_blocking
+from gamekeeper_client.players import Players
+from gamekeeper_client.spells import Spells
+from gamekeeper_client.tokens import Tokens
+from gamekeeper_client.users import Users
+from gamekeeper_client.variables import Variables
 
 T = TypeVar("T")
 TIMEOUT_SECONDS = 10.0
+PATIENCE = Patience()
 AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
 HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 
 
-class Options(TypedDict, total=False):
-    """A user name and a password, or a token; how long to wait for an answer, and how often to try again."""
+class _Client(
+    Players,
+    ItemOperations,
+    Spells,
+    Variables,
+    Users,
+    Credentials,
+    Moderation,
+    Tokens,
+    Link,
+    Feed,
+    History,
+    Mails,
+    GameObjects,
+    ServerInfo,
+):
+    """All operations, and how a request of theirs is built."""
 
-    username: str
-    password: str
-    token: str
-    read_only: bool  # log in for reading only
-    timeout: float
-    patience: Patience
-
-
-class _Connection(Operations):
-    """What both clients know: where the server is, who is calling, and how long to try."""
-
-    @check_keywords
-    def __init__(self, url: str, **options: Unpack[Options]) -> None:
-        self._url = url.rstrip("/")
-        self._session = Session(
-            options.get("username"),
-            options.get("password"),
-            options.get("token"),
-            read_only=options.get("read_only", False),
-        )
-        self._timeout = options.get("timeout", TIMEOUT_SECONDS)
-        self._patience = options.get("patience", Patience())
+    def __init__(self, url: str, session: Session, timeout: float, patience: Patience) -> None:
+        self._url, self._session, self._timeout, self._patience = url.rstrip("/"), session, timeout, patience
 
     def _request(self, http: httpx.Client | httpx.AsyncClient, step: Send) -> httpx.Request:
         call = step.call
@@ -65,14 +74,38 @@ class _Connection(Operations):
         )
 
 
-class Client(_Connection):
-    """Gamekeeper for programs that block. Threads may share one.
+class Client(_Client):
+    """Gamekeeper for programs that block. Threads may share one client.
 
-    `url` is the server's, such as http://127.0.0.1:5400; `http` is a client of yours, with certificates or a proxy.
+    Give it a user name and a password, or a token. It logs in when it needs a token, and renews the token in time.
+
+    url: address of the server, such as http://127.0.0.1:5400.
+    username: name of the account to log in with.
+    password: its password as a person types it; the client sends the SHA-256.
+    token: an access token, instead of both.
+    read_only: log in for reads alone.
+    timeout: seconds to wait for an answer.
+    patience: how often and how long to retry.
+    http: an httpx.Client of yours, with certificates or a proxy; you close it yourself.
+
+    Every method raises Unreachable when no answer came after all retries, NotUnderstood when the answer is not one of
+    Gamekeeper, and Denied, Forbidden, TooManyRequests, InternalError or Unavailable as the server answers; every write
+    also IdempotencyKeyReused. Errors of a single method are in its docstring, and all of them in `errors`.
     """
 
-    def __init__(self, url: str, *, http: httpx.Client | None = None, **options: Unpack[Options]) -> None:
-        super().__init__(url, **options)
+    def __init__(
+        self,
+        url: str,
+        *,
+        username: str | None = None,
+        password: str | None = None,
+        token: str | None = None,
+        read_only: bool = False,
+        timeout: float = TIMEOUT_SECONDS,
+        patience: Patience = PATIENCE,
+        http: httpx.Client | None = None,
+    ) -> None:
+        super().__init__(url, Session(username, password, token, read_only=read_only), timeout, patience)
         self._http = http or httpx.Client()
         self._own = http is None
         self._renewing = threading.Lock()
@@ -84,16 +117,20 @@ class Client(_Connection):
         self.close()
 
     def close(self) -> None:
+        """Close all connections to the server.
+
+        Returns nothing.
+        """
         if self._own:
             self._http.close()
 
-    def send(self, call: Call[T], /) -> T:
+    def _send(self, call: Call[T], /) -> T:
         return self._run(exchange(call, self._session, self._patience))
 
-    def walk(self, first: Call[Batch[T]], /) -> Iterator[T]:
+    def _walk(self, first: Call[Batch[T]], /) -> Iterator[T]:
         following: Call[Batch[T]] | None = first
         while following is not None:
-            batch = self.send(following)
+            batch = self._send(following)
             yield from batch.records
             following = batch.then
 
@@ -124,14 +161,25 @@ class Client(_Connection):
         return None
 
 
-class AsyncClient(_Connection):
-    """Gamekeeper for programs that run on asyncio.
+class AsyncClient(_Client):
+    """Gamekeeper for programs that run on asyncio: `await` the methods of `Client`, and `async for` its iterators.
 
-    `url` is the server's, such as http://127.0.0.1:5400; `http` is a client of yours, with certificates or a proxy.
+    It has the parameters of `Client`; its `http` is an httpx.AsyncClient.
     """
 
-    def __init__(self, url: str, *, http: httpx.AsyncClient | None = None, **options: Unpack[Options]) -> None:
-        super().__init__(url, **options)
+    def __init__(
+        self,
+        url: str,
+        *,
+        username: str | None = None,
+        password: str | None = None,
+        token: str | None = None,
+        read_only: bool = False,
+        timeout: float = TIMEOUT_SECONDS,
+        patience: Patience = PATIENCE,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        super().__init__(url, Session(username, password, token, read_only=read_only), timeout, patience)
         self._http = http or httpx.AsyncClient()
         self._own = http is None
         self._renewing = asyncio.Lock()
@@ -145,16 +193,20 @@ class AsyncClient(_Connection):
         await self.close()
 
     async def close(self) -> None:
+        """Close all connections to the server.
+
+        Returns nothing.
+        """
         if self._own:
             await self._http.aclose()
 
-    async def send(self, call: Call[T], /) -> T:
+    async def _send(self, call: Call[T], /) -> T:
         return await self._run(exchange(call, self._session, self._patience))
 
-    async def walk(self, first: Call[Batch[T]], /) -> AsyncIterator[T]:
+    async def _walk(self, first: Call[Batch[T]], /) -> AsyncIterator[T]:
         following: Call[Batch[T]] | None = first
         while following is not None:
-            batch = await self.send(following)
+            batch = await self._send(following)
             for record in batch.records:
                 yield record
             following = batch.then
@@ -188,3 +240,11 @@ class AsyncClient(_Connection):
 
 def _answer(response: httpx.Response) -> Answer:
     return Answer(response.status_code, response.content, response.headers.get("Retry-After"))
+
+
+add_methods(Client, make_blocking)
+add_methods(AsyncClient, make_async)
+# method and path of each method's operation; methods that iterate use those of the list
+OPERATIONS = {
+    name: (each.method, each.path) for name, each in find_declarations(_Client).items() if isinstance(each, Operation)
+}

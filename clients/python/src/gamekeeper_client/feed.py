@@ -1,0 +1,75 @@
+"""The change feed for game servers. Both methods need the role game.link."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from gamekeeper_client.call import Batch, Call, Payload, convert
+from gamekeeper_client.operation import iterator, operation
+
+LONGEST_WAIT = 60  # seconds, as on the server
+After = int | Literal["now"]
+
+
+class Change(Struct, rename="pascal"):
+    """A change of the feed; `before` and `after` are JSON with the field names of the API."""
+
+    seq: int
+    at: str
+    kind: str
+    player_id: str
+    before: Any
+    after: Any
+    by: str | None
+    request_id: str
+
+
+class Changes(Struct, rename="pascal"):
+    changes: list[Change]
+    next: int
+    epoch: str
+
+
+class Feed:
+    @operation("GET", "/api/link/v1/changes")
+    def list_changes(
+        self, after: After = 0, *, wait: int = 0, limit: int | None = None, own: bool = False, epoch: str | None = None
+    ) -> Payload[Changes]:
+        """List changes of the feed once.
+
+        after: number of the last change that you have, or "now"; 0 starts with the oldest.
+        wait: seconds to wait for a change when there is none yet, up to 60.
+        limit: return at most this many changes.
+        own: include what your own account wrote over the game link.
+        epoch: `epoch` of an earlier answer; raises EpochChanged when the database was restored since.
+        Returns the changes, the number to continue after, and the epoch.
+        Raises EpochChanged, ChangesTrimmed, CursorAhead, BadField, RoleMissing.
+        """
+        query = {"after": after, "wait": wait, "limit": limit, "own": own, "epoch": epoch}
+        return Payload(Changes, query=query, wait=min(wait, LONGEST_WAIT))
+
+    @iterator
+    def follow_changes(
+        self, after: After = 0, *, own: bool = False, epoch: str | None = None, wait: int = 20, limit: int = 1000
+    ) -> Call[Batch[Change]]:
+        """Iterate over all changes, then over each new one as it comes, without end.
+
+        It waits while the server is away, and continues where it was. To continue after a restart of your program,
+        store the `seq` of the last change that you have applied.
+
+        after: number of the last change that you have, or "now"; 0 starts with the oldest.
+        own: include what your own account wrote over the game link.
+        epoch: `epoch` of an earlier answer; raises EpochChanged when the database was restored since.
+        wait: seconds that one request waits for a change, up to 60.
+        limit: changes per request.
+        Returns an endless iterator of changes.
+        Raises EpochChanged, ChangesTrimmed when the change after `after` is no longer stored, CursorAhead, BadField,
+        RoleMissing.
+        """
+
+        def batch(found: Changes) -> Batch[Change]:
+            following = Feed.follow_changes.call(found.next, own=own, epoch=found.epoch, wait=wait, limit=limit)
+            return Batch(found.changes, following)
+
+        first = Feed.list_changes.call(after, wait=wait, limit=limit, own=own, epoch=epoch)
+        return convert(first, batch, endless=True)

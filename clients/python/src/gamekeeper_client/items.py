@@ -1,0 +1,130 @@
+"""Items: inventory, bank and bags; giving and taking."""
+
+from typing import Unpack
+
+import msgspec
+from msgspec import Struct
+
+from gamekeeper_client.call import Payload
+from gamekeeper_client.operation import WriteOptions, operation
+
+ZERO = "00000000-0000-0000-0000-000000000000"  # the item id of an empty slot
+
+
+class ItemSlot(Struct, rename="pascal"):
+    slot: int
+    bag_id: str | None = None
+    item_id: str = ZERO
+    quantity: int = 0
+    stat_buffs: list[int] = msgspec.field(default_factory=lambda: [0, 0, 0, 0, 0])
+
+
+class NamedSlot(ItemSlot, rename="pascal"):
+    item_name: str = "ERR_DELETED"  # also of an empty slot, and of an item that is not in the catalogue
+
+
+class Items(Struct):
+    inventory: list[NamedSlot]
+    bank: list[NamedSlot]
+
+
+class Bag(Struct, rename="pascal"):
+    id: str
+    slot_count: int
+    slots: list[ItemSlot]
+
+
+class NamedBag(Struct, rename="pascal"):
+    id: str
+    slot_count: int
+    slots: list[NamedSlot]
+
+
+class Quantity(Struct):
+    total: int
+    bank: int
+    inventory: int
+
+
+class Given(Struct):
+    """How many of the item the player has after the change."""
+
+    id: str
+    quantity: Quantity
+
+
+class Taken(Struct, rename="pascal"):
+    item_id: str
+    quantity: int
+
+
+class ItemOperations:
+    @operation("GET", "/api/v1/players/{player}/items")
+    def get_items(self, player: str) -> Payload[Items]:
+        """Get a player's inventory and bank.
+
+        Returns every slot of both, empty slots too.
+        Raises NoSuchPlayer.
+        """
+        return Payload(Items)
+
+    @operation("GET", "/api/v1/players/{player}/items/inventory")
+    def get_inventory(self, player: str) -> Payload[list[NamedSlot]]:
+        """Get a player's inventory.
+
+        Returns every slot, empty slots too.
+        Raises NoSuchPlayer.
+        """
+        return Payload(list[NamedSlot])
+
+    @operation("GET", "/api/v1/players/{player}/items/bank")
+    def get_bank(self, player: str) -> Payload[list[NamedSlot]]:
+        """Get a player's bank.
+
+        Returns every slot, empty slots too.
+        Raises NoSuchPlayer.
+        """
+        return Payload(list[NamedSlot])
+
+    @operation("GET", "/api/v1/players/bag/{bag_id}")
+    def get_bag(self, bag_id: str) -> Payload[NamedBag]:
+        """Get a bag.
+
+        bag_id: id of the bag, from the slot that holds it.
+        Returns the bag with every slot, empty slots too.
+        Raises NoSuchBag, BadField.
+        """
+        return Payload(NamedBag)
+
+    @operation("POST", "/api/v1/players/{player}/items/give")
+    def give_item(
+        self,
+        player: str,
+        item_id: str,
+        quantity: int = 1,
+        *,
+        bank_overflow: bool = False,
+        **options: Unpack[WriteOptions],
+    ) -> Payload[Given]:
+        """Give a player items: all of them, or none and an error.
+
+        item_id: id of the item in the catalogue.
+        quantity: how many to give.
+        bank_overflow: put into the bank what does not fit into the inventory.
+        Returns how many of the item the player has after the change.
+        Raises NoSuchPlayer, NoSuchItem, InventoryFull, BadField.
+        """
+        return Payload(Given, body={"itemid": item_id, "quantity": quantity, "bankoverflow": bank_overflow})
+
+    @operation("POST", "/api/v1/players/{player}/items/take")
+    def take_item(
+        self, player: str, item_id: str, quantity: int = 1, **options: Unpack[WriteOptions]
+    ) -> Payload[Taken]:
+        """Take items out of a player's inventory: all of them, or none and an error.
+
+        item_id: id of the item in the catalogue.
+        quantity: how many to take.
+        Returns how many were taken.
+        Raises NoSuchPlayer, NoSuchItem, NotEnoughItems, BagNotEmpty, BadField.
+        """
+        return Payload(Taken, body={"itemid": item_id, "quantity": quantity})

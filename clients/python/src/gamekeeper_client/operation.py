@@ -1,0 +1,203 @@
+"""How a method of the clients is declared: once, as a function that builds a request.
+
+`operation` declares a method that sends one request; `iterator`, and the functions of paging.py, declare one that reads
+a list in batches. `add_methods` makes plain methods of them, blocking in `Client` and async in `AsyncClient`, with the
+signature and the docstring of the declaration.
+"""
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from inspect import BoundArguments, Parameter
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypedDict, TypeVar, get_args, overload
+
+from gamekeeper_client.call import Batch, Call, Payload, fill, write_headers
+
+P = ParamSpec("P")
+T = TypeVar("T")
+WRITE_OPTIONS = (
+    Parameter("dry_run", Parameter.KEYWORD_ONLY, default=False, annotation=bool),
+    Parameter("reason", Parameter.KEYWORD_ONLY, default="", annotation=str),
+    Parameter("idempotency_key", Parameter.KEYWORD_ONLY, default=None, annotation=str | None),
+)
+# parameters that mean the same in all methods: added to each docstring that does not describe them itself
+PARAMETERS = {
+    "player": "name or id of the player.",
+    "user": "name or id of the account.",
+    "username": "name of the account.",
+    "page": "number of the page; the first is 0.",
+    "page_size": "records per page; the server's maximum is 100 by default.",
+    "search": "only records that contain this text, 3 characters or more; at most 1000 are found.",
+    "sort_by": "field to sort by.",
+    "sort_direction": "Ascending or Descending.",
+    "dry_run": "answer what would happen, and change nothing.",
+    "reason": "text to store with the change in the audit log.",
+    "idempotency_key": "your own key instead of a random one, so that another process can repeat the call.",
+}
+
+
+class WriteOptions(TypedDict, total=False):
+    """The parameters of every write. A declaration has them as `**options`, and its method has each by its name."""
+
+    dry_run: bool
+    reason: str
+    idempotency_key: str | None
+
+
+class BlockingClient(Protocol):
+    def _send(self, call: Call[T], /) -> T: ...
+    def _walk(self, first: Call[Batch[T]], /) -> Iterator[T]: ...
+
+
+class AwaitingClient(Protocol):
+    def _send(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
+    def _walk(self, first: Call[Batch[T]], /) -> AsyncIterator[T]: ...
+
+
+class Declaration:
+    """A method of both clients: its name, signature and docstring, and the type of its answer or of each record."""
+
+    name = ""
+
+    def __init__(self, signature: inspect.Signature, doc: str, answer: Any) -> None:  # noqa: ANN401 - a type
+        self.signature, self.doc, self.answer = signature, doc, answer
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def bind(self, *args: object, **kwargs: object) -> BoundArguments:
+        try:
+            bound = self.signature.bind(None, *args, **kwargs)  # declarations use no `self`
+        except TypeError as wrong:
+            raise TypeError(f"{self.name}() {wrong}") from None
+        bound.apply_defaults()
+        return bound
+
+    def describe(self) -> str:
+        """Complete the docstring with the parameters that mean the same everywhere."""
+        about, returns, rest = self.doc.partition("Returns ")
+        names = [name for name in self.signature.parameters if name in PARAMETERS and f"{name}: " not in about]
+        return about + "".join(f"{name}: {PARAMETERS[name]}\n" for name in names) + returns + rest
+
+
+class Operation(Declaration, Generic[P, T]):
+    """A method that sends one request to one route of the server."""
+
+    def __init__(self, method: str, path: str, build: Callable[..., Payload[T]], *, needs_token: bool) -> None:
+        signature = inspect.signature(build)
+        parameters = list(signature.parameters.values())
+        self.is_write = parameters[-1].kind is Parameter.VAR_KEYWORD
+        if self.is_write:
+            signature = signature.replace(parameters=[*parameters[:-1], *WRITE_OPTIONS])
+        super().__init__(signature, inspect.cleandoc(build.__doc__ or ""), *get_args(signature.return_annotation))
+        self.method, self.path, self.needs_token, self._build = method, path, needs_token, build
+
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[T]:
+        bound = self.bind(*args, **kwargs)
+        given, payload = bound.arguments, self._build(*bound.args, **bound.kwargs)
+        query, headers = payload.query, dict[str, str]()
+        if self.is_write:
+            headers = write_headers(given["reason"], given["idempotency_key"])
+            query |= {"dryRun": "true"} if given["dry_run"] else {}
+        path = fill(self.path, given)
+        return Call(self.method, path, payload.read, query, payload.body, headers, self.needs_token, payload.wait)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, client: None, owner: object = None) -> "Operation[P, T]": ...
+        @overload
+        def __get__(self, client: AwaitingClient, owner: object = None) -> Callable[P, Coroutine[Any, Any, T]]: ...
+        @overload
+        def __get__(self, client: BlockingClient, owner: object = None) -> Callable[P, T]: ...
+        def __get__(self, client: Any, owner: object = None) -> Any: ...
+
+
+class Iteration(Declaration, Generic[P, T]):
+    """A method that iterates over records, which it fetches in batches; `read` makes the first call."""
+
+    def __init__(
+        self,
+        signature: inspect.Signature,
+        doc: str,
+        record: Any,  # noqa: ANN401 - a type
+        read: Callable[[BoundArguments], Call[Batch[T]]],
+    ) -> None:
+        super().__init__(signature, doc, record)
+        self._read = read
+
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[Batch[T]]:
+        return self._read(self.bind(*args, **kwargs))
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, client: None, owner: object = None) -> "Iteration[P, T]": ...
+        @overload
+        def __get__(self, client: AwaitingClient, owner: object = None) -> Callable[P, AsyncIterator[T]]: ...
+        @overload
+        def __get__(self, client: BlockingClient, owner: object = None) -> Callable[P, Iterator[T]]: ...
+        def __get__(self, client: Any, owner: object = None) -> Any: ...
+
+
+def operation(
+    method: str, path: str, *, needs_token: bool = True
+) -> Callable[[Callable[Concatenate[Any, P], Payload[T]]], Operation[P, T]]:
+    """Declare a method. Each {name} of its path is the argument of that name; a write has `**options`."""
+    return lambda build: Operation(method, path, build, needs_token=needs_token)
+
+
+def iterator(build: Callable[Concatenate[Any, P], Call[Batch[T]]]) -> Iteration[P, T]:
+    """Declare a method that iterates; the function makes the first call."""
+    signature = inspect.signature(build)
+    (batch,) = get_args(signature.return_annotation)
+    (record,) = get_args(batch)
+    read: Callable[..., Call[Batch[T]]] = build
+    doc = inspect.cleandoc(build.__doc__ or "")
+    return Iteration(signature, doc, record, lambda given: read(*given.args, **given.kwargs))
+
+
+def find_declarations(client: type) -> dict[str, Declaration]:
+    bases = reversed(client.__mro__)
+    return {name: each for base in bases for name, each in vars(base).items() if isinstance(each, Declaration)}
+
+
+def add_methods(client: type, make_method: Callable[[Any], tuple[Any, object]]) -> None:
+    """Add a plain method for each declaration that the class inherits."""
+    for name, declared in find_declarations(client).items():
+        method, answer = make_method(declared)
+        method.__name__, method.__qualname__, method.__module__ = name, f"{client.__name__}.{name}", client.__module__
+        method.__doc__ = declared.describe()
+        method.__signature__ = declared.signature.replace(return_annotation=answer)
+        annotations = {each.name: each.annotation for each in declared.signature.parameters.values()}
+        method.__annotations__ = {**annotations, "return": answer}
+        del method.__annotations__["self"]
+        setattr(client, name, method)
+
+
+def make_blocking(declared: Operation[..., Any] | Iteration[..., Any]) -> tuple[Any, object]:
+    """Make the method of `Client`, and the type that it returns."""
+    if isinstance(declared, Iteration):
+        return _make_iterating(declared), Iterator[declared.answer]
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as declared
+        return self._send(declared.call(*args, **kwargs))
+
+    return method, declared.answer
+
+
+def make_async(declared: Operation[..., Any] | Iteration[..., Any]) -> tuple[Any, object]:
+    """Make the method of `AsyncClient`, and the type that it returns."""
+    if isinstance(declared, Iteration):
+        return _make_iterating(declared), AsyncIterator[declared.answer]
+
+    async def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as declared
+        return await self._send(declared.call(*args, **kwargs))
+
+    return method, declared.answer
+
+
+def _make_iterating(declared: Iteration[..., Any]) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as declared
+        return self._walk(declared.call(*args, **kwargs))
+
+    return method

@@ -1,0 +1,104 @@
+"""Lists: one page of them, and iterators over all pages, which have the parameters of the list."""
+
+import copy
+import re
+from collections.abc import Callable, Mapping
+from inspect import BoundArguments
+from typing import Any, Generic, Literal, ParamSpec, Protocol, TypeVar, get_args
+
+from msgspec import Struct
+
+from gamekeeper_client.call import Batch, Call, convert
+from gamekeeper_client.operation import Iteration, Operation
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Direction = Literal["Ascending", "Descending"]
+LARGEST_PAGE = 100  # records; the server's default maximum
+LARGEST_BATCH = 1000  # records of the audit log and the outbox
+
+
+class Page(Struct, Generic[R], rename="pascal"):
+    total: int
+    page: int
+    page_size: int
+    count: int
+    values: list[R]
+
+
+class LegacyPage(Struct, Generic[R], rename={"page": "Page"}):
+    total: int
+    page: int
+    count: int
+    entries: list[R]
+
+
+class CursorPage(Protocol):
+    @property
+    def next(self) -> int | str | None: ...
+
+
+C = TypeVar("C", bound=CursorPage)
+
+
+def page_query(
+    page: int,
+    page_size: int | None,
+    search: str | None = None,
+    sort_by: str | None = None,
+    sort_direction: Direction | None = None,
+) -> Mapping[str, object]:
+    return {"page": page, "pageSize": page_size, "search": search, "sortBy": sort_by, "sortDirection": sort_direction}
+
+
+def iterate_pages(listing: Operation[P, Page[R]], summary: str) -> Iteration[P, R]:
+    """Declare an iterator over the pages of a list, from `page` on."""
+
+    def read(given: BoundArguments) -> Call[Batch[R]]:
+        def batch(page: Page[R]) -> Batch[R]:
+            number = given.arguments["page"] + 1
+            more = page.values and number * page.page_size < page.total
+            return Batch(page.values, read(_change(given, page=number)) if more else None)
+
+        return convert(_call(listing, given, page_size=LARGEST_PAGE), batch)
+
+    doc = _describe(listing, summary, page="number of the page to start with.", page_size="records per request.")
+    (record,) = get_args(listing.answer)
+    return Iteration(listing.signature, doc, record, read)
+
+
+def iterate_cursor(
+    listing: Operation[P, C], record: type[R], records: Callable[[C], list[R]], summary: str
+) -> Iteration[P, R]:
+    """Declare an iterator over a list with a cursor. Its pages may be short, or empty, before the last one."""
+
+    def read(given: BoundArguments) -> Call[Batch[R]]:
+        def batch(page: C) -> Batch[R]:
+            return Batch(records(page), None if page.next is None else read(_change(given, before=page.next)))
+
+        return convert(_call(listing, given, limit=LARGEST_BATCH), batch)
+
+    return Iteration(listing.signature, _describe(listing, summary, limit="records per request."), record, read)
+
+
+def _call(listing: Operation[..., R], given: BoundArguments, **sizes: int) -> Call[R]:
+    """Read one page; it is large by default."""
+    ((name, largest),) = sizes.items()
+    sized = _change(given, **{name: given.arguments[name] or largest})
+    return listing.call(*sized.args[1:], **sized.kwargs)
+
+
+def _change(given: BoundArguments, **values: Any) -> BoundArguments:  # noqa: ANN401 - arguments of any type
+    changed = copy.copy(given)
+    changed.arguments = {**given.arguments, **values}
+    return changed
+
+
+def _describe(listing: Operation[..., Any], summary: str, **parameters: str) -> str:
+    """Describe an iterator as its list, but for the parameters that mean something else."""
+    about, returns, rest = listing.doc.partition("Returns ")
+    about = "\n\n".join([summary, about.partition("\n\n")[2]])
+    for name, meaning in parameters.items():
+        about = re.sub(rf"^{name}: .*\n", "", about, flags=re.MULTILINE) + f"{name}: {meaning}\n"
+    raises = "".join(rest.partition("Raises ")[1:])
+    return f"{about}{returns}an iterator, which fetches records as they are needed.\n{raises}"

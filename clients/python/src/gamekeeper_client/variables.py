@@ -1,0 +1,63 @@
+"""Variables: integers and booleans that a game keeps for each player."""
+
+from typing import Any, Unpack
+
+from msgspec import Struct
+
+from gamekeeper_client.call import Payload
+from gamekeeper_client.operation import WriteOptions, operation
+
+VALUE: Any = int | bool  # not a `type` for type checkers
+
+
+class Variable(Struct, rename="pascal"):
+    variable_id: str
+    value: int | bool
+
+
+class Variables:
+    @operation("GET", "/api/v1/players/{player}/variables")
+    def list_variables(self, player: str) -> Payload[list[Variable]]:
+        """List a player's variables.
+
+        Returns the variables with their values.
+        Raises NoSuchPlayer.
+        """
+        return Payload(list[Variable])
+
+    @operation("GET", "/api/v1/players/{player}/variables/{variable_id}")
+    def get_variable(self, player: str, variable_id: str) -> Payload[Variable]:
+        """Get one of a player's variables.
+
+        variable_id: id of the variable in the catalogue.
+        Returns the variable with its value.
+        Raises NoSuchPlayer, NoSuchVariable, BadField.
+        """
+        return Payload(Variable)
+
+    @operation("GET", "/api/v1/players/{player}/variables/{variable_id}/value")
+    def get_variable_value(self, player: str, variable_id: str) -> Payload[int | bool]:
+        """Get the value of one of a player's variables.
+
+        variable_id: id of the variable in the catalogue.
+        Returns the value alone.
+        Raises NoSuchPlayer, NoSuchVariable, BadField.
+        """
+        return Payload(VALUE, field="value")
+
+    @operation("POST", "/api/v1/players/{player}/variables/{variable_id}")
+    def set_variable(
+        self,
+        player: str,
+        variable_id: str,
+        value: int | bool,  # noqa: FBT001 - a boolean is a value like any other
+        **options: Unpack[WriteOptions],
+    ) -> Payload[Variable]:
+        """Set one of a player's variables.
+
+        variable_id: id of the variable in the catalogue.
+        value: the new value, of the variable's type.
+        Returns the variable with its new value.
+        Raises NoSuchPlayer, NoSuchVariable, WrongVariableType, BadField.
+        """
+        return Payload(Variable, body={"value": value})
