@@ -264,12 +264,12 @@ def test_following_is_not_put_off_for_years(connect: Connect, script: ScriptedSe
 def test_a_pause_is_as_asked_or_longer(
     *, endless: bool, asked: str | None, attempt: int, least: float, most: float
 ) -> None:
-    pause = Patience().pause(errors.refused(503, b"", asked), attempt, endless=endless)
+    pause = Patience().pause(errors.make_refusal(503, b"", asked), attempt, endless=endless)
     assert pause is not None
     assert least <= pause <= most
 
 
 def test_too_long_a_pause() -> None:
-    problem = errors.refused(503, b"", "31")
+    problem = errors.make_refusal(503, b"", "31")
     assert Patience().pause(problem, 0, endless=False) is None
     assert Patience().pause(problem, 0, endless=True) == 30

@@ -151,7 +151,7 @@ REFUSALS = [kind for kind in OURS if not kind.__module__.startswith(OF_PAGES)]
 @pytest.mark.parametrize("kind", REFUSALS, ids=lambda each: each.__name__)
 def test_every_refusal_has_its_class(kind: type[Refusal]) -> None:
     code: str = kind.__new__(kind).code
-    ours = errors.kind_of(server_errors.status(kind), code)
+    ours = errors.find_class(server_errors.status(kind), code)
     assert ours.__name__ == kind.__name__
     above = {each.__name__ for each in kind.__mro__} | {"Refused", "TooManyRequests", "Unavailable"}
     assert {each.__name__ for each in ours.__mro__ if issubclass(each, errors.Refused)} <= above
@@ -164,9 +164,9 @@ def test_the_tree_is_drawn_as_it_is() -> None:
 
 
 def test_a_code_of_a_later_version_falls_on_its_branch() -> None:
-    assert errors.kind_of(409, "dragon_asleep") is errors.Conflict
-    assert errors.kind_of(418, "teapot") is errors.Refused
-    proxy = errors.refused(502, b"<html>Bad Gateway</html>", "3")
+    assert errors.find_class(409, "dragon_asleep") is errors.Conflict
+    assert errors.find_class(418, "teapot") is errors.Refused
+    proxy = errors.make_refusal(502, b"<html>Bad Gateway</html>", "3")
     assert (type(proxy), proxy.code, proxy.retry_after) == (errors.Unavailable, "", 3.0)
     assert str(proxy) == "The server answered with status 502. (502)"
 

@@ -33,7 +33,7 @@ T = TypeVar("T")
 TIMEOUT_SECONDS = 10.0
 PATIENCE = Patience()
 AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
-HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
+PERMANENT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 
 
 class _Client(
@@ -149,7 +149,7 @@ class Client(_Client):
                 try:
                     return _answer(self._http.send(self._request(self._http, step)))
                 except (httpx.RequestError, httpx.InvalidURL) as problem:
-                    return NoAnswer(problem, isinstance(problem, HOPELESS))
+                    return NoAnswer(problem, isinstance(problem, PERMANENT))
             case Wait():
                 time.sleep(step.seconds)
             case Renew():
@@ -226,7 +226,7 @@ class AsyncClient(_Client):
                 try:
                     return _answer(await self._http.send(self._request(self._http, step)))
                 except (httpx.RequestError, httpx.InvalidURL) as problem:
-                    return NoAnswer(problem, isinstance(problem, HOPELESS))
+                    return NoAnswer(problem, isinstance(problem, PERMANENT))
             case Wait():
                 await asyncio.sleep(step.seconds)
             case Renew():

@@ -1,9 +1,9 @@
-"""Everything that can go wrong, as one tree: catch as much or as little of it as you need.
+"""The errors that the client raises, as a tree: catch a single class or a whole branch.
 
-GamekeeperError              `idempotency_key` of a write repeats it safely later, and tells what became of it
+GamekeeperError              `idempotency_key` of a write: repeat the call with it to learn the outcome
 ├── Unreachable              no answer, after all retries
-├── NotUnderstood            an answer of another shape than this version of the client knows
-└── Refused                  an answer that says no: `status`, `code`, `message`, `request_id`, `retry_after`
+├── NotUnderstood            an answer that this version of the client cannot read
+└── Refused                  the server rejected the request: `status`, `code`, `message`, `request_id`, `retry_after`
     ├── Malformed            the request itself is wrong
     │   ├── BadField  MissingField  RepeatedField  MalformedBody  UnknownParameter
     │   ├── UnknownField  BadPassword  ReservedName
@@ -12,10 +12,10 @@ GamekeeperError              `idempotency_key` of a write repeats it safely late
     ├── LogInRefusal         no token for this user name and password
     │   ├── InvalidRequest  InvalidGrant
     │   └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
-    ├── Denied               no token, or one that is not good any more
+    ├── Denied               no token, or an invalid one
     ├── Forbidden
     │   ├── RoleMissing  PowerMissing  ReadOnlyToken
-    │   └── Outranked        the other account has more powers
+    │   └── Outranked        the other account has more permissions
     ├── NotFound
     │   ├── NoSuchPlayer  NoSuchUser  NoSuchItem  NoSuchSpell  NoSuchVariable
     │   ├── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind
@@ -23,13 +23,13 @@ GamekeeperError              `idempotency_key` of a write repeats it safely late
     │   ├── NoSuchChange  NoSuchMail  NotThereThen
     │   └── NoSuchRoute  UserNotOnline
     ├── MethodNotAllowed
-    ├── Conflict             a rule says no
+    ├── Conflict             the request contradicts the present state
     │   ├── UsernameTaken  EmailTaken  NameTaken
     │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
     │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
     │   ├── PlayerOnline  OwnAccount  OwnPowers
     │   ├── AlreadyBanned  AlreadyMuted
-    │   ├── UnappliedChanges    `changes` has them
+    │   ├── UnappliedChanges    has `changes`
     │   ├── EpochChanged  ChangesTrimmed  CursorAhead
     │   ├── HistoryTrimmed  HistoryTooLong  ChangedMeanwhile
     │   ├── NotUndoable  AlreadyUndone  UndoConflict  ItemMovedOn
@@ -64,25 +64,25 @@ class Error(Struct, rename="pascal"):
 
 
 class GamekeeperError(Exception):
-    """Something went wrong between this program and Gamekeeper."""
+    """Base class of all errors of the client."""
 
-    idempotency_key: str | None = None  # of the write that it ended
+    idempotency_key: str | None = None  # of the write that failed
 
 
 class Unreachable(GamekeeperError):
-    """No answer came. Whether a write was carried out is open until it is repeated with its key."""
+    """No answer came. A write may or may not have been applied: repeat it with its key."""
 
-    def __init__(self, message: str, *, hopeless: bool) -> None:
+    def __init__(self, message: str, *, permanent: bool) -> None:
         super().__init__(message)
-        self.hopeless = hopeless  # it would fail the same way again
+        self.permanent = permanent  # a retry would fail in the same way
 
 
 class NotUnderstood(GamekeeperError):
-    """The answer has another shape than this version of the client knows."""
+    """This version of the client cannot read the answer."""
 
 
 class Refused(GamekeeperError):
-    """An answer that says no."""
+    """The server rejected the request."""
 
     def __init__(self, status: int, error: Error, retry_after: float | None = None) -> None:
         super().__init__(error.message)
@@ -190,7 +190,7 @@ class OutcomeUnknown(Unavailable): ...
 
 
 class UnappliedChanges(Conflict):
-    """The game has not applied these changes to the character yet."""
+    """The game server has not applied these changes to the player yet."""
 
     def __init__(self, status: int, error: Error, retry_after: float | None = None) -> None:
         super().__init__(status, error, retry_after)
@@ -216,26 +216,26 @@ BRANCHES: Mapping[int, type[Refused]] = {
 }
 
 
-def _branch(kind: type[Refused]) -> dict[str, type[Refused]]:
+def _find_codes(kind: type[Refused]) -> dict[str, type[Refused]]:
     found = {re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind}
     for each in kind.__subclasses__():
-        found |= _branch(each)
+        found |= _find_codes(each)
     return found
 
 
-CODES = _branch(Refused)
+CODES = _find_codes(Refused)
 
 
-def kind_of(status: int, code: str) -> type[Refused]:
-    """By its code; a code that this version does not know falls on the branch of its status."""
+def find_class(status: int, code: str) -> type[Refused]:
+    """Find the class of a code; for a code that this version does not know, the class of its status."""
     return CODES.get(code) or BRANCHES.get(status, Refused)
 
 
-def refused(status: int, body: bytes, retry_after: str | None) -> Refused:
-    """An answer that is not ours, such as a proxy's, is as good a no."""
+def make_refusal(status: int, body: bytes, retry_after: str | None) -> Refused:
+    """Make the error of an answer, which may also be a proxy's."""
     try:
         error = msgspec.json.decode(body, type=Error)
     except (ValueError, RecursionError):  # not only msgspec.DecodeError: wrong UTF-8, too deep
         error = Error(f"The server answered with status {status}.")
     seconds = float(retry_after) if retry_after and re.fullmatch("[0-9]{1,9}", retry_after) else None
-    return kind_of(status, error.code)(status, error, seconds)
+    return find_class(status, error.code)(status, error, seconds)

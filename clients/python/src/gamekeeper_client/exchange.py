@@ -1,10 +1,10 @@
-"""What it takes to carry out a call: tokens renewed, failures repeated. Written once, for both clients.
+"""Carry out a call: log in, renew tokens, retry. Written once, for both clients.
 
-A flow is a generator. It yields what it wants done (`Send`, `Wait`, `Renew`) and is told how it went; the clients only
-do the doing, one by blocking and one by awaiting.
+A flow is a generator. It yields a step (`Send`, `Wait`, `Renew`) and receives its outcome; the clients only carry out
+the steps, one by blocking and one by awaiting.
 
-A token that cannot be had is a failed attempt of the call that needs it: its patience holds for both, its error has its
-key, and nobody else waits for a token while it pauses.
+A failed log-in counts as a failed attempt of the call that needs the token: the same limits apply, the error has the
+call's key, and no other call waits for a token during the pause.
 """
 
 import random
@@ -24,13 +24,13 @@ from gamekeeper_client.errors import (
     TooManyRequests,
     Unavailable,
     Unreachable,
-    refused,
+    make_refusal,
 )
 from gamekeeper_client.tokens import LOG_IN, TOKEN, Token, Tokens, hash_password
 
 T = TypeVar("T")
-RENEW_EARLY = 0.1  # of a token's life, and at most so many seconds:
-RENEW_EARLY_MOST = 60.0
+RENEW_EARLY = 0.1  # share of a token's lifetime
+RENEW_EARLY_MOST = 60.0  # seconds; long-lived tokens are not renewed earlier than this
 WORTH_REPEATING = (Unreachable, Unavailable, TooManyRequests, IdempotencyInProgress)
 
 
@@ -47,7 +47,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Renew:
-    """Get a token in place of this one; who comes second finds it done."""
+    """Get a new token in place of this one, unless another call has got it already."""
 
     stale: str | None
 
@@ -59,14 +59,14 @@ class Answer:
     retry_after: str | None
 
     @property
-    def good(self) -> bool:
+    def is_success(self) -> bool:
         return self.status // 100 == 2  # noqa: PLR2004 - 2xx
 
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
     problem: Exception
-    hopeless: bool  # it would fail the same way again
+    permanent: bool  # a retry would fail in the same way
 
 
 Outcome = Answer | NoAnswer | GamekeeperError | None  # the error: of a Renew that failed
@@ -75,27 +75,27 @@ Flow = Generator[Send | Wait | Renew, Outcome, T]
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a call is repeated: its pauses double from `first` to `longest`, each shortened by chance."""
+    """Limits of retries. Pauses in seconds double from `first` to `longest`, with random jitter."""
 
     retries: int = 6
     first: float = 0.1
     longest: float = 5.0
-    longest_retry_after: float = 30.0  # a server that wants more is told on to the caller; `follow` waits so long
+    longest_retry_after: float = 30.0  # longer: the error is raised; `follow_changes` waits this long
 
     def pause(self, problem: GamekeeperError, attempt: int, *, endless: bool) -> float | None:
-        """Seconds until the next attempt; None: there is none."""
-        hopeless = isinstance(problem, Unreachable) and problem.hopeless
-        if hopeless or not isinstance(problem, WORTH_REPEATING) or (attempt >= self.retries and not endless):
+        """Seconds until the next attempt; None: do not retry."""
+        permanent = isinstance(problem, Unreachable) and problem.permanent
+        if permanent or not isinstance(problem, WORTH_REPEATING) or (attempt >= self.retries and not endless):
             return None
         asked = (problem.retry_after if isinstance(problem, Refused) else None) or 0.0
         if asked > self.longest_retry_after and not endless:
             return None
-        own = min(self.longest, self.first * 2 ** min(attempt, 16)) * random.uniform(0.5, 1)  # noqa: S311 - spreads the callers, hides nothing
+        own = min(self.longest, self.first * 2 ** min(attempt, 16)) * random.uniform(0.5, 1)  # noqa: S311 - jitter is no secret
         return max(own, min(asked, self.longest_retry_after))
 
 
 class Session:
-    """A log-in, or a token that was given, and how to get the next."""
+    """The client's token, and how to renew it."""
 
     def __init__(self, username: str | None, password: str | None, token: str | None, *, read_only: bool) -> None:
         if (token is None) == (username is None) or (username is None) != (password is None):
@@ -104,15 +104,15 @@ class Session:
         self._refresh: str | None = None
         self._renew_at = float("inf") if token else 0.0
         self._username = username
-        self._sent = None if password is None else hash_password(password)
+        self._password_hash = None if password is None else hash_password(password)
         self._read_only = read_only
 
     @property
-    def renewable(self) -> bool:
+    def is_renewable(self) -> bool:
         return self._username is not None
 
     @property
-    def stale(self) -> bool:
+    def is_stale(self) -> bool:
         return time.monotonic() >= self._renew_at
 
     def renew(self, stale: str | None) -> Flow[None]:
@@ -122,10 +122,10 @@ class Session:
             try:
                 self._adopt((yield from _attempt(Tokens.refresh_token.call(self._refresh), self)))
             except InvalidGrant:
-                self._refresh = None  # too old, or revoked: the password may still be good
+                self._refresh = None  # expired or revoked: log in with the password
             else:
                 return
-        log_in = LOG_IN.call(self._username or "", self._sent or "", read_only=self._read_only)
+        log_in = LOG_IN.call(self._username or "", self._password_hash or "", read_only=self._read_only)
         self._adopt((yield from _attempt(log_in, self)))
 
     def _adopt(self, pair: Token) -> None:
@@ -150,38 +150,38 @@ def exchange(call: Call[T], session: Session, patience: Patience) -> Flow[T]:
 
 def _attempt(call: Call[T], session: Session) -> Flow[T]:
     if not call.needs_token:
-        return (yield from _sent(call, None))
-    if session.stale:
-        yield from _renewed(session.access)
+        return (yield from _send(call, None))
+    if session.is_stale:
+        yield from _renew(session.access)
     token = session.access
     try:
-        return (yield from _sent(call, token))
+        return (yield from _send(call, token))
     except Denied:
-        if not session.renewable:
+        if not session.is_renewable:
             raise
-    yield from _renewed(token)
-    return (yield from _sent(call, session.access))
+    yield from _renew(token)
+    return (yield from _send(call, session.access))
 
 
-def _renewed(stale: str | None) -> Flow[None]:
+def _renew(stale: str | None) -> Flow[None]:
     failed = yield Renew(stale)
     if isinstance(failed, GamekeeperError):
         raise failed
 
 
-def _sent(call: Call[T], token: str | None) -> Flow[T]:
+def _send(call: Call[T], token: str | None) -> Flow[T]:
     outcome = yield Send(call, token)
     if isinstance(outcome, Answer):
-        if outcome.good:
+        if outcome.is_success:
             return _read(call, outcome)
-        raise refused(outcome.status, outcome.content, outcome.retry_after)
-    cause, hopeless = (outcome.problem, outcome.hopeless) if isinstance(outcome, NoAnswer) else (None, False)
+        raise make_refusal(outcome.status, outcome.content, outcome.retry_after)
+    cause, permanent = (outcome.problem, outcome.permanent) if isinstance(outcome, NoAnswer) else (None, False)
     what = f"No answer to {_name(call)}: {str(cause) or type(cause).__name__}"
-    raise Unreachable(what, hopeless=hopeless) from cause
+    raise Unreachable(what, permanent=permanent) from cause
 
 
 def _name(call: Call[Any]) -> str:
-    """Without a token that is to be revoked: errors are logged, and it may still be good."""
+    """Name the call in an error. A token to revoke is left out: errors are logged, and it may still be valid."""
     revokes = call.path.startswith(f"{TOKEN}/")
     return f"{call.method} {TOKEN}/…" if revokes else f"{call.method} {call.path}"
 
