@@ -1,6 +1,8 @@
 """The SQLite file is moved, replaced or deleted under a running server; a log is left without its file."""
 
 import asyncio
+import errno
+import os
 import subprocess
 import sys
 import time
@@ -11,6 +13,7 @@ from threading import Event, Thread
 import httpx
 import pytest
 
+from command_line import CommandLine
 from gamekeeper.http import health
 from people import COIN
 from server import Server
@@ -36,19 +39,36 @@ def delete(file: Path) -> None:
     file.unlink()
 
 
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
 def delete_log(file: Path) -> None:
     log_of(file).unlink()
+
+
+def link(file: Path) -> None:
+    """As when the file is moved to a bigger disk."""
+    move(file)
+    file.symlink_to(file.with_suffix(".moved"))
 
 
 def log_of(file: Path) -> Path:
     return file.with_name(file.name + "-wal")
 
 
+def leave_log(file: Path) -> bytes:
+    """A log as a killed server leaves it: SQLite deletes the log of an empty file whatever is in it."""
+    log = log_of(file)
+    log.write_bytes(bytes(5000))
+    return log.read_bytes()
+
+
 @pytest.fixture
 def file(database: str) -> Iterator[Path]:
     file = Path(database.removeprefix("sqlite:///"))
     yield file
-    for suffix in (".moved", ".other"):
+    for suffix in (".moved", ".other", ".moved-wal", ".moved-shm", ".other-wal", ".other-shm"):
         file.with_suffix(suffix).unlink(missing_ok=True)
 
 
@@ -58,7 +78,7 @@ def ready(world: World) -> int:
     return world.get("/health/ready", by=None).status
 
 
-@pytest.mark.parametrize("act", [move, replace, delete, delete_log])
+@pytest.mark.parametrize("act", [move, replace, delete, delete_log, link])
 def test_no_write_goes_to_a_file_that_is_not_in_place(world: World, file: Path, act: Callable[[Path], None]) -> None:
     assert world.post(GIVE, BODY, by="Shop").status == 200
     act(file)
@@ -154,3 +174,116 @@ def test_a_log_beside_its_file_is_ordinary_recovery(database: str, file: Path, k
 def test_an_empty_log_without_a_file_is_no_obstacle(empty_database: str) -> None:
     log_of(Path(empty_database.removeprefix("sqlite:///"))).touch()
     assert asyncio.run(prepare(empty_database))
+
+
+COMMANDS = [
+    ("doctor",),
+    ("users", "list"),
+    ("users", "add", "Nina", "--email", "nina@example.test", "--generate-password"),
+    ("tokens", "list"),
+    ("mail", "list"),
+    ("backup", "file"),
+    ("migrate",),
+]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("act", [delete, empty])
+def test_no_command_deletes_a_log_whose_file_is_missing_or_empty(
+    database: str, file: Path, act: Callable[[Path], None], arguments: tuple[str, ...]
+) -> None:
+    log = leave_log(file)
+    act(file)
+    assert "holds 5000 bytes of changes" in CommandLine(database).refuses(*arguments)
+    assert (file.exists() and file.stat().st_size, log_of(file).read_bytes()) == (0, log)
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_no_command_ignores_a_log_beside_a_symbolic_link(database: str, file: Path, arguments: tuple[str, ...]) -> None:
+    link(file)
+    log = leave_log(file)
+    assert "Put the database file itself back where the link is" in CommandLine(database).refuses(*arguments)
+    assert (log_of(file).read_bytes(), log_of(file.with_suffix(".moved")).exists()) == (log, False)
+
+
+def test_a_symbolic_link_without_a_log_beside_it_is_followed(database: str, file: Path) -> None:
+    link(file)
+    assert "Everything is in order" in CommandLine(database).says("doctor")
+
+
+def test_a_circle_of_links_is_refused_in_words(database: str, file: Path) -> None:
+    file.unlink()
+    file.symlink_to(file)
+    assert "cannot be opened" in CommandLine(database).refuses("migrate")
+    file.unlink()
+
+
+def test_a_file_with_two_names_is_refused(database: str, file: Path) -> None:
+    file.with_suffix(".other").hardlink_to(file)
+    assert "has 2 names (hard links)" in CommandLine(database).refuses("doctor")
+
+
+def test_no_command_mixes_another_file_with_the_log_of_a_running_server(
+    database: str, file: Path, known_tokens: Mapping[str, str]
+) -> None:
+    """An older copy lies in the place of the served file; the right one is put back afterwards."""
+    token = known_tokens["Shop"]
+    with Server(database) as server:
+        before = coins(server.url, token)
+        older = file.read_bytes()
+        giver = Giver(server.url, token)
+        assert giver.begun.wait(60)
+        move(file)
+        file.write_bytes(older)
+        assert giver.refused.wait(60)
+        log = log_of(file).read_bytes()
+        for arguments in (("doctor",), ("users", "list")):
+            assert "Put the server's file back, or stop the server" in CommandLine(database).refuses(*arguments)
+        assert (file.read_bytes(), log_of(file).read_bytes()) == (older, log)
+        file.with_suffix(".moved").rename(file)
+        assert coins(server.url, token) == before + giver.given
+        assert httpx.post(server.url + GIVE, json=BODY, headers={"Authorization": f"Bearer {token}"}).is_success
+        server.kill()
+        server.start()
+        assert coins(server.url, token) == before + giver.given + 1
+
+
+def test_no_command_opens_a_served_file_under_another_name(database: str, file: Path) -> None:
+    with Server(database):
+        move(file)
+        other = file.with_suffix(".moved")
+        assert "is in use under another name" in CommandLine(f"sqlite:///{other}").refuses("users", "list")
+        assert not log_of(other).exists()
+
+
+def test_a_command_beside_a_running_server_is_no_obstacle(database: str) -> None:
+    with Server(database):
+        assert "Everything is in order" in CommandLine(database).says("doctor")
+
+
+def test_the_doctor_of_the_console_leaves_another_file_alone(world: World, database: str, file: Path) -> None:
+    """It runs in the process of the server, whose own locks that process cannot see."""
+    assert world.post(GIVE, BODY, by="Shop").status == 200
+    replace(file)
+    log = log_of(file).read_bytes()
+    assert "was moved, replaced or deleted" in CommandLine(database).refuses("doctor")
+    assert log_of(file).read_bytes() == log
+
+
+def test_a_file_that_cannot_be_written_is_refused(database: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def access(path: Path, mode: int) -> bool:
+        return (path, mode) != (file, os.W_OK)
+
+    monkeypatch.setattr(os, "access", access)
+    assert "cannot be written by this user" in CommandLine(database).refuses("doctor")
+
+
+def test_a_folder_that_cannot_be_searched_is_refused_in_words(
+    database: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(path: Path, **_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "stat", deny)
+    for arguments in (("doctor",), ("users", "list"), ("backup", "file")):
+        assert f"{file}: permission denied" in CommandLine(database).refuses(*arguments)

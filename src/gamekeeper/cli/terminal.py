@@ -19,6 +19,7 @@ from gamekeeper.game.changes import Intent
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import EmailTaken, NoSuchMail, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
 from gamekeeper.settings import BadSetting, Settings
+from gamekeeper.store.database_file import require_whole
 from gamekeeper.store.engine import Away, ClaimTaken, Full, Unusable
 from gamekeeper.store.migrate import SchemaMismatch, known, migrate, pending
 
@@ -56,6 +57,8 @@ def clear_failures() -> Generator[None]:
     except Away as away:
         problem = str(away).rstrip(".")
         fail(f"The database is out of reach: {problem}. Check --database and that the database is up.")
+    except PermissionError as error:
+        fail(f"{error.filename}: permission denied. Give the command as a user that may use it, such as the server's.")
 
 
 def fail(sentence: str) -> NoReturn:
@@ -130,7 +133,10 @@ def require_database(loaded: Settings) -> None:
     """SQLite would make an empty one out of a mistyped name."""
     with clear_failures():
         file = app.database_file(loaded)
-    if file and not file.exists():
+        missing = file and not file.exists()
+        if file and missing:
+            require_whole(file)
+    if missing:
         fail(f"There is no database {file}. Make one with: gamekeeper migrate --database {shown_database(loaded)}")
 
 

@@ -1,8 +1,14 @@
-"""The file of a SQLite database: whether it is still where it was opened, and whether its log is without it.
+"""The file of a SQLite database: whether SQLite may open it, and whether it is still the one that was opened.
 
-SQLite notices neither. It goes on writing to a file that was moved or deleted, and it deletes a log whose file is gone.
+SQLite notices none of this. It goes on writing to a file that was moved, deletes the log of an empty file, and looks
+for the log beside the name that a file has now, whatever log another process writes for it.
 """
 
+import os
+import struct
+import sys
+import threading
+import time
 from pathlib import Path
 
 from gamekeeper.store.engine import Away, Unusable
@@ -12,30 +18,101 @@ MOVED = (
     "Put it back together with its -wal file, or stop the server."
 )
 LOST = (
-    "There is no database file {file}, but its log {log} holds {size} bytes of changes. Starting would delete them. "
-    "Put the database file back beside its log; or move the log away to start with an empty database."
+    "There is no database file {file}, or it is empty, but its log {log} holds {size} bytes of changes. Opening it "
+    "would delete them. Put the database file back beside its log; or move the log away to start anew."
 )
+LINKED = (
+    "{link} is a symbolic link to the database file {file}, but the log {log} beside the link holds {size} bytes of "
+    "changes. SQLite would not read it. Put the database file itself back where the link is, start and stop the server "
+    "once, and then move the file; or move the log away to go on without these changes."
+)
+HARD_LINKED = (
+    "The database file {file} has {names} names (hard links). SQLite would keep a log for each of them, which destroys "
+    "the database. Delete the other names, or make copies of them."
+)
+OTHER_FILE = (
+    "A running server uses the log {log} for another file than {file}: its own was moved or replaced. Opening this one "
+    "would destroy changes. Put the server's file back, or stop the server."
+)
+OTHER_NAME = (
+    "The database file {file} is in use under another name, with another log than {log}. Opening it would destroy "
+    "changes. Use the name that the running server uses, or stop the server."
+)
+READ_ONLY = (
+    "The database file {file} cannot be written by this user. Gamekeeper writes to it and to its folder: use the user "
+    "that it belongs to, or change its permissions."
+)
+LOCK = "hhqqi"  # struct flock of Linux: type, whence, start, length, process
+IN_USE = (0x40000002, 510)  # bytes of the database file that a connection in WAL mode keeps locked
+LOG_IN_USE = (128, 1)  # byte of the -shm file that it keeps locked
+SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.05  # a process that opens or closes the file takes these locks one by one
+
+Identity = tuple[int, int]  # device and inode
+_guard = threading.Lock()
+_open_here: dict[Path, list[Identity]] = {}  # per file, one for each time that it is open in this process
 
 
 class DatabaseFile:
-    """The file and its log as they were opened."""
+    """The file and its log, claimed from before they are opened until they are closed."""
 
     def __init__(self, path: Path) -> None:
-        self._opened = {file: _identify(file) for file in (path, find_log(path))}
+        self._path, self._real, self._log = path, resolve(path), find_log(path)
         self.moved = MOVED.format(file=path)  # message for when it is not in place
+        with _guard:
+            self._prepare()
+            self._identity = _identify(self._real, follow=False)
+            self._log_identity: Identity | None = None
+            if self._identity:
+                _open_here.setdefault(self._real, []).append(self._identity)
+
+    def note_log(self) -> None:
+        """After the first read, which makes the log."""
+        self._log_identity = _identify(self._log)
+
+    def release(self) -> None:
+        with _guard:
+            there = _open_here.get(self._real, [])
+            if self._identity in there:
+                there.remove(self._identity)
+            if not there:
+                _open_here.pop(self._real, None)
 
     def require_in_place(self) -> None:
         if not self.is_in_place():
             raise Away(self.moved)
 
     def is_in_place(self) -> bool:
-        return all(_identify(file) == identity for file, identity in self._opened.items())
+        """Links are followed as when it was opened: one in the file's own place would lead to another log."""
+        return (
+            _identify(self._real, follow=False) == self._identity == _identify(self._path)
+            and _identify(self._log) == self._log_identity
+        )
+
+    def _prepare(self) -> None:
+        """Refuse what SQLite would damage; create the file if there is none."""
+        try:
+            require_whole(self._path)
+            here = _open_here.get(self._real)
+            if here is None:
+                _require_one_log(self._real, self._log)
+            elif _identify(self._real, follow=False) not in here:
+                raise Away(self.moved)
+            if not self._path.exists():
+                self._path.touch(mode=0o600)  # whoever can read the file can read the reset codes in it
+            if not os.access(self._path, os.W_OK):
+                raise Unusable(READ_ONLY.format(file=self._path))
+        except OSError as error:
+            raise Away(f"The database {self._path} cannot be opened: {error}.") from error
+
+
+def resolve(path: Path) -> Path:
+    """Follow symbolic links, as SQLite does. Unlike `Path.resolve`, a circle of links is no error."""
+    return Path(os.path.realpath(path))
 
 
 def find_log(path: Path) -> Path:
     """Return where SQLite keeps the log: beside the file that a symbolic link leads to."""
-    real = path.resolve()
-    return real.with_name(real.name + "-wal")
+    return _beside(resolve(path), "-wal")
 
 
 def measure(file: Path) -> int:
@@ -46,20 +123,64 @@ def measure(file: Path) -> int:
         return 0
 
 
-def prepare_file(path: Path) -> None:
-    """Create the file if there is none. Refuse a log whose file is missing or empty: SQLite would delete it."""
-    log = find_log(path)
-    if measure(log) and not measure(path):
+def require_whole(path: Path) -> None:
+    """Refuse a log that SQLite would delete or ignore, and a file that has several logs by having several names."""
+    real, log = resolve(path), find_log(path)
+    if measure(log) and not measure(real):
         raise Unusable(LOST.format(file=path, log=log, size=measure(log)))
-    try:
-        path.touch(mode=0o600)  # whoever can read the file can read the reset codes in it
-    except OSError as error:
-        raise Away(f"The database {path} cannot be opened: {error}.") from error
+    for link in _find_links(path):
+        ignored = _beside(link, "-wal")
+        if measure(ignored) and _identify(ignored) != _identify(log):
+            raise Unusable(LINKED.format(link=link, file=real, log=ignored, size=measure(ignored)))
+    if real.is_file() and (names := real.stat().st_nlink) > 1:
+        raise Unusable(HARD_LINKED.format(file=real, names=names))
 
 
-def _identify(file: Path) -> tuple[int, int] | None:
+def _require_one_log(file: Path, log: Path) -> None:
+    """Refuse a file or a log that another process uses, but not the two together.
+
+    Never called while this process has them open: closing a file gives up all locks that the process has on it.
+    """
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while True:
+        file_in_use, log_in_use = _is_locked(file, *IN_USE), _is_locked(_beside(file, "-shm"), *LOG_IN_USE)
+        if file_in_use == log_in_use:
+            return
+        if time.monotonic() > deadline:
+            raise Unusable((OTHER_NAME if file_in_use else OTHER_FILE).format(file=file, log=log))
+        time.sleep(LOOK_SECONDS)
+
+
+def _is_locked(file: Path, start: int, length: int) -> bool:
+    """Whether another process has locked any of these bytes; never on platforms other than Linux."""
+    if sys.platform != "linux" or not file.is_file():
+        return False
+    import fcntl  # noqa: PLC0415 - Windows has none
+
+    opened = os.open(file, os.O_RDONLY)
     try:
-        found = file.stat()
+        asked = struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+        kind: int = struct.unpack(LOCK, fcntl.fcntl(opened, fcntl.F_GETLK, asked))[0]
+    finally:
+        os.close(opened)
+    return kind != fcntl.F_UNLCK
+
+
+def _find_links(path: Path) -> list[Path]:
+    found: list[Path] = []
+    while path.is_symlink() and path not in found:
+        found.append(path)
+        path = path.parent / path.readlink()
+    return found
+
+
+def _beside(file: Path, suffix: str) -> Path:
+    return file.with_name(file.name + suffix)
+
+
+def _identify(file: Path, *, follow: bool = True) -> Identity | None:
+    try:
+        found = file.stat(follow_symlinks=follow)
     except OSError:
         return None
     return found.st_dev, found.st_ino

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
 import queue
 import sqlite3
 import threading
@@ -13,9 +12,10 @@ from typing import Any, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
-from gamekeeper.store.database_file import DatabaseFile, find_log, measure, prepare_file
+from gamekeeper.store.database_file import DatabaseFile, find_log, measure, resolve
 from gamekeeper.store.engine import Away, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Work, Writing
 from gamekeeper.store.migrate import require_ours
+from gamekeeper.store.sqlite_failures import is_full, translate
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
@@ -137,13 +137,17 @@ class SqliteStore:
                 f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
-        _look(self.path)
-        prepare_file(self.path)
-        self._loop = asyncio.get_running_loop()
-        self._writer_db = _connect(self.path)
-        self._reader = self._open_reader(READING_KIB)
-        self._set_clock()
-        self._file = DatabaseFile(self.path)  # after the first read, which makes the log
+        self._file = DatabaseFile(self.path)
+        try:
+            _look(self.path)
+            self._loop = asyncio.get_running_loop()
+            self._writer_db = _connect(self.path)
+            self._reader = self._open_reader(READING_KIB)
+            self._set_clock()
+        except BaseException:
+            self._file.release()
+            raise
+        self._file.note_log()
         self._writer = _Connection(self._writer_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
         self._thread.start()
@@ -157,6 +161,7 @@ class SqliteStore:
                 reader.db.close()
             self._free.clear()
             self._writer_db.close()
+            self._file.release()
 
     async def limit(self, statement_seconds: int) -> None:
         """Nobody can end a statement but the thread that runs it, and ours are short."""
@@ -169,13 +174,13 @@ class SqliteStore:
         try:
             return self._reader.execute(statement, values).fetchall()
         except sqlite3.DatabaseError as error:
-            raise _translated(error) from error
+            raise translate(error) from error
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
         try:
             return self._reader.execute(statement, values).fetchone()
         except sqlite3.DatabaseError as error:
-            raise _translated(error) from error
+            raise translate(error) from error
 
     async def beside(
         self, first: Statement, value: Value, statement: Statement, *values: Value
@@ -190,7 +195,7 @@ class SqliteStore:
             finally:
                 self._reader.db.execute("COMMIT")
         except sqlite3.DatabaseError as error:
-            raise _translated(error) from error
+            raise translate(error) from error
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         self._file.require_in_place()  # to open another one, or none, would delete the log
@@ -203,7 +208,7 @@ class SqliteStore:
                 reader.db.rollback()
                 self._free.append(reader)
         except sqlite3.DatabaseError as error:
-            raise _translated(error) from error
+            raise translate(error) from error
 
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
@@ -236,7 +241,7 @@ class SqliteStore:
         except sqlite3.OperationalError:
             pass  # a new file has no tables yet
         except sqlite3.DatabaseError as error:
-            raise _translated(error) from error
+            raise translate(error) from error
         self._writer_db.create_function("julianday", 1, self._clock.julian_day)
 
     def _open_reader(self, cache_kib: int) -> _Connection:
@@ -276,7 +281,7 @@ class SqliteStore:
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:  # somebody outside holds the lock: trying one by one would wait for each
-            self._answer(batch, [_Outcome(error=_translated(error)) for _ in batch])
+            self._answer(batch, [_Outcome(error=translate(error)) for _ in batch])
             return
         try:
             outcomes = [self._attempt(job) for job in batch]
@@ -304,7 +309,7 @@ class SqliteStore:
             self._make()
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
             self._roll_back()
-            outcome = _Outcome(error=_translated(error))
+            outcome = _Outcome(error=translate(error))
         return outcome
 
     def _make(self) -> None:
@@ -330,7 +335,7 @@ class SqliteStore:
             if not self._writer_db.in_transaction:  # a full disk takes the whole transaction with it
                 raise sqlite3.OperationalError("the transaction was rolled back") from error
             self._writer_db.execute("ROLLBACK TO job")
-            outcome = _Outcome(error=_translated(error))
+            outcome = _Outcome(error=translate(error))
         self._writer_db.execute("RELEASE job")
         return outcome
 
@@ -365,36 +370,19 @@ def _look(path: Path) -> None:
     with contextlib.suppress(sqlite3.Error, OSError):  # what is wrong with it is said when it is opened
         # without a log nobody has it open; SQLite would make one to share the reading, and leave it there
         options = "mode=ro" if measure(find_log(path)) else "mode=ro&immutable=1"
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?{options}", uri=True)
+        db = sqlite3.connect(f"{resolve(path).as_uri()}?{options}", uri=True)
         with contextlib.closing(db):
             drive(require_ours(_Connection(db)))
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        uri = f"{path.resolve().as_uri()}?mode=rw"  # does not create the file
+        uri = f"{resolve(path).as_uri()}?mode=rw"  # does not create the file
         db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
         db.executescript("PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL")
         db.executescript("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
         db.execute("PRAGMA temp_store = MEMORY")  # what a savepoint or a trigger may have to undo is in no file
     except (OSError, sqlite3.Error) as error:
-        kind = Full if _is_full(error) else Away
+        kind = Full if is_full(error) else Away
         raise kind(f"The database {path} cannot be opened: {error}.") from error
     return db
-
-
-def _translated(error: BaseException) -> BaseException:
-    name: str = getattr(error, "sqlite_errorname", "")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        translated = Unusable(f"The database's file is damaged: {error}. Restore a backup.")
-    elif name == "SQLITE_CONSTRAINT_TRIGGER" or isinstance(error, sqlite3.OperationalError):
-        translated = Full(str(error)) if _is_full(error) else Away(str(error))
-    else:
-        return error
-    translated.__cause__ = error
-    return translated
-
-
-def _is_full(error: BaseException) -> bool:
-    """SQLite says so of the file, the system of one that is to be made."""
-    return getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC

@@ -1,0 +1,23 @@
+"""What SQLite's exceptions mean: as those of `engine.py`."""
+
+import errno
+import sqlite3
+
+from gamekeeper.store.engine import Away, Full, Unusable
+
+
+def translate(error: BaseException) -> BaseException:
+    name: str = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        translated = Unusable(f"The database's file is damaged: {error}. Restore a backup.")
+    elif name == "SQLITE_CONSTRAINT_TRIGGER" or isinstance(error, sqlite3.OperationalError):
+        translated = Full(str(error)) if is_full(error) else Away(str(error))
+    else:
+        return error
+    translated.__cause__ = error
+    return translated
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether the disk is full: SQLite's error for an open file, or the system's for a new one."""
+    return getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC
