@@ -41,8 +41,8 @@ SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 USE_SECONDS = 30.0
 AWAY_SECONDS = 1.0
 UNREADABLE = (
-    "The database's address cannot be read: a port is no number. In a password write / as %2F, ? as %3F, # as %23, "
-    "[ as %5B, : as %3A and @ as %40."
+    "The database's address cannot be read: its server or port is malformed. In a password write / as %2F, ? as %3F, "
+    "# as %23, [ as %5B, : as %3A and @ as %40."
 )
 SPELLING: Spelling = spelling
 T = TypeVar("T")
@@ -51,8 +51,8 @@ Job = tuple[float, Callable[[], Awaitable[object]]]  # every so many seconds, th
 
 def open_store(settings: Settings) -> Store:
     url = settings.database
-    if url.startswith(SQLITE) and len(url) > len(SQLITE):
-        return SqliteStore(Path(url.removeprefix(SQLITE)))
+    if url.startswith(SQLITE) and (file := Path(url.removeprefix(SQLITE))).name:
+        return SqliteStore(file)
     if url.startswith(POSTGRES):
         if not hosts.readable(url):
             raise BadSetting(UNREADABLE)

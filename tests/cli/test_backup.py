@@ -96,6 +96,13 @@ def test_a_place_that_is_none(command: CommandLine, file: Path, name: str, probl
     assert list(file.parent.iterdir()) == []
 
 
+@pytest.mark.parametrize("arguments", [("backup",), ("users", "export", "Ann")])
+def test_a_device_or_a_pipe_is_never_replaced(command: CommandLine, file: Path, arguments: tuple[str, ...]) -> None:
+    os.mkfifo(file)
+    assert "is a device, a pipe or a socket" in command.refuses(*arguments, str(file), "--force")
+    assert file.is_fifo()
+
+
 def test_a_database_that_is_not_in_order_is_backed_up_loudly(
     command: CommandLine, file: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:

@@ -106,9 +106,12 @@ def test_a_new_file_is_for_its_owner_only(first_command: CommandLine) -> None:
         ("postgresql://nobody:se/cret@127.0.0.1/none", "In a password write / as %2F"),
         ("postgresql://nobody:se#cret@127.0.0.1/none", "In a password write / as %2F"),
         ("postgresql://nobody:se?cret@127.0.0.1/none", "In a password write / as %2F"),
+        ("postgresql://nobody:se[cret@127.0.0.1/none", "[ as %5B"),
+        ("postgresql://[::1/none", "its server or port is malformed"),
+        ("sqlite:////", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
         ("", "is neither sqlite:///path/to/file.db nor postgresql://user@host/name."),
     ],
-    ids=["server", "folder", "scheme", "slash", "hash", "question", "nothing"],
+    ids=["server", "folder", "scheme", "slash", "hash", "question", "bracket", "ipv6", "root", "nothing"],
 )
 def test_out_of_reach(arguments: tuple[str, ...], database: str, problem: str) -> None:
     said = CommandLine(database).refuses(*arguments, typed="moss and lanterns")

@@ -69,6 +69,8 @@ def test_add_refused(command: CommandLine, changed: dict[str, str], problem: str
         (("--role", "king"), "secret", "'king' is not a role; there are users.query, users.manage, game.link."),
         (("--power", "fly"), "secret", "'fly' is not one of 'editor'"),
         ((), "\n", "The password on standard input is empty."),
+        ((), "brook-Lantern-93\nsecond line\n", "must be one line, without control characters."),
+        ((), "brook\0Lantern-93\n", "must be one line, without control characters."),
         (("--generate-password",), "secret", "Give either --password-stdin or --generate-password."),
     ],
 )

@@ -95,6 +95,8 @@ async def _copied_table(tx: Snapshot, writer: Writer, name: str, moved: Moved) -
 def _require_free(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise BadBackup(f"{path} is a folder. Name a file in it.")
+    if path.exists() and not path.is_file():
+        raise BadBackup(f"{path} is a device, a pipe or a socket, and it is left alone. Choose another name.")
     if path.exists() and not force:
         raise BadBackup(f"{path} is there already. Choose another name, or overwrite it with --force.")
 

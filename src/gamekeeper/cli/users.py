@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
+from unicodedata import category
 
 import click
 
@@ -21,6 +22,7 @@ from gamekeeper.store.moderation import Imposed
 from gamekeeper.store.users import Powers, User
 
 PAGE = 500
+CONTROL = "Cc"  # Unicode category: line ends, NUL, tab
 R = TypeVar("R")
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -233,6 +235,8 @@ def _read_password() -> str:
         raise click.UsageError("The password on standard input is not UTF-8.") from None
     if not plain:
         raise click.UsageError("The password on standard input is empty.")
+    if any(category(each) == CONTROL for each in plain):
+        raise click.UsageError("The password on standard input must be one line, without control characters.")
     return plain
 
 

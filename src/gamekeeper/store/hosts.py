@@ -8,7 +8,10 @@ _PORT = re.compile(r":(?!\d*(?:,|$))")
 
 def readable(url: str) -> bool:
     """Whether its ports are numbers: a password can end the servers early, and no error may quote what is left."""
-    hosts = urlsplit(url).netloc.rpartition("@")[2]
+    try:
+        hosts = urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:  # a [ without its ], in a server's address or in a password
+        return False
     return not _PORT.search(re.sub(r"\[[^\]]*\]", "", hosts))
 
 
