@@ -4,7 +4,8 @@ import inspect
 import re
 from typing import Any
 
-from gamekeeper.http.routes import ROUTES, Route
+from gamekeeper.http import operation
+from gamekeeper.http.routes import ROUTES
 from gamekeeper_client import Client, PutPlayer
 from gamekeeper_client.call import Call
 from gamekeeper_client.operation import Operation, find_declarations
@@ -31,7 +32,7 @@ def built(name: str, **options: Any) -> Call[Any]:
     return METHODS[name].call(**values, **options)
 
 
-def route_of(call: Call[Any]) -> Route:
+def route_of(call: Call[Any]) -> operation.Operation:
     """The route that the server would choose: literal segments win over parameters."""
     fitting = [
         route

@@ -10,8 +10,9 @@ import jsonschema
 import pytest
 
 from gamekeeper import settings
-from gamekeeper.http import openapi
-from gamekeeper.http.routes import ROUTES, UNCODED, Route
+from gamekeeper.http import openapi, operation
+from gamekeeper.http.operation import UNLESS_RESET_CODES_SHOWN
+from gamekeeper.http.routes import ROUTES
 from world import Answer
 
 SETTINGS = settings.Settings()
@@ -22,7 +23,7 @@ IGNORED = "If-None-Match"  # when it makes no sense
 
 
 class Operation(NamedTuple):
-    route: Route
+    route: operation.Operation
     about: Any  # its part of the document
 
     @property
@@ -91,7 +92,9 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
     assert kind in described["content"]
     assert "x-request-id" in answer.headers
     promised = {each.lower() for each in described["headers"]} - {"idempotent-replay", "x-dry-run", "retry-after"}
-    promised -= {"etag"} if operation.route.kept is UNCODED else set()  # whoever sees the codes keeps nothing
+    promised -= (
+        {"etag"} if operation.route.cache is UNLESS_RESET_CODES_SHOWN else set()
+    )  # whoever sees the codes keeps nothing
     assert promised <= answer.headers.keys()
     if kind == JSON:
         assert faults(described["content"][kind]["schema"], answer.json) == []

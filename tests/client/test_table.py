@@ -15,12 +15,13 @@ from client_calls import CALLED, GUID, METHODS, OPERATIONS, WRITES, built
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors as server_errors
 from gamekeeper.http import wire
-from gamekeeper.http.routes import ROUTES, WRITE
+from gamekeeper.http.operation import WRITE
+from gamekeeper.http.routes import ROUTES
 from gamekeeper_client import errors, feed, history, mails, paging, players, users
 from gamekeeper_client.link import PutPlayer
 
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
-FOR_PEOPLE = {route.path for route in ROUTES if isinstance(route.gives, str)}  # pages, not JSON
+FOR_PEOPLE = {route.path for route in ROUTES if isinstance(route.answer, str)}  # pages, not JSON
 OTHER_NAMES: dict[Any, Any] = {
     paging.Page: wire.Paged,
     paging.LegacyPage: wire.Legacy,
@@ -49,17 +50,17 @@ def test_published_operations_are_those_of_the_routes() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_a_call_is_as_its_row_says(name: str) -> None:
     call, route = built(name), CALLED[name]
-    assert call.needs_token == (route.needs is not None)
-    has_key = route.does is WRITE and not route.path.endswith("/token")
+    assert call.needs_token == (route.permissions is not None)
+    has_key = route.access is WRITE and not route.path.endswith("/token")
     assert (call.key is not None) == has_key
-    asked = set(route.asks.__struct_fields__) if route.asks else set[str]()
+    asked = set(route.query.__struct_fields__) if route.query else set[str]()
     assert set(call.query) <= asked
-    if isinstance(route.takes, type) and issubclass(route.takes, Struct):
+    if isinstance(route.body, type) and issubclass(route.body, Struct):
         assert call.body is not None
-        msgspec.json.decode(call.body, type=route.takes)
-        assert set(msgspec.json.decode(call.body)) <= set(route.takes.__struct_encode_fields__)
+        msgspec.json.decode(call.body, type=route.body)
+        assert set(msgspec.json.decode(call.body)) <= set(route.body.__struct_encode_fields__)
     else:
-        assert (call.body is None) == (route.takes is None)
+        assert (call.body is None) == (route.body is None)
 
 
 @pytest.mark.parametrize("name", WRITES)
@@ -73,7 +74,7 @@ def test_every_write_takes_the_three_options(name: str) -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_the_rows_answer_is_read(name: str) -> None:
     call, route = built(name), CALLED[name]
-    assert call.read(msgspec.json.encode(sample(route.gives))) is not None
+    assert call.read(msgspec.json.encode(sample(route.answer))) is not None
     with pytest.raises(ValueError, match=r"Expected|no field"):
         call.read(b'"something else"')
 

@@ -11,7 +11,7 @@ import people
 from gamekeeper.console import sessions
 from gamekeeper.game import tokens
 from gamekeeper.game.lookup import new_guid
-from gamekeeper.http.routes import Route
+from gamekeeper.http.operation import Route
 from gamekeeper.store import tokens as stored
 from gamekeeper.store.engine import Writing
 from world import Answer, World

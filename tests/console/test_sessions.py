@@ -17,7 +17,8 @@ from gamekeeper.game import accounts
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.http.caller import Callers
-from gamekeeper.http.routes import NOBODY, ROUTES
+from gamekeeper.http.operation import NO_TOKEN
+from gamekeeper.http.routes import ROUTES
 from world import Answer, World
 
 SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
@@ -337,7 +338,7 @@ def test_no_operation_of_the_api_takes_the_cookie(make_world: Callable[..., Worl
     said = {"x-forwarded-proto": "https"} if tls else {}
     cookie = {"cookie": f"{'__Host-gamekeeper' if tls else 'gamekeeper'}={root.cookie}"}
     assert root.get(SOMEBODY, headers={**said, **cookie}, address="10.0.0.1").status == 200
-    guarded = [each for each in ROUTES if each.needs is not NOBODY]
+    guarded = [each for each in ROUTES if each.permissions is not NO_TOKEN]
     assert len(guarded) > 50
     sent = {**said, **cookie, "content-type": "application/json", "x-csrf": root.csrf}
     for route in guarded:

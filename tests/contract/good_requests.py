@@ -1,11 +1,16 @@
-"""One good request for every row of the table: what the contract tests vary."""
+"""One good request for every operation, made of its declared example: what the contract tests vary."""
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
+
+import msgspec
+from msgspec import Struct
 
 import people
-from gamekeeper.http.routes import ROUTES, WRITE, Route
+from gamekeeper.http import samples, wire
+from gamekeeper.http.operation import WRITE, Operation, Route
+from gamekeeper.http.routes import ROUTES
 from world import SENT, World
 
 SERVER = "realm1"
@@ -18,7 +23,7 @@ USER_KEYS = {"lookupKey": "Ann", "lookupKey1": "Ann", "lookupKey2": "Zoe"}
 OTHER_KEYS = {
     "username": "Clerk",
     "tokenId": TOKEN_ID,
-    "kind": "spells",
+    "kind": "items",
     "id": people.BOB.id,
     "server": SERVER,
     "file": "docs.css",
@@ -48,44 +53,39 @@ UNKNOWN_KEYS = {
 }
 
 GIVE: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 2}
-BODIES: Mapping[str, object] = {
-    "players.legacy_online": {},
-    "players.legacy_by_name": {},
-    "users.legacy_by_name": {},
-    "gameobjects.legacy_objects": {},
-    "variables.assign": {"value": 8},
-    "items.give": {**GIVE, "bankoverflow": True},
-    "items.take": GIVE,
-    "spells.teach": {"spellid": people.HEAL.id},
-    "spells.forget": {"spellid": people.FIREBALL.id},
-    "users.register": {"username": "Newcomer", "password": SENT, "email": "newcomer@example.test"},
-    "credentials.validate_password": {"password": SENT},
-    "credentials.change_email": {"new": "ann2@example.test", "authorization": SENT},
-    "credentials.change_password": {"new": NEW_PASSWORD, "authorization": SENT},
-    "credentials.manage_email": {"new": "ann3@example.test"},
-    "credentials.manage_password": {"new": NEW_PASSWORD},
-    "credentials.redeem_code": {"code": CODE, "new": NEW_PASSWORD},
-    "players.rename": {"name": "Anna"},
-    "players.set_level": {"level": 13},
-    "players.set_class": {"classid": people.WARRIOR.id},
-    "users.rename": {"name": "Anna"},
-    "moderation.ban": {},
-    "moderation.unban": {},
-    "moderation.mute": {},
-    "moderation.unmute": {},
-    "moderation.kick": {},
-    "powers.change": {"mute": True},
-    "tokens.log_in": {"grant_type": "password", "username": "Clerk", "password": SENT},
-    "link.put_catalogue": [{"Id": people.FIREBALL.id, "Name": "Fireball"}],
-    "link.put_player": {"Level": 4},
-    "link.heartbeat": {"Lease": 3600},
-    "link.joined": {"Players": [people.BOB.id]},
-    "link.left": {"Players": [people.BOB.id]},
+# the values of the declared examples, which are the demo world's → those of the tests' world
+HERE = {
+    samples.DRAUGHT: people.COIN.id,
+    samples.COIN: people.COIN.id,
+    samples.EMBER_LANCE: people.HEAL.id,
+    samples.STONE_SKIN: people.FIREBALL.id,
+    samples.WARDEN: people.WARRIOR.id,
+    samples.PLAYER_ID: people.BOB.id,
+    samples.KEEPER: "Clerk",
+    samples.HASH: SENT,
+    samples.CODE: CODE,
 }
 
 
+# How many fields the request keeps of an example whose fields can all be left out; 0 for the shapes not named here.
+KEPT_FIELDS: Mapping[object, int] = {wire.PutPlayer: 1, wire.ChangePowers: 1, wire.LogIn: 3}
+
+
+def body_of(route: Operation) -> object:
+    """The declared example, with values of the tests' world and without the fields that could be left out."""
+    if route.body is None:
+        return None
+    text = msgspec.json.encode(route.example_body).decode()
+    for demo, here in HERE.items():
+        text = text.replace(f'"{demo}"', f'"{here}"')
+    body: Any = msgspec.json.decode(text)
+    if not issubclass(route.body, Struct) or any(each.required for each in msgspec.structs.fields(route.body)):
+        return body
+    return dict(list(body.items())[: KEPT_FIELDS.get(route.body, 0)])
+
+
 class Example(NamedTuple):
-    route: Route
+    route: Operation
     path: str
     body: object  # None: no body
 
@@ -111,7 +111,7 @@ def handler_of(route: Route) -> str:
     return f"{route.handler.__module__.rpartition('.')[2]}.{route.handler.__name__}"
 
 
-EXAMPLES = [Example(route, path_of(route, {}), BODIES.get(handler_of(route))) for route in ROUTES]
+EXAMPLES = [Example(route, path_of(route, {}), body_of(route)) for route in ROUTES]
 BY_NUMBER = {each.route.number: each for each in EXAMPLES if each.route.number}
 BY_HANDLER = {handler_of(each.route): each for each in EXAMPLES}
 
@@ -122,7 +122,7 @@ def parameters(route: Route) -> list[str]:
 
 def tried(example: Example) -> str:
     """The path of a request that changes nothing: a write becomes a dry run."""
-    return f"{example.path}?dryRun=true" if example.route.does is WRITE else example.path
+    return f"{example.path}?dryRun=true" if example.route.access is WRITE else example.path
 
 
 def furnish(world: World) -> None:

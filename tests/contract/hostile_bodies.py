@@ -10,7 +10,7 @@ from hostile import LIMIT, LINK_LIMIT, Hostile, padded, variant
 
 from gamekeeper.http.routes import ROUTES
 
-shaped = [each for each in EXAMPLES if each.route.takes not in {None, bytes}]
+shaped = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 OVER_LINK = {handler_of(each) for each in ROUTES if each.over_link}
 
 

@@ -44,7 +44,7 @@ class Place:
 
     def bad(self, values: Mapping[str, str]) -> Mapping[str, str]:
         """Those that will not do here: null is as good as nothing where nothing is needed."""
-        shape = self.example.route.takes
+        shape = self.example.route.body
         optional = shape is not None and issubclass(shape, Struct) and self.name in optional_names(shape)
         unneeded = {"null"} if optional and self.around == "%s" else set[str]()
         return {about: value for about, value in values.items() if about not in unneeded}

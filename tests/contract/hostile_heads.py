@@ -8,7 +8,8 @@ from good_requests import BY_HANDLER, EXAMPLES, Example, handler_of, parameters,
 from hostile import JSON, Hostile, variant
 
 import people
-from gamekeeper.http.routes import ROUTES, WRITE
+from gamekeeper.http.operation import WRITE
+from gamekeeper.http.routes import ROUTES
 
 # --- keys in the path ------------------------------------------------------------------------------------------------
 
@@ -80,7 +81,7 @@ def _asked(about: str, path: str, names: str) -> Hostile:
     return Hostile("queries", about, "GET", path.encode(), (400,), names=names)
 
 
-writes = [each for each in EXAMPLES if each.route.does is WRITE and handler_of(each.route) != "tokens.log_in"]
+writes = [each for each in EXAMPLES if each.route.access is WRITE and handler_of(each.route) != "tokens.log_in"]
 
 
 def headers() -> Iterator[Hostile]:

@@ -46,7 +46,7 @@ SMUGGLED: Mapping[str, object] = {
     "__class__": "Root",
     "\ud800": 1,
 }
-bodied = [each for each in EXAMPLES if each.route.takes not in {None, bytes}]
+bodied = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 
 
 class Odd(NamedTuple):
@@ -56,7 +56,7 @@ class Odd(NamedTuple):
 
 def smuggled_into(example: Example) -> dict[str, object]:
     """All that the operation does not take; on the link, where unknown fields are rejected, what it ignores."""
-    takes = example.route.takes
+    takes = example.route.body
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
     taken = {each.name.lower() for each in msgspec.structs.fields(takes)}

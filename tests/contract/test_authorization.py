@@ -12,7 +12,7 @@ from good_requests import EXAMPLES, Example
 import people
 from gamekeeper.game import tokens
 from gamekeeper.http.caller import POWERS
-from gamekeeper.http.routes import NOBODY, WRITE
+from gamekeeper.http.operation import NO_TOKEN, WRITE
 from gamekeeper.store import users
 from world import Answer, World
 
@@ -57,9 +57,9 @@ GOOD = Case("right role", "Bearer {good}")
 ANY_CASE_OF_SCHEME = Case("right role, scheme in another case", "bEARER {good}")
 READ_ONLY = Case("read-only", "Bearer {read_only}")
 
-guarded = [each for each in EXAMPLES if each.route.needs is not NOBODY]
-unguarded = [each for each in EXAMPLES if each.route.needs is NOBODY]
-with_role = [each for each in EXAMPLES if each.route.needs]
+guarded = [each for each in EXAMPLES if each.route.permissions is not NO_TOKEN]
+unguarded = [each for each in EXAMPLES if each.route.permissions is NO_TOKEN]
+with_role = [each for each in EXAMPLES if each.route.permissions]
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def sent_tokens(shared_world: World) -> Mapping[str, str]:
     expired, revoked, read_only = (_issued(world, read_only=only) for only in (False, False, True))
     world.sql("UPDATE tokens SET access_expires = 1 WHERE id = $1", expired.id)
     assert world.call("DELETE", f"/api/oauth/token/Root/{revoked.id}").status == 200
-    logged_in = world.post("/api/oauth/token", good_requests.BODIES["tokens.log_in"], by=None).json
+    logged_in = world.post("/api/oauth/token", good_requests.BY_HANDLER["tokens.log_in"].body, by=None).json
     return {
         "good": good,
         "bare": good.removeprefix("gka_"),
@@ -113,7 +113,9 @@ def assert_forbidden(answer: Answer, code: str, status: int = 403) -> None:
 
 
 def cases_of(example: Example) -> list[Case]:
-    lacking = [Case(f"{who} lacks {role}", None, who) for role in example.route.needs or () for who in LACKING[role]]
+    lacking = [
+        Case(f"{who} lacks {role}", None, who) for role in example.route.permissions or () for who in LACKING[role]
+    ]
     return [*REFUSED, READ_ONLY, *lacking, GOOD, ANY_CASE_OF_SCHEME]
 
 
@@ -122,14 +124,14 @@ def expected(example: Example, case: Case) -> str:
         return "denied"
     if case.by is not None:
         return missing(example)
-    if case is READ_ONLY and example.route.does is WRITE:
+    if case is READ_ONLY and example.route.access is WRITE:
         return "read_only_token"
     return "answered"
 
 
 def missing(example: Example) -> str:
     """None of those who lack something has a power, and that is looked at first."""
-    return "power_missing" if (example.route.needs or POWERS) & POWERS else "role_missing"
+    return "power_missing" if (example.route.permissions or POWERS) & POWERS else "role_missing"
 
 
 def check(example: Example, case: Case, answer: Answer) -> None:
@@ -182,7 +184,7 @@ def test_without_a_token_nobody_learns_what_exists(
 def test_without_the_role_nobody_learns_what_exists_nor_what_is_malformed(
     shared_world: World, example: Example
 ) -> None:
-    for who in LACKING[min(example.route.needs or ())]:
+    for who in LACKING[min(example.route.permissions or ())]:
         existing, unknown, malformed = (
             shared_world.call(example.route.method, path, by=who, body=body)
             for path, body in (
@@ -197,7 +199,7 @@ def test_without_the_role_nobody_learns_what_exists_nor_what_is_malformed(
 
 @pytest.mark.parametrize("role", sorted(LACKING))
 def test_the_missing_role_is_named(shared_world: World, role: str) -> None:
-    example = next(each for each in with_role if min(each.route.needs or ()) == role)
+    example = next(each for each in with_role if min(each.route.permissions or ()) == role)
     for who in LACKING[role]:
         answer = shared_world.call(example.route.method, example.path, by=who, body=example.body)
         what = f"power {role.title()}" if role in POWERS else f"role {role}"
@@ -238,6 +240,6 @@ def test_token_and_role_come_before_size_and_type(shared_world: World) -> None:
 
 
 def test_the_table_of_callers_covers_every_role() -> None:
-    assert {role for each in EXAMPLES for role in each.route.needs or ()} == set(LACKING)
+    assert {role for each in EXAMPLES for role in each.route.permissions or ()} == set(LACKING)
     for role, lacking in LACKING.items():
         assert not any(getattr(people.ACCOUNTS[who], role.lower().replace(".", "_")) for who in lacking)

@@ -11,7 +11,8 @@ from record_writes import CREATE, JOIN, LEASE, NEW_ID, ONE_FIELD, WHOLE, WRITES,
 import people
 import records
 from gamekeeper.http import wire
-from gamekeeper.http.routes import ROUTES, WRITE
+from gamekeeper.http.operation import WRITE
+from gamekeeper.http.routes import ROUTES
 from world import World
 
 
@@ -88,7 +89,7 @@ def test_a_record_of_every_field_reads_back(world: World) -> None:
 
 
 def test_every_write_on_characters_is_among_them() -> None:
-    writes = {f"{each.method} {each.path}" for each in ROUTES if each.does is WRITE}
+    writes = {f"{each.method} {each.path}" for each in ROUTES if each.access is WRITE}
     theirs = {each for each in writes if "/players" in each or "/api/link/" in each}
     assert {each.row for each in WRITES} == theirs
 

@@ -15,7 +15,8 @@ from corpus import CORPUS, GROUPS
 from good_requests import BY_HANDLER, Example
 from hostile import JSON, Hostile
 
-from gamekeeper.http.routes import ROUTES, WRITE
+from gamekeeper.http.operation import WRITE
+from gamekeeper.http.routes import ROUTES
 from world import World
 
 NOT_COMPARED = {
@@ -39,7 +40,7 @@ def test_the_corpus_is_large_and_covers_every_operation() -> None:
     for route in ROUTES:
         pattern = re.compile(re.sub(r"\\\[\w+\\\]", "[^/?]+", re.escape(route.path)).encode() + rb"(\?.*)?")
         hit = any(case.method == route.method and pattern.fullmatch(case.path) for case in CORPUS)
-        plain = route.takes is None and not good_requests.parameters(route)
+        plain = route.body is None and not good_requests.parameters(route)
         assert hit or plain, route  # a plain GET has nothing to be hostile with but its method
 
 
@@ -142,7 +143,7 @@ def test_roles_and_powers_smuggled_into_a_write_change_nothing(twins: tuple[Worl
 
 def test_every_write_with_a_body_is_smuggled_into() -> None:
     elsewhere = {"tokens.log_in", "credentials.redeem_code"}  # tried in odd.py, by dry run and by log-in
-    bodied = {good_requests.handler_of(each.route) for each in odd.bodied if each.route.does is WRITE}
+    bodied = {good_requests.handler_of(each.route) for each in odd.bodied if each.route.access is WRITE}
     assert {good_requests.handler_of(each.route) for each in WRITES} == bodied - elsewhere
 
 

@@ -13,12 +13,10 @@ import asyncpg
 import catalogues
 import house
 import pytest
-from good_requests import parameters
 
 from gamekeeper import app, settings
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors
-from gamekeeper.http.routes import ROUTES
 from gamekeeper.store import postgres, sqlite
 from gamekeeper.store.engine import Store, Writing
 from gamekeeper.store.migrate import migrate, split
@@ -29,8 +27,6 @@ STORE = house.sources(house.PACKAGE / "store")
 ENGINE_FILES = {"engine.py", "sqlite.py", "postgres.py", "migrate.py", "statements.py"}
 NOUNS = sorted(path.stem for path in FOLDER.glob("*.sql") if path.stem != "schema")
 STATEMENTS = {noun: Statements(noun).named for noun in NOUNS}
-IN_PATHS = {name for route in ROUTES for name in parameters(route)}  # the table's own words
-ODD = house.odd_fields(PACKAGE["http/wire.py"]) - IN_PATHS
 LONG_ON_PURPOSE = {"http/wire.py"}  # every JSON shape there is, in one place
 
 
@@ -214,45 +210,6 @@ def test_only_changes_carries_out() -> None:
     assert house.stray_effects(PACKAGE) == []
     assert "carry_out(" in PACKAGE["game/changes.py"]
     assert len(house.stray_effects({"http/items.py": "change.carry_out(tx, spelling)"})) == 1
-
-
-# --- HTTP ----------------------------------------------------------------------------------------------------------
-
-
-def test_odd_casing_is_in_wire_only() -> None:
-    assert {"Message", "ItemId", "onlineCount", "PageSize", "ClassName"} <= ODD
-    assert house.stray_casing(PACKAGE, ODD) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'answer = {"ItemId": item}',
-        'held = record["Quantity"]',
-        "answer = b'{\"onlineCount\": 1}'",
-        "x = player.MaxVitals",
-        "x = Player(UserId=1)",
-        "class Mail:\n    sentTo: str",
-        "class Mail:\n    Subject: str",
-        'raise BadField(problem="Level")',
-    ],
-)
-def test_odd_casing_elsewhere_is_noticed(text: str) -> None:
-    assert len(house.stray_casing({"game/items.py": text, "http/wire.py": text}, ODD)) == 1
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'raise BadField(field="Name", problem="is odd")',
-        'def require(value, field): pass\nrequire(x, "Name")',
-        'def integer(query, name): raise BadField(field=name)\ninteger(query, "PageSize")',
-        "from gamekeeper.http import wire\nx = wire.Error(Message=m)",
-        'click.Choice(["Ban"])',
-    ],
-)
-def test_naming_a_clients_field_is_let_through(text: str) -> None:
-    assert house.stray_casing({"http/x.py": text}, ODD) == []
 
 
 # --- imports -------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """docs/spec.md is the contract: its rows, roles, field names and messages are the table's and the wire's."""
 
-import dataclasses
 import inspect
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
@@ -12,7 +12,9 @@ import pytest
 
 from gamekeeper.http import wire
 from gamekeeper.http.caller import POWERS
-from gamekeeper.http.routes import MANAGE, ROUTES, Does, Route
+from gamekeeper.http.operation import Access, Cache, DeclarationError, Group, Operation, Route
+from gamekeeper.http.request import Request
+from gamekeeper.http.routes import ROUTES
 from world import World
 
 SPEC = (Path(__file__).parents[2] / "docs" / "spec.md").read_text(encoding="utf-8")
@@ -91,51 +93,91 @@ def test_roles_are_those_of_part_5() -> None:
     for route in NUMBERED:
         wanted = {"users.query"} if int(first) <= (route.number or 0) <= int(last) else set[str]()
         wanted |= {"users.manage"} if str(route.number) in managing else set()
-        assert route.needs == wanted, route
+        assert route.permissions == wanted, route
 
 
 def test_reading_posts_and_the_writing_get() -> None:
-    assert {route.number for route in NUMBERED if route.method == "POST" and route.does is Does.READ} == {3, 19, 23, 31}
-    assert {route.number for route in NUMBERED if route.method == "GET" and route.does is Does.WRITE} == {26}
+    assert {route.number for route in NUMBERED if route.method == "POST" and route.access is Access.READ} == {
+        3,
+        19,
+        23,
+        31,
+    }
+    assert {route.number for route in NUMBERED if route.method == "GET" and route.access is Access.WRITE} == {26}
 
 
-def test_no_row_can_forget_who_may_and_what_it_does() -> None:
-    required = {each.name for each in dataclasses.fields(Route) if each.default is dataclasses.MISSING}
-    assert {"needs", "does"} <= required
+def test_permissions_are_known_roles_and_powers() -> None:
     for route in ROUTES:
-        assert route.needs is None or route.needs <= ROLES | POWERS
-        assert isinstance(route.does, Does)
-    forgetful: Any = Route
-    with pytest.raises(TypeError, match="needs"):
-        forgetful(1, "GET", "/", handler=ROUTES[0].handler, does=Does.READ)
-    with pytest.raises(TypeError, match="does"):
-        forgetful(1, "GET", "/", MANAGE, handler=ROUTES[0].handler)
+        assert route.permissions is None or route.permissions <= ROLES | POWERS
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=good_requests.handler_of)
-def test_takes_is_what_the_handler_takes(route: Route) -> None:
+def declare(parts: Mapping[str, Any], summary: str | None = "Show the quests of a player.") -> Operation:
+    async def quests(_: Request) -> bytes:
+        return b""
+
+    quests.__doc__ = summary
+    group, given = Group("Quests", "What players have to do."), dict(parts)
+    address = given.pop("address")
+    group.operation(address, **given)(quests)
+    return group.operations[0]
+
+
+DECLARED = {
+    "address": "GET /api/v1/players/[lookupKey]/quests",
+    "name": "quests",
+    "permissions": frozenset[str](),
+    "access": Access.READ,
+    "cache": Cache.NO_STORE,
+    "body": wire.LegacyPage,
+    "example_body": wire.LegacyPage(),
+    "answer": wire.Message,
+    "example_answer": wire.Message("Done."),
+    "refusals": (),
+}
+
+
+def test_whole_declaration_is_accepted() -> None:
+    assert declare(DECLARED).path == "/api/v1/players/[lookupKey]/quests"
+
+
+@pytest.mark.parametrize("part", sorted(DECLARED.keys() - {"address", "body"}))
+def test_declaration_without_a_part_names_the_operation_and_the_part(part: str) -> None:
+    sentence = re.escape(f"The operation {DECLARED['address']} does not declare {part}.")
+    with pytest.raises(DeclarationError, match=sentence):
+        declare({name: value for name, value in DECLARED.items() if name != part})
+
+
+def test_declaration_without_a_summary_or_with_an_unknown_part_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="does not declare a docstring"):
+        declare(DECLARED, summary=None)
+    with pytest.raises(DeclarationError, match="declares permision, which no operation has"):
+        declare({**DECLARED, "permision": frozenset[str]()})
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_body_is_what_the_handler_takes(route: Route) -> None:
     arguments = list(inspect.signature(route.handler).parameters)
-    assert arguments == (["request"] if route.takes is None else ["request", "body"])
-    if route.takes is not None:
-        assert get_type_hints(route.handler)["body"] == route.takes
+    assert arguments == (["request"] if route.body is None else ["request", "body"])
+    if route.body is not None:
+        assert get_type_hints(route.handler)["body"] == route.body
 
 
 def test_every_row_has_an_example() -> None:
     for example in good_requests.EXAMPLES:
-        assert (example.body is not None) == (example.route.takes is not None), example.name
+        assert (example.body is not None) == (example.route.body is not None), example.name
 
 
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if row.request.startswith("body: ")], ids=lambda row: str(row.number)
 )
 def test_body_fields_are_the_specs(row: Row) -> None:
-    takes: Any = ROUTES[row.number - 1].takes
+    takes: Any = ROUTES[row.number - 1].body
     assert {field.name: field.required for field in msgspec.structs.fields(takes)} == body_fields(row)
 
 
 def test_only_rows_with_a_body_take_one() -> None:
     assert [row.number for row in ROWS if row.request.startswith("body: ")] == [
-        route.number for route in NUMBERED if route.takes is not None
+        route.number for route in NUMBERED if route.body is not None
     ]
 
 

@@ -14,14 +14,15 @@ from sockets import ANSWER_SECONDS, Served, request, served
 
 from gamekeeper.http import wire
 from gamekeeper.http.bodies import optional_names
-from gamekeeper.http.routes import NOBODY, ROUTES
+from gamekeeper.http.operation import NO_TOKEN
+from gamekeeper.http.routes import ROUTES
 from world import SENT, Answer, World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 OTHERWISE_EACH_TIME = {"tokens.log_in", "info.stats", "link.heartbeat", "feed.changes"}
-BODIED = [each for each in EXAMPLES if each.route.takes not in {None, bytes}]
+BODIED = [each for each in EXAMPLES if each.route.body not in {None, bytes}]
 OF_CLIENTS = [each for each in BODIED if not each.route.over_link]  # game servers speak JSON
-JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.gives, str)]
+JSON_ONLY = [each for each in EXAMPLES if not isinstance(each.route.answer, str)]
 Varied = Mapping[str, Any]  # what `World.call` takes instead of the plain body
 
 
@@ -98,7 +99,7 @@ def test_an_empty_array_where_nothing_is_needed(unchanged: World, content_type: 
     def empty_array(_: Example) -> Varied:
         return {"body": None, "raw": b"[]", "headers": {"Content-Type": content_type} if content_type else {}}
 
-    unneeded = [each for each in EXAMPLES if each.route.takes is None]
+    unneeded = [each for each in EXAMPLES if each.route.body is None]
     optional = [each for each in OF_CLIENTS if each.fields == {}]
     assert len(optional) >= 4
     assert faults(unchanged, unneeded + optional, empty_array) == {}
@@ -106,7 +107,7 @@ def test_an_empty_array_where_nothing_is_needed(unchanged: World, content_type: 
 
 def unsent(example: Example) -> frozenset[str]:
     """The fields that its body could have, and of which null says nothing."""
-    shape = example.route.takes
+    shape = example.route.body
     assert shape is not None
     assert issubclass(shape, Struct)
     return optional_names(shape) - example.fields.keys()
@@ -160,26 +161,26 @@ def test_a_slash_at_the_end(unchanged: World) -> None:
 
 @pytest.mark.parametrize("content_type", [JSON, FORM, "text/plain", "multipart/form-data"])
 def test_a_content_type_without_a_body(unchanged: World, content_type: str) -> None:
-    gets = [each for each in EXAMPLES if each.route.takes is None]
+    gets = [each for each in EXAMPLES if each.route.body is None]
     assert faults(unchanged, gets, lambda _: {"headers": {"Content-Type": content_type}}) == {}
 
 
 @pytest.mark.parametrize("authorization", ["Bearer ", "Bearer", "", "Bearer null", "Basic QTpC"])
 def test_whatever_is_in_the_header_of_who_asks_for_a_token(unchanged: World, authorization: str) -> None:
-    open_to_all = [each for each in EXAMPLES if each.route.needs is NOBODY]
+    open_to_all = [each for each in EXAMPLES if each.route.permissions is NO_TOKEN]
     assert "tokens.log_in" in {handler_of(each.route) for each in open_to_all}
     assert faults(unchanged, open_to_all, lambda _: {"by": None, "headers": {"Authorization": authorization}}) == {}
 
 
 @pytest.mark.parametrize("size", [101, 5000, 99999])
 def test_pages_as_large_as_anybody_asks_for(unchanged: World, size: int) -> None:
-    paged = [each for each in EXAMPLES if each.route.asks and issubclass(each.route.asks, wire.PageQuery)]
+    paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, wire.PageQuery)]
     assert len(paged) >= 5
     for each in paged:
         answer = unchanged.get(f"{each.path}?pageSize={size}&limit={size}")
         assert (answer.status, answer.json["PageSize"]) == (200, 100), each.name
         assert answer.json["Count"] == len(answer.json["Values"])
-    for each in (each for each in EXAMPLES if each.route.takes is wire.LegacyPage):
+    for each in (each for each in EXAMPLES if each.route.body is wire.LegacyPage):
         answer = unchanged.post(each.path, {"count": size})
         assert (answer.status, answer.json["count"]) == (200, len(answer.json["entries"])), each.name
 

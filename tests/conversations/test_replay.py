@@ -29,7 +29,8 @@ import game_server
 import people
 from databases import Sqlite
 from gamekeeper.http import wire
-from gamekeeper.http.routes import ROUTES, Route
+from gamekeeper.http.operation import Operation
+from gamekeeper.http.routes import ROUTES
 from world import SENT, Answer, World
 
 HERE = Path(__file__).parent
@@ -71,7 +72,7 @@ class Spoken(NamedTuple):
     """A call as it was sent, and what came back."""
 
     call: Mapping[str, Any]
-    route: Route
+    route: Operation
     answer: Answer
     words: Mapping[str, str]  # that the client had by then
 
@@ -148,7 +149,7 @@ def found(spoken: Spoken, place: str) -> Any:
         raise Misread(f"{place} is not there: {spoken.call['send']}: {spoken.answer.raw[:600]!r}") from None
 
 
-def route_of(method: str, path: str) -> Route:
+def route_of(method: str, path: str) -> Operation:
     """Literal paths win."""
     plain = path.partition("?")[0].rstrip("/")
     fitting = [each for each in ROUTES if each.method == method and pattern(each.path).fullmatch(plain)]
@@ -251,14 +252,14 @@ def everything_spoken(sqlite_databases: Sqlite, loop: asyncio.AbstractEventLoop)
         url = sqlite_databases.fresh()
         world = World(url, sqlite_databases.tokens, loop)
         for each in replay(world, load(file)):
-            by_shape[str(each.route.gives)].append(each)
+            by_shape[str(each.route.answer)].append(each)
         world.close()
         sqlite_databases.drop(url)
     return by_shape
 
 
 def test_no_field_of_any_answer_can_be_renamed_unnoticed(everything_spoken: Mapping[str, list[Spoken]]) -> None:
-    shapes = {str(route.gives): route.gives for route in ROUTES if not route.path.startswith(OURS)}
+    shapes = {str(route.answer): route.answer for route in ROUTES if not route.path.startswith(OURS)}
     unnoticed = [
         f"{shape}: {name}"
         for shape, gives in shapes.items()

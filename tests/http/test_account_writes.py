@@ -10,7 +10,8 @@ import pytest
 import people
 from expectations import everything
 from gamekeeper.game.passwords import wire_form
-from gamekeeper.http.routes import ROUTES, WRITE
+from gamekeeper.http.operation import WRITE
+from gamekeeper.http.routes import ROUTES
 from proof import at_once, refused, reset_code, rows
 from tidying import tidy
 from world import SENT, Answer, World
@@ -87,7 +88,7 @@ def send(world: World, write: tuple[str, str], ready: Ready, query: str = "", **
 
 
 def test_the_table_has_every_write_of_accounts_and_tokens() -> None:
-    rows = [row for row in ROUTES if row.does is WRITE and row.path.startswith(OURS)]
+    rows = [row for row in ROUTES if row.access is WRITE and row.path.startswith(OURS)]
     written = {(row.method, row.path) for row in rows if "/admin/" not in row.path}  # these are in test_moderation.py
     assert written == {*WRITES, LOG_IN, ERASE}
 

@@ -13,7 +13,8 @@ from expectations import everything
 from gamekeeper import log
 from gamekeeper.game import lookup, refusals
 from gamekeeper.http import errors
-from gamekeeper.http.routes import NOBODY, ROUTES, Route
+from gamekeeper.http.operation import NO_TOKEN, Route
+from gamekeeper.http.routes import ROUTES
 from proof import refused
 from world import SENT, Answer, World
 
@@ -163,7 +164,7 @@ def test_only_these_need_no_token(world: World) -> None:
         return world.call(route.method, path, by=None).status == 401
 
     open_to_all = {route.path for route in ROUTES if not denied(route)}
-    assert open_to_all == {route.path for route in ROUTES if route.needs is NOBODY}
+    assert open_to_all == {route.path for route in ROUTES if route.permissions is NO_TOKEN}
     pages = {path for path in open_to_all if path.startswith("/api/docs/")}
     assert {"/api/oauth/token", "/health/live", "/health/ready"} <= open_to_all <= DECIDED | pages
 

@@ -13,7 +13,8 @@ from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, failures, samples, wire
 from gamekeeper.http.bodies import optional_names
 from gamekeeper.http.caller import POWERS
-from gamekeeper.http.routes import NOBODY, ROUTES, WRITE
+from gamekeeper.http.operation import NO_TOKEN, WRITE
+from gamekeeper.http.routes import ROUTES
 
 VERBS = {"get", "post", "put", "delete"}
 # of an address; of what only the console says that it has seen
@@ -55,18 +56,20 @@ def test_every_operation_has_a_name_of_its_own_and_a_group() -> None:
 def test_every_operation_says_what_it_does_and_who_may(operation: Operation) -> None:
     about, route = operation.about, operation.route
     assert re.fullmatch(r"[A-Z][^\n]{10,90}\.", about["summary"])
-    assert sorted([*about["x-roles"], *about["x-powers"]]) == sorted(route.needs or ())
+    assert sorted([*about["x-roles"], *about["x-powers"]]) == sorted(route.permissions or ())
     assert set(about["x-powers"]) <= POWERS
-    assert all(f"`{role}`" in about["description"] for role in route.needs or ())
-    assert about["security"] == ([] if route.needs is NOBODY else [{"bearer": []}])
+    assert all(f"`{role}`" in about["description"] for role in route.permissions or ())
+    assert about["security"] == ([] if route.permissions is NO_TOKEN else [{"bearer": []}])
     assert about.get("deprecated", False) == bool(route.successor)
     assert ("Deprecation" in about["responses"]["200"]["headers"]) == bool(route.successor)
-    assert ("read-only token is refused" in about["description"]) == (route.does is WRITE and route.needs is not NOBODY)
+    assert ("read-only token is refused" in about["description"]) == (
+        route.access is WRITE and route.permissions is not NO_TOKEN
+    )
 
 
 @each_operation
 def test_every_write_but_the_log_in_takes_key_reason_and_dry_run(operation: Operation) -> None:
-    writes = operation.route.does is WRITE and operation.name != "tokens_log_in"
+    writes = operation.route.access is WRITE and operation.name != "issue_token"
     assert ({"Idempotency-Key", "X-Reason"} == operation.parameters("header").keys()) == writes
     assert ("dryRun" in operation.parameters("query")) == writes
 
@@ -88,7 +91,7 @@ def test_examples_fit_their_own_schemas(operation: Operation) -> None:
 
 @each_operation
 def test_null_and_the_empty_field_of_a_form_are_described_where_they_are_taken(operation: Operation) -> None:
-    shape = operation.route.takes
+    shape = operation.route.body
     if shape is None or not issubclass(shape, Struct) or shape is wire.LogIn:  # what a log-in needs is said otherwise
         return
     optional = optional_names(shape)

@@ -12,8 +12,8 @@ from described import FORM, IGNORED, JSON, OPERATIONS, RAW, SETTINGS, Operation,
 from gamekeeper.demo import filling
 from gamekeeper.game import tokens
 from gamekeeper.http import asgi, samples
+from gamekeeper.http.operation import NO_STORE, NO_TOKEN, UNLESS_RESET_CODES_SHOWN, WRITE
 from gamekeeper.http.request import query_of
-from gamekeeper.http.routes import NEVER, NOBODY, UNCODED, WRITE
 from gamekeeper.store import users
 from world import World, at_work, opened
 
@@ -32,7 +32,7 @@ async def filled(url: str) -> str:
 
 def furnish(world: World) -> None:
     world.call("PUT", f"/api/link/v1/servers/{samples.REALM}", body={"Lease": 3600})
-    online = world.get(f"/api/v1/players/{samples.OTHERS['kick'][1]}").json["Id"]
+    online = world.get(f"/api/v1/players/{'Halvard'}").json["Id"]
     world.post(f"/api/link/v1/servers/{samples.REALM}/joined", {"Players": [online]})
     world.post(f"/api/v1/players/{samples.PLAYER}/items/give", {"itemid": samples.DRAUGHT, "quantity": 1})
     world.sql("UPDATE ledger SET seq = 4711 WHERE seq = (SELECT MAX(seq) FROM ledger)")
@@ -125,14 +125,14 @@ def test_callers_who_may_not_are_refused_as_described(
     demo: World, powerless: Mapping[bool, str], operation: Operation
 ) -> None:
     method, path, body = operation.route.method, operation.path(), operation.bodies().get(JSON)
-    if operation.route.needs is NOBODY:
+    if operation.route.permissions is NO_TOKEN:
         assert not {"401", "403"} & operation.about["responses"].keys()
         return
     hold(operation, demo.call(method, path, by=None, body=body), 401)
     status = 400 if "/admin/" in operation.route.path else 403
-    if operation.route.needs:
+    if operation.route.permissions:
         hold(operation, demo.call(method, path, token=powerless[False], body=body), status)
-    if operation.route.does is WRITE:
+    if operation.route.access is WRITE:
         hold(operation, demo.call(method, path, token=powerless[True], body=body), status)
 
 
@@ -142,7 +142,7 @@ def test_what_is_not_there_is_refused_as_described(demo: World, operation: Opera
     for name, each in operation.parameters("path").items():
         other = samples.EPOCH if each["schema"].get("format") == "uuid" else "nothing"
         answer = demo.call(operation.route.method, operation.tried(**{name: other}), body=body)
-        if operation.name == "link_heartbeat":
+        if operation.name == "heartbeat":
             continue  # any name of a server will do
         assert answer.status in {400, 404}, (name, answer.raw)
         hold(operation, answer, answer.status)
@@ -152,7 +152,7 @@ def test_what_is_not_there_is_refused_as_described(demo: World, operation: Opera
 
 @each_operation
 def test_bodies_that_will_not_do_are_refused_as_described(demo: World, operation: Operation) -> None:
-    if operation.route.takes is None:
+    if operation.route.body is None:
         assert not {"413", "415"} & operation.about["responses"].keys()
         return
     method, path = operation.route.method, operation.tried()
@@ -167,7 +167,7 @@ def test_bodies_that_will_not_do_are_refused_as_described(demo: World, operation
 
 
 def test_a_key_used_for_something_else_is_refused_as_described(demo: World) -> None:
-    give = next(each for each in OPERATIONS if each.name == "items_give")
+    give = next(each for each in OPERATIONS if each.name == "give_item")
     key = {name: each["example"] for name, each in give.parameters("header").items()}
     body = give.bodies()[JSON]
     hold(give, demo.post(give.path(), body, headers=key), 200)
@@ -180,28 +180,28 @@ def test_a_key_used_for_something_else_is_refused_as_described(demo: World) -> N
 @pytest.mark.parametrize(
     ("name", "body", "status"),
     [
-        ("items_take", {"itemid": samples.COIN, "quantity": 999_999}, 409),
-        ("items_give", {"itemid": samples.PACK, "quantity": 99}, 409),
-        ("spells_teach", {"spellid": samples.STONE_SKIN}, 409),
-        ("spells_forget", {"spellid": samples.EMBER_LANCE}, 409),
-        ("spells_forget", {"spellid": samples.EPOCH}, 404),
-        ("variables_assign", {"value": True}, 400),
-        ("users_register", {"username": samples.USER, "password": samples.HASH, "email": "x@example.org"}, 409),
-        ("users_register", {"username": "rank", "password": samples.HASH, "email": "x@example.org"}, 400),
-        ("credentials_validate_password", {"password": "0" * 64}, 400),
-        ("credentials_validate_password", {"password": "0"}, 400),
-        ("credentials_redeem_code", {"code": "x", "new": samples.HASH}, 400),
-        ("credentials_manage_email", {"new": "keeper@example.test"}, 409),
-        ("tokens_log_in", {"grant_type": "password", "username": "keeper", "password": "0" * 64}, 400),
-        ("tokens_log_in", {"grant_type": "password", "username": "keeper", "password": "0"}, 400),
-        ("tokens_log_in", {"grant_type": "password", "username": samples.USER, "password": samples.HASH}, 400),
-        ("tokens_log_in", {"grant_type": "magic"}, 400),
-        ("tokens_log_in", {"grant_type": 1}, 400),
-        ("link_put_player", {"AppliedSeq": 0}, 409),
-        ("link_put_player", {"Name": "Brisela"}, 409),
-        ("link_put_player", {"Items": [{"Slot": 999}]}, 409),
-        ("link_put_catalogue", [{"Id": samples.COIN, "Name": "x"}], 400),
-        ("link_joined", {"Players": [samples.EPOCH]}, 404),
+        ("take_item", {"itemid": samples.COIN, "quantity": 999_999}, 409),
+        ("give_item", {"itemid": samples.PACK, "quantity": 99}, 409),
+        ("teach_spell", {"spellid": samples.STONE_SKIN}, 409),
+        ("forget_spell", {"spellid": samples.EMBER_LANCE}, 409),
+        ("forget_spell", {"spellid": samples.EPOCH}, 404),
+        ("set_variable", {"value": True}, 400),
+        ("register", {"username": samples.USER, "password": samples.HASH, "email": "x@example.org"}, 409),
+        ("register", {"username": "rank", "password": samples.HASH, "email": "x@example.org"}, 400),
+        ("validate_password", {"password": "0" * 64}, 400),
+        ("validate_password", {"password": "0"}, 400),
+        ("redeem_reset_code", {"code": "x", "new": samples.HASH}, 400),
+        ("manage_email", {"new": "keeper@example.test"}, 409),
+        ("issue_token", {"grant_type": "password", "username": "keeper", "password": "0" * 64}, 400),
+        ("issue_token", {"grant_type": "password", "username": "keeper", "password": "0"}, 400),
+        ("issue_token", {"grant_type": "password", "username": samples.USER, "password": samples.HASH}, 400),
+        ("issue_token", {"grant_type": "magic"}, 400),
+        ("issue_token", {"grant_type": 1}, 400),
+        ("put_player", {"AppliedSeq": 0}, 409),
+        ("put_player", {"Name": "Brisela"}, 409),
+        ("put_player", {"Items": [{"Slot": 999}]}, 409),
+        ("put_catalogue", [{"Id": samples.COIN, "Name": "x"}], 400),
+        ("joined", {"Players": [samples.EPOCH]}, 404),
     ],
 )
 def test_rules_refuse_as_described(demo: World, name: str, body: object, status: int) -> None:
@@ -212,15 +212,15 @@ def test_rules_refuse_as_described(demo: World, name: str, body: object, status:
 
 @pytest.mark.parametrize("query", ["after=999999999", f"epoch={samples.EPOCH}"])
 def test_the_feed_refuses_as_described(demo: World, query: str) -> None:
-    operation = next(each for each in OPERATIONS if each.name == "feed_changes")
+    operation = next(each for each in OPERATIONS if each.name == "changes")
     hold(operation, demo.get(f"{operation.path()}?{query}"), 409)
 
 
 @each_operation
 def test_a_read_that_may_be_kept_is_described_as_one(demo: World, operation: Operation) -> None:
-    kept = operation.route.kept is not NEVER
+    kept = operation.route.cache is not NO_STORE
     assert (IGNORED in operation.parameters("header")) == ("304" in operation.about["responses"]) == kept
     assert ("ETag" in operation.about["responses"]["200"]["headers"]) == kept
     if operation.route.method == "GET":
         answer = demo.get(operation.path(), headers={IGNORED: "*"})
-        assert answer.status == (304 if kept and operation.route.kept is not UNCODED else 200)
+        assert answer.status == (304 if kept and operation.route.cache is not UNLESS_RESET_CODES_SHOWN else 200)

@@ -4,7 +4,8 @@ import pytest
 
 import people
 from gamekeeper.http import tags
-from gamekeeper.http.routes import NEVER, READ, ROUTES
+from gamekeeper.http.operation import NO_STORE, READ
+from gamekeeper.http.routes import ROUTES
 from world import Answer, World
 
 PLAYERS, USERS = "/api/v1/players", "/api/v1/users"
@@ -83,7 +84,7 @@ def test_writes_and_refusals_are_kept_by_nobody(world: World) -> None:
 
 
 def test_only_what_is_got_and_only_reads_may_be_kept() -> None:
-    assert {(each.method, each.does) for each in ROUTES if each.kept is not NEVER} == {("GET", READ)}
+    assert {(each.method, each.access) for each in ROUTES if each.cache is not NO_STORE} == {("GET", READ)}
 
 
 def test_a_change_of_the_record_or_its_tail_has_another_tag(world: World) -> None:

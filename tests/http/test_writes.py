@@ -7,13 +7,14 @@ import pytest
 import people
 from expectations import everything, refused
 from game_server import LINK
-from gamekeeper.http.routes import ROUTES, WRITE
+from gamekeeper.http.operation import WRITE
+from gamekeeper.http.routes import ROUTES
 from world import World
 from writes import CASES, COINS, GIVE, PLAYERS, Case, every_write, send, token_of
 
 
 def test_every_write_to_characters_and_over_the_link_is_in_this_files_table() -> None:
-    writes = [route for route in ROUTES if route.does is WRITE and route.path.startswith((PLAYERS, LINK))]
+    writes = [route for route in ROUTES if route.access is WRITE and route.path.startswith((PLAYERS, LINK))]
     writes = [route for route in writes if "/admin/" not in route.path]  # these are in test_moderation.py
     assert [case.route for case in CASES] == [f"{route.method} {route.path}" for route in writes]
 

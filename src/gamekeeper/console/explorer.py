@@ -30,15 +30,15 @@ from gamekeeper.console.refusals import NameNotTyped, NoSuchPage, UnusablePasswo
 from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import ChangedMeanwhile, MissingField, Refusal
-from gamekeeper.http import errors
+from gamekeeper.http import errors, wire
+from gamekeeper.http.operation import WRITE
 from gamekeeper.http.request import Request
-from gamekeeper.http.routes import WRITE
 from gamekeeper.store.ledger import Entry
 
 IMPRINT = "imprint."  # before the name of a new password's field: what it was typed as the first time
 MOST_SHOWN = 200_000  # bytes of an answer
 NOT_JSON = (msgspec.DecodeError, RecursionError)
-RESET_CODE = re.compile(r'("PasswordResetCode":\s*")[^"]+')
+RESET_CODE = re.compile(rf'("{wire.USER_FIELDS["reset_code"]}":\s*")[^"]+')
 Fields = Mapping[str, str]
 
 
@@ -124,7 +124,7 @@ def _line(request: Request, operation: Operation, fields: Fields, call: Call) ->
     shown = call._replace(path=path, query=query, body=body)
     host = request.headers.get(b"host", b"localhost").decode("latin-1")
     origin = f"{'https' if request.over_tls else 'http'}://{host}"
-    return curl.line(origin, shown, authorized=operation.route.needs is not None, hidden=names)
+    return curl.line(origin, shown, authorized=operation.route.permissions is not None, hidden=names)
 
 
 def _call(operation: Operation, fields: Fields) -> Call:
@@ -133,7 +133,7 @@ def _call(operation: Operation, fields: Fields) -> Call:
     path, query, body = _sent(operation, fields, secrets)
     call = Call(operation.route.method, path, body, query)
     route, _ = inside.find(call.method, call.path)  # a name may lead elsewhere, as it does outside
-    if route.does is not WRITE or not operation.triable:
+    if route.access is not WRITE or not operation.triable:
         return call
     if fields.get("confirmed") != "yes":
         return call._replace(dry_run=True)
@@ -157,7 +157,7 @@ def _sent(
         return path, query, _whole(given[WHOLE])
     filled = {name: text for name, text in given.items() if name.startswith(BODY) and text}
     body = {kinds[name].label: _value(kinds[name], text) for name, text in filled.items()}
-    return path, query, body if operation.route.takes is not None else None
+    return path, query, body if operation.route.body is not None else None
 
 
 def _whole(text: str) -> dict[str, object] | None:
@@ -266,7 +266,7 @@ def _why_not(operation: Operation, rights: frozenset[str]) -> str:
     """Empty: it can be run here."""
     if not operation.triable:
         return "You are signed in already; this is how programs log in."
-    missing = (operation.route.needs or frozenset[str]()) - rights
+    missing = (operation.route.permissions or frozenset[str]()) - rights
     return f"You need {' and '.join(sorted(missing))} for this." if missing else ""
 
 

@@ -9,10 +9,11 @@ import msgspec
 
 from gamekeeper.console.refusals import NoSuchPage, OwnPassword
 from gamekeeper.game import lookup
-from gamekeeper.http import credentials, failures
+from gamekeeper.http import credentials
 from gamekeeper.http.asgi import handled, require
+from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.request import REPLAYED, Request
-from gamekeeper.http.routes import ROUTES, WRITE, Route
+from gamekeeper.http.routes import ROUTES
 from gamekeeper.store.ledger import Entry
 
 
@@ -39,7 +40,7 @@ class Answer(NamedTuple):
 async def call(request: Request, wanted: Call) -> Answer:
     """Raises what the operation raises; nothing is checked less than for a program."""
     route, params = find(wanted.method, wanted.path)
-    if route.does is WRITE and not failures.takes_key(route):  # the log-in: it can neither be tried nor repeated
+    if route.access is WRITE and not route.is_repeatable:  # the log-in: it can neither be tried nor repeated
         raise NoSuchPage
     inner = replace(
         request,
@@ -68,7 +69,7 @@ async def _require_another(request: Request) -> None:
         raise OwnPassword
 
 
-def find(method: str, path: str) -> tuple[Route, tuple[str, ...]]:
+def find(method: str, path: str) -> tuple[Operation, tuple[str, ...]]:
     """Literal segments win over parameters, as outside."""
     segments = path.split("/")[1:]
     matches = [
@@ -79,7 +80,7 @@ def find(method: str, path: str) -> tuple[Route, tuple[str, ...]]:
     return min(matches, key=lambda match: len(match[1]))
 
 
-def _match(route: Route, segments: list[str]) -> tuple[str, ...] | None:
+def _match(route: Operation, segments: list[str]) -> tuple[str, ...] | None:
     steps = route.path.split("/")[1:]
     if len(steps) != len(segments):
         return None

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.http import bodies, failures, wire
-from gamekeeper.http.routes import READ, ROUTES, Route
+from gamekeeper.http import bodies, operation, wire
+from gamekeeper.http.operation import READ
+from gamekeeper.http.routes import ROUTES
 
 PATH, QUERY, BODY = "path.", "query.", "body."  # how a form calls what it sends
 WHOLE = "body"  # a body that is a list, typed as JSON
@@ -35,7 +36,7 @@ class Field(NamedTuple):
 class Operation(NamedTuple):
     key: str  # its method and path
     id: str
-    route: Route
+    route: operation.Operation
     summary: str
     about: str
     fields: tuple[Field, ...]
@@ -43,7 +44,7 @@ class Operation(NamedTuple):
     @property
     def triable(self) -> bool:
         """Reads, and writes that can be tried first: every one but the log-in, which gives away a secret."""
-        return self.route.does is READ or failures.takes_key(self.route)
+        return self.route.access is READ or self.route.is_repeatable
 
 
 class Group(NamedTuple):
@@ -72,11 +73,11 @@ def by_key(document: bytes) -> Mapping[str, Operation]:
     return {each.key: each for group in groups(document) for each in group.operations}
 
 
-def _description(described: Schema, route: Route) -> Schema:
+def _description(described: Schema, route: operation.Operation) -> Schema:
     return described["paths"][route.path.replace("[", "{").replace("]", "}")][route.method.lower()]
 
 
-def _operation(described: Schema, about: Schema, route: Route) -> Operation:
+def _operation(described: Schema, about: Schema, route: operation.Operation) -> Operation:
     fields = (*_parameters(about), *_body(described, about, route))
     key = f"{route.method} {route.path}"
     return Operation(key, about["operationId"], route, about["summary"], about["description"], fields)
@@ -91,20 +92,20 @@ def _parameters(about: Schema) -> Iterator[Field]:
             yield _field(QUERY, each["name"], each["schema"], each["description"], None, each["schema"].get("default"))
 
 
-def _body(described: Schema, about: Schema, route: Route) -> Iterator[Field]:
-    if route.takes is None:
+def _body(described: Schema, about: Schema, route: operation.Operation) -> Iterator[Field]:
+    if route.body is None:
         return
     content = about["requestBody"]["content"]["application/json"]
-    if not issubclass(route.takes, Struct):
+    if not issubclass(route.body, Struct):
         yield Field(WHOLE, "body", "A JSON list.", VALUE, required=True, example=_shown(content["example"]))
         return
-    public = bodies.public_names(route.takes)
+    public = bodies.public_names(route.body)
     shapes = list(_shapes(described, content["schema"]))
     fields = [field for shape in shapes for field in shape["properties"].items()]
     for name in dict.fromkeys(name for name, schema in fields if not schema.get("readOnly")):
         schemas = [shape["properties"][name] for shape in shapes if name in shape["properties"]]
         hashed = schemas[0].get("pattern") == wire.HASH["pattern"]
-        known = PASSWORD if route.does is READ or name == CHECKED else NEW_PASSWORD
+        known = PASSWORD if route.access is READ or name == CHECKED else NEW_PASSWORD
         kind = None if name in public else known if hashed else SECRET
         field = _field(BODY, name, schemas[0], schemas[0].get("description", ""), kind, content["example"].get(name))
         choices = tuple(choice for schema in schemas for choice in _kind(schema)[1])

@@ -30,19 +30,32 @@ from gamekeeper.console import (
 )
 from gamekeeper.console.menu import ANYBODY, MANAGE, QUERY
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
+from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
-from gamekeeper.http.routes import CHECKED, NEVER, NOBODY, READ, WRITE, Route
 
 Handler = Callable[..., Coroutine[Any, Any, bytes]]
 ROOT = sessions.PATH
 
 
+def _route(
+    method: str,
+    path: str,
+    access: Access,
+    handler: Handler,
+    *,
+    body: type[bytes] | None = None,
+    cache: Cache = NO_STORE,
+) -> Route:
+    """The console signs people in by itself: none of its routes needs a token."""
+    return Route(method=method, path=path, permissions=NO_TOKEN, access=access, handler=handler, body=body, cache=cache)
+
+
 def page(path: str, show: Handler, needs: frozenset[str] = ANYBODY) -> Route:
-    return Route(None, "GET", ROOT + path, NOBODY, READ, NEVER, _entered(show, needs), None, "text/html")
+    return _route("GET", ROOT + path, READ, _entered(show, needs))
 
 
 def form(path: str, act: Handler, needs: frozenset[str] = ANYBODY) -> Route:
-    return Route(None, "POST", ROOT + path, NOBODY, WRITE, NEVER, _entered(act, needs), bytes, "text/html")
+    return _route("POST", ROOT + path, WRITE, _entered(act, needs), body=bytes)
 
 
 def _entered(handler: Handler, needs: frozenset[str], *, used: bool = True) -> Handler:
@@ -84,11 +97,11 @@ FOLLOWED = _entered(events.follow, ANYBODY, used=False)  # watching is no use of
 
 # fmt: off - one row is one line, so that the table can be read as one
 PAGES: tuple[Route, ...] = (
-    Route(None, "GET", "/", NOBODY, READ, NEVER, start, None, "text/html"),
-    Route(None, "GET", f"{ROOT}/sign-in", NOBODY, READ, NEVER, entrance.show, None, "text/html"),
-    Route(None, "POST", f"{ROOT}/sign-in", NOBODY, WRITE, NEVER, entrance.sign_in, bytes, "text/html"),
-    Route(None, "GET", f"{ROOT}/static/[file]", NOBODY, READ, CHECKED, file, None, "text/*"),
-    Route(None, "GET", f"{ROOT}/events", NOBODY, READ, NEVER, FOLLOWED, None, "text/event-stream"),
+    _route("GET", "/", READ, start),
+    _route("GET", f"{ROOT}/sign-in", READ, entrance.show),
+    _route("POST", f"{ROOT}/sign-in", WRITE, entrance.sign_in, body=bytes),
+    _route("GET", f"{ROOT}/static/[file]", READ, file, cache=REVALIDATED),
+    _route("GET", f"{ROOT}/events", READ, FOLLOWED),
     page("", overview.show),
     page("/health", health.show),
     form("/health/examine", health.examine, MANAGE),

@@ -18,22 +18,21 @@ from gamekeeper.http import bodies, errors, health, openapi, queries, receipt, t
 from gamekeeper.http.admission import ALWAYS, Admission
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.cors import Cors
-from gamekeeper.http.errors import DatabaseAway, InternalError, MethodNotAllowed, NoSuchRoute, OutcomeUnknown
-from gamekeeper.http.failures import takes_key
+from gamekeeper.http.errors import LOG_IN, DatabaseAway, InternalError, MethodNotAllowed, NoSuchRoute, OutcomeUnknown
 from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.heads import Heads
+from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, Route
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import TRIED, Receive, Request, query_of
-from gamekeeper.http.routes import ANY, CHECKED, METRICS, NEVER, ROUTES, WRITE, Route
+from gamekeeper.http.routes import METRICS, ROUTES
 from gamekeeper.store.engine import Away, Undecided
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Hook = Callable[[], Awaitable[None]]
 
-LOG_IN = "/api/oauth/token"
 API = "/api/"  # in any case, as the engine reads it: its clients write paths as they like
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
 NOT_MODIFIED = 304
@@ -149,7 +148,7 @@ class Asgi:
         route = self._find(request, scope)
         request.path = route.path
         await self._authorize(request, route)
-        if route.takes is not None:
+        if route.body is not None:
             request.raw = await self._body(request, route, receive)
             await self._authorize(request, route)  # again: the token may have been revoked while the body arrived
         request.query = query_of(scope["query_string"])
@@ -161,10 +160,10 @@ class Asgi:
 
     async def _authorize(self, request: Request, route: Route) -> None:
         """Find the caller by its token and check its permissions. Cheap to repeat: a token found good is cached."""
-        if route.needs is None:
+        if route.permissions is None:
             return
         request.caller = await self._callers.caller(request.headers.get(b"authorization"))
-        if route.needs or route.does is WRITE:
+        if route.permissions or route.access is WRITE:
             require(request, route)
 
     async def _body(self, request: Request, route: Route, receive: Receive) -> bytes:
@@ -248,14 +247,14 @@ def _tree(routes: tuple[Route, ...]) -> _Node:
 
 async def handled(request: Request, route: Route) -> bytes:
     queries.require_known(route, request.query)
-    if takes_key(route) and request.is_dry_run():
+    if route.is_repeatable and request.is_dry_run():
         request.answer_headers.append(TRIED)
-    return await (route.handler(request) if route.takes is None else _with_body(request, route, route.takes))
+    return await (route.handler(request) if route.body is None else _with_body(request, route, route.body))
 
 
 def require(request: Request, route: Route) -> None:
-    request.caller.require(route.needs or ANY)
-    if route.does is WRITE and request.caller.read_only:
+    request.caller.require(route.permissions or ANY_TOKEN)
+    if route.access is WRITE and request.caller.read_only:
         raise ReadOnlyToken
 
 
@@ -269,7 +268,7 @@ async def _with_body(request: Request, route: Route, shape: type[Struct] | type[
 
 
 def _kept(request: Request, route: Route) -> bool:
-    return route.kept is CHECKED or (route.kept is not NEVER and not users.sees_codes(request))
+    return route.cache is REVALIDATED or (route.cache is not NO_STORE and not users.sees_codes(request))
 
 
 def _checked(request: Request, content: bytes) -> tuple[int, bytes]:

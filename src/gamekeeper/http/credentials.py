@@ -5,19 +5,47 @@ from functools import partial
 from typing import Any
 
 from gamekeeper.game import accounts, credentials, lookup
+from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import WrongCode, WrongPassword
-from gamekeeper.http import mails, spelling, wire
+from gamekeeper.http import mails, samples, spelling, wire
+from gamekeeper.http.operation import MANAGE, NO_STORE, QUERY, READ, WRITE, Group
 from gamekeeper.http.request import Request
 
 UPDATED, CORRECT, SENT = "Password Updated", "Password Correct", "Password reset email sent."
 
+GROUP = Group("Credentials", "Passwords and emails: proving, changing and resetting them.")
 
+
+@GROUP.operation(
+    "POST /api/v1/users/[lookupKey]/password/validate",
+    name="validate_password",
+    number=23,
+    permissions=QUERY,
+    access=READ,
+    body=wire.ValidatePassword,
+    answer=wire.Message,
+    refusals=(no.WrongPassword, no.TooManyGuesses),
+    example_body=wire.ValidatePassword(samples.HASH),
+    example_answer=wire.Message(CORRECT),
+)
 async def validate_password(request: Request, body: wire.ValidatePassword) -> bytes:
     """Check an account's password."""
     await _prove(request, body.password)
     return _message(CORRECT)
 
 
+@GROUP.operation(
+    "POST /api/v1/users/[lookupKey]/email/change",
+    name="change_email",
+    number=24,
+    permissions=QUERY,
+    access=WRITE,
+    body=wire.ChangeEmail,
+    answer=wire.UserRecord[wire.ChangedPower],
+    refusals=(no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
+    example_body=wire.ChangeEmail("marlow@example.org", samples.HASH),
+    example_answer=samples.CHANGED,
+)
 async def change_email(request: Request, body: wire.ChangeEmail) -> bytes:
     """Change an account's email, with its password."""
     email = accounts.require_email(body.new, "new")
@@ -30,6 +58,18 @@ async def change_email(request: Request, body: wire.ChangeEmail) -> bytes:
     return await _once(request, change)
 
 
+@GROUP.operation(
+    "POST /api/v1/users/[lookupKey]/password/change",
+    name="change_password",
+    number=25,
+    permissions=QUERY,
+    access=WRITE,
+    body=wire.ChangePassword,
+    answer=wire.Message,
+    refusals=(no.WrongPassword, no.TooManyGuesses),
+    example_body=wire.ChangePassword(samples.HASH, samples.HASH),
+    example_answer=wire.Message(UPDATED),
+)
 async def change_password(request: Request, body: wire.ChangePassword) -> bytes:
     """Change an account's password, with the current one; its tokens end."""
 
@@ -40,6 +80,18 @@ async def change_password(request: Request, body: wire.ChangePassword) -> bytes:
     return await _once(request, change)
 
 
+@GROUP.operation(
+    "POST /api/v1/users/[lookupKey]/manage/email/change",
+    name="manage_email",
+    number=29,
+    permissions=MANAGE,
+    access=WRITE,
+    body=wire.ManageEmail,
+    answer=wire.UserRecord[wire.ChangedPower],
+    refusals=(no.EmailTaken,),
+    example_body=wire.ManageEmail("marlow@example.org"),
+    example_answer=samples.CHANGED,
+)
 async def manage_email(request: Request, body: wire.ManageEmail) -> bytes:
     """Change an account's email without its password."""
     email = accounts.require_email(body.new, "new")
@@ -47,11 +99,34 @@ async def manage_email(request: Request, body: wire.ManageEmail) -> bytes:
     return await request.change(decide, spelling.changed_user_record)
 
 
+@GROUP.operation(
+    "POST /api/v1/users/[lookupKey]/manage/password/change",
+    name="manage_password",
+    number=30,
+    permissions=MANAGE,
+    access=WRITE,
+    body=wire.ManagePassword,
+    answer=wire.Message,
+    refusals=(),
+    example_body=wire.ManagePassword(samples.HASH),
+    example_answer=wire.Message(CORRECT),
+)
 async def manage_password(request: Request, body: wire.ManagePassword) -> bytes:
     """Change an account's password without the current one; its tokens end."""
     return await _set_password(request, body.new, None, CORRECT)
 
 
+@GROUP.operation(
+    "GET /api/v1/users/[lookupKey]/password/reset",
+    name="request_password_reset",
+    number=26,
+    permissions=QUERY,
+    access=WRITE,
+    cache=NO_STORE,
+    answer=wire.Message,
+    refusals=(no.TooManyMails,),
+    example_answer=wire.Message(SENT),
+)
 async def request_reset(request: Request) -> bytes:
     """Mail the account a code that resets its password."""
     caller, settings = request.caller.account_id, request.keeper.settings
@@ -59,6 +134,17 @@ async def request_reset(request: Request) -> bytes:
     return await mails.sending(request, decide, SENT)
 
 
+@GROUP.operation(
+    "POST /api/v1/users/[lookupKey]/password/reset",
+    name="redeem_reset_code",
+    permissions=QUERY,
+    access=WRITE,
+    body=wire.RedeemCode,
+    answer=wire.Message,
+    refusals=(no.WrongCode,),
+    example_body=wire.RedeemCode(samples.CODE, samples.HASH),
+    example_answer=wire.Message(UPDATED),
+)
 async def redeem_code(request: Request, body: wire.RedeemCode) -> bytes:
     """Set a new password with a mailed code."""
 

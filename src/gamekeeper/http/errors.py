@@ -6,6 +6,8 @@ from gamekeeper.game import refusals
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import spelling, wire
 
+LOG_IN = "/api/oauth/token"  # its errors have OAuth's fields too
+
 Headers = list[tuple[bytes, bytes]]
 
 

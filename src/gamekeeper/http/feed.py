@@ -1,9 +1,11 @@
 """The change feed for game servers."""
 
+from gamekeeper.game import refusals as no
 from gamekeeper.game.feed import Asked
 from gamekeeper.game.lookup import guid
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import paging, spelling, wire
+from gamekeeper.http import paging, samples, spelling, wire
+from gamekeeper.http.operation import LINK, NO_STORE, READ, Group
 from gamekeeper.http.request import Request
 
 LONGEST_WAIT = 60
@@ -12,7 +14,20 @@ DEFAULT_LIMIT = 100
 HIGHEST = 2**63 - 1
 NOW = "now"
 
+GROUP = Group("Feed", "What game servers are told.")
 
+
+@GROUP.operation(
+    "GET /api/link/v1/changes",
+    name="changes",
+    permissions=LINK,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.FeedQuery,
+    answer=wire.Changes,
+    refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead),
+    example_answer=wire.Changes([samples.CHANGE], 4711, samples.EPOCH),
+)
 async def changes(request: Request) -> bytes:
     """Changes to characters after a number, in order; waits for one if there is none."""
     asked = _asked(request)

@@ -3,15 +3,30 @@
 from functools import partial
 
 from gamekeeper.game import finder
+from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import paging, spelling, wire
+from gamekeeper.http import paging, samples, spelling, wire
+from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, Group
 from gamekeeper.http.request import CONTROL, Request
 
 DEFAULT, MOST = 20, 50
 LONGEST = 255
 ACCOUNTS = "users.query"
 
+GROUP = Group("Finder", "One search for everything.")
 
+
+@GROUP.operation(
+    "GET /api/keeper/v1/search",
+    name="search",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.FindQuery,
+    answer=wire.Finds,
+    refusals=(no.TooManyLongReads,),
+    example_answer=wire.Finds("aldw", [wire.Found("player", samples.PLAYER_ID, samples.PLAYER, "level 48", "prefix")]),
+)
 async def find(request: Request) -> bytes:
     """Characters, accounts, the catalogue and changes, by id, name or email, the best match first."""
     text = request.query.get("q", "")

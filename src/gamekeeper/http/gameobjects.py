@@ -1,14 +1,36 @@
 """The catalogue as the engine's own clients ask for it: by the engine's types, in its shapes."""
 
 from gamekeeper.game import catalogue, inventory
+from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import NoSuchObject, NoSuchObjectType
-from gamekeeper.http import paging, spelling, wire
+from gamekeeper.http import paging, samples, spelling, wire
+from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
 
+OBJECT = wire.ItemObject | wire.VariableObject | wire.NamedEntry
+OBJECTS = wire.Paged[wire.ItemObject] | wire.Paged[wire.VariableObject] | wire.Paged[wire.NamedEntry]
+KEYED = (
+    wire.Legacy[wire.Keyed[wire.ItemObject]]
+    | wire.Legacy[wire.Keyed[wire.VariableObject]]
+    | wire.Legacy[wire.Keyed[wire.NamedEntry]]
+)
+GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes.")
 
+
+@GROUP.operation(
+    "GET /api/v1/gameobjects/[type]",
+    name="objects",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    query=wire.PageQuery,
+    answer=OBJECTS,
+    refusals=(),
+    example_answer=wire.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
+)
 async def objects(request: Request) -> bytes:
     """The game's objects of one type, page by page."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
@@ -16,6 +38,17 @@ async def objects(request: Request) -> bytes:
     return wire.paged(total, page.number, page.size, [_object(request, each) for each in found])
 
 
+@GROUP.operation(
+    "POST /api/v1/gameobjects/[type]",
+    name="legacy_objects",
+    permissions=ANY_TOKEN,
+    access=READ,
+    body=wire.LegacyPage,
+    answer=KEYED,
+    refusals=(),
+    example_body=wire.LegacyPage(),
+    example_answer=wire.Legacy(31, 0, 1, [wire.Keyed(samples.DRAUGHT, samples.DRAUGHT_OBJECT)]),
+)
 async def legacy_objects(request: Request, body: wire.LegacyPage) -> bytes:
     """The game's objects of one type, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
@@ -23,6 +56,17 @@ async def legacy_objects(request: Request, body: wire.LegacyPage) -> bytes:
     return wire.legacy(total, page.number, [wire.keyed(each.id, _object(request, each)) for each in found])
 
 
+@GROUP.operation(
+    "GET /api/v1/gameobjects/[type]/names",
+    name="object_names",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    query=wire.PageQuery,
+    answer=wire.Paged[str],
+    refusals=(),
+    example_answer=wire.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
+)
 async def object_names(request: Request) -> bytes:
     """The names of the objects of one type, page by page."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
@@ -30,12 +74,31 @@ async def object_names(request: Request) -> bytes:
     return wire.paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
 
 
+@GROUP.operation(
+    "POST /api/v1/gameobjects/[type]/names",
+    name="legacy_object_names",
+    permissions=ANY_TOKEN,
+    access=READ,
+    answer=dict[str, str],
+    refusals=(),
+    example_answer={samples.DRAUGHT: samples.DRAUGHT_OBJECT.Name},
+)
 async def legacy_object_names(request: Request) -> bytes:
     """The names of all objects of one type, by their ids."""
     _, found = await _found(request, Page(0, paging.MOST, paging.MOST))
     return wire.encode({each.id: each.name for each in found})
 
 
+@GROUP.operation(
+    "GET /api/v1/gameobjects/[type]/[objectId]",
+    name="game_object",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=OBJECT,
+    refusals=(no.NoSuchObject,),
+    example_answer=samples.DRAUGHT_OBJECT,
+)
 async def game_object(request: Request) -> bytes:
     """One of the game's objects, by its type and id."""
     kind, object_id = _kind(request), guid_param("objectId", request.params[1])

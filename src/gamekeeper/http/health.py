@@ -3,6 +3,7 @@
 from gamekeeper.game import lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import wire
+from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, Group
 from gamekeeper.http.question import Question
 from gamekeeper.http.request import Request
 from gamekeeper.store import guesses, privileges
@@ -16,12 +17,35 @@ def readiness(keeper: Keeper) -> Question[None]:
     return Question(lambda: keeper.store.write(_write, reserved=True), FRESH_SECONDS)
 
 
+GROUP = Group("Health", "For load balancers.")
+
+
+@GROUP.operation(
+    "GET /health/live",
+    name="live",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.Health,
+    refusals=(),
+    example_answer=wire.Health("live"),
+)
 async def live(request: Request) -> bytes:
     """Whether the process answers at all."""
     del request  # answering at all is the answer
     return wire.encode(wire.Health("live"))
 
 
+@GROUP.operation(
+    "GET /health/ready",
+    name="ready",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.Health,
+    refusals=(),
+    example_answer=wire.Health("live"),
+)
 async def ready(request: Request) -> bytes:
     """Whether the database takes writes; within two seconds it is said that it does not."""
     await request.readiness.answer()

@@ -11,13 +11,15 @@ from functools import partial
 import msgspec
 
 from gamekeeper.game import history, undo
+from gamekeeper.game import refusals as no
 from gamekeeper.game.history import Moment, Page, Rest
 from gamekeeper.game.inventory import BANK, INVENTORY, sizes
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.game.undoing import Actor
-from gamekeeper.http import instants, marks, paging, spelling, wire
+from gamekeeper.http import instants, marks, paging, samples, spelling, wire
 from gamekeeper.http.caller import Caller
+from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import CONTROL, Request
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, Filter, one
@@ -38,7 +40,21 @@ SHOWN_UTC = re.compile(" UTC$")  # as the console shows times
 CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
 OF_SECOND_MS = 999  # from its beginning to its end
 
+OF_THE_PAST = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
+GROUP = Group("History", "What happened, how it was before, and taking it back.")
 
+
+@GROUP.operation(
+    "GET /api/keeper/v1/changes",
+    name="history",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.HistoryQuery,
+    answer=wire.History,
+    refusals=(no.TooManyLongReads,),
+    example_answer=wire.History([samples.TOLD], 4711),
+)
 async def changes(request: Request) -> bytes:
     """Changes, the newest first, filtered; `format=csv` gives them as a table."""
     form = request.query.get("format", JSON).lower()
@@ -90,6 +106,19 @@ async def _read_csv(
     return out.getvalue().encode(), following
 
 
+@GROUP.operation(
+    "GET /api/keeper/v1/players/[lookupKey]/items",
+    name="items_at",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.ThenQuery,
+    answer=wire.ItemsThen,
+    refusals=OF_THE_PAST,
+    example_answer=wire.ItemsThen(
+        [samples.COINS, samples.IN_PACK], [wire.ItemSlot(0)], [wire.Bag(samples.PACK_ID, 12, [wire.ItemSlot(0)])]
+    ),
+)
 async def items(request: Request) -> bytes:
     """What a character has in its inventory, its bank and its bags: now, or at an earlier moment."""
     _, world = await _world(request)
@@ -106,18 +135,55 @@ async def items(request: Request) -> bytes:
     )
 
 
+@GROUP.operation(
+    "GET /api/keeper/v1/players/[lookupKey]/spells",
+    name="spells_at",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.ThenQuery,
+    answer=list[wire.KnownSpell],
+    refusals=OF_THE_PAST,
+    example_answer=[wire.KnownSpell(1, samples.STONE_SKIN)],
+)
 async def spells(request: Request) -> bytes:
     """Which spells a character knows: now, or at an earlier moment."""
     _, world = await _world(request)
     return wire.encode([wire.KnownSpell(slot, spell) for slot, spell in sorted(world.spells.items())])
 
 
+@GROUP.operation(
+    "GET /api/keeper/v1/players/[lookupKey]/variables",
+    name="variables_at",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.ThenQuery,
+    answer=list[wire.Variable],
+    refusals=OF_THE_PAST,
+    example_answer=[wire.Variable(samples.DRAGONS, 6)],
+)
 async def variables(request: Request) -> bytes:
     """A character's variables: now, or at an earlier moment."""
     _, world = await _world(request)
     return wire.encode([wire.Variable(each, value) for each, value in sorted(world.variables.items())])
 
 
+@GROUP.operation(
+    "POST /api/keeper/v1/changes/[seq]/undo",
+    name="undo_change",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    query=wire.UndoQuery,
+    answer=wire.Undone,
+    refusals=(
+        *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
+        *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict, no.ItemMovedOn),
+        *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
+        *(no.AlreadyBanned, no.AlreadyMuted),
+    ),
+    example_answer=wire.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
+)
 async def undone(request: Request) -> bytes:
     """Take a change back, if what it changed is still as it left it."""
     seq = _number(request.params[0], "seq")

@@ -2,36 +2,89 @@
 
 from gamekeeper.game.lists import ONLINE
 from gamekeeper.http import wire
+from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request
 from gamekeeper.store import presence
 
 MOST_STAT = 255  # the engine's: a stat is one byte there
 
+GROUP = Group("Info", "What sites and tools ask about the server first.")
 
+
+@GROUP.operation(
+    "GET /api/info",
+    name="versions",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.Versions,
+    refusals=(),
+    example_answer=wire.Versions(wire.VERSIONS),
+)
 async def versions(request: Request) -> bytes:
     """Which versions of the API there are."""
     del request  # the same for everybody
     return wire.encode(wire.Versions(wire.VERSIONS))
 
 
+@GROUP.operation(
+    "GET /api/info/versions",
+    name="version_list",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[str],
+    refusals=(),
+    example_answer=wire.VERSIONS,
+)
 async def version_list(request: Request) -> bytes:
     """Which versions of the API there are, as a bare array."""
     del request  # the same for everybody
     return wire.encode(wire.VERSIONS)
 
 
+@GROUP.operation(
+    "GET /api/v1/info",
+    name="info",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.Info,
+    refusals=(),
+    example_answer=wire.Info("Harrowmere", 5400),
+)
 async def about(request: Request) -> bytes:
     """The game's name, and the port that is served."""
     settings = request.keeper.settings
     return wire.encode(wire.Info(settings.game_name, settings.port))
 
 
+@GROUP.operation(
+    "GET /api/v1/info/authorized",
+    name="authorized",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.Authorized,
+    refusals=(),
+    example_answer=wire.Authorized(authorized=True),
+)
 async def authorized(request: Request) -> bytes:
     """Whether the token is good: whoever sees this answer has one."""
     del request  # a bad token does not come this far
     return wire.encode(wire.Authorized(authorized=True))
 
 
+@GROUP.operation(
+    "GET /api/v1/info/stats",
+    name="stats",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=NO_STORE,
+    answer=wire.ServerStats,
+    refusals=(),
+    example_answer=wire.ServerStats(uptime=86400000, cps=37, connectedClients=2, onlineCount=12),
+)
 async def stats(request: Request) -> bytes:
     """How long and how fast this process serves, and who is connected."""
     keeper, pace = request.keeper, request.metrics.pace
@@ -39,6 +92,16 @@ async def stats(request: Request) -> bytes:
     return wire.encode(wire.ServerStats(pace.uptime_ms, pace.last_second, servers, online))
 
 
+@GROUP.operation(
+    "GET /api/v1/info/config",
+    name="config",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.Config,
+    refusals=(),
+    example_answer=wire.Config("Harrowmere", 5400, wire.PlayerConfig(1, 35, 100, 35, 100, 255, 100)),
+)
 async def config(request: Request) -> bytes:
     """The game's limits. Named one by one, so that no secret among the settings can slip in."""
     given = request.keeper.settings
@@ -54,6 +117,16 @@ async def config(request: Request) -> bytes:
     return wire.encode(wire.Config(given.game_name, given.port, player))
 
 
+@GROUP.operation(
+    "GET /api/v1/info/config/stats",
+    name="stat_names",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[str],
+    refusals=(),
+    example_answer=wire.STATS,
+)
 async def stat_names(request: Request) -> bytes:
     """The names of the five stats, in the order of every list of five."""
     del request  # the same for everybody

@@ -2,14 +2,29 @@ from collections.abc import Mapping
 from functools import partial
 
 from gamekeeper.game import inventory, items, lookup
+from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
-from gamekeeper.http import spelling, wire
+from gamekeeper.http import samples, spelling, wire
+from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 
+GROUP = Group("Items", "Inventory, bank and bags; giving and taking.")
 
+
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/items",
+    name="items",
+    number=10,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.Items,
+    refusals=(),
+    example_answer=wire.Items([samples.NAMED_COINS, samples.NAMED_PACK], [wire.NamedSlot(0)]),
+)
 async def both(request: Request) -> bytes:
     """Inventory and bank of a character, every slot."""
     held, room = await _held(request), inventory.sizes(request.keeper.settings)
@@ -17,18 +32,55 @@ async def both(request: Request) -> bytes:
     return wire.encode(wire.Items(carried, spelling.named_slots(*held, BANK, room.bank)))
 
 
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/items/inventory",
+    name="inventory",
+    number=11,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[wire.NamedSlot],
+    refusals=(),
+    example_answer=[wire.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
+)
 async def in_inventory(request: Request) -> bytes:
     """Inventory of a character, every slot."""
     size = request.keeper.settings.inventory_slots
     return wire.encode(spelling.named_slots(*await _held(request), INVENTORY, size))
 
 
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/items/bank",
+    name="bank",
+    number=12,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[wire.NamedSlot],
+    refusals=(),
+    example_answer=[wire.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
+)
 async def in_bank(request: Request) -> bytes:
     """Bank of a character, every slot."""
     size = request.keeper.settings.bank_slots
     return wire.encode(spelling.named_slots(*await _held(request), BANK, size))
 
 
+@GROUP.operation(
+    "GET /api/v1/players/bag/[bagId]",
+    name="bag",
+    number=13,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.NamedBag,
+    refusals=(no.NoSuchBag,),
+    example_answer=wire.NamedBag(
+        samples.PACK_ID,
+        12,
+        [wire.NamedSlot(0, None, samples.COIN, 2288, samples.BUFFS, "Silver Mark"), wire.NamedSlot(1)],
+    ),
+)
 async def in_bag(request: Request) -> bytes:
     """What is in a bag."""
     bag_id = guid_param("bagId", request.params[0])
@@ -36,6 +88,18 @@ async def in_bag(request: Request) -> bytes:
     return wire.encode(wire.NamedBag(bag_id, size, spelling.named_slots(slots, names, bag_id, size)))
 
 
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/items/give",
+    name="give_item",
+    number=14,
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    body=wire.GiveItem,
+    answer=wire.Given,
+    refusals=(no.NoSuchItem, no.InventoryFull),
+    example_body=wire.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
+    example_answer=wire.Given(samples.DRAUGHT, wire.Quantity(total=2, bank=0, inventory=2)),
+)
 async def give(request: Request, body: wire.GiveItem) -> bytes:
     """Give items to a character, all of them or none."""
     decide = partial(
@@ -49,6 +113,18 @@ async def give(request: Request, body: wire.GiveItem) -> bytes:
     return await request.change(decide, partial(spelling.given, body.itemid))
 
 
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/items/take",
+    name="take_item",
+    number=15,
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    body=wire.TakeItem,
+    answer=wire.Taken,
+    refusals=(no.NoSuchItem, no.NotEnoughItems, no.BagNotEmpty),
+    example_body=wire.TakeItem(samples.COIN, 100),
+    example_answer=wire.Taken(samples.COIN, 100),
+)
 async def take(request: Request, body: wire.TakeItem) -> bytes:
     """Take items out of a character's inventory, all of them or none."""
     decide = partial(

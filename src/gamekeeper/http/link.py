@@ -5,15 +5,31 @@ from collections.abc import Sequence
 from functools import partial
 
 from gamekeeper.game import catalogue, characters, link, lookup, presence
+from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import bodies, instants, paging, spelling, wire
+from gamekeeper.http import bodies, instants, paging, samples, spelling, wire
+from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
 
 _SERVER = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 
+ENTRIES = wire.Paged[wire.ItemEntry] | wire.Paged[wire.VariableEntry] | wire.Paged[wire.NamedEntry]
+GROUP = Group("Link", "What game servers tell us: the catalogue, characters, who is online.")
 
+
+@GROUP.operation(
+    "PUT /api/link/v1/catalogue/[kind]",
+    name="put_catalogue",
+    permissions=LINK,
+    access=WRITE,
+    body=bytes,
+    answer=wire.Count,
+    refusals=(),
+    example_body=[samples.DRAUGHT_ENTRY],
+    example_answer=wire.Count(1),
+)
 async def put_catalogue(request: Request, body: bytes) -> bytes:
     """Publish items, spells, variables, classes or maps."""
     kind = request.params[0]
@@ -37,6 +53,17 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entr
     return given
 
 
+@GROUP.operation(
+    "GET /api/link/v1/catalogue/[kind]",
+    name="catalogue",
+    permissions=LINK,
+    access=READ,
+    cache=REVALIDATED,
+    query=wire.PageQuery,
+    answer=ENTRIES,
+    refusals=(),
+    example_answer=wire.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
+)
 async def catalogue_page(request: Request) -> bytes:
     """What was published, page by page."""
     kind = request.params[0]
@@ -46,6 +73,29 @@ async def catalogue_page(request: Request) -> bytes:
     return wire.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
 
 
+@GROUP.operation(
+    "PUT /api/link/v1/players/[id]",
+    name="put_player",
+    permissions=LINK,
+    access=WRITE,
+    body=wire.PutPlayer,
+    answer=wire.PlayerRecord,
+    refusals=(
+        *(no.MissingField, no.ReservedName, no.WrongVariableType),
+        *(no.NoSuchPlayer, no.NoSuchUser, no.NoSuchItem, no.NoSuchBag, no.NoSuchSpell, no.NoSuchVariable),
+        *(
+            no.NameTaken,
+            no.SlotOutOfRange,
+            no.StackTooLarge,
+            no.SpellAlreadyKnown,
+            no.UnappliedChanges,
+            no.ChangesTrimmed,
+            no.CursorAhead,
+        ),
+    ),
+    example_body=wire.PutPlayer(Level=49, Items=[wire.ItemSlot(17, None, samples.DRAUGHT, 2)]),
+    example_answer=samples.RECORD,
+)
 async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
     """Create a character, or tell what changed about one."""
     player_id = guid_param("id", request.params[0])
@@ -60,6 +110,15 @@ async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
     return await request.change(decide, spelling.player_record)
 
 
+@GROUP.operation(
+    "DELETE /api/link/v1/players/[id]",
+    name="delete_player",
+    permissions=LINK,
+    access=WRITE,
+    answer=wire.PlayerRecord,
+    refusals=(no.NoSuchPlayer, no.PlayerOnline),
+    example_answer=samples.RECORD,
+)
 async def delete_player(request: Request) -> bytes:
     """Delete a character that is not online."""
     player_id = guid_param("id", request.params[0])
@@ -67,6 +126,17 @@ async def delete_player(request: Request) -> bytes:
     return await request.change(decide, spelling.player_record)
 
 
+@GROUP.operation(
+    "PUT /api/link/v1/servers/[server]",
+    name="heartbeat",
+    permissions=LINK,
+    access=WRITE,
+    body=wire.Lease,
+    answer=wire.ServerState,
+    refusals=(),
+    example_body=wire.Lease(30),
+    example_answer=wire.ServerState(samples.REALM, samples.LATER, 7),
+)
 async def heartbeat(request: Request, body: wire.Lease) -> bytes:
     """Say that a game server lives; its players are online until the lease ends."""
     server = _server(request)
@@ -76,18 +146,49 @@ async def heartbeat(request: Request, body: wire.Lease) -> bytes:
     )
 
 
+@GROUP.operation(
+    "POST /api/link/v1/servers/[server]/joined",
+    name="joined",
+    permissions=LINK,
+    access=WRITE,
+    body=wire.Players,
+    answer=wire.Online,
+    refusals=(no.NoSuchServer, no.NoSuchPlayer),
+    example_body=wire.Players([samples.PLAYER_ID]),
+    example_answer=wire.Online(7),
+)
 async def joined(request: Request, body: wire.Players) -> bytes:
     """Say that characters have come online."""
     decide = partial(presence.join, server=_server(request), ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
 
 
+@GROUP.operation(
+    "POST /api/link/v1/servers/[server]/left",
+    name="left",
+    permissions=LINK,
+    access=WRITE,
+    body=wire.Players,
+    answer=wire.Online,
+    refusals=(no.NoSuchServer, no.NoSuchPlayer),
+    example_body=wire.Players([samples.PLAYER_ID]),
+    example_answer=wire.Online(7),
+)
 async def left(request: Request, body: wire.Players) -> bytes:
     """Say that characters have gone offline."""
     decide = partial(presence.leave, server=_server(request), ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
 
 
+@GROUP.operation(
+    "DELETE /api/link/v1/servers/[server]",
+    name="shut",
+    permissions=LINK,
+    access=WRITE,
+    answer=wire.Online,
+    refusals=(no.NoSuchServer,),
+    example_answer=wire.Online(7),
+)
 async def shut(request: Request) -> bytes:
     """Shut a game server: all of its players go offline at once."""
     decide = partial(presence.shut, server=_server(request))

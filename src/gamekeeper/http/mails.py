@@ -5,9 +5,11 @@ from typing import Any
 
 from gamekeeper import log
 from gamekeeper.game import mails
+from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decide
-from gamekeeper.http import marks, paging, spelling, wire
+from gamekeeper.http import marks, paging, samples, spelling, wire
 from gamekeeper.http.marks import Mark
+from gamekeeper.http.operation import MANAGE, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 
@@ -15,7 +17,20 @@ DEFAULT_LIMIT, LARGEST = 50, 1000
 DUE = "The mail is due now."
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
 
+GROUP = Group("Mails", "The outbox, and trying a mail again.")
 
+
+@GROUP.operation(
+    "GET /api/keeper/v1/mails",
+    name="mails",
+    permissions=MANAGE,
+    access=READ,
+    cache=NO_STORE,
+    query=wire.MailsQuery,
+    answer=wire.Mails,
+    refusals=(),
+    example_answer=wire.Mails([samples.MAIL], samples.MAIL_MARK),
+)
 async def outbox(request: Request) -> bytes:
     """Mails, the newest first: to whom, and how each fares; never the code in one."""
     user, before = paging.guid(request.query, "user"), marks.read(request.query.get("before", ""))
@@ -25,6 +40,15 @@ async def outbox(request: Request) -> bytes:
     return wire.encode(wire.Mails(told, str(Mark(*page.next)) if page.next else None))
 
 
+@GROUP.operation(
+    "POST /api/keeper/v1/mails/[mailId]/retry",
+    name="retry_mail",
+    permissions=MANAGE,
+    access=WRITE,
+    answer=wire.Message,
+    refusals=(no.NoSuchMail, no.MailNotRetriable),
+    example_answer=wire.Message(DUE),
+)
 async def retry(request: Request) -> bytes:
     """Try a mail again now."""
     decide = partial(mails.retry, mail_id=guid_param("mailId", request.params[0]))

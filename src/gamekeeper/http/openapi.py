@@ -1,6 +1,5 @@
 """The API as OpenAPI 3.1, made once at start from the table, the wire's types and the refusals."""
 
-import inspect
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -8,11 +7,12 @@ import msgspec
 from msgspec import Struct
 
 from gamekeeper import __version__
-from gamekeeper.http import failures, samples, wire
+from gamekeeper.http import failures, wire
 from gamekeeper.http.caller import POWERS
 from gamekeeper.http.files import KINDS
+from gamekeeper.http.operation import NO_STORE, WRITE, Operation
+from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.request import LONGEST_REASON
-from gamekeeper.http.routes import NEVER, WRITE, Route
 from gamekeeper.http.schemas import Schema, Schemas
 from gamekeeper.settings import Settings
 
@@ -37,26 +37,6 @@ Read and change the characters and accounts of an online game.
   form booleans may also be `1`, `0`, `on` or `off`.
 * The examples are of the world that `gamekeeper demo` serves.
 """
-GROUPS = {  # module → what its operations are about
-    "players": "Characters: listed, ranked, online, looked up.",
-    "variables": "What a game remembers of a character.",
-    "items": "Inventory, bank and bags; giving and taking.",
-    "spells": "Known spells; teaching and forgetting.",
-    "users": "Accounts, and which characters are theirs.",
-    "moderation": "Bans, mutes and kicks.",
-    "powers": "What accounts may do.",
-    "credentials": "Passwords and emails: proving, changing and resetting them.",
-    "tokens": "Logging in and out.",
-    "info": "What sites and tools ask about the server first.",
-    "gameobjects": "The catalogue in the engine's own types and shapes.",
-    "link": "What game servers tell us: the catalogue, characters, who is online.",
-    "feed": "What game servers are told.",
-    "history": "What happened, how it was before, and taking it back.",
-    "mails": "The outbox, and trying a mail again.",
-    "finder": "One search for everything.",
-    "pages": "This description, for programs and for people.",
-    "health": "For load balancers.",
-}
 SCHEMES: Schema = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An access token of `POST /api/oauth/token`."}
 }
@@ -90,18 +70,19 @@ SAME: Schema = {
 }
 
 
-def document(routes: Sequence[Route], settings: Settings) -> bytes:
-    return _made(routes, settings.game_name, settings.name_pattern, settings.max_level)
+def document(operations: Sequence[Operation], settings: Settings) -> bytes:
+    return _made(tuple(operations), settings.game_name, settings.name_pattern, settings.max_level)
 
 
 @cache  # of no other setting: a process that makes many apps has one document
-def _made(routes: Sequence[Route], game_name: str, name_pattern: str, max_level: int) -> bytes:
+def _made(operations: tuple[Operation, ...], game_name: str, name_pattern: str, max_level: int) -> bytes:
     schemas = Schemas(name_pattern, max_level)
+    groups = dict.fromkeys(each.group for each in operations)
     shared: dict[str, Schema] = {}
     paths: dict[str, dict[str, Schema]] = {}
-    for route in routes:
-        operations = paths.setdefault(route.path.replace("[", "{").replace("]", "}"), {})
-        operations[route.method.lower()] = _operation(route, schemas, shared, alias=_is_alias(route, routes))
+    for operation in operations:
+        methods = paths.setdefault(operation.path.replace("[", "{").replace("]", "}"), {})
+        methods[operation.method.lower()] = _operation(operation, schemas, shared)
     return wire.encode(
         {
             "openapi": "3.1.0",
@@ -113,7 +94,7 @@ def _made(routes: Sequence[Route], game_name: str, name_pattern: str, max_level:
                 "license": {"name": "MIT", "identifier": "MIT"},
             },
             "servers": [{"url": "/"}],
-            "tags": [{"name": name.title(), "description": about} for name, about in GROUPS.items()],
+            "tags": [{"name": group.title, "description": group.about} for group in groups],
             "paths": paths,
             "components": {
                 "schemas": schemas.components,
@@ -125,46 +106,41 @@ def _made(routes: Sequence[Route], game_name: str, name_pattern: str, max_level:
     )
 
 
-def _is_alias(route: Route, routes: Sequence[Route]) -> bool:
-    """A second address of the same operation."""
-    return next(each for each in routes if each.handler is route.handler) is not route
-
-
-def _operation(route: Route, schemas: Schemas, shared: dict[str, Schema], *, alias: bool) -> Schema:
-    module, name = route.handler.__module__.rpartition(".")[2], route.handler.__name__
-    operation: Schema = {
-        "operationId": f"{module}_{name}" + ("_alias" if alias else ""),
-        "summary": inspect.getdoc(route.handler),
-        "description": _description(route),
-        "tags": [module.title()],
-        "x-roles": sorted((route.needs or frozenset[str]()) - POWERS),
-        "x-powers": sorted((route.needs or frozenset[str]()) & POWERS),
-        "x-writes": route.does is WRITE,
-        "security": [{"bearer": []}] if route.needs is not None else [],
-        "parameters": _parameters(route, schemas),
-        "responses": {**_successes(route, schemas), **failures.responses(route, schemas, shared)},
+def _operation(operation: Operation, schemas: Schemas, shared: dict[str, Schema]) -> Schema:
+    described: Schema = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "description": _description(operation),
+        "tags": [operation.group.title],
+        "x-roles": sorted((operation.permissions or frozenset[str]()) - POWERS),
+        "x-powers": sorted((operation.permissions or frozenset[str]()) & POWERS),
+        "x-writes": operation.access is WRITE,
+        "security": [{"bearer": []}] if operation.permissions is not None else [],
+        "parameters": _parameters(operation, schemas),
+        "responses": {**_successes(operation, schemas), **failures.responses(operation, schemas, shared)},
     }
-    if route.number is not None:
-        operation["x-number"] = route.number
-    if route.takes is not None:
-        operation["requestBody"] = _body(route, schemas)
-    if route.successor:
-        operation["deprecated"] = True
-    return operation
+    if operation.number is not None:
+        described["x-number"] = operation.number
+    if operation.body is not None:
+        described["requestBody"] = _body(operation, schemas)
+    if operation.successor:
+        described["deprecated"] = True
+    return described
 
 
-def _description(route: Route) -> str:
-    if route.needs is None:
+def _description(operation: Operation) -> str:
+    needed = operation.permissions
+    if needed is None:
         who = "Needs no token."
-    elif route.needs:
-        who = f"Needs {' and '.join(_rights(route.needs - POWERS, 'role') + _rights(route.needs & POWERS, 'power'))}."
+    elif needed:
+        who = f"Needs {' and '.join(_rights(needed - POWERS, 'role') + _rights(needed & POWERS, 'power'))}."
     else:
         who = "Needs any good token."
     parts = [who]
-    if route.needs is not None:
-        parts.append("A read-only token is refused." if route.does is WRITE else "A read-only token will do.")
-    if route.successor:
-        parts.append(f"Deprecated, and kept for good; `GET {route.successor}` takes its place.")
+    if operation.permissions is not None:
+        parts.append("A read-only token is refused." if operation.access is WRITE else "A read-only token will do.")
+    if operation.successor:
+        parts.append(f"Deprecated, and kept for good; `GET {operation.successor}` takes its place.")
     return " ".join(parts)
 
 
@@ -176,32 +152,23 @@ def _rights(needed: frozenset[str], kind: str) -> list[str]:
 # --- what is sent ----------------------------------------------------------------------------------------------------
 
 
-def _parameters(route: Route, schemas: Schemas) -> list[Schema]:
-    found = [_in_path(name, route) for name in route.parameters]
-    for name, schema in schemas.asked(route.asks).items() if route.asks else ():
+def _parameters(operation: Operation, schemas: Schemas) -> list[Schema]:
+    found = [_in_path(name, operation) for name in operation.parameters]
+    for name, schema in schemas.asked(operation.query).items() if operation.query else ():
         plain = {key: value for key, value in schema.items() if key != "description"}
         found.append({"name": name, "in": "query", "description": schema["description"], "schema": plain})
-    found += _with_every_write(route) if failures.takes_key(route) else []
-    return found + ([HELD] if route.kept is not NEVER else [])
+    found += _with_every_write(operation) if operation.is_repeatable else []
+    return found + ([HELD] if operation.cache is not NO_STORE else [])
 
 
-def _in_path(name: str, route: Route) -> Schema:
-    about, _ = samples.PARAMETERS[name]
-    choices = {"kind": sorted(wire.ENTRIES), "file": sorted(KINDS), "type": sorted(wire.OBJECTS)}
-    schema: Schema = {"type": "string", "minLength": 1, "maxLength": 255}
-    if name in {"variableId", "bagId", "id", "objectId", "mailId"}:
-        schema = {"type": "string", "format": "uuid"}
-    elif name == "seq":
-        schema = {"type": "string", "pattern": "^[0-9]{1,18}$"}
-    elif name == "server":
-        schema = {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"}
-    elif name in choices:
-        schema = {"type": "string", "enum": choices[name]}
-    example = samples.parameter(name, route.path)
-    return {"name": name, "in": "path", "required": True, "schema": schema, "description": about, "example": example}
+def _in_path(name: str, operation: Operation) -> Schema:
+    known = find_parameter(name, operation.path)
+    example = operation.example_path.get(name, known.example)
+    about = {"schema": known.schema, "description": known.about, "example": example}
+    return {"name": name, "in": "path", "required": True, **about}
 
 
-def _with_every_write(route: Route) -> list[Schema]:
+def _with_every_write(operation: Operation) -> list[Schema]:
     key = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
     reason = {"type": "string", "maxLength": LONGEST_REASON, "pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
     return [
@@ -217,7 +184,7 @@ def _with_every_write(route: Route) -> list[Schema]:
             "description": "Makes the write safe to repeat: the same key with the same request is applied once. "
             "Passwords are not compared: another one needs another key.",
             "schema": key,
-            "example": f"order-4711-{route.handler.__name__}",
+            "example": f"order-4711-{operation.name}",
         },
         {
             "name": "X-Reason",
@@ -229,18 +196,18 @@ def _with_every_write(route: Route) -> list[Schema]:
     ]
 
 
-def _body(route: Route, schemas: Schemas) -> Schema:
+def _body(operation: Operation, schemas: Schemas) -> Schema:
     """Where nothing is required an empty body will do, and PHP's empty array is an empty object."""
-    example = samples.sent(route.takes or bytes, route.handler)
-    if route.takes is None or not issubclass(route.takes, Struct):
+    example = msgspec.to_builtins(operation.example_body)
+    if operation.body is None or not issubclass(operation.body, Struct):
         entries = [schemas.sent(kind, strict=True) for kind in dict.fromkeys(wire.ENTRIES.values())]
         schema: Schema = {"type": "array", "items": {"anyOf": entries}}
         return {"required": True, "content": {JSON: {"schema": schema, "example": example}}}
-    schema = schemas.sent(GRANTS if route.takes is wire.LogIn else route.takes, strict=route.over_link)
-    required = route.takes is wire.LogIn or any(each.required for each in msgspec.structs.fields(route.takes))
+    schema = schemas.sent(GRANTS if operation.body is wire.LogIn else operation.body, strict=operation.over_link)
+    required = operation.body is wire.LogIn or any(each.required for each in msgspec.structs.fields(operation.body))
     forgiving = schema if required else {"anyOf": [schema, {"type": "array", "maxItems": 0}]}
     content: Schema = {JSON: {"schema": forgiving, "example": example}}
-    if not route.over_link:
+    if not operation.over_link:
         content[FORM] = {"schema": schemas.form(schema), "example": example}
     return {"required": required, "content": content}
 
@@ -248,24 +215,24 @@ def _body(route: Route, schemas: Schemas) -> Schema:
 # --- what is answered ------------------------------------------------------------------------------------------------
 
 
-def _successes(route: Route, schemas: Schemas) -> dict[str, Schema]:
-    done = {OK: _success(route, schemas)}
-    return done if route.kept is NEVER else {**done, NOT_MODIFIED: SAME}
+def _successes(operation: Operation, schemas: Schemas) -> dict[str, Schema]:
+    done = {OK: _success(operation, schemas)}
+    return done if operation.cache is NO_STORE else {**done, NOT_MODIFIED: SAME}
 
 
-def _success(route: Route, schemas: Schemas) -> Schema:
+def _success(operation: Operation, schemas: Schemas) -> Schema:
     names = ["X-Request-Id"]
-    names += ["ETag"] if route.kept is not NEVER else []
-    names += ["Idempotent-Replay", "X-Dry-Run"] if failures.takes_key(route) else []
-    names += ["Deprecation", "Link"] if route.successor else []
-    return {"description": "Done.", "headers": failures.headers(names), "content": _content(route, schemas)}
+    names += ["ETag"] if operation.cache is not NO_STORE else []
+    names += ["Idempotent-Replay", "X-Dry-Run"] if operation.is_repeatable else []
+    names += ["Deprecation", "Link"] if operation.successor else []
+    return {"description": "Done.", "headers": failures.headers(names), "content": _content(operation, schemas)}
 
 
-def _content(route: Route, schemas: Schemas) -> Schema:
-    if route.gives == "text/html":
+def _content(operation: Operation, schemas: Schemas) -> Schema:
+    if operation.answer == "text/html":
         return {"text/html": {"schema": {"type": "string"}}}
-    if isinstance(route.gives, str):
+    if isinstance(operation.answer, str):
         return {kind: {"schema": {"type": "string"}} for kind in sorted(set(KINDS.values()))}
-    example = samples.given(route.gives, route.handler)
-    content: Schema = {JSON: {"schema": schemas.given(route.gives), "example": example}}
-    return {**content, CSV: {"schema": {"type": "string"}}} if route.asks is wire.HistoryQuery else content
+    example = msgspec.json.decode(wire.encode(operation.example_answer))
+    content: Schema = {JSON: {"schema": schemas.given(operation.answer), "example": example}}
+    return {**content, CSV: {"schema": {"type": "string"}}} if operation.query is wire.HistoryQuery else content

@@ -1,7 +1,10 @@
 """What people look at in a browser, and the document behind it."""
 
+from typing import Any
+
 from gamekeeper.http.errors import NoSuchRoute
 from gamekeeper.http.files import KINDS
+from gamekeeper.http.operation import NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request
 
 POLICY = (
@@ -9,17 +12,47 @@ POLICY = (
     b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
+GROUP = Group("Pages", "This description, for programs and for people.")
 
+
+@GROUP.operation(
+    "GET /api/openapi.json",
+    name="openapi",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=dict[str, Any],
+    refusals=(),
+    example_answer={"openapi": "3.1.0"},
+)
 async def openapi(request: Request) -> bytes:
     """This description of the API, as OpenAPI 3.1."""
     return request.files.document
 
 
+@GROUP.operation(
+    "GET /api/docs",
+    name="docs",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer="text/html",
+    refusals=(),
+)
 async def docs(request: Request) -> bytes:
     """The page that shows this description and calls the API."""
     return _shown(request, "text/html", request.files.page)
 
 
+@GROUP.operation(
+    "GET /api/docs/[file]",
+    name="docs_file",
+    permissions=NO_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer="text/*",
+    refusals=(),
+)
 async def file(request: Request) -> bytes:
     """A file that the page needs."""
     name = request.params[0]

@@ -2,11 +2,15 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from gamekeeper.game import accounts, characters, lookup
+from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.lists import NAMES, ONLINE, RANK, Listing
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
-from gamekeeper.http import paging, search, spelling, wire
+from gamekeeper.http import paging, samples, search, spelling, wire
+from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
 from gamekeeper.store.players import Record
@@ -14,12 +18,38 @@ from gamekeeper.store.players import Record
 AROUND = 5
 MOST_AROUND = 50
 
+GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
 
+
+@GROUP.operation(
+    "GET /api/v1/players",
+    name="players",
+    number=1,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    query=wire.PlayersQuery,
+    answer=wire.Paged[wire.PlayerRecord],
+    refusals=(no.SearchNotReady, no.TooManyLongReads),
+    example_answer=wire.Paged(48, 0, 5, 1, [samples.RECORD]),
+)
 async def by_name(request: Request) -> bytes:
     """Characters by name or level, page by page: all of them, or those that a search finds."""
     return await search.page(request, PLAYERS, spelling.player_record)
 
 
+@GROUP.operation(
+    "GET /api/v1/players/rank",
+    name="rank",
+    number=2,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    query=wire.RankQuery,
+    answer=wire.Paged[wire.PlayerRecord],
+    refusals=(),
+    example_answer=wire.Paged(48, 0, 5, 1, [samples.RECORD]),
+)
 async def by_rank(request: Request) -> bytes:
     """Characters by level and experience, the best first."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
@@ -27,11 +57,34 @@ async def by_rank(request: Request) -> bytes:
     return wire.paged(total, page.number, page.size, records)
 
 
+@GROUP.operation(
+    "GET /api/v1/players/online",
+    name="online",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    query=wire.PlayersQuery,
+    answer=wire.Paged[wire.PlayerRecord],
+    refusals=(no.SearchNotReady, no.TooManyLongReads),
+    example_answer=wire.Paged(48, 0, 5, 1, [samples.RECORD]),
+)
 async def online(request: Request) -> bytes:
     """Characters that are online, page by page: all of them, or those that a search finds."""
     return await search.page(request, ONLINE_PLAYERS, spelling.player_record)
 
 
+@GROUP.operation(
+    "POST /api/v1/players/online",
+    name="legacy_online",
+    number=3,
+    permissions=ANY_TOKEN,
+    access=READ,
+    body=wire.LegacyPage,
+    answer=wire.Legacy[wire.PlayerRecord],
+    refusals=(),
+    example_body=wire.LegacyPage(),
+    example_answer=wire.Legacy(48, 0, 1, [samples.RECORD]),
+)
 async def legacy_online(request: Request, body: wire.LegacyPage) -> bytes:
     """Characters that are online, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
@@ -39,6 +92,19 @@ async def legacy_online(request: Request, body: wire.LegacyPage) -> bytes:
     return wire.legacy(total, page.number, records)
 
 
+@GROUP.operation(
+    "POST /api/v1/players",
+    name="legacy_players",
+    number=19,
+    permissions=ANY_TOKEN,
+    access=READ,
+    body=wire.LegacyPage,
+    answer=wire.Legacy[wire.PlayerRecord],
+    refusals=(),
+    example_body=wire.LegacyPage(),
+    example_answer=wire.Legacy(48, 0, 1, [samples.RECORD]),
+    successor="/api/v1/players",
+)
 async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
     """Characters by name, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
@@ -46,39 +112,114 @@ async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
     return wire.legacy(total, page.number, records)
 
 
+@GROUP.operation(
+    "GET /api/v1/players/online/count",
+    name="online_count",
+    number=4,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.OnlineCount,
+    refusals=(),
+    example_answer=wire.OnlineCount(12),
+)
 async def online_count(request: Request) -> bytes:
     """How many characters are online."""
     return wire.encode(wire.OnlineCount(await request.keeper.lists.total(ONLINE)))
 
 
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]",
+    name="player",
+    number=5,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.PlayerRecord,
+    refusals=(),
+    example_answer=samples.RECORD,
+)
 async def show(request: Request) -> bytes:
     """One character, by name or id."""
     return spelling.player_record(await lookup.player_record(request.keeper.store, request.params[0]))
 
 
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/rank",
+    name="rank_of",
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    query=wire.AroundQuery,
+    answer=wire.Rank,
+    refusals=(),
+    example_answer=msgspec.Raw(samples.RANK),
+)
 async def rank(request: Request) -> bytes:
     """The rank of one character, with those just above and below it."""
     around = paging.integer(request.query, "around", 0, AROUND, MOST_AROUND)
     return spelling.rank(await request.keeper.lists.rank(request.params[0], around))
 
 
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/name",
+    name="rename_character",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    body=wire.Rename,
+    answer=wire.PlayerRecord,
+    refusals=(no.ReservedName, no.NameTaken),
+    example_body=wire.Rename("Aldwynne"),
+    example_answer=samples.RECORD,
+)
 async def rename(request: Request, body: wire.Rename) -> bytes:
     """Give a character another name."""
     name = accounts.require_name(body.name, "name", request.keeper.settings)
     return await _change(request, partial(characters.rename, name=name))
 
 
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/level",
+    name="set_level",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    body=wire.SetLevel,
+    answer=wire.PlayerRecord,
+    refusals=(),
+    example_body=wire.SetLevel(49),
+    example_answer=samples.RECORD,
+)
 async def set_level(request: Request, body: wire.SetLevel) -> bytes:
     """Set a character's level; its experience begins at 0."""
     level = characters.require_level(body.level, request.keeper.settings)
     return await _change(request, partial(characters.set_level, level=level))
 
 
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/class",
+    name="set_class",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    body=wire.SetClass,
+    answer=wire.PlayerRecord,
+    refusals=(no.NoSuchClass,),
+    example_body=wire.SetClass(samples.WARDEN),
+    example_answer=samples.RECORD,
+)
 async def set_class(request: Request, body: wire.SetClass) -> bytes:
     """Set a character's class."""
     return await _change(request, partial(characters.set_class, class_id=body.classid))
 
 
+@GROUP.operation(
+    "DELETE /api/v1/players/[lookupKey]",
+    name="delete_character",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    answer=wire.PlayerRecord,
+    refusals=(no.PlayerOnline,),
+    example_answer=samples.RECORD,
+)
 async def delete(request: Request) -> bytes:
     """Delete a character that is not online, with all it holds."""
     return await _change(request, characters.delete)

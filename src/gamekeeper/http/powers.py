@@ -1,10 +1,25 @@
 from functools import partial
 
 from gamekeeper.game import powers
-from gamekeeper.http import spelling, wire
+from gamekeeper.game import refusals as no
+from gamekeeper.http import samples, spelling, wire
+from gamekeeper.http.operation import MANAGE, WRITE, Group
 from gamekeeper.http.request import Request
 
+GROUP = Group("Powers", "What accounts may do.")
 
+
+@GROUP.operation(
+    "POST /api/keeper/v1/users/[lookupKey]/powers",
+    name="change_powers",
+    permissions=MANAGE,
+    access=WRITE,
+    body=wire.ChangePowers,
+    answer=wire.HeldPowers,
+    refusals=(no.Outranked, no.OwnPowers),
+    example_body=wire.ChangePowers(mute=True),
+    example_answer=wire.HeldPowers(samples.USER_ID, samples.USER, *samples.HELD),
+)
 async def change(request: Request, body: wire.ChangePowers) -> bytes:
     """Give an account powers and roles, or take them: such as the caller has itself."""
     given = spelling.given_powers(body)

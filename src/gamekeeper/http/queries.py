@@ -8,9 +8,8 @@ from functools import cache
 
 from gamekeeper.http import nearest
 from gamekeeper.http.errors import UnknownParameter
-from gamekeeper.http.failures import takes_key
+from gamekeeper.http.operation import Route
 from gamekeeper.http.request import DRY_RUN
-from gamekeeper.http.routes import Route
 
 
 def require_known(route: Route, query: Mapping[str, str]) -> None:
@@ -25,5 +24,5 @@ def require_known(route: Route, query: Mapping[str, str]) -> None:
 @cache
 def known_names(route: Route) -> dict[str, str]:
     """What a route reads from the query: names in lower case → as they are documented."""
-    asked = route.asks.__struct_encode_fields__ if route.asks else ()
-    return {name.lower(): name for name in (*asked, *(DRY_RUN if takes_key(route) else ()))}
+    asked = route.query.__struct_encode_fields__ if route.query else ()
+    return {name.lower(): name for name in (*asked, *(DRY_RUN if route.is_repeatable else ()))}

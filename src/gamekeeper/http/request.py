@@ -21,13 +21,13 @@ from gamekeeper.http.caller import Caller, Callers
 from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
 from gamekeeper.http.gate import Gate
+from gamekeeper.http.operation import LINK_ROOT
 from gamekeeper.http.question import Question
 from gamekeeper.store.engine import Snapshot
 from gamekeeper.store.ledger import Entry
 
 R = TypeVar("R")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-LINK_ROOT = "/api/link/"  # where all that game servers say and ask begins
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -1,19 +1,11 @@
-"""An example of every shape and parameter, out of the demo world: there they can be sent as they stand."""
-
-from collections.abc import Callable, Mapping
-from typing import Any
+"""Values of the demo world for the examples of the API, which can be sent there as they stand."""
 
 import msgspec
 
-from gamekeeper.http import credentials, files, gameobjects, info, link, mails, moderation, pages, tokens, wire
+from gamekeeper.http import wire
 
 PLAYER, PLAYER_ID = "Aldwyn", "a5194e91-0fb9-563c-8b8b-e2c9ab08d4c1"
 KEEPER = "keeper"
-OTHERS = {  # whom else an address is about: one is banned, one is muted, one is online
-    "unban": ("Leopold", "Ondine"),
-    "unmute": ("Grizelda", "Fenwick"),
-    "kick": ("Ottoline", "Halvard"),
-}
 USER, USER_ID = "Marlow", "ed453451-0f89-5616-be25-f06138b5e2bb"
 DRAUGHT, COIN = "96d6cdc3-877e-5dc4-9024-eac3881a6adb", "9e2b8323-5231-5487-a8b0-017c3b453c23"
 PACK, PACK_ID = "47f8c822-de73-5c7c-bb07-39461c35721a", "dfa11497-c558-5c95-926d-77ec093d1ffa"
@@ -114,126 +106,3 @@ MAIL = wire.Mail(MAIL_ID, USER_ID, USER, "password_reset", LISTED.Email, "failed
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
 DRAUGHT_ENTRY = wire.ItemEntry(DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png")
 DRAUGHT_OBJECT = wire.ItemObject(DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
-
-SENT: Mapping[type[Any], object] = {
-    wire.LegacyPage: wire.LegacyPage(),
-    wire.SetVariable: wire.SetVariable(7),
-    wire.GiveItem: wire.GiveItem(DRAUGHT, 2, bankoverflow=True),
-    wire.TakeItem: wire.TakeItem(COIN, 100),
-    wire.Spell: wire.Spell(EMBER_LANCE),
-    wire.Register: wire.Register("Newcomer", HASH, "newcomer@example.org"),
-    wire.ValidatePassword: wire.ValidatePassword(HASH),
-    wire.ChangeEmail: wire.ChangeEmail("marlow@example.org", HASH),
-    wire.ChangePassword: wire.ChangePassword(HASH, HASH),
-    wire.ManageEmail: wire.ManageEmail("marlow@example.org"),
-    wire.ManagePassword: wire.ManagePassword(HASH),
-    wire.RedeemCode: wire.RedeemCode(CODE, HASH),
-    wire.Penalty: wire.Penalty(7, "Sold what was not his.", KEEPER),
-    wire.Pardon: wire.Pardon("Said sorry.", KEEPER),
-    wire.Rename: wire.Rename("Aldwynne"),
-    wire.ChangePowers: wire.ChangePowers(mute=True, editor=False),
-    wire.SetLevel: wire.SetLevel(49),
-    wire.SetClass: wire.SetClass(WARDEN),
-    wire.LogIn: {"grant_type": "password", "username": KEEPER, "password": HASH},
-    wire.PutPlayer: wire.PutPlayer(Level=49, Items=[wire.ItemSlot(17, None, DRAUGHT, 2)]),
-    wire.Lease: wire.Lease(30),
-    wire.Players: wire.Players([PLAYER_ID]),
-    bytes: [DRAUGHT_ENTRY],
-}
-GIVEN: Mapping[object, object] = {
-    wire.PlayerRecord: RECORD,
-    list[wire.PlayerRecord]: [RECORD],
-    wire.Paged[wire.PlayerRecord]: wire.Paged(48, 0, 5, 1, [RECORD]),
-    wire.Legacy[wire.PlayerRecord]: wire.Legacy(48, 0, 1, [RECORD]),
-    wire.Rank: msgspec.Raw(RANK),
-    wire.OnlineCount: wire.OnlineCount(12),
-    list[wire.Variable]: [wire.Variable(DRAGONS, 6)],
-    wire.Variable: wire.Variable(DRAGONS, 7),
-    wire.Value: wire.Value(6),
-    wire.Items: wire.Items([NAMED_COINS, NAMED_PACK], [wire.NamedSlot(0)]),
-    list[wire.NamedSlot]: [wire.NamedSlot(4), NAMED_COINS, NAMED_PACK],
-    wire.NamedBag: wire.NamedBag(
-        PACK_ID, 12, [wire.NamedSlot(0, None, COIN, 2288, BUFFS, "Silver Mark"), wire.NamedSlot(1)]
-    ),
-    wire.Given: wire.Given(DRAUGHT, wire.Quantity(total=2, bank=0, inventory=2)),
-    wire.Taken: wire.Taken(COIN, 100),
-    list[wire.KnownSpell]: [wire.KnownSpell(1, STONE_SKIN)],
-    wire.SpellId: wire.SpellId(EMBER_LANCE),
-    wire.UserRecord[wire.Power]: LISTED,
-    wire.UserRecord[wire.ChangedPower]: CHANGED,
-    wire.Paged[wire.UserRecord[wire.Power]]: wire.Paged(25, 0, 5, 1, [LISTED]),
-    wire.Legacy[wire.UserRecord[wire.Power]]: wire.Legacy(25, 0, 1, [LISTED]),
-    wire.HeldPowers: wire.HeldPowers(USER_ID, USER, *HELD),
-    wire.Registered: wire.Registered("Newcomer", "newcomer@example.org"),
-    wire.Message: wire.Message(credentials.CORRECT),
-    wire.Token: wire.Token(ACCESS, "bearer", 3600, REFRESH, *RFC_1123),
-    wire.Revoked: wire.Revoked(USER),
-    wire.Count: wire.Count(1),
-    wire.ServerState: wire.ServerState(REALM, LATER, 7),
-    wire.Online: wire.Online(7),
-    wire.Changes: wire.Changes([CHANGE], 4711, EPOCH),
-    wire.History: wire.History([TOLD], 4711),
-    wire.Undone: wire.Undone(4711, CHANGE.Kind, [UNDONE]),
-    wire.ItemsThen: wire.ItemsThen([COINS, IN_PACK], [wire.ItemSlot(0)], [wire.Bag(PACK_ID, 12, [wire.ItemSlot(0)])]),
-    wire.Mails: wire.Mails([MAIL], MAIL_MARK),
-    wire.Finds: wire.Finds("aldw", [wire.Found("player", PLAYER_ID, PLAYER, "level 48", "prefix")]),
-    wire.Health: wire.Health("live"),
-    wire.Versions: wire.Versions(wire.VERSIONS),
-    wire.Info: wire.Info("Harrowmere", 5400),
-    wire.Authorized: wire.Authorized(authorized=True),
-    wire.ServerStats: wire.ServerStats(uptime=86_400_000, cps=37, connectedClients=2, onlineCount=12),
-    wire.Config: wire.Config("Harrowmere", 5400, wire.PlayerConfig(1, 35, 100, 35, 100, 255, 100)),
-    list[str]: wire.STATS,
-    wire.Paged[str]: wire.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT.Name]),
-    dict[str, str]: {DRAUGHT: DRAUGHT_OBJECT.Name},
-}
-ANSWERS: Mapping[Callable[..., Any], object] = {  # where the shape alone does not tell
-    credentials.change_password: wire.Message(credentials.UPDATED),
-    credentials.redeem_code: wire.Message(credentials.UPDATED),
-    credentials.request_reset: wire.Message(credentials.SENT),
-    mails.retry: wire.Message(mails.DUE),
-    info.version_list: wire.VERSIONS,
-    moderation.ban: wire.Message(moderation.BANNED.format(USER)),
-    moderation.unban: wire.Message(moderation.UNBANNED.format(OTHERS["unban"][0])),
-    moderation.mute: wire.Message(moderation.MUTED.format(USER)),
-    moderation.unmute: wire.Message(moderation.UNMUTED.format(OTHERS["unmute"][0])),
-    moderation.kick: wire.Message(moderation.KICKED.format(OTHERS["kick"][0])),
-    tokens.revoke_one: wire.Revoked(USER, TOKEN_ID),
-    link.catalogue_page: wire.Paged(31, 0, 5, 1, [DRAUGHT_ENTRY]),
-    gameobjects.objects: wire.Paged(31, 0, 5, 1, [DRAUGHT_OBJECT]),
-    gameobjects.legacy_objects: wire.Legacy(31, 0, 1, [wire.Keyed(DRAUGHT, DRAUGHT_OBJECT)]),
-    gameobjects.game_object: DRAUGHT_OBJECT,
-    pages.openapi: {"openapi": "3.1.0"},
-}
-PARAMETERS: Mapping[str, tuple[str, str]] = {  # what it is, and one
-    "lookupKey": ("Name, in any case, or id.", ""),
-    "lookupKey1": ("The account's name, in any case, or id.", USER),
-    "lookupKey2": ("The character's name, id, or place in the account's list, from 0.", PLAYER),
-    "variableId": ("Id of a variable of the catalogue.", DRAGONS),
-    "bagId": ("The `BagId` of the slot that holds the bag.", PACK_ID),
-    "username": ("The account's name, in any case, or id.", USER),
-    "tokenId": ("The token's public id, or its refresh token.", TOKEN_ID),
-    "kind": ("Which of the catalogue's lists.", "items"),
-    "id": ("The character's id, which the game chooses.", PLAYER_ID),
-    "type": ("One of the engine's types, in any case.", "item"),
-    "objectId": ("The object's id.", DRAUGHT),
-    "seq": ("The change's number.", "4711"),
-    "mailId": ("The mail's id.", MAIL_ID),
-    "server": ("The game server's own name for itself.", REALM),
-    "file": ("One of the page's files.", next(iter(files.KINDS))),
-}
-
-
-def parameter(name: str, path: str) -> str:
-    user, player = OTHERS.get(path.rpartition("/")[2], (USER, PLAYER))
-    return PARAMETERS[name][1] or (user if "/users/" in path else player)
-
-
-def sent(shape: type[Any], handler: Callable[..., Any]) -> object:
-    """What a body may be: only what is worth saying."""
-    chosen = wire.Spell(STONE_SKIN) if handler.__name__ == "forget" else SENT[shape]
-    return msgspec.to_builtins(chosen)
-
-
-def given(shape: object, handler: Callable[..., Any]) -> object:
-    return msgspec.json.decode(wire.encode(ANSWERS[handler] if handler in ANSWERS else GIVEN[shape]))

@@ -1,12 +1,27 @@
 from functools import partial
 
 from gamekeeper.game import lookup, spells
-from gamekeeper.http import wire
+from gamekeeper.game import refusals as no
+from gamekeeper.http import samples, wire
+from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store.engine import Reading
 
+GROUP = Group("Spells", "Known spells; teaching and forgetting.")
 
+
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/spells",
+    name="spells",
+    number=16,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[wire.KnownSpell],
+    refusals=(),
+    example_answer=[wire.KnownSpell(1, samples.STONE_SKIN)],
+)
 async def known(request: Request) -> bytes:
     """Spells a character knows."""
 
@@ -17,6 +32,18 @@ async def known(request: Request) -> bytes:
     return wire.encode([wire.KnownSpell(slot, spell) for slot, spell in slots.items()])
 
 
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/spells/teach",
+    name="teach_spell",
+    number=17,
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    body=wire.Spell,
+    answer=wire.SpellId,
+    refusals=(no.NoSuchSpell, no.SpellAlreadyKnown, no.NoFreeSpellSlot),
+    example_body=wire.Spell(samples.EMBER_LANCE),
+    example_answer=wire.SpellId(samples.EMBER_LANCE),
+)
 async def teach(request: Request, body: wire.Spell) -> bytes:
     """Teach a character a spell."""
     size = request.keeper.settings.spell_slots
@@ -24,6 +51,18 @@ async def teach(request: Request, body: wire.Spell) -> bytes:
     return await request.change(decide, lambda spell: wire.encode(wire.SpellId(spell)))
 
 
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/spells/forget",
+    name="forget_spell",
+    number=18,
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    body=wire.Spell,
+    answer=wire.SpellId,
+    refusals=(no.NoSuchSpell, no.SpellNotKnown),
+    example_body=wire.Spell(samples.STONE_SKIN),
+    example_answer=wire.SpellId(samples.EMBER_LANCE),
+)
 async def forget(request: Request, body: wire.Spell) -> bytes:
     """Make a character forget a spell."""
     decide = partial(spells.forget, player=request.params[0], spell_id=body.spellid)

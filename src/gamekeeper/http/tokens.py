@@ -1,13 +1,28 @@
 from functools import partial
 
 from gamekeeper.game import accounts, lookup, tokens
+from gamekeeper.game import refusals as no
 from gamekeeper.game.passwords import require
 from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
-from gamekeeper.http import spelling, wire
+from gamekeeper.http import samples, spelling, wire
+from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.store import users
 
+GROUP = Group("Tokens", "Logging in and out.")
 
+
+@GROUP.operation(
+    "POST /api/oauth/token",
+    name="issue_token",
+    permissions=NO_TOKEN,
+    access=WRITE,
+    body=wire.LogIn,
+    answer=wire.Token,
+    refusals=(*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses),
+    example_body={"grant_type": "password", "username": samples.KEEPER, "password": samples.HASH},
+    example_answer=wire.Token(samples.ACCESS, "bearer", 3600, samples.REFRESH, *samples.RFC_1123),
+)
 async def log_in(request: Request, body: wire.LogIn) -> bytes:
     """Log in, or renew a token with its refresh token."""
     if body.grant_type == "refresh_token":
@@ -26,6 +41,24 @@ async def log_in(request: Request, body: wire.LogIn) -> bytes:
     return spelling.token(pair)
 
 
+@GROUP.operation(
+    "DELETE /api/oauth/token/[username]",
+    name="revoke_tokens",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    answer=wire.Revoked,
+    refusals=(no.RoleMissing,),
+    example_answer=wire.Revoked(samples.USER),
+)
+@GROUP.operation(
+    "DELETE /api/oauth/tokens/[username]",
+    name="revoke_tokens_alias",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    answer=wire.Revoked,
+    refusals=(no.RoleMissing,),
+    example_answer=wire.Revoked(samples.USER),
+)
 async def revoke_all(request: Request) -> bytes:
     """End all tokens of an account: one's own, or anybody's with users.manage."""
     key = await _own_or_managed(request)
@@ -36,6 +69,24 @@ async def revoke_all(request: Request) -> bytes:
     return answer
 
 
+@GROUP.operation(
+    "DELETE /api/oauth/token/[username]/[tokenId]",
+    name="revoke_token",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    answer=wire.Revoked,
+    refusals=(no.RoleMissing,),
+    example_answer=wire.Revoked(samples.USER, samples.TOKEN_ID),
+)
+@GROUP.operation(
+    "DELETE /api/oauth/tokens/[username]/[tokenId]",
+    name="revoke_token_alias",
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    answer=wire.Revoked,
+    refusals=(no.RoleMissing,),
+    example_answer=wire.Revoked(samples.USER, samples.TOKEN_ID),
+)
 async def revoke_one(request: Request) -> bytes:
     """End one token of an account, by its id or its refresh token."""
     key, token = await _own_or_managed(request), request.params[1]

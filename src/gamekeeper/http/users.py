@@ -3,10 +3,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from gamekeeper.game import accounts, lookup, person, registrations
+from gamekeeper.game import refusals as no
 from gamekeeper.game.lists import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.search import ACCOUNTS
-from gamekeeper.http import paging, search, spelling, wire
+from gamekeeper.http import paging, samples, search, spelling, wire
+from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
@@ -14,12 +16,39 @@ from gamekeeper.store.players import Record
 
 _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
+GROUP = Group("Users", "Accounts, and which characters are theirs.")
 
+
+@GROUP.operation(
+    "GET /api/v1/users",
+    name="users",
+    number=20,
+    permissions=QUERY,
+    access=READ,
+    cache=UNLESS_RESET_CODES_SHOWN,
+    query=wire.UsersQuery,
+    answer=wire.Paged[wire.UserRecord[wire.Power]],
+    refusals=(no.SearchNotReady, no.TooManyLongReads),
+    example_answer=wire.Paged(25, 0, 5, 1, [samples.LISTED]),
+)
 async def by_name(request: Request) -> bytes:
     """Accounts by name or email, page by page: all of them, or those that a search finds."""
     return await search.page(request, ACCOUNTS, partial(spelling.user_record, codes=sees_codes(request)))
 
 
+@GROUP.operation(
+    "POST /api/v1/users",
+    name="legacy_users",
+    number=31,
+    permissions=QUERY,
+    access=READ,
+    body=wire.LegacyPage,
+    answer=wire.Legacy[wire.UserRecord[wire.Power]],
+    refusals=(),
+    example_body=wire.LegacyPage(),
+    example_answer=wire.Legacy(25, 0, 1, [samples.LISTED]),
+    successor="/api/v1/users",
+)
 async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
     """Accounts by name, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
@@ -28,6 +57,17 @@ async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
     return wire.legacy(total, page.number, [spelling.user_record(user, codes=codes) for user in found])
 
 
+@GROUP.operation(
+    "GET /api/v1/users/[lookupKey]",
+    name="user",
+    number=21,
+    permissions=QUERY,
+    access=READ,
+    cache=UNLESS_RESET_CODES_SHOWN,
+    answer=wire.UserRecord[wire.Power],
+    refusals=(),
+    example_answer=samples.LISTED,
+)
 async def show(request: Request) -> bytes:
     """One account, by name or id."""
     return spelling.user_record(
@@ -35,6 +75,18 @@ async def show(request: Request) -> bytes:
     )
 
 
+@GROUP.operation(
+    "POST /api/v1/users/register",
+    name="register",
+    number=22,
+    permissions=QUERY,
+    access=WRITE,
+    body=wire.Register,
+    answer=wire.Registered,
+    refusals=(no.ReservedName, no.UsernameTaken, no.EmailTaken, no.TooManyRegistrations),
+    example_body=wire.Register("Newcomer", samples.HASH, "newcomer@example.org"),
+    example_answer=wire.Registered("Newcomer", "newcomer@example.org"),
+)
 async def register(request: Request, body: wire.Register) -> bytes:
     """Register an account, without any powers."""
     name = accounts.require_name(body.username, "username", request.keeper.settings)
@@ -47,6 +99,17 @@ async def register(request: Request, body: wire.Register) -> bytes:
     return await request.change(decide, lambda user: wire.encode(wire.Registered(user.name, user.email)))
 
 
+@GROUP.operation(
+    "POST /api/v1/users/[lookupKey]/name",
+    name="rename_user",
+    permissions=MANAGE,
+    access=WRITE,
+    body=wire.Rename,
+    answer=wire.UserRecord[wire.ChangedPower],
+    refusals=(no.ReservedName, no.UsernameTaken),
+    example_body=wire.Rename("Aldwynne"),
+    example_answer=samples.CHANGED,
+)
 async def rename(request: Request, body: wire.Rename) -> bytes:
     """Give an account another name."""
     name = accounts.require_name(body.name, "name", request.keeper.settings)
@@ -57,6 +120,15 @@ async def rename(request: Request, body: wire.Rename) -> bytes:
     return answer
 
 
+@GROUP.operation(
+    "DELETE /api/v1/users/[lookupKey]",
+    name="delete_user",
+    permissions=MANAGE,
+    access=WRITE,
+    answer=wire.UserRecord[wire.ChangedPower],
+    refusals=(no.PlayerOnline, no.OwnAccount),
+    example_answer=samples.CHANGED,
+)
 async def delete(request: Request) -> bytes:
     """Erase an account with its characters; the ledger forgets who it was."""
     decide = partial(
@@ -70,11 +142,33 @@ async def delete(request: Request) -> bytes:
     return answer
 
 
+@GROUP.operation(
+    "GET /api/v1/users/[lookupKey]/players",
+    name="players_of",
+    number=27,
+    permissions=QUERY,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[wire.PlayerRecord],
+    refusals=(),
+    example_answer=[samples.RECORD],
+)
 async def players_of(request: Request) -> bytes:
     """All characters of an account, the oldest first."""
     return wire.array([spelling.player_record(record) for record in await _players(request)])
 
 
+@GROUP.operation(
+    "GET /api/v1/users/[lookupKey1]/players/[lookupKey2]",
+    name="player_of",
+    number=28,
+    permissions=QUERY,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.PlayerRecord,
+    refusals=(),
+    example_answer=samples.RECORD,
+)
 async def player_of(request: Request) -> bytes:
     """One character of an account, by name, id or place in its list."""
     return spelling.player_record(_pick(await _players(request), request.params[1]))

@@ -1,13 +1,28 @@
 from functools import partial
 
 from gamekeeper.game import lookup, variables
-from gamekeeper.http import bodies, wire
+from gamekeeper.game import refusals as no
+from gamekeeper.http import bodies, samples, wire
+from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 
+GROUP = Group("Variables", "What a game remembers of a character.")
 
+
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/variables",
+    name="variables",
+    number=6,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=list[wire.Variable],
+    refusals=(),
+    example_answer=[wire.Variable(samples.DRAGONS, 6)],
+)
 async def every(request: Request) -> bytes:
     """All variables ever set for a character."""
 
@@ -18,17 +33,51 @@ async def every(request: Request) -> bytes:
     return wire.encode([wire.Variable(row.variable_id, variables.typed(row)) for row in rows])
 
 
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/variables/[variableId]",
+    name="variable",
+    number=7,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.Variable,
+    refusals=(no.NoSuchVariable,),
+    example_answer=wire.Variable(samples.DRAGONS, 7),
+)
 async def one(request: Request) -> bytes:
     """One variable of a character; 0 or false when it was never set."""
     variable_id, value = await _value(request)
     return wire.encode(wire.Variable(variable_id, value))
 
 
+@GROUP.operation(
+    "GET /api/v1/players/[lookupKey]/variables/[variableId]/value",
+    name="variable_value",
+    number=8,
+    permissions=ANY_TOKEN,
+    access=READ,
+    cache=REVALIDATED,
+    answer=wire.Value,
+    refusals=(no.NoSuchVariable,),
+    example_answer=wire.Value(6),
+)
 async def value(request: Request) -> bytes:
     """One variable's bare value."""
     return wire.encode(wire.Value((await _value(request))[1]))
 
 
+@GROUP.operation(
+    "POST /api/v1/players/[lookupKey]/variables/[variableId]",
+    name="set_variable",
+    number=9,
+    permissions=ANY_TOKEN,
+    access=WRITE,
+    body=wire.SetVariable,
+    answer=wire.Variable,
+    refusals=(no.NoSuchVariable, no.WrongVariableType),
+    example_body=wire.SetVariable(7),
+    example_answer=wire.Variable(samples.DRAGONS, 7),
+)
 async def assign(request: Request, body: wire.SetVariable) -> bytes:
     """Set a variable of a character."""
     variable_id = guid_param("variableId", request.params[1])

@@ -1,0 +1,169 @@
+"""The declaration of an operation: it stands beside the handler, and everything about the operation derives from it."""
+
+import inspect
+import re
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NotRequired, Required, TypedDict, TypeVar, Unpack
+
+from msgspec import Struct
+
+from gamekeeper.game.refusals import Refusal
+
+KEEPER_ROOT = "/api/keeper/"
+LINK_ROOT = "/api/link/"  # for game servers
+Handler = Callable[..., Coroutine[Any, Any, bytes]]
+H = TypeVar("H", bound=Handler)
+
+
+class Access(Enum):
+    READ = "reads"
+    WRITE = "writes"
+
+
+class Cache(Enum):
+    """Whether the caller may cache the answer and revalidate it with If-None-Match."""
+
+    NO_STORE = "no-store"  # the answer holds a secret, or is different each time
+    REVALIDATED = "revalidated"
+    UNLESS_RESET_CODES_SHOWN = "unless reset codes are shown"
+
+
+READ, WRITE = Access.READ, Access.WRITE
+NO_STORE, REVALIDATED, UNLESS_RESET_CODES_SHOWN = Cache.NO_STORE, Cache.REVALIDATED, Cache.UNLESS_RESET_CODES_SHOWN
+NO_TOKEN = None
+ANY_TOKEN: frozenset[str] = frozenset()
+QUERY = frozenset({"users.query"})
+MANAGE = frozenset({"users.query", "users.manage"})
+LINK = frozenset({"game.link"})
+BAN, KICK, MUTE = frozenset({"ban"}), frozenset({"kick"}), frozenset({"mute"})
+
+
+class DeclarationError(Exception):
+    """An operation is declared without one of its parts, or with one that does not fit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """What the dispatcher needs to know of an address."""
+
+    method: str
+    path: str
+    permissions: frozenset[str] | None  # the roles and powers that a caller needs; None: no token
+    access: Access
+    cache: Cache = NO_STORE
+    handler: Handler
+    body: type[Struct] | type[bytes] | None = None  # bytes: the handler decodes it
+    query: type[Struct] | None = None
+    successor: str | None = None  # of a deprecated operation
+
+    @property
+    def over_link(self) -> bool:
+        return self.path.startswith(LINK_ROOT)
+
+    @property
+    def is_ours(self) -> bool:
+        """Tell whether the address is our own, neither the spec's nor the engine's."""
+        return self.over_link or self.path.startswith(KEEPER_ROOT)
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Tell whether a request may carry Idempotency-Key, X-Reason and dryRun: every write but the log-in."""
+        return self.access is WRITE and self.permissions is not None
+
+    @property
+    def parameters(self) -> list[str]:
+        return re.findall(r"\[(\w+)\]", self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Route):
+    """A route that the API's documents describe."""
+
+    name: str  # of the Python client's method and the OpenAPI document's operation
+    number: int | None  # in the spec
+    group: "Group"
+    answer: object  # its shape; text: a media type that is not JSON
+    refusals: tuple[type[Refusal], ...]  # that only this operation answers with
+    example_path: Mapping[str, str] = field(hash=False)  # where the usual example of a path parameter does not fit
+    example_body: object = field(hash=False)
+    example_answer: object = field(hash=False)
+
+    @property
+    def summary(self) -> str:
+        return inspect.getdoc(self.handler) or ""
+
+
+class Parts(TypedDict):
+    """The parts of a declaration, besides method, path, group and handler."""
+
+    name: Required[str]
+    permissions: Required[frozenset[str] | None]
+    access: Required[Access]
+    answer: Required[object]
+    refusals: Required[Sequence[type[Refusal]]]
+    number: NotRequired[int]
+    cache: NotRequired[Cache]  # required of a GET; other methods are never cached
+    body: NotRequired[type[Struct] | type[bytes]]
+    query: NotRequired[type[Struct]]
+    example_path: NotRequired[Mapping[str, str]]
+    example_body: NotRequired[object]  # required with a body
+    example_answer: NotRequired[object]  # required of JSON
+    successor: NotRequired[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Operations that the documents show together."""
+
+    title: str
+    about: str
+    operations: list[Operation] = field(default_factory=list[Operation])
+
+    def operation(self, address: str, **parts: Unpack[Parts]) -> Callable[[H], H]:
+        """Declare the function below as the operation at this address, such as `GET /api/v1/players`."""
+        method, _, path = address.partition(" ")
+
+        def declare(handler: H) -> H:
+            _require_parts(address, parts, handler)
+            self.operations.append(
+                Operation(
+                    method=method,
+                    path=path,
+                    group=self,
+                    handler=handler,
+                    name=parts["name"],
+                    number=parts.get("number"),
+                    permissions=parts["permissions"],
+                    access=parts["access"],
+                    cache=parts.get("cache", NO_STORE),
+                    body=parts.get("body"),
+                    query=parts.get("query"),
+                    answer=parts["answer"],
+                    refusals=tuple(parts["refusals"]),
+                    example_path=parts.get("example_path", {}),
+                    example_body=parts.get("example_body"),
+                    example_answer=parts.get("example_answer"),
+                    successor=parts.get("successor"),
+                )
+            )
+            return handler
+
+        return declare
+
+
+def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
+    """Explain what is missing, so that nobody has to read this module to add an operation."""
+    missing = sorted(Parts.__required_keys__ - parts.keys())
+    missing += ["cache"] if address.startswith("GET ") and "cache" not in parts else []
+    missing += ["example_body"] if "body" in parts and "example_body" not in parts else []
+    missing += (
+        ["example_answer"] if not isinstance(parts.get("answer", ""), str) and "example_answer" not in parts else []
+    )
+    missing += ["a docstring, which is its summary"] if not handler.__doc__ else []
+    if missing:
+        raise DeclarationError(f"The operation {address} does not declare {', '.join(missing)}.")
+    unknown = sorted(parts.keys() - Parts.__annotations__.keys())
+    if unknown:
+        raise DeclarationError(f"The operation {address} declares {', '.join(unknown)}, which no operation has.")
