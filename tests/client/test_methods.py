@@ -75,7 +75,7 @@ def test_errors_of_docstring_are_those_of_the_operation(name: str) -> None:
     """Every refusal of the operation's own rules is named, and no refusal that it cannot answer with."""
     route = CALLED[name]
     possible = {kind.__name__ for kinds in failures.of(route).values() for kind in kinds}
-    own = {kind.__name__ for kind in failures.RULES.get(route.handler, ())}
+    own = {kind.__name__ for kind in route.refusals}
     named = named_errors(getattr(Client, name).__doc__)
     assert named <= possible
     assert own <= named or route.path == "/api/oauth/token"  # two methods share its refusals
@@ -153,8 +153,8 @@ def test_history_filters_are_sent_as_named() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_parameters_are_named_as_in_the_api(name: str) -> None:
     route = CALLED[name]
-    asked = route.asks.__struct_encode_fields__ if route.asks else ()
-    taken = route.takes.__struct_fields__ if isinstance(route.takes, type) and issubclass(route.takes, Struct) else ()
+    asked = route.query.__struct_encode_fields__ if route.query else ()
+    taken = route.body.__struct_fields__ if isinstance(route.body, type) and issubclass(route.body, Struct) else ()
     wire = {each.lower().replace("_", "") for each in (*asked, *taken)}
     write_options = WRITE_OPTIONS if name in WRITES else set[str]()
     for each in set(METHODS[name].signature.parameters) - {"self"} - write_options:

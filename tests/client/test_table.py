@@ -39,6 +39,11 @@ def test_every_route_has_a_method() -> None:
     assert {(CALLED[name].method, CALLED[name].path) for name in OPERATIONS} == routes
 
 
+def test_operation_ids_are_names_of_methods() -> None:
+    ids = {route.name for route in ROUTES if route.path not in SYNONYMS | FOR_PEOPLE}
+    assert ids == OPERATIONS.keys() - {"refresh_token"}  # a second method for the operation issue_token
+
+
 def test_published_operations_are_those_of_the_routes() -> None:
     """`gamekeeper_client.OPERATIONS` names the method of each operation, for operation ids."""
     assert gamekeeper_client.OPERATIONS.keys() == OPERATIONS.keys()

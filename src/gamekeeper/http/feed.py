@@ -19,7 +19,7 @@ GROUP = Group("Feed", "What game servers are told.")
 
 @GROUP.operation(
     "GET /api/link/v1/changes",
-    name="changes",
+    name="list_changes",
     permissions=LINK,
     access=READ,
     cache=NO_STORE,

@@ -22,7 +22,7 @@ GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]",
-    name="objects",
+    name="list_game_objects",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -40,7 +40,7 @@ async def objects(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/gameobjects/[type]",
-    name="legacy_objects",
+    name="list_game_objects_legacy",
     permissions=ANY_TOKEN,
     access=READ,
     body=wire.LegacyPage,
@@ -58,7 +58,7 @@ async def legacy_objects(request: Request, body: wire.LegacyPage) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/names",
-    name="object_names",
+    name="list_game_object_names",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -76,7 +76,7 @@ async def object_names(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/gameobjects/[type]/names",
-    name="legacy_object_names",
+    name="list_game_object_names_legacy",
     permissions=ANY_TOKEN,
     access=READ,
     answer=dict[str, str],
@@ -91,7 +91,7 @@ async def legacy_object_names(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/gameobjects/[type]/[objectId]",
-    name="game_object",
+    name="get_game_object",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,

@@ -22,7 +22,7 @@ GROUP = Group("Health", "For load balancers.")
 
 @GROUP.operation(
     "GET /health/live",
-    name="live",
+    name="get_liveness",
     permissions=NO_TOKEN,
     access=READ,
     cache=NO_STORE,
@@ -38,7 +38,7 @@ async def live(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /health/ready",
-    name="ready",
+    name="get_readiness",
     permissions=NO_TOKEN,
     access=READ,
     cache=NO_STORE,

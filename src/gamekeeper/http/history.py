@@ -46,7 +46,7 @@ GROUP = Group("History", "What happened, how it was before, and taking it back."
 
 @GROUP.operation(
     "GET /api/keeper/v1/changes",
-    name="history",
+    name="list_history",
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
@@ -108,7 +108,7 @@ async def _read_csv(
 
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/items",
-    name="items_at",
+    name="get_past_items",
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
@@ -137,7 +137,7 @@ async def items(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/spells",
-    name="spells_at",
+    name="get_past_spells",
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
@@ -154,7 +154,7 @@ async def spells(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/keeper/v1/players/[lookupKey]/variables",
-    name="variables_at",
+    name="get_past_variables",
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,

@@ -13,7 +13,7 @@ GROUP = Group("Info", "What sites and tools ask about the server first.")
 
 @GROUP.operation(
     "GET /api/info",
-    name="versions",
+    name="list_versions",
     permissions=NO_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -29,7 +29,7 @@ async def versions(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/info/versions",
-    name="version_list",
+    name="list_version_names",
     permissions=NO_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -45,7 +45,7 @@ async def version_list(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info",
-    name="info",
+    name="get_info",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -61,7 +61,7 @@ async def about(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/authorized",
-    name="authorized",
+    name="is_authorized",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -77,7 +77,7 @@ async def authorized(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/stats",
-    name="stats",
+    name="get_server_stats",
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
@@ -94,7 +94,7 @@ async def stats(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/config",
-    name="config",
+    name="get_config",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -119,7 +119,7 @@ async def config(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/info/config/stats",
-    name="stat_names",
+    name="list_stat_names",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,

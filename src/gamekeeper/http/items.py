@@ -16,7 +16,7 @@ GROUP = Group("Items", "Inventory, bank and bags; giving and taking.")
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items",
-    name="items",
+    name="get_items",
     number=10,
     permissions=ANY_TOKEN,
     access=READ,
@@ -34,7 +34,7 @@ async def both(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items/inventory",
-    name="inventory",
+    name="get_inventory",
     number=11,
     permissions=ANY_TOKEN,
     access=READ,
@@ -51,7 +51,7 @@ async def in_inventory(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/items/bank",
-    name="bank",
+    name="get_bank",
     number=12,
     permissions=ANY_TOKEN,
     access=READ,
@@ -68,7 +68,7 @@ async def in_bank(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/bag/[bagId]",
-    name="bag",
+    name="get_bag",
     number=13,
     permissions=ANY_TOKEN,
     access=READ,

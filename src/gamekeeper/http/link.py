@@ -55,7 +55,7 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entr
 
 @GROUP.operation(
     "GET /api/link/v1/catalogue/[kind]",
-    name="catalogue",
+    name="list_catalogue",
     permissions=LINK,
     access=READ,
     cache=REVALIDATED,
@@ -112,7 +112,7 @@ async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
 
 @GROUP.operation(
     "DELETE /api/link/v1/players/[id]",
-    name="delete_player",
+    name="delete_player_by_id",
     permissions=LINK,
     access=WRITE,
     answer=wire.PlayerRecord,
@@ -128,7 +128,7 @@ async def delete_player(request: Request) -> bytes:
 
 @GROUP.operation(
     "PUT /api/link/v1/servers/[server]",
-    name="heartbeat",
+    name="send_heartbeat",
     permissions=LINK,
     access=WRITE,
     body=wire.Lease,
@@ -148,7 +148,7 @@ async def heartbeat(request: Request, body: wire.Lease) -> bytes:
 
 @GROUP.operation(
     "POST /api/link/v1/servers/[server]/joined",
-    name="joined",
+    name="report_joined",
     permissions=LINK,
     access=WRITE,
     body=wire.Players,
@@ -165,7 +165,7 @@ async def joined(request: Request, body: wire.Players) -> bytes:
 
 @GROUP.operation(
     "POST /api/link/v1/servers/[server]/left",
-    name="left",
+    name="report_left",
     permissions=LINK,
     access=WRITE,
     body=wire.Players,
@@ -182,7 +182,7 @@ async def left(request: Request, body: wire.Players) -> bytes:
 
 @GROUP.operation(
     "DELETE /api/link/v1/servers/[server]",
-    name="shut",
+    name="report_shutdown",
     permissions=LINK,
     access=WRITE,
     answer=wire.Online,

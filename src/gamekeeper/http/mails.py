@@ -22,7 +22,7 @@ GROUP = Group("Mails", "The outbox, and trying a mail again.")
 
 @GROUP.operation(
     "GET /api/keeper/v1/mails",
-    name="mails",
+    name="list_mails",
     permissions=MANAGE,
     access=READ,
     cache=NO_STORE,

@@ -17,7 +17,7 @@ GROUP = Group("Pages", "This description, for programs and for people.")
 
 @GROUP.operation(
     "GET /api/openapi.json",
-    name="openapi",
+    name="get_openapi",
     permissions=NO_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -32,7 +32,7 @@ async def openapi(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/docs",
-    name="docs",
+    name="show_docs",
     permissions=NO_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -46,7 +46,7 @@ async def docs(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/docs/[file]",
-    name="docs_file",
+    name="get_docs_file",
     permissions=NO_TOKEN,
     access=READ,
     cache=REVALIDATED,

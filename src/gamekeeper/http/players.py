@@ -23,7 +23,7 @@ GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
 
 @GROUP.operation(
     "GET /api/v1/players",
-    name="players",
+    name="list_players",
     number=1,
     permissions=ANY_TOKEN,
     access=READ,
@@ -40,7 +40,7 @@ async def by_name(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/rank",
-    name="rank",
+    name="list_ranking",
     number=2,
     permissions=ANY_TOKEN,
     access=READ,
@@ -59,7 +59,7 @@ async def by_rank(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/online",
-    name="online",
+    name="list_online_players",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -75,7 +75,7 @@ async def online(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/players/online",
-    name="legacy_online",
+    name="list_online_players_legacy",
     number=3,
     permissions=ANY_TOKEN,
     access=READ,
@@ -94,7 +94,7 @@ async def legacy_online(request: Request, body: wire.LegacyPage) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/players",
-    name="legacy_players",
+    name="list_players_legacy",
     number=19,
     permissions=ANY_TOKEN,
     access=READ,
@@ -114,7 +114,7 @@ async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/online/count",
-    name="online_count",
+    name="count_online_players",
     number=4,
     permissions=ANY_TOKEN,
     access=READ,
@@ -130,7 +130,7 @@ async def online_count(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]",
-    name="player",
+    name="get_player",
     number=5,
     permissions=ANY_TOKEN,
     access=READ,
@@ -146,7 +146,7 @@ async def show(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/rank",
-    name="rank_of",
+    name="get_rank",
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
@@ -163,7 +163,7 @@ async def rank(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/players/[lookupKey]/name",
-    name="rename_character",
+    name="rename_player",
     permissions=ANY_TOKEN,
     access=WRITE,
     body=wire.Rename,
@@ -213,7 +213,7 @@ async def set_class(request: Request, body: wire.SetClass) -> bytes:
 
 @GROUP.operation(
     "DELETE /api/v1/players/[lookupKey]",
-    name="delete_character",
+    name="delete_player",
     permissions=ANY_TOKEN,
     access=WRITE,
     answer=wire.PlayerRecord,

@@ -13,7 +13,7 @@ GROUP = Group("Spells", "Known spells; teaching and forgetting.")
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/spells",
-    name="spells",
+    name="list_spells",
     number=16,
     permissions=ANY_TOKEN,
     access=READ,

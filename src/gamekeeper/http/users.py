@@ -21,7 +21,7 @@ GROUP = Group("Users", "Accounts, and which characters are theirs.")
 
 @GROUP.operation(
     "GET /api/v1/users",
-    name="users",
+    name="list_users",
     number=20,
     permissions=QUERY,
     access=READ,
@@ -38,7 +38,7 @@ async def by_name(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/users",
-    name="legacy_users",
+    name="list_users_legacy",
     number=31,
     permissions=QUERY,
     access=READ,
@@ -59,7 +59,7 @@ async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey]",
-    name="user",
+    name="get_user",
     number=21,
     permissions=QUERY,
     access=READ,
@@ -77,7 +77,7 @@ async def show(request: Request) -> bytes:
 
 @GROUP.operation(
     "POST /api/v1/users/register",
-    name="register",
+    name="register_user",
     number=22,
     permissions=QUERY,
     access=WRITE,
@@ -144,7 +144,7 @@ async def delete(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey]/players",
-    name="players_of",
+    name="list_user_players",
     number=27,
     permissions=QUERY,
     access=READ,
@@ -160,7 +160,7 @@ async def players_of(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/users/[lookupKey1]/players/[lookupKey2]",
-    name="player_of",
+    name="get_user_player",
     number=28,
     permissions=QUERY,
     access=READ,

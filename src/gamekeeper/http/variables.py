@@ -14,7 +14,7 @@ GROUP = Group("Variables", "What a game remembers of a character.")
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables",
-    name="variables",
+    name="list_variables",
     number=6,
     permissions=ANY_TOKEN,
     access=READ,
@@ -35,7 +35,7 @@ async def every(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables/[variableId]",
-    name="variable",
+    name="get_variable",
     number=7,
     permissions=ANY_TOKEN,
     access=READ,
@@ -52,7 +52,7 @@ async def one(request: Request) -> bytes:
 
 @GROUP.operation(
     "GET /api/v1/players/[lookupKey]/variables/[variableId]/value",
-    name="variable_value",
+    name="get_variable_value",
     number=8,
     permissions=ANY_TOKEN,
     access=READ,
