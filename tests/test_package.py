@@ -85,7 +85,7 @@ def test_server_packages_are_complete(built: Built) -> None:
     sources = files_of(ROOT / "src")
     assert {Path(each).suffix for each in sources} >= {".py", ".sql", ".html", ".txt", ".js", ".css", ".typed"}
     packaged, held = contents(built)
-    assert packaged == sources
+    assert packaged == sources | {f"gamekeeper/deploy/{each}" for each in files_of(ROOT / "deploy")}
     assert {f"src/{each}" for each in sources} <= held
     assert {"README.md", "LICENSE", "SECURITY.md", "requirements.lock", "docs/client.md", "Makefile"} <= held
     assert not [each for each in held if each.startswith((".venv", "dist", "site", "demo-data", ".git/"))]
@@ -183,6 +183,8 @@ def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built
     server.install("--force-reinstall", "--no-deps", built.sdist, built_client.sdist)
     assert server.run("gamekeeper", "--version") == f"gamekeeper, version {__version__}\n"
     assert {"gamekeeper", "gamekeeper-client"} <= server.installed()
+    server.run("gamekeeper", "deploy", "deploy")
+    assert files_of(server.folder / "deploy") == files_of(ROOT / "deploy")
 
 
 def metadata(wheel: Path) -> str:

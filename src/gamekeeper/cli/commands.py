@@ -6,6 +6,7 @@ from gamekeeper import __version__
 from gamekeeper.cli.backup import backup, restore
 from gamekeeper.cli.database import doctor, migrate
 from gamekeeper.cli.demo import demo
+from gamekeeper.cli.deploy import deploy
 from gamekeeper.cli.importing import import_
 from gamekeeper.cli.mail import mail
 from gamekeeper.cli.moderation import ban, mute, unban, unmute
@@ -40,6 +41,7 @@ for command in (
     import_,
     doctor,
     settings,
+    deploy,
 ):
     gamekeeper.add_command(command)
 for command in (delete, export, ban, unban, mute, unmute):
