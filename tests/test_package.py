@@ -108,7 +108,7 @@ def test_the_version_is_in_one_place(built: Built, built_client: Built) -> None:
     assert built_client.sdist.name == f"gamekeeper_client-{__version__}.tar.gz"
     for folder in (ROOT, CLIENT):
         project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
-        assert (project["project"]["dynamic"], "version" in project["project"]) == (["version"], False)
+        assert ("version" in project["project"]["dynamic"], "version" in project["project"]) == (True, False)
     again = [
         path.name
         for path in (*PACKAGE.rglob("*.py"), *CLIENT.rglob("*.py"))
@@ -185,6 +185,16 @@ def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built
     assert {"gamekeeper", "gamekeeper-client"} <= server.installed()
     server.run("gamekeeper", "deploy", "deploy")
     assert files_of(server.folder / "deploy") == files_of(ROOT / "deploy")
+
+
+def test_package_page_has_links_that_work_on_an_index(built: Built) -> None:
+    page = metadata(built.wheel)
+    site = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Documentation"]
+    links = re.findall(r"\]\(([^)]+)\)", page)
+    assert [each for each in links if not each.startswith("https://")] == []
+    for name in ("docs/client.html", "examples/index.html", "docs/images/console-player-light.png", "CHANGELOG.html"):
+        assert f"{site}/{name}" in links
+    assert f"{site}/docs/operating.html#wrong-passwords-and-client-addresses" in links
 
 
 def metadata(wheel: Path) -> str:
