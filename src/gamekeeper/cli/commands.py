@@ -11,6 +11,7 @@ from gamekeeper.cli.importing import import_
 from gamekeeper.cli.mail import mail
 from gamekeeper.cli.moderation import ban, mute, unban, unmute
 from gamekeeper.cli.moving import export_all, move
+from gamekeeper.cli.operations import operations
 from gamekeeper.cli.person import delete, export
 from gamekeeper.cli.serve import serve
 from gamekeeper.cli.settings import settings
@@ -42,6 +43,7 @@ for command in (
     doctor,
     settings,
     deploy,
+    operations,
 ):
     gamekeeper.add_command(command)
 for command in (delete, export, ban, unban, mute, unmute):

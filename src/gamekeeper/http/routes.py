@@ -35,3 +35,23 @@ _declared = [operation for group in GROUPS for operation in group.operations]
 ROUTES: tuple[Operation, ...] = tuple(sorted(_declared, key=lambda each: each.number or len(_declared)))
 # for the operator's Prometheus, if there is one: not part of the API
 METRICS = Route(method="GET", path="/metrics", permissions=NO_TOKEN, access=READ, handler=metrics.show)
+
+
+def list_operations() -> list[dict[str, str]]:
+    """Every operation as people and programs list them; the order of the fields is that of the columns."""
+    return [
+        {
+            "number": "" if each.number is None else str(each.number),
+            "method": each.method,
+            "path": each.path,
+            "name": each.name,
+            "access": each.access.value,
+            "permissions": _name_permissions(each.permissions),
+            "summary": each.summary,
+        }
+        for each in ROUTES
+    ]
+
+
+def _name_permissions(needed: frozenset[str] | None) -> str:
+    return "no token" if needed is None else ", ".join(sorted(needed)) or "any token"
