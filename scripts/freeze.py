@@ -1,0 +1,139 @@
+"""Makes the frozen database of a version, which every later version must open: tests/test_frozen.py.
+
+    PYTHONPATH=scripts .venv/bin/python scripts/freeze.py 0.2.0
+
+It writes the folder tests/frozen/VERSION: for each engine a dump of a small world with every kind of change, and the
+requests whose answers are kept under an Idempotency-Key, with those answers. It fails when the folder exists.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the people and what they own are theirs
+
+from good_requests import Example, furnish, handler_of  # noqa: E402 - see above
+
+import everything  # noqa: E402 - see above
+import people  # noqa: E402 - see above
+import world as worlds  # noqa: E402 - see above
+from findings import errors  # noqa: E402 - see above
+from gamekeeper.game.changes import Decision, Intent  # noqa: E402 - see above
+from gamekeeper.game.effects import LISTED, UNLISTED, LedgerTrimmed, PlayersLoaded, UsersLoaded, World  # noqa: E402 - see above
+from gamekeeper.game.history import KINDS  # noqa: E402 - see above
+from gamekeeper.game.keeper import Keeper  # noqa: E402 - see above
+from gamekeeper.game.players import Player  # noqa: E402 - see above
+from gamekeeper.http.routes import ROUTES, WRITE  # noqa: E402 - see above
+from gamekeeper.store.engine import Reading  # noqa: E402 - see above
+from gamekeeper.store.users import Powers, User  # noqa: E402 - see above
+from pair import programs, wheel  # noqa: E402 - see above
+
+FROZEN = ROOT / "tests" / "frozen"
+LOADED = people.guid(0x800)
+NEWCOMER = "Newcomer"
+DUMP = ("--inserts", "--no-owner", "--no-privileges")
+NOT_SQL = ("\\", "SET transaction_timeout")  # commands of psql, and a setting that older servers do not know
+Kept = dict[str, Any]  # a request and its answer
+
+
+def freeze(folder: Path) -> None:
+    folder.mkdir()
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "frozen.db"
+        _write_requests(folder, "sqlite", f"sqlite:///{file}")
+        whole = Path(place) / "whole.db"
+        with closing(sqlite3.connect(file)) as db:
+            db.execute("VACUUM INTO ?", (str(whole),))
+        _write(folder / "sqlite.db.gz", whole.read_bytes())
+    with tempfile.TemporaryDirectory(prefix="gk-") as place:
+        server = wheel().get_server(place, cleanup_mode="delete")
+        url = server.get_uri()
+        _write_requests(folder, "postgres", url)
+        dumped = subprocess.check_output([programs()[0] / "pg_dump", *DUMP, url], text=True)
+        lines = [line for line in dumped.splitlines(keepends=True) if not line.startswith(NOT_SQL)]
+        _write(folder / "postgres.sql.gz", "".join(lines).encode())
+        server.cleanup()
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.write_bytes(gzip.compress(content, 9, mtime=0))
+
+
+def _write_requests(folder: Path, engine: str, url: str) -> None:
+    kept = json.dumps(_fill(url), indent=1, ensure_ascii=False)
+    (folder / f"{engine}.json").write_text(f"{kept}\n", encoding="utf-8")
+
+
+def _fill(url: str) -> list[Kept]:
+    """All that there can be in a database; returns the requests under keys."""
+    tokens = asyncio.run(worlds.prepare(url))
+    with worlds.opened(url, tokens) as world:
+        furnish(world)
+        world.run(_load(world.keeper))
+        kept: list[Kept] = []
+        for example, answer in everything.run_all(world, partial(_ask, world, kept), NEWCOMER):
+            if answer.status not in {200, 303}:
+                raise SystemExit(f"{example.name}: {answer.status} {answer.raw.decode()}")
+        _require_all(world, kept)
+        world.sql("UPDATE tokens SET access_expires = $1", everything.FAR)
+        world.sql("UPDATE servers SET expires_at = $1", everything.FAR)
+        return [{**each, "answer": _replay(world, each)} for each in kept]
+
+
+def _ask(world: worlds.World, kept: list[Kept], example: Example, path: str, body: object) -> worlds.Answer:
+    """With a key where one is taken: a log-in takes none."""
+    route = example.route
+    if route.does is not WRITE or handler_of(route) == everything.LOG_IN:
+        return everything.send(world, example, path, body)
+    key = f"frozen-{len(kept)}"
+    answer = world.call(route.method, path, body=body, headers={"Idempotency-Key": key})
+    request = {"operation": f"{route.method} {route.path}", "method": route.method, "path": path, "body": body}
+    kept.append({**request, "key": key})
+    return answer
+
+
+def _replay(world: worlds.World, kept: Kept) -> str:
+    """The answer under the key; an erasure's is not the one that was given first."""
+    answer = world.call(kept["method"], kept["path"], body=kept["body"], headers={"Idempotency-Key": kept["key"]})
+    if answer.headers.get("idempotent-replay") != "true":
+        raise SystemExit(f"{kept['operation']} is not replayed: {answer.status} {answer.raw.decode()}")
+    return answer.raw.decode()
+
+
+async def _load(keeper: Keeper) -> None:
+    """The kinds of changes that no operation makes."""
+    user = User(LOADED, "Loaded", "loaded@example.test", "!", Powers(), 0, None, None)
+    player = Player(people.guid(0x801), LOADED, "Loaded", level=7)
+    trimmed = LedgerTrimmed(1, [1], {})
+    changes = [UNLISTED, UsersLoaded([user]), PlayersLoaded([(player, World())]), LISTED, trimmed]
+
+    async def decide(_: Reading) -> Decision[None]:
+        return Decision(changes, None)
+
+    await keeper.changes.apply(Intent(request_id="freeze"), decide, lambda _: b"null")
+    await keeper.lists.rebuild()
+
+
+def _require_all(world: worlds.World, kept: list[Kept]) -> None:
+    wanted = {f"{each.method} {each.path}" for each in ROUTES if each.does is WRITE}
+    without = wanted - {each["operation"] for each in kept}
+    kinds = set(KINDS) - {each.kind for each in world.ledger()}
+    found = errors(world)
+    if len(without) > 1 or kinds or found:  # a log-in takes no key
+        raise SystemExit(f"writes without a key: {without}; kinds of changes that are missing: {kinds}; {found}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("version")
+    freeze(FROZEN / parser.parse_args().version)

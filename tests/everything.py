@@ -1,0 +1,73 @@
+"""Every operation once on one world, and an undo after each write, so that the next one finds the world as it was."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from good_requests import CODE, EXAMPLES, MAIL_ID, MONAS_ID, SERVER, Example, handler_of
+
+import people
+from gamekeeper.game import undo
+from gamekeeper.http.routes import WRITE
+from undos import last, undone
+from world import SENT, Answer, World
+
+FAR = 4_000_000_000_000  # a time that has not come
+ANN = people.USER_IDS["Ann"]
+LEAVER = "Leaver"
+ERASURE, LOG_IN = "users.delete", "tokens.log_in"
+Send = Callable[[Example, str, Any], Answer]  # the operation, its path and its body
+
+
+def send(world: World, example: Example, path: str, body: object) -> Answer:
+    return world.call(example.route.method, path, body=body)
+
+
+def run_all(world: World, ask: Send, newcomer: str) -> Iterator[tuple[Example, Answer]]:
+    """Each operation with its answer. `newcomer`: the name that is registered, which nobody has yet."""
+    ((password,),) = world.sql("SELECT password FROM users WHERE id = $1", ANN)
+    _restore(world, password)
+    for example in EXAMPLES:
+        since = last(world)
+        yield example, ask(example, *_request(world, example, newcomer))
+        if example.route.does is WRITE:
+            _take_back(world, since)
+            _restore(world, password)
+
+
+def _request(world: World, example: Example, newcomer: str) -> tuple[str, Any]:
+    """An erasure takes away kept answers about whom it erases: it has an account of its own."""
+    handler = handler_of(example.route)
+    register = {"username": LEAVER, "password": SENT, "email": "leaver@example.test"}
+    if handler == ERASURE:
+        assert world.post("/api/v1/users/register", register).status == 200
+        return example.path.replace("Ann", LEAVER), None
+    if handler == "users.register":
+        return example.path, register | {"username": newcomer, "email": f"{newcomer.lower()}@example.test"}
+    if handler == "feed.changes":
+        return f"{example.path}?after=1", None  # the first change was trimmed
+    return example.path, example.body
+
+
+def _restore(world: World, password: str) -> None:
+    """What no undo brings back: Ann's password, tokens, a reset code, a mail that failed, and who is online."""
+    world.sql("UPDATE users SET password = $2 WHERE id = $1", ANN, password)
+    world.sql("UPDATE tokens SET revoked_at = NULL WHERE revoked_at IS NOT NULL")
+    world.sql("DELETE FROM token_rounds")
+    world.sql("DELETE FROM resets")
+    reset = "INSERT INTO resets (user_id, code, tries_left, expires_at, mail_id) VALUES ($1, $2, 1000, $3, $4)"
+    world.sql(reset, ANN, CODE, FAR, MAIL_ID)
+    world.sql("UPDATE mails SET failed_at = 1, next_try_at = NULL, taken_until = NULL WHERE id = $1", MAIL_ID)
+    server = f"/api/link/v1/servers/{SERVER}"
+    world.call("PUT", server, body={"Lease": 3600})
+    world.post(f"{server}/left", {"Players": [people.BOB.id]})
+    world.post(f"{server}/joined", {"Players": [MONAS_ID]})
+
+
+def _take_back(world: World, since: int) -> None:
+    """Items come back before what is worn."""
+    made = [each for each in world.ledger() if each.seq > since and each.kind in undo.RULES]
+    for each in sorted(made, key=lambda each: each.kind):
+        if each.kind.startswith("user_") and each.player_id:
+            continue  # it only told a game
+        answer = undone(world, each.seq)
+        assert answer.status == 200, (each.kind, answer.raw)
