@@ -73,6 +73,13 @@ def test_nothing_scrolls_sideways_when_it_is_enlarged(visit: Visit, sqlite_demo:
     assert me.page.evaluate("document.documentElement.scrollWidth") == SMALL
 
 
+def test_a_choice_with_a_long_name_does_not_widen_the_page(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, width=390)
+    me.go(player_page("Aldwyn"))
+    me.page.evaluate("document.querySelectorAll('option').forEach(each => { each.textContent = 'L'.repeat(255); })")
+    assert me.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 @pytest.mark.parametrize("path", ["/console/changes?before=80", account_page("Quillon")])
 def test_short_words_are_not_broken_where_it_is_narrow(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     me = visit(sqlite_demo, KEEPER, width=390)

@@ -26,6 +26,14 @@ class Step(NamedTuple):
 # what is done to something, and what is done then: the first can be undone until the second is done
 SUPERSEDED = {
     "gift to a deleted player": (Step("POST", f"{PLAYERS}/Bob/items/give", COINS), Step("DELETE", f"{PLAYERS}/Bob")),
+    "creation": (
+        Step(
+            "PUT",
+            f"/api/link/v1/players/{people.guid(80)}",
+            {"Name": "Newt", "UserId": people.USER_IDS["Ann"], "CreationDate": "2026-01-31T12:00:00Z"},
+        ),
+        Step("POST", f"{PLAYERS}/Newt/level", {"level": 9}),
+    ),
     "level": (
         Step("POST", f"{PLAYERS}/Bob/level", {"level": 9}),
         Step("POST", f"{PLAYERS}/Bob/level", {"level": 10}),

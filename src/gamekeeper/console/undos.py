@@ -10,6 +10,7 @@ from gamekeeper.game import moderation, undo
 from gamekeeper.game.effects import (
     EmailChanged,
     PlayerChanged,
+    PlayerCreated,
     PlayerDeleted,
     PowersChanged,
     UserBanned,
@@ -25,6 +26,9 @@ from gamekeeper.store import clock, players, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import Told
 from gamekeeper.store.users import Powers, User
+
+
+OF_RECORDS = {PlayerChanged.kind, PlayerCreated.kind}
 
 
 class Now(NamedTuple):
@@ -57,7 +61,7 @@ async def offered(request: Request, changes: Sequence[Told], undone: Mapping[int
 async def _look(tx: Reading, request: Request, changes: Sequence[Change]) -> Now:
     read, me = request.keeper.changes.spelling.read_player, request.caller.account_id
     owners = {each.told.user_id for each in changes if each.told.user_id and each.told.kind in OF_ACCOUNTS}
-    moved = {each.told.player_id for each in changes if each.told.player_id and each.told.kind == PlayerChanged.kind}
+    moved = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in OF_RECORDS}
     accounts = {each.id: each for each in await users.of_ids(tx, owners | {me})} if owners else {}
     records = await players.records_of_ids(tx, moved) if moved else []
     characters = [read(each.document, each.last_online) for each in records]
@@ -80,8 +84,8 @@ def _can_work(change: Change, now: Now) -> bool:
 
 
 def _is_as_left(change: Change, player: Player) -> bool:
-    """A character's record still has what the change gave it."""
-    fields = change.before.player.keys() - {undo.MOVED_BY_PRESENCE}
+    """Tell whether the player's record still has what the change gave it; a creation gave it everything."""
+    fields = (change.before.player or change.after.player).keys() - {undo.MOVED_BY_PRESENCE}
     return all(getattr(player, name) == change.after.player.get(name) for name in fields)
 
 
