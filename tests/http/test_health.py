@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 import people
+from findings import errors
 from gamekeeper.http import health, question
 from gamekeeper.http.question import Question
 from gamekeeper.store.engine import Away
@@ -134,26 +135,48 @@ def as_superuser(world: World, commands: str) -> None:
     world.run(execute())
 
 
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-@pytest.mark.parametrize(
-    "revoked", ["ALL ON ALL TABLES IN SCHEMA public", "INSERT ON ledger", "ALL ON SEQUENCE ledger_seq"]
-)
-def test_revoked_privileges_are_503_and_not_ready(world: World, revoked: str) -> None:
-    """As somebody who is neither superuser nor owner: those keep what is taken from others."""
+@pytest.fixture
+def lesser_role(world: World) -> Iterator[str]:
+    """The server's role, which is neither superuser nor owner: those keep what is taken from others."""
     name, role = urlsplit(world.url).path[1:], f"gk_{uuid.uuid4().hex}"
     world.sql(f"CREATE ROLE {role}")
-    for each in ("TABLES", "SEQUENCES"):
+    for each in ("TABLES", "SEQUENCES", "FUNCTIONS"):
         world.sql(f"GRANT ALL ON ALL {each} IN SCHEMA public TO {role}")
+    world.sql("REVOKE EXECUTE ON FUNCTION search_parts FROM PUBLIC")
+    world.sql("REVOKE USAGE ON SCHEMA public FROM PUBLIC")
+    world.sql(f"GRANT USAGE ON SCHEMA public TO {role}")
     world.sql(f'ALTER DATABASE "{name}" SET role = {role}')
     world.run(world.keeper.store.close())  # the next connections have that role
+    yield role
+    as_superuser(world, f'ALTER DATABASE "{name}" RESET role; DROP OWNED BY {role}; DROP ROLE {role}')
+    world.run(world.keeper.store.close())
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+@pytest.mark.parametrize(
+    ("revoked", "fault"),
+    [
+        ("ALL ON ALL TABLES IN SCHEMA public", "lacks privileges on: bags, "),
+        ("INSERT ON ledger", "lacks privileges on: ledger. Grant the privilege"),
+        ("ALL ON SEQUENCE ledger_seq", "lacks privileges on: ledger_seq."),
+        ("EXECUTE ON FUNCTION search_parts", "lacks privileges on: search_parts."),
+        ("USAGE ON SCHEMA public", "finds no schema to use. Check that the database user has USAGE on the schema"),
+    ],
+)
+def test_revoked_privileges_are_503_and_not_ready(world: World, lesser_role: str, revoked: str, fault: str) -> None:
+    """Doctor names them."""
     give = "/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 1}
-    assert (world.post(*give).status, ready_soon(world)) == (200, 200)
-    try:
-        as_superuser(world, f"REVOKE {revoked} FROM {role}")
-        refused = world.post(*give)
-        assert (refused.status, refused.json["Code"], ready_soon(world)) == (503, "database_away", 503)
-        as_superuser(world, f"GRANT {revoked} TO {role}")
-        assert (world.post(*give).status, ready_soon(world)) == (200, 200)
-    finally:
-        as_superuser(world, f'ALTER DATABASE "{name}" RESET role; DROP OWNED BY {role}; DROP ROLE {role}')
-        world.run(world.keeper.store.close())
+    add, newcomer = f"/api/link/v1/players/{uuid.uuid4()}", {"Name": "Newcomer", "UserId": people.USER_IDS["Ann"]}
+    assert (world.post(*give).status, ready_soon(world), errors(world)) == (200, 200, [])
+    as_superuser(world, f"REVOKE {revoked} FROM {lesser_role}")
+    world.run(world.keeper.store.close())  # a schema is looked up once for each connection
+    refused = world.call("PUT", add, body=newcomer, by="Server")
+    assert (refused.status, refused.json["Code"], ready_soon(world)) == (503, "database_away", 503)
+    assert any(fault in each for each in errors(world)), errors(world)
+    as_superuser(world, f"GRANT {revoked} TO {lesser_role}")
+    world.run(world.keeper.store.close())
+    assert (world.call("PUT", add, body=newcomer, by="Server").status, ready_soon(world), errors(world)) == (
+        200,
+        200,
+        [],
+    )

@@ -3,8 +3,12 @@
 from gamekeeper.doctor import accounts, bags, imports, ledger, lists, players, settings
 from gamekeeper.doctor.findings import ERROR, NOTE, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.store import privileges
 from gamekeeper.store.engine import Reading, Unusable
+from gamekeeper.store.failures import OWNER, SCHEMA
 from gamekeeper.store.migrate import SchemaMismatch, pending, require_utf8
+
+READ_ONLY = "Every transaction of the database user is read-only (default_transaction_read_only is on). Set it to off."
 
 
 async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
@@ -12,7 +16,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
 
     `fix` first creates missing indexes and counts the lists again: nothing else can be repaired from what is stored.
     """
-    found = await _check_integrity(keeper) or await _check_schema(keeper)
+    found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
     if not found:
         found = [*await lists.create_indexes(keeper), await lists.recount(keeper)] if fix else []
         found += await imports.unfinished(keeper.store)
@@ -21,6 +25,18 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
         found += await settings.check_standbys(keeper)
     found += [Finding(NOTE, "durability", each) for each in await keeper.store.cautions()]
     return found + settings.check(keeper)
+
+
+async def _check_user(keeper: Keeper) -> list[Finding]:
+    schema, read_only = await privileges.find_schema(keeper.store)
+    if schema is None:
+        return [Finding(ERROR, "privileges", f"The database user finds no schema to use. {SCHEMA}")]
+    if read_only:
+        return [Finding(ERROR, "privileges", READ_ONLY)]
+    denied = await privileges.lacking(keeper.store)
+    if denied:
+        return [Finding(ERROR, "privileges", f"The database user lacks privileges on: {', '.join(denied)}. {OWNER}")]
+    return []
 
 
 async def _check_schema(keeper: Keeper) -> list[Finding]:

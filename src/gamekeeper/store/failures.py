@@ -4,6 +4,7 @@ import asyncpg
 
 from gamekeeper.store.engine import Away, Denied, Full, Locked
 
+SCHEMA = "Check that the database user has USAGE on the schema, and that its search_path names the schema."
 OWNER = "Grant the privilege, or make the user that you connect as the owner of the database."
 # The transaction is rolled back and the rule decides again, on the rows that are there now.
 AGAIN = (
@@ -24,7 +25,9 @@ LOST = (
     asyncpg.TooManyConnectionsError,
     asyncpg.InsufficientResourcesError,
 )
-KNOWN = (*LOST, TimeoutError, asyncpg.LockNotAvailableError, asyncpg.InsufficientPrivilegeError)
+# The schema is not in the search_path, or the user may not use it: PostgreSQL then does not find a table.
+HIDDEN = (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
+KNOWN = (*LOST, *HIDDEN, TimeoutError, asyncpg.LockNotAvailableError, asyncpg.InsufficientPrivilegeError)
 
 
 class TooLong(Away):
@@ -40,6 +43,8 @@ def translate(error: BaseException) -> Away:
             return Locked("Another change of the same thing takes too long.")
         case asyncpg.InsufficientPrivilegeError():
             return Denied(f"The database does not allow it: {error}. {OWNER}")
+        case asyncpg.UndefinedTableError() | asyncpg.InvalidSchemaNameError():
+            return Denied(f"The database does not find our tables: {error}. {SCHEMA}")
         case asyncpg.DiskFullError():
             return Full(str(error))
         case _:
