@@ -34,6 +34,9 @@ class Driver:
         done = self.client.close()
         if self._loop is not None:
             self._loop.run_until_complete(done)
+            self._loop.run_until_complete(
+                self._loop.shutdown_asyncgens()
+            )  # as asyncio.run does; Python 3.13 complains without it
             self._loop.close()
 
 
