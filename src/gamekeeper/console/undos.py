@@ -27,7 +27,6 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import Told
 from gamekeeper.store.users import Powers, User
 
-
 OF_RECORDS = {PlayerChanged.kind, PlayerCreated.kind}
 
 
