@@ -1,4 +1,6 @@
-"""j: every schema since the baseline becomes the next one with its rows unharmed, also when it is killed on the way.
+"""j: every schema since the baseline, and every frozen database, becomes the next one with its rows unharmed.
+
+Also when it is killed on the way.
 
 Before the first release nobody runs an older program. So today's program is N-1 here, and N is today's program with
 two migrations more, of the kind that may be made while others serve: columns and tables are added, nothing is taken.
@@ -34,6 +36,7 @@ sys.path += [str(TESTS), str(TESTS / "contract")]  # the people and what they ow
 import good_requests  # noqa: E402 - see above
 import state  # noqa: E402 - see above
 
+import frozen_databases  # noqa: E402 - see above
 import people  # noqa: E402 - see above
 import world as worlds  # noqa: E402 - see above
 
@@ -66,7 +69,7 @@ def upgrades(run: Run) -> list[Figure]:
     with ThreadPoolExecutor(1) as beside:  # a core each
         killed = beside.submit(_killed_half_way, run, run.another(), rows)
         figures = _from_every_schema(run, rows)
-        return [*figures, *killed.result(), *_side_by_side(run, tokens["Root"])]
+        return [*figures, *killed.result(), *_from_frozen(run), *_side_by_side(run, tokens["Root"])]
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -92,8 +95,12 @@ def _filled(url: str, tokens: Mapping[str, str]) -> Rows:
         world.get("/api/v1/users/Bob/password/reset", headers={"idempotency-key": "k"})
         world.post(f"/api/link/v1/servers/{good_requests.SERVER}/joined", {"Players": [people.BOB.id]})
         world.post("/api/v1/users/Ann/password/validate", {"password": good_requests.NEW_PASSWORD})
-        columns = {table: _columns(world, table) for table in state.tables() if table not in OWN}
-        return {table: _values(world, table, names) for table, names in columns.items()}
+        return _rows(world)
+
+
+def _rows(world: worlds.World) -> Rows:
+    columns = {table: _columns(world, table) for table in state.tables() if table not in OWN}
+    return {table: _values(world, table, names) for table, names in columns.items()}
 
 
 def _columns(world: worlds.World, table: str) -> list[str]:
@@ -155,6 +162,31 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
     first, last = migrations[0].number, migrations[-1].number
     numbers = f"schemas {first} to {last - 1} brought to {last}"
     return [Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0)]
+
+
+# --- from the frozen databases -------------------------------------------------------------------------------------
+
+
+def _from_frozen(run: Run) -> list[Figure]:
+    """Databases that earlier versions wrote, brought to the next schema: their rows, and their kept answers."""
+    compared = harmed = 0
+    lost: list[str] = []
+    for version in frozen_databases.VERSIONS:
+        url = run.another()
+        frozen_databases.thaw(version, run.engine, url)
+        with _opened(url) as world:
+            before = _rows(world)
+            world.run(migrate(world.keeper.store, NEXT))
+        compared += sum(map(len, before.values()))
+        harmed += _harmed(url, before)
+        with _opened(url) as world:
+            frozen_databases.log_in(world)
+            lost += frozen_databases.unreplayed(world, version)
+    numbers = f"{len(frozen_databases.VERSIONS)} frozen databases brought to {NEXT[-1].number}"
+    return [
+        Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0),
+        Figure("kept answers that are not replayed after that", str(len(lost)), "0", not lost),
+    ]
 
 
 # --- killed half-way -----------------------------------------------------------------------------------------------

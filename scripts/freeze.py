@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the people and what they own are theirs
 
-from good_requests import Example, furnish, handler_of  # noqa: E402 - see above
+from good_requests import Example, furnish  # noqa: E402 - see above
 
 import everything  # noqa: E402 - see above
 import people  # noqa: E402 - see above
@@ -33,7 +33,8 @@ from gamekeeper.game.effects import LISTED, UNLISTED, LedgerTrimmed, PlayersLoad
 from gamekeeper.game.history import KINDS  # noqa: E402 - see above
 from gamekeeper.game.keeper import Keeper  # noqa: E402 - see above
 from gamekeeper.game.players import Player  # noqa: E402 - see above
-from gamekeeper.http.routes import ROUTES, WRITE  # noqa: E402 - see above
+from gamekeeper.http.operation import WRITE  # noqa: E402 - see above
+from gamekeeper.http.routes import ROUTES  # noqa: E402 - see above
 from gamekeeper.store.engine import Reading  # noqa: E402 - see above
 from gamekeeper.store.users import Powers, User  # noqa: E402 - see above
 from pair import programs, wheel  # noqa: E402 - see above
@@ -93,11 +94,11 @@ def _fill(url: str) -> list[Kept]:
 def _ask(world: worlds.World, kept: list[Kept], example: Example, path: str, body: object) -> worlds.Answer:
     """With a key where one is taken: a log-in takes none."""
     route = example.route
-    if route.does is not WRITE or handler_of(route) == everything.LOG_IN:
+    if route.access is not WRITE or everything.name_of(example) == everything.LOG_IN:
         return everything.send(world, example, path, body)
     key = f"frozen-{len(kept)}"
     answer = world.call(route.method, path, body=body, headers={"Idempotency-Key": key})
-    request = {"operation": f"{route.method} {route.path}", "method": route.method, "path": path, "body": body}
+    request = {"operation": everything.name_of(example), "method": route.method, "path": path, "body": body}
     kept.append({**request, "key": key})
     return answer
 
@@ -125,7 +126,7 @@ async def _load(keeper: Keeper) -> None:
 
 
 def _require_all(world: worlds.World, kept: list[Kept]) -> None:
-    wanted = {f"{each.method} {each.path}" for each in ROUTES if each.does is WRITE}
+    wanted = {f"{each.method} {each.path}" for each in ROUTES if each.access is WRITE}
     without = wanted - {each["operation"] for each in kept}
     kinds = set(KINDS) - {each.kind for each in world.ledger()}
     found = errors(world)

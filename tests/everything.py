@@ -3,19 +3,24 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from good_requests import CODE, EXAMPLES, MAIL_ID, MONAS_ID, SERVER, Example, handler_of
+from good_requests import CODE, EXAMPLES, MAIL_ID, MONAS_ID, SERVER, Example
 
 import people
 from gamekeeper.game import undo
-from gamekeeper.http.routes import WRITE
+from gamekeeper.http.operation import WRITE
 from undos import last, undone
 from world import SENT, Answer, World
 
 FAR = 4_000_000_000_000  # a time that has not come
 ANN = people.USER_IDS["Ann"]
 LEAVER = "Leaver"
-ERASURE, LOG_IN = "users.delete", "tokens.log_in"
+ERASURE, REGISTER = "DELETE /api/v1/users/[lookupKey]", "POST /api/v1/users/register"
+FEED, LOG_IN = "GET /api/link/v1/changes", "POST /api/oauth/token"
 Send = Callable[[Example, str, Any], Answer]  # the operation, its path and its body
+
+
+def name_of(example: Example) -> str:
+    return f"{example.route.method} {example.route.path}"
 
 
 def send(world: World, example: Example, path: str, body: object) -> Answer:
@@ -29,21 +34,21 @@ def run_all(world: World, ask: Send, newcomer: str) -> Iterator[tuple[Example, A
     for example in EXAMPLES:
         since = last(world)
         yield example, ask(example, *_request(world, example, newcomer))
-        if example.route.does is WRITE:
+        if example.route.access is WRITE:
             _take_back(world, since)
             _restore(world, password)
 
 
 def _request(world: World, example: Example, newcomer: str) -> tuple[str, Any]:
     """An erasure takes away kept answers about whom it erases: it has an account of its own."""
-    handler = handler_of(example.route)
+    operation = name_of(example)
     register = {"username": LEAVER, "password": SENT, "email": "leaver@example.test"}
-    if handler == ERASURE:
+    if operation == ERASURE:
         assert world.post("/api/v1/users/register", register).status == 200
         return example.path.replace("Ann", LEAVER), None
-    if handler == "users.register":
+    if operation == REGISTER:
         return example.path, register | {"username": newcomer, "email": f"{newcomer.lower()}@example.test"}
-    if handler == "feed.changes":
+    if operation == FEED:
         return f"{example.path}?after=1", None  # the first change was trimmed
     return example.path, example.body
 
