@@ -17,6 +17,7 @@ def refused(answer: Answer, status: int, code: str, part: str = "") -> None:
     assert answer.json["RequestId"] == answer.headers["x-request-id"]
     assert answer.headers["content-type"] == JSON
     assert part in answer.message
+    assert "\n" not in answer.message
 
 
 def everything(world: World, *, without: str = "") -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Generator, Mapping
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -96,11 +96,13 @@ class World:
         form: Mapping[str, str] | None = None,
         raw: bytes | None = None,
         headers: Mapping[str, str] | None = None,
+        added: Sequence[tuple[str, str]] = (),
         address: str = "127.0.0.1",
         meanwhile: Callable[[], Coroutine[Any, Any, object]] | None = None,
     ) -> Answer:
         """`by` names the account whose token is sent; `token` is sent as it is; neither: no Authorization.
 
+        `added` are headers beside those, also of the same name.
         `meanwhile` runs after the head was read and before the body arrives.
         """
         sent: dict[str, str] = {}
@@ -112,7 +114,8 @@ class World:
         if form is not None:
             content, sent["content-type"] = urlencode(form).encode(), "application/x-www-form-urlencoded"
         sent |= {name.lower(): value for name, value in (headers or {}).items()}
-        return await self._send(method, path, sent, content, address, meanwhile)
+        pairs = [*sent.items(), *((name.lower(), value) for name, value in added)]
+        return await self._send(method, path, pairs, content, address, meanwhile)
 
     def get(self, path: str, **more: Any) -> Answer:
         return self.call("GET", path, **more)
@@ -135,7 +138,7 @@ class World:
         self,
         method: str,
         path: str,
-        headers: Mapping[str, str],
+        headers: Sequence[tuple[str, str]],
         body: bytes,
         address: str,
         meanwhile: Callable[[], Coroutine[Any, Any, object]] | None,
@@ -147,7 +150,7 @@ class World:
             "raw_path": target.encode("utf-8"),
             "path": target,
             "query_string": query.encode("utf-8"),
-            "headers": [(name.encode(), value.encode("utf-8")) for name, value in headers.items()],
+            "headers": [(name.encode(), value.encode("utf-8")) for name, value in headers],
             "client": (address, 4711),
         }
         incoming = [{"type": "http.request", "body": body, "more_body": False}]

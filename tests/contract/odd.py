@@ -40,7 +40,6 @@ SMUGGLED: Mapping[str, object] = {
     "player_id": people.BOB.id,
     "user_id": people.USER_IDS["Bob"],
     "lookupKey": "Bob",
-    "dryRun": False,
     "Idempotency-Key": "x",
     "__proto__": {"api": True},
     "__class__": "Root",

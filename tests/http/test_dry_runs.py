@@ -79,6 +79,41 @@ def test_every_spelling_of_dry_run_changes_nothing(world: World, spelling: str) 
     assert everything(world) != before
 
 
+@pytest.mark.parametrize(
+    "name", ["dryRun", "DRY_RUN", "dry-run", "dry run", " dryRun", "dryRun[]", "dryRun[0]", "dry.run", "X-Dry-Run"]
+)
+def test_dry_run_asked_for_in_the_body_is_400_and_changes_nothing(world: World, name: str) -> None:
+    """In a body it would be ignored, and the change made."""
+    before = everything(world)
+    for path, body in (
+        (GIVE, COINS),
+        ("/api/v1/users/Bob/manage/email/change", {"new": "bob@new.example.test"}),
+        ("/api/v1/users/Bob/admin/mute", {"reason": "spam"}),
+    ):
+        refused(world.post(path, {**body, name: True}), 400, "bad_field", "Put dryRun=true into the query.")
+        form = {key: str(value) for key, value in body.items()} | {name: "false"}
+        refused(world.post(path, form=form), 400, "bad_field", f"'{name.lower()}'")
+    assert everything(world) == before
+
+
+@pytest.mark.parametrize(
+    "query", ["dryRun[]=true", "dryRun%20=true", "dry__run=1", "dry.run=true", "x=1&amp;dryRun=true", "X-Dry-Run=true"]
+)
+def test_query_parameter_like_dry_run_is_400_and_changes_nothing(world: World, query: str) -> None:
+    before = everything(world)
+    refused(world.post(f"{GIVE}?{query}", COINS), 400, "bad_field", "Put dryRun=true into the query.")
+    refused(world.call("DELETE", f"{PLAYERS}/{ANN.id}?{query}"), 400, "bad_field")
+    assert everything(world) == before
+
+
+def test_header_of_a_dry_run_in_a_request_is_400(world: World) -> None:
+    """Answers have it; a request that has it would be carried out."""
+    before = everything(world)
+    refused(world.post(GIVE, COINS, headers={"X-Dry-Run": "true"}), 400, "bad_field", "'x-dry-run'")
+    assert everything(world) == before
+    assert world.get("/api/v1/players", headers={"X-Dry-Run": "true"}).status == 200
+
+
 def test_two_spellings_of_dry_run_must_agree(world: World) -> None:
     before = everything(world)
     for one, other in (("dryRun", "dry_run"), ("dry-run", "dryRun"), ("dry_run", "dry-run")):

@@ -108,6 +108,19 @@ def test_a_key_is_1_to_255_visible_ascii_characters(world: World, subtests: pyte
         assert give(world, key).status == 200
 
 
+def test_two_different_keys_are_400_and_change_nothing(world: World) -> None:
+    """A gateway that adds a key of its own would otherwise make a retry a new change."""
+    key = {"Idempotency-Key": "order-1"}
+    first = world.post(GIVE, COINS, headers=key)
+    before = everything(world)
+    for added in ("mw-77", "Order-1", ""):
+        answer = world.post(GIVE, COINS, headers=key, added=[("Idempotency-Key", added)])
+        refused(answer, 400, "repeated_field", "'Idempotency-Key'")
+    assert everything(world) == before
+    again = world.post(GIVE, COINS, headers=key, added=[("Idempotency-Key", "order-1")])
+    assert (again.status, again.headers["idempotent-replay"], again.raw) == (200, "true", first.raw)
+
+
 def test_a_key_is_kept_for_thirty_days(world: World) -> None:
     day = 24 * 60 * 60 * 1000
     give(world, "k")

@@ -44,7 +44,12 @@ def test_the_link_speaks_json_only(world: World, subtests: pytest.Subtests) -> N
     for method, path, body in CALLS:
         if body is not None:
             with subtests.test(f"{method} {path}"):
-                refused(world.call(method, path, form={"Lease": "60"}), 415, "unsupported_media_type")
+                refused(
+                    world.call(method, path, form={"Lease": "60"}),
+                    415,
+                    "unsupported_media_type",
+                    "Send the body as application/json.",
+                )
                 text = {"Content-Type": "text/plain"}
                 answer = world.call(method, path, raw=json.dumps(body).encode(), headers=text)
                 refused(answer, 415, "unsupported_media_type")

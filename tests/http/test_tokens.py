@@ -53,6 +53,15 @@ def test_a_refreshed_read_only_token_still_only_reads(world: World) -> None:
 # --- the Authorization header ----------------------------------------------------------------------------------------
 
 
+def test_two_different_authorization_headers_are_400(world: World) -> None:
+    """Which account acts must not depend on the order of headers."""
+    for by, other in (("Root", "Shop"), ("Shop", "Root")):
+        added = [("Authorization", f"Bearer {world.tokens[other]}")]
+        answer = world.get("/api/v1/users", by=by, added=added)
+        refused(answer, 400, "repeated_field", "The field 'Authorization' is there more than once.")
+    assert world.get("/api/v1/users", added=[("Authorization", f"Bearer {world.tokens['Root']}")]).status == 200
+
+
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER ", "Bearer   "])
 def test_the_scheme_is_in_any_case(world: World, scheme: str) -> None:
     header = {"Authorization": scheme + world.tokens["Shop"]}

@@ -44,7 +44,6 @@ Refusal
     └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
 """
 
-import inspect
 import re
 from collections.abc import Sequence
 
@@ -57,9 +56,14 @@ class Refusal(Exception):
     retry_after: int | None = None
 
     def __init__(self, **details: object) -> None:
-        message = inspect.cleandoc(self.__doc__ or "").format(**details)
+        message = self.template().format(**details)
         self.message = message.encode("utf-8", "replace").decode()  # half a character may come in, none goes out
         super().__init__(self.message)
+
+    @classmethod
+    def template(cls) -> str:
+        """The docstring as one line."""
+        return " ".join((cls.__doc__ or "").split())
 
     @property
     def code(self) -> str:

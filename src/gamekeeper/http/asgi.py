@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import os
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.refusals import ReadOnlyToken, Refusal
+from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RepeatedField
 from gamekeeper.http import bodies, errors, health, openapi, queries, receipt, tags, users
 from gamekeeper.http.admission import ALWAYS, Admission
 from gamekeeper.http.caller import Callers
@@ -36,6 +36,7 @@ Hook = Callable[[], Awaitable[None]]
 API = "/api/"  # in any case, as the engine reads it: its clients write paths as they like
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
 NOT_MODIFIED = 304
+ONCE = ("Authorization", "Idempotency-Key")
 
 
 class _Node:
@@ -147,6 +148,8 @@ class Asgi:
     async def _handle(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         route = self._find(request, scope)
         request.path = route.path
+        if len(request.headers) < len(scope["headers"]) and route.permissions is not None:
+            _require_one_value(scope["headers"])
         await self._authorize(request, route)
         if route.body is not None:
             request.raw = await self._body(request, route, receive)
@@ -212,6 +215,13 @@ class Asgi:
                 return
 
 
+def _require_one_value(headers: Sequence[tuple[bytes, bytes]]) -> None:
+    """Reject headers that contradict each other: a retry with one more key would otherwise be a new change."""
+    for wanted in ONCE:
+        if len({value for name, value in headers if name == wanted.lower().encode()}) > 1:
+            raise RepeatedField(field=wanted)
+
+
 def _below(root: bytes, path: bytes) -> bool:
     return path.startswith(root) and path[len(root) :][:1] in b"/?"
 
@@ -262,7 +272,8 @@ async def _with_body(request: Request, route: Route, shape: type[Struct] | type[
     if not issubclass(shape, Struct):
         return await route.handler(request, request.raw)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    read = partial(bodies.decode, request.raw, content_type, shape, forms=not route.over_link, strict=route.over_link)
+    linked, changes = route.over_link, route.is_repeatable
+    read = partial(bodies.decode, request.raw, content_type, shape, forms=not linked, strict=linked, changes=changes)
     body = request.body = await request.read_body(read)
     return await route.handler(request, body)
 

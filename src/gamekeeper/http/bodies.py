@@ -18,14 +18,15 @@ from msgspec.structs import FieldInfo
 
 from gamekeeper.game import lookup, passwords, texts
 from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
-from gamekeeper.http import nearest, wire
+from gamekeeper.http import dry_runs, nearest, wire
 from gamekeeper.http.errors import MalformedBody, UnknownField, UnsupportedMediaType
 from gamekeeper.http.large_bodies import pauses
 
 S = TypeVar("S", bound=Struct)
 R = TypeVar("R")
 Read = Callable[[object, str], object]
-JSON = frozenset({"application/json", "text/json"})
+JSON_TYPE = "application/json"
+JSON = frozenset({JSON_TYPE, "text/json"})
 FORM = "application/x-www-form-urlencoded"
 SWITCHES = {"on": True, "off": False}  # a form's booleans: check boxes send `on`
 BITS = {"1": True, "0": False}  # PHP's http_build_query sends these; of a field that takes numbers they are numbers
@@ -45,8 +46,13 @@ class _Unknown(Exception):
         self.path, self.name, self.shape = path, name, shape
 
 
-def decode(raw: bytes, content_type: str, shape: type[S], *, forms: bool = True, strict: bool = False) -> S:
+def decode(
+    raw: bytes, content_type: str, shape: type[S], *, forms: bool = True, strict: bool = False, changes: bool = False
+) -> S:
+    """`changes`: of a request that can be a dry run, which a body cannot ask for."""
     fields = _fields(raw.removeprefix(BOM), content_type, shape if forms else None)
+    if changes:
+        dry_runs.require_not_in(fields)
     try:
         return cast("S", _struct(shape, strict=strict)(fields, ""))
     except _Unknown as unknown:
@@ -56,7 +62,7 @@ def decode(raw: bytes, content_type: str, shape: type[S], *, forms: bool = True,
 def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
     """A body that is an array of records, as the game link's catalogue takes it."""
     if _media_type(content_type) not in {"", *JSON}:
-        raise UnsupportedMediaType
+        raise UnsupportedMediaType(types=JSON_TYPE)
     value = _json(raw.removeprefix(BOM))
     if not isinstance(value, list):
         raise MalformedBody(problem="The body must be a JSON array.")
@@ -99,7 +105,7 @@ def _fields(raw: bytes, content_type: str, form: type[Struct] | None) -> object:
         return _json(raw)
     if kind == FORM and form is not None:
         return _form(raw, form)
-    raise UnsupportedMediaType
+    raise UnsupportedMediaType(types=" or ".join([JSON_TYPE, FORM] if form else [JSON_TYPE]))
 
 
 def is_form(raw: bytes, content_type: str) -> bool:

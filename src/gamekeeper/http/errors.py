@@ -32,7 +32,7 @@ class BodyTooSlow(Refusal):
 
 
 class UnsupportedMediaType(Refusal):
-    """Send the body as application/json or application/x-www-form-urlencoded."""
+    """Send the body as {types}."""
 
 
 class UnknownParameter(refusals.Malformed):

@@ -1,6 +1,5 @@
 """Which refusals each operation can answer with, and how the OpenAPI document describes them."""
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
@@ -47,6 +46,7 @@ DETAILS = {  # of the examples of refusals
     "minutes": 10,
     "fate": mail_rules.FATES["sent"],
     "allowed": "GET",
+    "types": "application/json",
     "parameter": "playr",
     "hint": "Did you mean 'player'?",
 }
@@ -171,7 +171,7 @@ def _example(kind: Kind, operation: Operation) -> Any:  # noqa: ANN401 - JSON
     role, power = min(needs - POWERS, default="users.manage"), min(needs & POWERS, default="").title()
     details = DETAILS | {"role": role, "power": power}
     details |= {"problem": PROBLEMS[kind]} if kind in PROBLEMS else {}
-    message = inspect.cleandoc(kind.__doc__ or "").format_map(details)
+    message = kind.template().format_map(details)
     plain = wire.Error(Message=message, Code=_code(kind), RequestId=samples.REQUEST_ID)
     shape = _shape(kind, operation)
     if shape is wire.UnappliedError:

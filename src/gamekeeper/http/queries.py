@@ -6,10 +6,9 @@ The other operations ignore unknown parameters: their clients expect that.
 from collections.abc import Mapping
 from functools import cache
 
-from gamekeeper.http import nearest
+from gamekeeper.http import dry_runs, nearest
 from gamekeeper.http.errors import UnknownParameter
 from gamekeeper.http.operation import Route
-from gamekeeper.http.request import DRY_RUN
 
 
 def require_known(route: Route, query: Mapping[str, str]) -> None:
@@ -25,4 +24,4 @@ def require_known(route: Route, query: Mapping[str, str]) -> None:
 def known_names(route: Route) -> dict[str, str]:
     """What a route reads from the query: names in lower case → as they are documented."""
     asked = route.query.__struct_encode_fields__ if route.query else ()
-    return {name.lower(): name for name in (*asked, *(DRY_RUN if route.is_repeatable else ()))}
+    return {name.lower(): name for name in (*asked, *(dry_runs.SPELLINGS if route.is_repeatable else ()))}

@@ -15,7 +15,7 @@ from gamekeeper.game.changes import Decide, Done, Intent
 from gamekeeper.game.history import Rest
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import BadField, Refusal, RepeatedField
-from gamekeeper.http import bodies, large_bodies
+from gamekeeper.http import bodies, dry_runs, large_bodies
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Caller, Callers
 from gamekeeper.http.figures import Metrics
@@ -31,8 +31,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-DRY_RUN = ("dryRun", "dry_run", "dry-run")  # spellings of one query parameter, each in any letter case
-TRIED = (b"x-dry-run", b"true")
+TRIED = (dry_runs.HEADER, b"true")
 REPLAYED = (b"idempotent-replay", b"true")
 POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to do with it
 NOBODY = Caller("", "", "", read_only=True, rights=frozenset())
@@ -88,7 +87,9 @@ class Request:
         )
 
     def is_dry_run(self) -> bool:
-        given = {self.flag(name) for name in DRY_RUN if name.lower() in self.query}
+        dry_runs.require_known(self.query)
+        dry_runs.require_no_header(self.headers)
+        given = {self.flag(name) for name in dry_runs.SPELLINGS if name.lower() in self.query}
         if len(given) > 1:
             raise BadField(field="dryRun", problem="is true in one spelling and false in another")
         return True in given

@@ -1,0 +1,41 @@
+"""The names by which a caller asks for a dry run.
+
+Three spellings are the query parameter. A similar name, or the name in another place, would be ignored and the change
+made: it is rejected.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from gamekeeper.game.refusals import BadField
+from gamekeeper.http import nearest
+
+SPELLINGS = ("dryRun", "dry_run", "dry-run")  # of one query parameter, each in any letter case
+HEADER = b"x-dry-run"  # of answers
+_KNOWN = frozenset(each.lower() for each in SPELLINGS)
+_OTHER = re.compile(r"^amp;|^x-|[^a-z]")  # `amp;`: an HTML page's `&amp;`, of which `&` ended the parameter before
+
+
+def require_known(query: Iterable[str]) -> None:
+    """Reject a query parameter that is similar to the three spellings."""
+    for name in query:
+        if name not in _KNOWN:
+            _require_other(name)
+
+
+def require_not_in(body: object) -> None:
+    """Reject a field of a body; only the query asks for a dry run."""
+    for name in cast("Mapping[str, object]", body) if isinstance(body, dict) else ():
+        _require_other(name)
+
+
+def require_no_header(headers: Mapping[bytes, bytes]) -> None:
+    if HEADER in headers:
+        _require_other(HEADER.decode())
+
+
+def _require_other(name: str) -> None:
+    if _OTHER.sub("", name.lower()) == "dryrun":
+        problem = "asks for no dry run here, and the change would be made. Put dryRun=true into the query"
+        raise BadField(field=nearest.shorten(name), problem=problem)
