@@ -8,6 +8,7 @@ import people
 from expectations import everything
 from proof import at_once, refused, registered, reset_code, rows, spelt
 from world import SENT, Answer, World
+from writes import token_of
 
 USERS = "/api/v1/users"
 REGISTER = f"{USERS}/register"
@@ -198,11 +199,11 @@ def test_keys_that_cannot_be_names_are_unknown(world: World) -> None:
 # --- PasswordResetCode --------------------------------------------------------------------------------------------
 
 
-def codes(world: World, by: str) -> set[str | None]:
+def codes(world: World, by: str, token: str | None = None) -> set[str | None]:
     """Ann's code wherever a record is shown to that caller."""
-    one = world.get(f"{USERS}/Ann", by=by).json
-    paged = world.get(USERS, by=by).json["Values"][0]
-    legacy = world.post(USERS, by=by).json["entries"][0]
+    one = world.get(f"{USERS}/Ann", by=by, token=token).json
+    paged = world.get(USERS, by=by, token=token).json["Values"][0]
+    legacy = world.post(USERS, by=by, token=token).json["entries"][0]
     assert one["Name"] == paged["Name"] == legacy["Name"] == "Ann"
     return {each["PasswordResetCode"] for each in (one, paged, legacy)}
 
@@ -212,6 +213,12 @@ def test_code_is_shown_only_to_those_who_manage_users(world: World) -> None:
     assert codes(world, "Root") == {code}
     assert codes(world, "Clerk") == {None}
     assert world.get(f"{USERS}/Bob").json["PasswordResetCode"] is None
+
+
+def test_code_is_hidden_from_a_read_only_token(world: World) -> None:
+    """It sets no password, so it must not read what does."""
+    reset_code(world, "Ann")
+    assert codes(world, "Root", token_of(world, "Root", read_only=True).access) == {None}
 
 
 def test_code_is_gone_after_use(world: World) -> None:

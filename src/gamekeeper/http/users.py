@@ -175,8 +175,8 @@ async def player_of(request: Request) -> bytes:
 
 
 def sees_codes(request: Request) -> bool:
-    """Who may set passwords may see the codes that do."""
-    return "users.manage" in request.caller.rights
+    """Callers that may set passwords see the codes that do. A read-only token sets none."""
+    return "users.manage" in request.caller.rights and not request.caller.read_only
 
 
 async def _players(request: Request) -> list[Record]:
