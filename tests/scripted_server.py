@@ -18,6 +18,7 @@ class ScriptedServer:
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._answers = answers
         self.requests: list[str] = []  # the first line of each, without the version
+        self.reasons: list[str] = []
         self.keys: list[str] = []  # the idempotency keys that came, in their order
 
     def __enter__(self) -> Self:
@@ -45,6 +46,7 @@ class ScriptedServer:
         if not head:
             return
         self.requests.append(head.split(" HTTP/")[0])
+        self.reasons += re.findall(r"(?i)^x-reason: (.*)\r", head, re.MULTILINE)
         self.keys += re.findall(r"(?i)^idempotency-key: (\S+)", head, re.MULTILINE)
         answer, self._answers = self._answers[0], self._answers[1:] or self._answers
         if answer is not None:

@@ -99,12 +99,46 @@ def test_what_needs_no_token_gets_none(connect: Connect, script: ScriptedServer)
     assert TOKEN not in script.requests
 
 
-@pytest.mark.parametrize("address", ["ftp://127.0.0.1", "http://[::1"])
-def test_an_address_that_is_none_is_tried_once(connect: Connect, address: str) -> None:
-    long = Patience(first=60, longest=60)
-    for given in ({"token": "gka_a"}, USER):
-        with pytest.raises(errors.Unreachable):
-            in_time(lambda given=given: connect(address, patience=long, **given).each("follow_changes", 1, most=1))
+# --- what cannot be sent -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["ftp://127.0.0.1", "http://[::1", "127.0.0.1:5400", "http://", ""])
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_address_that_is_not_valid_is_a_value_error(kind: type[Client | AsyncClient], address: str) -> None:
+    with pytest.raises(ValueError, match="The address"):
+        kind(address, token="gka_a")
+
+
+@pytest.mark.parametrize("token", ["", "gka_a\n", " gka_a", "gka_ä"])
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_token_that_cannot_be_a_header_is_a_value_error(kind: type[Client | AsyncClient], token: str) -> None:
+    with pytest.raises(ValueError, match="A token has visible ASCII"):
+        kind("http://127.0.0.1:1", token=token)
+
+
+@pytest.mark.parametrize("reason", ["refund ", " refund", "  refund  "])
+def test_spaces_around_a_reason_are_stripped(connect: Connect, script: ScriptedServer, reason: str) -> None:
+    script.say(refusal("409 Conflict", "inventory_full"))
+    with pytest.raises(errors.InventoryFull):
+        connect(token="gka_a").call("give_item", "Bob", people.COIN.id, 1, reason=reason)
+    assert script.reasons == ["refund"]
+
+
+@pytest.mark.parametrize("reason", ["a\n", "\x7f", "\u00a0refund", "\ud800", "\tx"])
+def test_reason_that_cannot_be_a_header_is_not_sent(connect: Connect, script: ScriptedServer, reason: str) -> None:
+    driver = connect(**USER)
+    with pytest.raises(ValueError, match="printable"):
+        driver.call("give_item", "Bob", people.COIN.id, 1, reason=reason)
+    assert script.requests == []
+
+
+def test_name_that_is_too_long_for_an_address_is_a_value_error(connect: Connect, script: ScriptedServer) -> None:
+    driver = connect(token="gka_a")
+    with pytest.raises(ValueError, match="cannot be sent"):
+        driver.call("get_player", "x" * 70_000)
+    with pytest.raises(ValueError, match="cannot be sent"):
+        driver.call("list_players", search="x" * 70_000)
+    assert script.requests == []
 
 
 # --- following -----------------------------------------------------------------------------------------------------

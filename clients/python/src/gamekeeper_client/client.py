@@ -33,7 +33,7 @@ T = TypeVar("T")
 TIMEOUT_SECONDS = 10.0
 PATIENCE = Patience()
 AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
-PERMANENT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
+PERMANENT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
 class _Client(
@@ -55,6 +55,7 @@ class _Client(
     """All operations, and how a request of theirs is built."""
 
     def __init__(self, url: str, session: Session, timeout: float, patience: Patience) -> None:
+        _check_address(url)
         self._url, self._session, self._timeout, self._patience = url.rstrip("/"), session, timeout, patience
 
     def _request(self, http: httpx.Client | httpx.AsyncClient, step: Send) -> httpx.Request:
@@ -64,14 +65,17 @@ class _Client(
             headers["Content-Type"] = "application/json"
         if step.token is not None:
             headers["Authorization"] = f"Bearer {step.token}"
-        return http.build_request(
-            call.method,
-            self._url + call.path,
-            params=call.query or None,
-            content=call.body,
-            headers=[(name.encode(), value.encode()) for name, value in headers.items()],
-            timeout=self._timeout + call.wait,
-        )
+        try:
+            return http.build_request(
+                call.method,
+                self._url + call.path,
+                params=call.query or None,
+                content=call.body,
+                headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+                timeout=self._timeout + call.wait,
+            )
+        except httpx.InvalidURL as wrong:  # a name or a filter of more than 65,536 characters
+            raise ValueError(f"The request cannot be sent: {wrong}.") from wrong
 
 
 class Client(_Client):
@@ -146,9 +150,10 @@ class Client(_Client):
     def _do(self, step: Send | Wait | Renew) -> Outcome:
         match step:
             case Send():
+                request = self._request(self._http, step)
                 try:
-                    return _answer(self._http.send(self._request(self._http, step)))
-                except (httpx.RequestError, httpx.InvalidURL) as problem:
+                    return _answer(self._http.send(request))
+                except httpx.RequestError as problem:
                     return NoAnswer(problem, isinstance(problem, PERMANENT))
             case Wait():
                 time.sleep(step.seconds)
@@ -223,9 +228,10 @@ class AsyncClient(_Client):
     async def _do(self, step: Send | Wait | Renew) -> Outcome:
         match step:
             case Send():
+                request = self._request(self._http, step)
                 try:
-                    return _answer(await self._http.send(self._request(self._http, step)))
-                except (httpx.RequestError, httpx.InvalidURL) as problem:
+                    return _answer(await self._http.send(request))
+                except httpx.RequestError as problem:
                     return NoAnswer(problem, isinstance(problem, PERMANENT))
             case Wait():
                 await asyncio.sleep(step.seconds)
@@ -236,6 +242,15 @@ class AsyncClient(_Client):
                 except GamekeeperError as problem:
                     return problem
         return None
+
+
+def _check_address(url: str) -> None:
+    try:
+        address = httpx.URL(url)
+    except httpx.InvalidURL as wrong:
+        raise ValueError(f"The address {url!r} is not valid: {wrong}.") from wrong
+    if address.scheme not in {"http", "https"} or not address.host:
+        raise ValueError(f"The address {url!r} needs the form http://host:port or https://host:port.")
 
 
 def _answer(response: httpx.Response) -> Answer:

@@ -8,6 +8,7 @@ call's key, and no other call waits for a token during the pause.
 """
 
 import random
+import re
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from gamekeeper_client.tokens import LOG_IN, TOKEN, Token, Tokens, hash_password
 T = TypeVar("T")
 RENEW_EARLY = 0.1  # share of a token's lifetime
 RENEW_EARLY_MOST = 60.0  # seconds; long-lived tokens are not renewed earlier than this
+VISIBLE = re.compile(r"[\x21-\x7e]+")  # ASCII, as a header needs it
 WORTH_REPEATING = (Unreachable, Unavailable, TooManyRequests, IdempotencyInProgress)
 
 
@@ -100,6 +102,8 @@ class Session:
     def __init__(self, username: str | None, password: str | None, token: str | None, *, read_only: bool) -> None:
         if (token is None) == (username is None) or (username is None) != (password is None):
             raise ValueError("A client needs either token=…, or username=… and password=….")
+        if token is not None and not VISIBLE.fullmatch(token):
+            raise ValueError("A token has visible ASCII characters only, without spaces and line ends.")
         self.access = token
         self._refresh: str | None = None
         self._renew_at = float("inf") if token else 0.0

@@ -93,7 +93,10 @@ class Operation(Declaration, Generic[P, T]):
 
     def call(self, *args: P.args, **kwargs: P.kwargs) -> Call[T]:
         bound = self.bind(*args, **kwargs)
-        given, payload = bound.arguments, self._build(*bound.args, **bound.kwargs)
+        given = bound.arguments
+        if self.is_write:
+            given["reason"] = given["reason"].strip(" ")  # a header cannot begin or end with a space
+        payload = self._build(*bound.args, **bound.kwargs)
         query, headers = payload.query, dict[str, str]()
         if self.is_write:
             headers = write_headers(given["reason"], given["idempotency_key"])
