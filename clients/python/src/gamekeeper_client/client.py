@@ -11,6 +11,7 @@ from typing import Self, TypeVar
 import httpx
 
 from gamekeeper_client.call import Batch, Call
+from gamekeeper_client.connections import Connections
 from gamekeeper_client.credentials import Credentials
 from gamekeeper_client.errors import GamekeeperError
 from gamekeeper_client.exchange import Answer, Flow, NoAnswer, Outcome, Patience, Renew, Send, Session, Wait, exchange
@@ -79,7 +80,7 @@ class _Client(
 
 
 class Client(_Client):
-    """Gamekeeper for programs that block. Threads may share one client.
+    """Gamekeeper for programs that block. Threads may share one client; a forked process opens its own connections.
 
     Give it a user name and a password, or a token. It logs in when it needs a token, and renews the token in time.
 
@@ -110,9 +111,7 @@ class Client(_Client):
         http: httpx.Client | None = None,
     ) -> None:
         super().__init__(url, Session(username, password, token, read_only=read_only), timeout, patience)
-        self._http = http or httpx.Client()
-        self._own = http is None
-        self._renewing = threading.Lock()
+        self._connections = Connections(http, httpx.Client, threading.Lock)
 
     def __enter__(self) -> Self:
         return self
@@ -125,8 +124,8 @@ class Client(_Client):
 
         Returns nothing.
         """
-        if self._own:
-            self._http.close()
+        if self._connections.is_closable:
+            self._connections.http.close()
 
     def _send(self, call: Call[T], /) -> T:
         return self._run(exchange(call, self._session, self._patience))
@@ -148,18 +147,20 @@ class Client(_Client):
             outcome = self._do(step)
 
     def _do(self, step: Send | Wait | Renew) -> Outcome:
+        self._connections.claim(self._session)
         match step:
             case Send():
-                request = self._request(self._http, step)
+                http = self._connections.http
+                request = self._request(http, step)
                 try:
-                    return _answer(self._http.send(request))
+                    return _answer(http.send(request))
                 except httpx.RequestError as problem:
                     return NoAnswer(problem, isinstance(problem, PERMANENT))
             case Wait():
                 time.sleep(step.seconds)
             case Renew():
                 try:
-                    with self._renewing:
+                    with self._connections.renewing:
                         self._run(self._session.renew(step.stale))
                 except GamekeeperError as problem:
                     return problem
@@ -185,9 +186,7 @@ class AsyncClient(_Client):
         http: httpx.AsyncClient | None = None,
     ) -> None:
         super().__init__(url, Session(username, password, token, read_only=read_only), timeout, patience)
-        self._http = http or httpx.AsyncClient()
-        self._own = http is None
-        self._renewing = asyncio.Lock()
+        self._connections = Connections(http, httpx.AsyncClient, asyncio.Lock)
 
     async def __aenter__(self) -> Self:
         return self
@@ -202,8 +201,8 @@ class AsyncClient(_Client):
 
         Returns nothing.
         """
-        if self._own:
-            await self._http.aclose()
+        if self._connections.is_closable:
+            await self._connections.http.aclose()
 
     async def _send(self, call: Call[T], /) -> T:
         return await self._run(exchange(call, self._session, self._patience))
@@ -226,18 +225,20 @@ class AsyncClient(_Client):
             outcome = await self._do(step)
 
     async def _do(self, step: Send | Wait | Renew) -> Outcome:
+        self._connections.claim(self._session)
         match step:
             case Send():
-                request = self._request(self._http, step)
+                http = self._connections.http
+                request = self._request(http, step)
                 try:
-                    return _answer(await self._http.send(request))
+                    return _answer(await http.send(request))
                 except httpx.RequestError as problem:
                     return NoAnswer(problem, isinstance(problem, PERMANENT))
             case Wait():
                 await asyncio.sleep(step.seconds)
             case Renew():
                 try:
-                    async with self._renewing:
+                    async with self._connections.renewing:
                         await self._run(self._session.renew(step.stale))
                 except GamekeeperError as problem:
                     return problem

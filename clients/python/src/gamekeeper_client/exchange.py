@@ -132,6 +132,10 @@ class Session:
         log_in = LOG_IN.call(self._username or "", self._password_hash or "", read_only=self._read_only)
         self._adopt((yield from _attempt(log_in, self)))
 
+    def forget_refresh_token(self) -> None:
+        """Log in with the password next time: the server revokes all tokens when a refresh token is used twice."""
+        self._refresh = None
+
     def _adopt(self, pair: Token) -> None:
         self.access, self._refresh = pair.access_token, pair.refresh_token
         early = min(pair.expires_in * RENEW_EARLY, RENEW_EARLY_MOST)

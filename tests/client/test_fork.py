@@ -1,0 +1,107 @@
+"""A client in a forked process: it opens its own connections, and never reads another process's answers."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAM = Path(__file__).parents[1] / "forked_client.py"
+
+
+class KeepAliveServer(ThreadingHTTPServer):
+    """Answers every inventory with an empty one, keeps connections open, and records what came over which."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.ports: dict[str, int] = {}  # the caller's port, by the player's name in the path
+        self.grants: list[str] = []
+        self.expires_in = 3600
+        self.refreshes = threading.Event()  # a refresh waits for it
+        self.refreshes.set()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: KeepAliveServer  # pyright: ignore[reportIncompatibleVariableOverride] - the only server of it
+
+    def do_GET(self) -> None:
+        self.server.ports[self.path.split("/")[4]] = self.client_address[1]
+        self.reply([])
+
+    def do_POST(self) -> None:
+        self.server.grants.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["grant_type"])
+        if self.server.grants[-1] == "refresh_token":
+            self.server.refreshes.wait(30)
+        fields = {"access_token": f"gka_{len(self.server.grants)}", "token_type": "bearer", "refresh_token": "r"}
+        self.reply({**fields, "expires_in": self.server.expires_in, ".issued": "", ".expires": ""})
+
+    def reply(self, body: Any) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
+        """Print nothing."""
+
+
+@pytest.fixture
+def server() -> Generator[KeepAliveServer]:
+    with KeepAliveServer() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.refreshes.set()
+        server.shutdown()
+
+
+@pytest.fixture(params=["blocking", "awaiting"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def run(case: str, kind: str, server: KeepAliveServer) -> None:
+    done = subprocess.run(
+        [sys.executable, PROGRAM, case, kind, server.url], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_forked_process_opens_its_own_connections(kind: str, server: KeepAliveServer) -> None:
+    run("used", kind, server)
+    ports = server.ports
+    assert ports["before"] == ports["after"]  # the parent's connection stays usable
+    assert len({ports["before"], ports["child"], ports["grandchild"]}) == 3
+    assert server.grants == ["password"]  # a valid access token is shared
+
+
+def test_forked_process_never_uses_the_refresh_token_of_its_parent(kind: str, server: KeepAliveServer) -> None:
+    server.expires_in = 0
+    run("used", kind, server)
+    assert server.grants == ["password"] * 3 + ["refresh_token"]  # before, child, grandchild; after
+
+
+def test_given_httpx_client_works_when_first_used_after_the_fork(kind: str, server: KeepAliveServer) -> None:
+    run("given", kind, server)
+    assert server.ports["child"] != server.ports["after"]
+
+
+def test_given_httpx_client_that_was_used_before_the_fork_is_refused(kind: str, server: KeepAliveServer) -> None:
+    run("given_and_used", kind, server)
+    assert server.ports.keys() == {"before", "after"}
+
+
+def test_fork_while_a_token_is_renewed_does_not_hang(server: KeepAliveServer) -> None:
+    server.expires_in = 0
+    server.refreshes.clear()
+    run("locked", "blocking", server)
+    assert "child" in server.ports

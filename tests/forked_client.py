@@ -1,0 +1,103 @@
+"""A program that uses a client, forks, and uses it in both processes: `forked_client.py CASE blocking|awaiting URL`."""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from gamekeeper_client import AsyncClient, Client, Patience
+
+NO_RETRY = Patience(retries=0)
+
+
+class Program:
+    def __init__(self, url: str, *, awaiting: bool) -> None:
+        self.url = url
+        self.kind: Any = AsyncClient if awaiting else Client
+        self.make_http: Any = httpx.AsyncClient if awaiting else httpx.Client
+        self.loop = asyncio.new_event_loop() if awaiting else None
+
+    def connect(self, **options: Any) -> Any:
+        return self.kind(self.url, username="Root", password="x", timeout=5, patience=NO_RETRY, **options)
+
+    def ask(self, client: Any, name: str) -> None:
+        """Send a request that the server finds by this name."""
+        self.wait_for(client.get_inventory(name))
+
+    def wait_for(self, answer: Any) -> None:
+        if self.loop is not None:
+            self.loop.run_until_complete(answer)
+
+    def fork(self, act: Callable[[], None]) -> None:
+        """Run it in a forked process, and exit unless it ended well."""
+        if (child := os.fork()) == 0:
+            try:
+                self.loop = self.loop and asyncio.new_event_loop()
+                act()
+                os._exit(0)
+            except BaseException:  # noqa: BLE001 - a forked process must end here, whatever happened
+                traceback.print_exc()
+                os._exit(1)
+        deadline = time.monotonic() + 20
+        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+            if time.monotonic() > deadline:
+                os.kill(child, 9)
+                sys.exit("the forked process hangs")
+            time.sleep(0.01)
+        if ended[1]:
+            sys.exit("the forked process failed")
+
+    def used(self) -> None:
+        """A client that was used before the fork; the forked process also closes it."""
+        client = self.connect()
+        self.ask(client, "before")
+
+        def act() -> None:
+            self.wait_for(client.close())  # of the parent's connections, none
+            self.ask(client, "child")
+            self.fork(lambda: self.ask(client, "grandchild"))
+            self.wait_for(client.close())
+
+        self.fork(act)
+        self.ask(client, "after")
+        self.wait_for(client.close())
+
+    def given(self) -> None:
+        """An httpx client of the program's own, not used before the fork."""
+        client = self.connect(http=self.make_http())
+        self.fork(lambda: self.ask(client, "child"))
+        self.ask(client, "after")
+
+    def given_and_used(self) -> None:
+        client = self.connect(http=self.make_http())
+        self.ask(client, "before")
+
+        def act() -> None:
+            try:
+                self.ask(client, "child")
+            except RuntimeError:
+                return
+            sys.exit("it was sent")
+
+        self.fork(act)
+        self.ask(client, "after")
+
+    def locked(self) -> None:
+        """A thread renews the token while another one forks."""
+        client = self.connect()
+        self.ask(client, "before")
+        threading.Thread(target=client.get_inventory, args=("thread",), daemon=True).start()
+        while not client._connections.renewing.locked():  # noqa: SLF001 - no other sign of it
+            time.sleep(0.01)
+        self.fork(lambda: self.ask(client, "child"))
+
+
+if __name__ == "__main__":
+    case, kind, address = sys.argv[1:]
+    getattr(Program(address, awaiting=kind == "awaiting"), case)()
