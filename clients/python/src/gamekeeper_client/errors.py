@@ -49,6 +49,7 @@ GamekeeperError              `idempotency_key` of a write: repeat the call with 
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -67,6 +68,14 @@ class GamekeeperError(Exception):
     """Base class of all errors of the client."""
 
     idempotency_key: str | None = None  # of the write that failed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy all attributes. By default, __init__ would be called with the message alone."""
+        return _restore, (type(self), self.args), vars(self)
+
+
+def _restore(kind: type[GamekeeperError], args: tuple[object, ...]) -> GamekeeperError:
+    return kind.__new__(kind, *args)  # pickle and copy set the attributes afterwards
 
 
 class Unreachable(GamekeeperError):

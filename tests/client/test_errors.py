@@ -1,0 +1,50 @@
+"""Errors of the client survive pickle and copy, as process pools and task queues need it."""
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from gamekeeper_client import errors
+from gamekeeper_client.feed import Change
+
+CHANGE = Change(7, "2026-11-16T00:00:00Z", "items_given", "p", None, {"Items": []}, "Root", "r")
+WAYS: dict[str, Callable[[Any], Any]] = {
+    "pickle": lambda error: pickle.loads(pickle.dumps(error)),  # noqa: S301 - our own
+    "oldest pickle": lambda error: pickle.loads(pickle.dumps(error, protocol=0)),  # noqa: S301 - our own
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+
+
+def find_classes(kind: type[errors.GamekeeperError]) -> Iterator[type[errors.GamekeeperError]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from find_classes(each)
+
+
+def make(kind: type[errors.GamekeeperError]) -> errors.GamekeeperError:
+    if issubclass(kind, errors.Refused):
+        return kind(409, errors.Error("No room.", "a_code", "request-1", [CHANGE]), 3.5)
+    return errors.Unreachable("No answer.", permanent=True) if kind is errors.Unreachable else kind("What happened.")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", [*find_classes(errors.GamekeeperError)], ids=lambda kind: kind.__name__)
+def test_error_survives_with_all_it_has(kind: type[errors.GamekeeperError], way: str) -> None:
+    error = make(kind)
+    error.idempotency_key = "order-4711"
+    error.add_note("while serving a visitor")
+    again = WAYS[way](error)
+    assert type(again) is kind
+    assert vars(again) == vars(error)
+    assert (again.args, str(again)) == (error.args, str(error))
+    assert again.idempotency_key == "order-4711"
+
+
+def test_refusal_survives_with_its_fields() -> None:
+    again = pickle.loads(pickle.dumps(make(errors.UnappliedChanges)))  # noqa: S301 - our own
+    fields = (again.status, again.code, again.message, again.request_id, again.retry_after, again.changes)
+    assert fields == (409, "a_code", "No room.", "request-1", 3.5, [CHANGE])
