@@ -292,3 +292,37 @@ def test_no_argument_takes_a_password() -> None:
     named = [option for each in commands for option in options(each) if "password" in "".join(option.opts)]
     assert len(named) == 4
     assert all(isinstance(option, click.Option) and option.is_flag for option in named)
+
+
+SECRETS = [("users", "password", "Shop", "--generate-password"), ("tokens", "issue", "Shop")]
+
+
+def run_shell(database: str, arguments: tuple[str, ...], output: str) -> subprocess.CompletedProcess[str]:
+    command = f'exec "$0" -m gamekeeper "$@" {output}'
+    environment = {**os.environ, "GAMEKEEPER_DATABASE": database}
+    return subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("arguments", SECRETS, ids=" ".join)
+def test_no_secret_is_made_when_standard_output_is_closed(
+    command: CommandLine, world: World, arguments: tuple[str, ...]
+) -> None:
+    secrets = "SELECT access_hash FROM tokens UNION ALL SELECT password FROM users"
+    before = sorted(world.sql(secrets))
+    done = run_shell(command.database, arguments, ">&-")
+    assert (done.returncode, "Nothing was changed" in done.stderr) == (2, True), done.stderr
+    assert sorted(world.sql(secrets)) == before
+
+
+@pytest.mark.parametrize("arguments", [*SECRETS, ("users", "list")], ids=" ".join)
+def test_a_full_standard_output_is_said_in_words(command: CommandLine, arguments: tuple[str, ...]) -> None:
+    done = run_shell(command.database, arguments, ">/dev/full")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert "standard output cannot be written: No space left on device" in done.stderr

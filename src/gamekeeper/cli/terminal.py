@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shlex
+import sys
 from collections.abc import AsyncIterable, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NoReturn, TypeVar
@@ -68,6 +69,12 @@ def fail(sentence: str) -> NoReturn:
 def load(database: str | None, **given: object) -> Settings:
     with clear_failures():
         return settings.load(os.environ, database=database, **given)
+
+
+def require_output() -> None:
+    """Refuse to make a secret that cannot be shown. Python has no standard output where it was closed."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - the stubs do not know that
+        raise click.UsageError("Standard output is closed, so the secret could not be shown. Nothing was changed.")
 
 
 def say(text: str) -> None:

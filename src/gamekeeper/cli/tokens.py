@@ -43,6 +43,7 @@ def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str |
         user = await lookup.user(keeper.store, name)
         return user, await rules.issue_for_service(keeper, user, hours, read_only=read_only)
 
+    terminal.require_output()
     user, pair = terminal.on_database(database, make, final=True)
     until = terminal.moment(pair.expires_at)
     if as_json:

@@ -204,6 +204,7 @@ def choose_password(loaded: Settings, names: Sequence[str], *, from_stdin: bool,
     if generated and from_stdin:
         raise click.UsageError("Give either --password-stdin or --generate-password.")
     if generated:
+        terminal.require_output()
         return new_passwords.generate(loaded)
     if not from_stdin:
         return _ask_password(loaded, names)
