@@ -39,6 +39,8 @@ _STORED = [  # a document that an older version wrote lacks what was added since
     for each in msgspec.structs.fields(wire.PlayerDocument)
 ]
 _NEWEST = b'"%b":' % _FIELDS[-1].encode()  # fields are added at the end: a document that has this one has them all
+_FIRST = 25  # fields of version 0.1.0: every stored document has these
+_HAS_GROWN = len(_FIELDS) > _FIRST
 _END = 64  # bytes at the end of a document, in which the newest field usually is
 _document = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED, kw_only=True))
 _raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -69,7 +71,7 @@ def player_record(record: Record) -> bytes:
     last = None if record.last_online is None else instant(record.last_online)
     tail = wire.player_tail(record.class_name, record.map_name, last, online=record.online)
     document = record.document
-    if document.rfind(_NEWEST, -_END) < 0:  # every lookup comes here, so the usual case is the cheapest test
+    if _HAS_GROWN and document.rfind(_NEWEST, -_END) < 0:  # every lookup comes here: the usual case is cheap
         document = _complete(document)
     return document[:-1] + tail
 
