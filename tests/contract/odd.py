@@ -54,12 +54,12 @@ class Odd(NamedTuple):
 
 
 def smuggled_into(example: Example) -> dict[str, object]:
-    """All that the operation does not take; on the link, where unknown fields are rejected, what it ignores."""
+    """All that the operation does not take; on our own, where unknown fields are rejected, what it ignores."""
     takes = example.route.body
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
     taken = {each.name.lower() for each in msgspec.structs.fields(takes)}
-    ignored = {each.lower() for each in wire.READ_ONLY.get(takes, ())} if example.route.over_link else None
+    ignored = {each.lower() for each in wire.READ_ONLY.get(takes, ())} if example.route.is_ours else None
     return {
         name: value
         for name, value in SMUGGLED.items()

@@ -91,7 +91,7 @@ def test_fields_that_nobody_knows(unchanged: World) -> None:
     def more(example: Example) -> Varied:
         return {"body": {"size": "", "username": "Bob", **example.fields}}
 
-    assert faults(unchanged, OF_CLIENTS, more) == {}
+    assert faults(unchanged, [each for each in OF_CLIENTS if not each.route.is_ours], more) == {}
 
 
 @pytest.mark.parametrize("content_type", [JSON, FORM, None])

@@ -86,6 +86,35 @@ def test_nobody_and_nonsense(world: World) -> None:
     assert everything(world) == before
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"bann": False}, "The field 'bann' is not known here. Did you mean 'ban'?"),
+        ({"users_query": False}, "The field 'users_query' is not known here. Did you mean 'usersquery'?"),
+        ({"UserManage": False}, "The field 'UserManage' is not known here. Did you mean 'usersmanage'?"),
+    ],
+)
+def test_misspelt_permission_is_400_and_changes_nothing(world: World, body: dict[str, bool], message: str) -> None:
+    before = everything(world)
+    refused(change(world, "Clerk", {"kick": True, **body}), 400, "unknown_field", message)
+    form = {name: str(value) for name, value in body.items()}
+    assert world.post("/api/keeper/v1/users/Clerk/powers", form=form).code == "unknown_field"
+    assert everything(world) == before
+
+
+def test_permission_in_two_spellings_is_400(world: World) -> None:
+    before = everything(world)
+    refused(change(world, "Clerk", {"usersquery": False, "users.query": True}), 400, "repeated_field")
+    assert everything(world) == before
+
+
+def test_powers_as_answered_are_put_back_without_a_change(world: World) -> None:
+    held = change(world, "Clerk", {}).json
+    before = everything(world)
+    assert change(world, "Clerk", held).json == held
+    assert everything(world) == before
+
+
 def test_nobody_changes_their_own(world: World) -> None:
     for body in ({"ban": False}, {"ban": True}, {}):
         refused(change(world, "Root", body), 409, "own_powers")

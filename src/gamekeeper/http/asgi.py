@@ -272,8 +272,8 @@ async def _with_body(request: Request, route: Route, shape: type[Struct] | type[
     if not issubclass(shape, Struct):
         return await route.handler(request, request.raw)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
-    linked, changes = route.over_link, route.is_repeatable
-    read = partial(bodies.decode, request.raw, content_type, shape, forms=not linked, strict=linked, changes=changes)
+    forms, strict, changes = not route.over_link, route.is_ours, route.is_repeatable
+    read = partial(bodies.decode, request.raw, content_type, shape, forms=forms, strict=strict, changes=changes)
     body = request.body = await request.read_body(read)
     return await route.handler(request, body)
 

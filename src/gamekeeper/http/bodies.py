@@ -1,6 +1,6 @@
 """Bodies in: JSON or form, names in any case, numbers and booleans also as strings, and nothing else forgiven.
 
-Unknown fields are ignored, or rejected where a body is read strictly: on the game link a misspelt field would be lost.
+Unknown fields are ignored, or rejected where a body is read strictly: on our own operations a misspelt one would harm.
 """
 
 import json
@@ -231,6 +231,8 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
             key = next((each for each in spellings if each in sent and not (optional and sent[each] is None)), None)
             if key is not None:
                 given[name] = reader(sent[key], f"{path}.{name}" if path else name)
+                if strict and sum(each in sent for each in spellings) > 1:
+                    raise RepeatedField(field=name)
             elif required:
                 raise MissingField(field=f"{path}.{name}" if path else name)
         record = shape(**given)

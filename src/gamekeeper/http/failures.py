@@ -91,8 +91,9 @@ def _request(operation: Operation) -> Iterator[Kind]:
     if operation.body is None:
         return
     yield from (errors.MalformedBody, no.BadField, errors.BodyTooLarge, errors.BodyTooSlow, errors.UnsupportedMediaType)
-    if operation.over_link:
+    if operation.is_ours:
         yield errors.UnknownField
+    if operation.over_link:
         yield no.TooManyLongReads
     fields = msgspec.structs.fields(operation.body) if issubclass(operation.body, Struct) else ()
     if any(each.required for each in fields) or not fields:

@@ -203,7 +203,7 @@ def _body(operation: Operation, schemas: Schemas) -> Schema:
         entries = [schemas.sent(kind, strict=True) for kind in dict.fromkeys(wire.ENTRIES.values())]
         schema: Schema = {"type": "array", "items": {"anyOf": entries}}
         return {"required": True, "content": {JSON: {"schema": schema, "example": example}}}
-    schema = schemas.sent(GRANTS if operation.body is wire.LogIn else operation.body, strict=operation.over_link)
+    schema = schemas.sent(GRANTS if operation.body is wire.LogIn else operation.body, strict=operation.is_ours)
     required = operation.body is wire.LogIn or any(each.required for each in msgspec.structs.fields(operation.body))
     forgiving = schema if required else {"anyOf": [schema, {"type": "array", "maxItems": 0}]}
     content: Schema = {JSON: {"schema": forgiving, "example": example}}

@@ -39,7 +39,7 @@ class Schemas:
         if "anyOf" in schema:
             return {"anyOf": [self.form(each) for each in schema["anyOf"]]}
         known = cast("Schema", _walked(self.components[schema["$ref"].rpartition("/")[2]], _as_in_form))
-        return {**known, "additionalProperties": {"type": ["string", "number", "boolean"]}}
+        return {"additionalProperties": {"type": ["string", "number", "boolean"]}, **known}
 
     def asked(self, shape: type[Struct]) -> dict[str, Schema]:
         """Of the query: a schema per parameter."""
@@ -66,8 +66,9 @@ class Schemas:
         forgiven = self._forgiving(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
         shape = getattr(wire, name)
-        ignored = dict.fromkeys(wire.READ_ONLY.get(shape, ()), about)
-        strict = {**forgiven, "properties": {**forgiven["properties"], **ignored}, "additionalProperties": False}
+        more = dict.fromkeys(wire.READ_ONLY.get(shape, ()), about)
+        more |= {wire.RIGHTS[each]: known for each, known in forgiven["properties"].items() if each in wire.RIGHTS}
+        strict = {**forgiven, "properties": {**forgiven["properties"], **more}, "additionalProperties": False}
         together = wire.TOGETHER.get(shape, ())
         optional = [field for field in forgiven["properties"] if field not in forgiven.get("required", ())]
         needing = {field: [each for each in together if each != field] for field in optional}

@@ -464,10 +464,11 @@ class NamedBag(Struct):
     Slots: list[NamedSlot]
 
 
-# Fields of our answers that a body on the link may repeat. They are ignored, so that a game can put back what it read.
+# Fields of our answers that a strict body may repeat. They are ignored, so that callers can put back what they read.
 READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
     PutPlayer: [name for name in RankedPlayer.__struct_fields__ if name not in PutPlayer.__struct_fields__],
     ItemSlot: [name for name in NamedSlot.__struct_fields__ if name not in ItemSlot.__struct_fields__],
+    ChangePowers: ["Id", "Name"],
 }
 
 
