@@ -17,7 +17,7 @@ _CREATE = re.compile(
 )
 _NAME = re.compile(r"(?<=INDEX)\s+")  # what stands before the name
 LOOK_AGAIN_SECONDS = 0.5
-LONG_SECONDS = 30.0  # after which the log says what is waited for
+LONG_SECONDS = 2.0  # after which the log says what is waited for
 _DROPS = (
     SQL.drop_players_by_rank,
     SQL.drop_players_by_user,
@@ -77,7 +77,10 @@ async def _build(store: Store, name: str) -> None:
     """Build it concurrently: that waits for transactions that began earlier, and holds up none that begin later."""
     (statement,) = _known(store.engine)[name]
     text = _NAME.sub(" {concurrently} IF NOT EXISTS ", statement.texts[""], 1)
-    waits = f"building the index {name}; on PostgreSQL this waits for transactions of other sessions"
+    waits = (
+        f"building the index {name}; on PostgreSQL this waits for transactions of other sessions "
+        "(pg_stat_progress_create_index.current_locker_pid is the process of one)"
+    )
     reminder = asyncio.get_running_loop().call_later(LONG_SECONDS, log.problem, "indexes", waits)
     try:
         await drop_invalid(store, name)
