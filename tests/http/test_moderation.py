@@ -7,7 +7,7 @@ import pytest
 
 import people
 from expectations import everything
-from game_server import LINK
+from game_server import LINK, newcomer, put_player
 from gamekeeper.game.moderation import DAY_MS
 from proof import at_once, refused, spelt
 from world import SENT, Answer, World
@@ -223,6 +223,16 @@ def test_a_banned_account_has_no_tokens_and_gets_none(world: World) -> None:
     assert act(world, "unban", "Shop").status == 200
     assert world.get(PLAYERS, token=pair["access_token"]).status == 401
     assert world.post("/api/oauth/token", LOG_IN, by=None).status == 200
+
+
+def test_account_cannot_ban_itself(world: World) -> None:
+    """Its tokens would end, and nobody might be left who may unban it."""
+    player, body = newcomer(1, UserId=people.USER_IDS["Root"])
+    assert put_player(world, player, body).status == 200
+    before = everything(world)
+    for of, key in ((USERS, "root"), (USERS, people.USER_IDS["Root"]), (PLAYERS, player)):
+        refused(act(world, "ban", key, {}, of=of), 409, "own_account")
+    assert everything(world) == before
 
 
 def test_a_log_in_and_a_ban_at_once_leave_no_token(world: World) -> None:

@@ -7,7 +7,7 @@ from gamekeeper.game import lookup, texts
 from gamekeeper.game.account_effects import penalty
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import GameTold, UserBanned, UserMuted, UserUnbanned, UserUnmuted
-from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, Outranked, UserNotOnline
+from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, Outranked, OwnAccount, UserNotOnline
 from gamekeeper.game.spelling import Whose
 from gamekeeper.store import clock, moderation, users
 from gamekeeper.store.engine import Reading
@@ -33,6 +33,8 @@ class Order(NamedTuple):
 async def ban(tx: Reading, order: Order) -> Decision[str]:
     """Results, like all of these, in the name of whom the key meant."""
     name, user, about = await _meant(tx, order)
+    if user.id == order.actor_id:  # its tokens would end at once, and nobody might be left to unban it
+        raise OwnAccount(act="ban")
     if user.ban_reason is not None:
         raise AlreadyBanned(name=name)
     given = await _penalty(tx, order)

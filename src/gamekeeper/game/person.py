@@ -32,7 +32,7 @@ async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -
     """Refused while one of the characters is online, and to the account itself: nobody could repeat the request."""
     user = await lookup.locked_user_record(tx, key)
     if user.id == caller:
-        raise OwnAccount
+        raise OwnAccount(act="delete")
     held = await players.lock_of_user(tx, user.id)
     gone = [await _deleted(tx, each, spelling) for each in held]
     ids = sorted({*held, *await ledger.deleted_of_user(tx, user.id)})

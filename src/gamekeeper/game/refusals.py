@@ -259,7 +259,7 @@ class AlreadyMuted(Conflict):
 
 
 class OwnAccount(Conflict):
-    """An account cannot delete itself; let another one that has users.manage do it, or: gamekeeper users delete"""
+    """An account cannot {act} itself; let another account do it, or: gamekeeper users {act}"""
 
 
 class OwnPowers(Conflict):

@@ -46,6 +46,7 @@ DETAILS = {  # of the examples of refusals
     "minutes": 10,
     "fate": mail_rules.FATES["sent"],
     "allowed": "GET",
+    "act": "delete",
     "types": "application/json",
     "parameter": "playr",
     "hint": "Did you mean 'player'?",

@@ -180,7 +180,7 @@ async def variables(request: Request) -> bytes:
         *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
         *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict, no.ItemMovedOn),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
-        *(no.AlreadyBanned, no.AlreadyMuted),
+        *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount),
     ),
     example_answer=wire.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
 )

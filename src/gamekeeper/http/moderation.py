@@ -28,7 +28,7 @@ GROUP = Group("Moderation", "Bans, mutes and kicks.")
     access=WRITE,
     body=wire.Penalty,
     answer=wire.Message,
-    refusals=(no.Outranked, no.AlreadyBanned),
+    refusals=(no.Outranked, no.OwnAccount, no.AlreadyBanned),
     example_body=wire.Penalty(7, "Sold what was not his.", samples.KEEPER),
     example_answer=wire.Message(BANNED.format(samples.USER)),
 )
@@ -39,7 +39,7 @@ GROUP = Group("Moderation", "Bans, mutes and kicks.")
     access=WRITE,
     body=wire.Penalty,
     answer=wire.Message,
-    refusals=(no.Outranked, no.AlreadyBanned),
+    refusals=(no.Outranked, no.OwnAccount, no.AlreadyBanned),
     example_body=wire.Penalty(7, "Sold what was not his.", samples.KEEPER),
     example_answer=wire.Message(BANNED.format(samples.USER)),
 )

@@ -128,7 +128,7 @@ class History:
         Returns the changes that undid it.
         Raises UndoConflict, ItemMovedOn, NotUndoable, AlreadyUndone, NoSuchChange, HistoryTrimmed, NoSuchUser,
         RoleMissing, PowerMissing, Outranked, OwnPowers, NameTaken, UsernameTaken, EmailTaken, PlayerOnline,
-        AlreadyBanned, AlreadyMuted, BadField.
+        AlreadyBanned, AlreadyMuted, OwnAccount, BadField.
         """
         return Payload(Undone, query={"force": True} if force else None)
 
