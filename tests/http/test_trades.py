@@ -154,6 +154,15 @@ def test_a_bag_that_another_player_has_is_not_given_back(world: World) -> None:
     refused(undone(world, took, "?force=true"), 409, "undo_conflict", "with somebody")
 
 
+def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: World) -> None:
+    """Where the game names no bag, Gamekeeper gives it a new id."""
+    assert put_player(world, ANN.id, {"Items": [stack(7, POUCH.id)]}).status == 200
+    assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
+    took = last(world)
+    assert put_player(world, BOB.id, {"Items": [stack(8, POUCH.id)]}).status == 200
+    moved_on(world, took, f"Bob gained the same item by change {last(world)}")
+
+
 def test_a_game_too_busy_to_look_at_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trades, "WINDOW", 2)
     monkeypatch.setattr(trades, "WINDOWS", 3)

@@ -71,12 +71,17 @@ def _lost(report: rows.Told, undoing: Undoing) -> set[Stack]:
 
 
 def _gained(before: Trace, after: Trace) -> set[Stack]:
-    """Each item, with its buffs and its bag, of which there are more afterwards; as a stack of one."""
+    """Each item, with its buffs and its bag, of which there are more afterwards; as a stack of one.
+
+    An empty bag is like any other of its kind: Gamekeeper gives it a new id where the game names none.
+    """
+    filled = {place for place, _ in (*before.slots, *after.slots)}
     sums: Counter[Stack] = Counter()
     for slots, sign in ((before.slots, -1), (after.slots, 1)):
         for stack in slots.values():
             if stack:
-                sums[stack._replace(quantity=1)] += sign * stack.quantity
+                bag_id = stack.bag_id if stack.bag_id in filled else None
+                sums[stack._replace(quantity=1, bag_id=bag_id)] += sign * stack.quantity
     return {stack for stack, quantity in sums.items() if quantity > 0}
 
 
