@@ -54,6 +54,7 @@ IN_USE = (0x40000002, 510)  # bytes of the database file that a connection in WA
 LOG_IN_USE = (128, 1)  # byte of the -shm file that it keeps locked
 SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.05  # a process that opens or closes the file takes these locks one by one
 
+DATABASE_NAME = "PRAGMA user_version"  # in the file's header, which can be read without SQLite
 HEADER_BYTES = 100
 CHANGES, NAME = slice(24, 28), slice(60, 64)  # of the header: a counter that only grows, and the database's name
 
@@ -76,9 +77,7 @@ _held: dict[Path, _Held] = {}
 class DatabaseFile:
     """The file and its log, claimed from before they are opened until they are closed."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        """`name` is the statement for the database's name."""
-        self._name = name
+    def __init__(self, path: Path) -> None:
         self._path, self._real, self._log = path, resolve(path), find_log(path)
         self._log_identity: Identity | None = None
         self._names: set[bytes] = set()  # that may be in the header; empty while the database has none
@@ -92,17 +91,15 @@ class DatabaseFile:
         self._log_identity = _identify(self._log)
         header = self._read_header()
         self._changes = header[CHANGES]
-        name = int(db.execute(self._name).fetchone()[0])
-        self._names = (
-            {name.to_bytes(4, "big", signed=True), header[NAME]} if name else set()
-        )  # the header has it or will have it
+        name = int(db.execute(DATABASE_NAME).fetchone()[0])
+        self._names = {name.to_bytes(4, "big"), header[NAME]} if name else set()  # the header has it or will have it
 
     def give_name(self, db: sqlite3.Connection) -> bool:
         """Name the database at its first write, at random, so that another one copied into its file is noticed."""
         try:
             db.execute("BEGIN IMMEDIATE")
-            if not db.execute(self._name).fetchone()[0]:
-                db.execute(f"{self._name} = {secrets.randbelow(2**31 - 1) + 1}")
+            if not db.execute(DATABASE_NAME).fetchone()[0]:
+                db.execute(f"{DATABASE_NAME} = {secrets.randbelow(2**31 - 1) + 1}")
             db.execute("COMMIT")
             self.note(db)
         except sqlite3.Error:

@@ -29,7 +29,6 @@ LOADING_KIB = 256 * 1024  # of pages kept by a connection once it has loaded in 
 # when something was last done: a change, a log-in, or the use of a token, which is noted once a minute
 NEWEST = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
                    (SELECT COALESCE(MAX(MAX(issued_at, COALESCE(last_used, 0))), 0) FROM tokens))"""
-NAME = "PRAGMA user_version"  # in the file's header, which can be read without SQLite
 WORDS = {
     "guid": "TEXT",
     "json": "TEXT",
@@ -139,17 +138,17 @@ class SqliteStore:
                 f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
-        self._file = DatabaseFile(self.path, NAME)
+        self._file = DatabaseFile(self.path)
         try:
             _look(self.path)
             self._loop = asyncio.get_running_loop()
             self._writer_db = _connect(self.path)
             self._reader = self._open_reader(READING_KIB)
             self._set_clock()
-            self._file.note(self._reader.db)
         except BaseException:
             self._file.release()
             raise
+        self._file.note(self._reader.db)
         self._writer = _Connection(self._writer_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
         self._thread.start()
