@@ -57,19 +57,6 @@ def log_of(file: Path) -> Path:
     return file.with_name(file.name + "-wal")
 
 
-def copy(source: Path, target: Path) -> None:
-    """In a process of its own: to close the file in this one would give up SQLite's locks."""
-    command = "import shutil, sys; shutil.copyfile(*sys.argv[1:])"
-    subprocess.run([sys.executable, "-c", command, source, target], check=True)
-
-
-def checkpoint(file: Path) -> None:
-    """In a process of its own."""
-    command = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint').fetchone())"
-    done = subprocess.run([sys.executable, "-c", command, file], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("(0, ")
-
-
 def leave_log(file: Path) -> bytes:
     """A log as a killed server leaves it: SQLite deletes the log of an empty file whatever is in it."""
     log = log_of(file)
@@ -99,32 +86,6 @@ def test_no_write_goes_to_a_file_that_is_not_in_place(world: World, file: Path, 
     assert (refused.status, refused.code) == (UNAVAILABLE, "database_away")
     assert ready(world) == UNAVAILABLE
     assert world.get("/health/live", by=None).status == 200
-
-
-def test_another_database_copied_into_the_file_is_noticed(world: World, file: Path, empty_database: str) -> None:
-    """`cp` keeps the inode."""
-    asyncio.run(prepare(empty_database))
-    assert world.post(GIVE, BODY, by="Shop").status == 200
-    copy(Path(empty_database.removeprefix("sqlite:///")), file)
-    refused = world.post(GIVE, BODY, by="Shop")
-    assert (refused.status, refused.code, ready(world)) == (UNAVAILABLE, "database_away", UNAVAILABLE)
-
-
-def test_an_older_copy_copied_into_the_file_is_noticed(world: World, file: Path) -> None:
-    assert world.post(GIVE, BODY, by="Shop").status == 200
-    copy(file, file.with_suffix(".other"))
-    world.sql("CREATE TABLE grown AS SELECT * FROM ledger")
-    checkpoint(file)
-    assert world.post(GIVE, BODY, by="Shop").status == 200
-    copy(file.with_suffix(".other"), file)
-    refused = world.post(GIVE, BODY, by="Shop")
-    assert (refused.status, refused.code, ready(world)) == (UNAVAILABLE, "database_away", UNAVAILABLE)
-
-
-def test_a_checkpoint_by_another_process_is_no_obstacle(world: World, file: Path) -> None:
-    assert world.post(GIVE, BODY, by="Shop").status == 200
-    checkpoint(file)
-    assert world.post(GIVE, BODY, by="Shop").status == 200
 
 
 def test_a_file_that_is_put_back_is_written_again(world: World, file: Path) -> None:

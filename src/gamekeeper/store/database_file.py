@@ -5,13 +5,10 @@ for the log beside the name that a file has now, whatever log another process wr
 """
 
 import os
-import secrets
-import sqlite3
 import struct
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from gamekeeper.store.engine import Away, Unusable
@@ -19,10 +16,6 @@ from gamekeeper.store.engine import Away, Unusable
 MOVED = (
     "The database file {file} was moved, replaced or deleted while the server had it open. No change is accepted. "
     "Put it back together with its -wal file, or stop the server."
-)
-OVERWRITTEN = (
-    "The database file {file} was overwritten while the server had it open. No change is accepted. Stop the server, "
-    "and only then put the right file there: the server's log damages what is there now."
 )
 LOST = (
     "There is no database file {file}, or it is empty, but its log {log} holds {size} bytes of changes. Opening it "
@@ -54,24 +47,9 @@ IN_USE = (0x40000002, 510)  # bytes of the database file that a connection in WA
 LOG_IN_USE = (128, 1)  # byte of the -shm file that it keeps locked
 SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.05  # a process that opens or closes the file takes these locks one by one
 
-DATABASE_NAME = "PRAGMA user_version"  # in the file's header, which can be read without SQLite
-HEADER_BYTES = 100
-CHANGES, NAME = slice(24, 28), slice(60, 64)  # of the header: a counter that only grows, and the database's name
-
 Identity = tuple[int, int]  # device and inode
-
-
-@dataclass(slots=True)
-class _Held:
-    """A file that this process has open."""
-
-    identity: Identity
-    descriptor: int  # kept open: closing one gives up all locks that the process has on the file
-    uses: int = 0
-
-
 _guard = threading.Lock()
-_held: dict[Path, _Held] = {}
+_open_here: dict[Path, list[Identity]] = {}  # per file, one for each time that it is open in this process
 
 
 class DatabaseFile:
@@ -79,90 +57,52 @@ class DatabaseFile:
 
     def __init__(self, path: Path) -> None:
         self._path, self._real, self._log = path, resolve(path), find_log(path)
-        self._log_identity: Identity | None = None
-        self._names: set[bytes] = set()  # that may be in the header; empty while the database has none
-        self._changes = b""
+        self.moved = MOVED.format(file=path)  # message for when it is not in place
         with _guard:
-            self._held = self._prepare()
-            self._held.uses += 1
+            self._prepare()
+            self._identity = _identify(self._real, follow=False)
+            self._log_identity: Identity | None = None
+            if self._identity:
+                _open_here.setdefault(self._real, []).append(self._identity)
 
-    def note(self, db: sqlite3.Connection) -> None:
+    def note_log(self) -> None:
         """After the first read, which makes the log."""
         self._log_identity = _identify(self._log)
-        header = self._read_header()
-        self._changes = header[CHANGES]
-        name = int(db.execute(DATABASE_NAME).fetchone()[0])
-        self._names = {name.to_bytes(4, "big"), header[NAME]} if name else set()  # the header has it or will have it
-
-    def give_name(self, db: sqlite3.Connection) -> bool:
-        """Name the database at its first write, at random, so that another one copied into its file is noticed."""
-        try:
-            db.execute("BEGIN IMMEDIATE")
-            if not db.execute(DATABASE_NAME).fetchone()[0]:
-                db.execute(f"{DATABASE_NAME} = {secrets.randbelow(2**31 - 1) + 1}")
-            db.execute("COMMIT")
-            self.note(db)
-        except sqlite3.Error:
-            return False
-        return True
 
     def release(self) -> None:
         with _guard:
-            self._held.uses -= 1
-            if not self._held.uses:
-                os.close(self._held.descriptor)
-                del _held[self._real]
+            there = _open_here.get(self._real, [])
+            if self._identity in there:
+                there.remove(self._identity)
+            if not there:
+                _open_here.pop(self._real, None)
 
     def require_in_place(self) -> None:
-        if problem := self.find_problem():
-            raise Away(problem)
+        if not self.is_in_place():
+            raise Away(self.moved)
 
-    def find_problem(self) -> str | None:
-        """Say what is wrong if the file is not in place, or not the one that was opened."""
-        if not self._is_in_place():
-            return MOVED.format(file=self._path)
-        if self._is_overwritten():
-            return OVERWRITTEN.format(file=self._path)
-        return None
-
-    def _is_in_place(self) -> bool:
+    def is_in_place(self) -> bool:
         """Links are followed as when it was opened: one in the file's own place would lead to another log."""
         return (
-            _identify(self._real, follow=False) == self._held.identity == _identify(self._path)
+            _identify(self._real, follow=False) == self._identity == _identify(self._path)
             and _identify(self._log) == self._log_identity
         )
 
-    def _is_overwritten(self) -> bool:
-        """Whether another database, or an older copy of this one, was copied into the file."""
-        header = self._read_header()
-        name, changes = header[NAME], header[CHANGES]
-        if (self._names and name not in self._names) or changes < self._changes:
-            return True
-        self._changes = changes
-        return False
-
-    def _read_header(self) -> bytes:
-        return os.pread(self._held.descriptor, HEADER_BYTES, 0) if hasattr(os, "pread") else b""  # Windows has none
-
-    def _prepare(self) -> _Held:
+    def _prepare(self) -> None:
         """Refuse what SQLite would damage; create the file if there is none."""
         try:
             require_whole(self._path)
-            held = _held.get(self._real)
-            if held:
-                if _identify(self._real, follow=False) != held.identity:
-                    raise Away(MOVED.format(file=self._path))
-                return held
-            _require_one_log(self._real, self._log)
+            here = _open_here.get(self._real)
+            if here is None:
+                _require_one_log(self._real, self._log)
+            elif _identify(self._real, follow=False) not in here:
+                raise Away(self.moved)
             if not self._path.exists():
                 self._path.touch(mode=0o600)  # whoever can read the file can read the reset codes in it
             if not os.access(self._path, os.W_OK):
                 raise Unusable(READ_ONLY.format(file=self._path))
-            descriptor = os.open(self._real, os.O_RDONLY)
         except OSError as error:
             raise Away(f"The database {self._path} cannot be opened: {error}.") from error
-        found = os.fstat(descriptor)
-        return _held.setdefault(self._real, _Held((found.st_dev, found.st_ino), descriptor))
 
 
 def resolve(path: Path) -> Path:

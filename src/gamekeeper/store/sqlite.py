@@ -130,7 +130,6 @@ class SqliteStore:
         self._thread: threading.Thread | None = None
         self._free: list[_Connection] = []  # that read in pieces, when they are needed
         self._clock = SteadyClock()
-        self._is_named = False
 
     async def open(self) -> None:
         if sqlite3.sqlite_version_info < LEAST_VERSION:
@@ -148,7 +147,7 @@ class SqliteStore:
         except BaseException:
             self._file.release()
             raise
-        self._file.note(self._reader.db)
+        self._file.note_log()
         self._writer = _Connection(self._writer_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
         self._thread.start()
@@ -273,12 +272,9 @@ class SqliteStore:
     def _commit(self, batch: list[_Job]) -> None:
         """One transaction for the batch; if it fails as a whole nobody was answered, and each is tried alone."""
         crash.here("before_begin")
-        if problem := self._file.find_problem():
-            self._answer(batch, [_Outcome(error=Away(problem)) for _ in batch])
+        if not self._file.is_in_place():
+            self._answer(batch, [_Outcome(error=Away(self._file.moved)) for _ in batch])
             return
-        if not self._is_named:
-            self._is_named = self._file.give_name(self._writer_db)
-            self._roll_back()  # if it failed: the write that follows says why
         if len(batch) == 1:
             self._answer(batch, [self._alone(batch[0])])
             return
