@@ -15,6 +15,8 @@ import pytest
 
 from command_line import CommandLine
 from gamekeeper.http import health
+from gamekeeper.store.engine import Away
+from gamekeeper.store.sqlite import SqliteStore
 from people import COIN
 from server import Server
 from world import World, prepare
@@ -268,6 +270,37 @@ def test_the_doctor_of_the_console_leaves_another_file_alone(world: World, datab
     log = log_of(file).read_bytes()
     assert "was moved, replaced or deleted" in CommandLine(database).refuses("doctor")
     assert log_of(file).read_bytes() == log
+
+
+PROBE = """
+import sys
+from pathlib import Path
+from gamekeeper.store import database_file
+print(database_file._is_locked(Path(sys.argv[1]), *database_file.IN_USE))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="locks are looked at on Linux only")
+def test_store_has_its_locks_after_an_open_that_failed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without them another process takes itself for the only one, and deletes the log."""
+
+    def fail(_: SqliteStore) -> None:
+        raise Away("the disk did not answer")
+
+    async def open_twice() -> str:
+        store = SqliteStore(file)
+        with monkeypatch.context() as patched:
+            patched.setattr(SqliteStore, "_set_clock", fail)
+            with pytest.raises(Away):
+                await store.open()
+        await store.open()
+        try:
+            command = [sys.executable, "-c", PROBE, str(file)]
+            return (await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)).stdout
+        finally:
+            await store.close()
+
+    assert asyncio.run(open_twice()) == "True\n"
 
 
 def test_a_file_that_cannot_be_written_is_refused(database: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

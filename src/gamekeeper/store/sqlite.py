@@ -137,17 +137,18 @@ class SqliteStore:
                 f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
-        self._file = DatabaseFile(self.path)
-        try:
+        with contextlib.ExitStack() as on_failure:
+            self._file = DatabaseFile(self.path)
+            on_failure.callback(self._file.release)
             _look(self.path)
             self._loop = asyncio.get_running_loop()
             self._writer_db = _connect(self.path)
+            on_failure.callback(self._writer_db.close)  # before the release: locks of a file left open would be lost
             self._reader = self._open_reader(READING_KIB)
+            on_failure.callback(self._reader.db.close)
             self._set_clock()
-        except BaseException:
-            self._file.release()
-            raise
-        self._file.note_log()
+            self._file.note_log()
+            on_failure.pop_all()
         self._writer = _Connection(self._writer_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
         self._thread.start()
