@@ -60,7 +60,7 @@ bench: .venv/dev ## beside the peers, on both engines, up to five million player
 bench-quick: .venv/dev ## its main ratios with 10,000 players, in under three minutes
 	$(BIN)/python -m benchmarks --quick
 
-docs: .venv/dev ## docs/settings.md and docs/cli.md, generated
+docs: .venv/dev ## docs/settings.md, docs/cli.md and docs/operations.md, generated
 	$(BIN)/python scripts/generate_docs.py
 
 site: .venv/dev ## the documents as a website, in site/; fails on a dead link

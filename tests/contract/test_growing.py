@@ -123,3 +123,37 @@ def test_undo_of_unknown_field_is_refused(world: World) -> None:
     sides = json.dumps({"Level": 12, "Exp": 345, "Guild": 1}), json.dumps({"Level": 2, "Exp": 0, "Guild": 2})
     world.sql("UPDATE ledger SET before = $1, after = $2 WHERE seq = $3", *sides, last(world))
     refused(undone(world, last(world)), 409, "undo_conflict", "does not know Guild")
+
+
+FIRST = [
+    "Name",
+    "InBank",
+    "UserId",
+    "MaxVitals",
+    "Id",
+    "Level",
+    "Exp",
+    "ExperienceToNextLevel",
+    "ClassId",
+    "Gender",
+    "Vitals",
+    "BaseStats",
+    "StatPointAllocations",
+    "StatPoints",
+    "Equipment",
+    "MapId",
+    "X",
+    "Y",
+    "Z",
+    "Dir",
+    "Sprite",
+    "Face",
+    "Dead",
+    "CreationDate",
+    "PlayTimeSeconds",
+]
+
+
+def test_new_fields_of_the_record_are_added_at_the_end() -> None:
+    """Versions look for each other's fields behind these, which are those of 0.1.0."""
+    assert list(wire.PlayerDocument.__struct_fields__[: len(FIRST)]) == FIRST

@@ -47,7 +47,6 @@ DETAILS = {  # of the examples of refusals
     "fate": mail_rules.FATES["sent"],
     "allowed": "GET",
     "act": "delete",
-    "types": "application/json",
     "parameter": "playr",
     "hint": "Did you mean 'player'?",
 }
@@ -171,7 +170,8 @@ def _code(kind: Kind) -> str:
 def _example(kind: Kind, operation: Operation) -> Any:  # noqa: ANN401 - JSON
     needs = operation.permissions or frozenset[str]()
     role, power = min(needs - POWERS, default="users.manage"), min(needs & POWERS, default="").title()
-    details = DETAILS | {"role": role, "power": power}
+    types = "application/json" if operation.over_link else "application/json or application/x-www-form-urlencoded"
+    details = DETAILS | {"role": role, "power": power, "types": types}
     details |= {"problem": PROBLEMS[kind]} if kind in PROBLEMS else {}
     message = kind.template().format_map(details)
     plain = wire.Error(Message=message, Code=_code(kind), RequestId=samples.REQUEST_ID)

@@ -44,7 +44,7 @@ async def live(request: Request) -> bytes:
     cache=NO_STORE,
     answer=wire.Health,
     refusals=(),
-    example_answer=wire.Health("live"),
+    example_answer=wire.Health("ready"),
 )
 async def ready(request: Request) -> bytes:
     """Whether the database takes writes; within two seconds it is said that it does not."""

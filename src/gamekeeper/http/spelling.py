@@ -63,7 +63,14 @@ def read_player(document: bytes, last_online: int | None) -> Player:
     record = _document.decode(document)
     values = zip(_FIELDS, msgspec.structs.astuple(record), strict=True)
     given = {wire.PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in values if value is not UNSET}
-    return Player(**cast("dict[str, Any]", given), last_online=last_online, unknown=_unknown(document, _KNOWN))
+    unknown = {} if _ends_as_ours(document) else _unknown(document, _KNOWN)
+    return Player(**cast("dict[str, Any]", given), last_online=last_online, unknown=unknown)
+
+
+def _ends_as_ours(document: bytes) -> bool:
+    """Tell whether our newest field is the last: newer versions add theirs behind it. A cheap check of a usual case."""
+    newest = document.rfind(_NEWEST, -_END)
+    return newest >= 0 and b"," not in document[newest:]
 
 
 def player_record(record: Record) -> bytes:
