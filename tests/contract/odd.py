@@ -103,7 +103,7 @@ def bodies() -> Iterator[Odd]:
             "labelled a form": (body, form),
             "field names in capitals": (_capitals(example), JSON),
         }
-        if not example.route.over_link:
+        if not example.route.is_ours:
             odd["32 levels"] = deep, JSON
             odd["64 KiB"] = padded(body, LIMIT), JSON
         for about, (raw, headers) in odd.items():

@@ -134,8 +134,8 @@ def test_a_report_that_cannot_be_written(files: Make, command: CommandLine, tmp_
     assert "Name another with --report." in told
 
 
-def _denied(*_: object) -> bool:
-    return False
+def _denied(path: Path, _: int) -> bool:
+    return not path.is_dir()
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -231,7 +231,7 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
             key = next((each for each in spellings if each in sent and not (optional and sent[each] is None)), None)
             if key is not None:
                 given[name] = reader(sent[key], f"{path}.{name}" if path else name)
-                if strict and sum(each in sent for each in spellings) > 1:
+                if strict and sum(sent.get(each) is not None for each in spellings) > 1:
                     raise RepeatedField(field=name)
             elif required:
                 raise MissingField(field=f"{path}.{name}" if path else name)

@@ -67,7 +67,6 @@ class Schemas:
         about = {"readOnly": True, "description": "Accepted and ignored."}
         shape = getattr(wire, name)
         more = dict.fromkeys(wire.READ_ONLY.get(shape, ()), about)
-        more |= {wire.RIGHTS[each]: known for each, known in forgiven["properties"].items() if each in wire.RIGHTS}
         strict = {**forgiven, "properties": {**forgiven["properties"], **more}, "additionalProperties": False}
         together = wire.TOGETHER.get(shape, ())
         optional = [field for field in forgiven["properties"] if field not in forgiven.get("required", ())]
