@@ -1,6 +1,6 @@
 """Bans, mutes and kicks, of an account or of the account that a character belongs to."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from gamekeeper.game import moderation
@@ -8,7 +8,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import Order
 from gamekeeper.http import samples, wire
-from gamekeeper.http.operation import BAN, KICK, MUTE, QUERY, WRITE, Group
+from gamekeeper.http.operation import BAN, KICK, MUTE, QUERY, WRITE, Group, H
 from gamekeeper.http.request import Request
 from gamekeeper.store.engine import Reading
 
@@ -18,31 +18,45 @@ MUTED, UNMUTED = "{} has been muted!", "{} has been unmuted!"
 KICKED = "{} has been kicked by the server!"
 Rule = Callable[[Reading, Order], Coroutine[Any, Any, Decision[str]]]
 
+PENALTY, PARDON = wire.Penalty(7, "Sold what was not his.", samples.KEEPER), wire.Pardon("Said sorry.", samples.KEEPER)
 GROUP = Group("Moderation", "Bans, mutes and kicks.")
 
 
-@GROUP.operation(
-    "POST /api/v1/users/[lookupKey]/admin/ban",
-    name="ban_user",
-    permissions=QUERY | BAN,
-    access=WRITE,
-    body=wire.Penalty,
-    answer=wire.Message,
-    refusals=(no.Outranked, no.OwnAccount, no.AlreadyBanned),
-    example_body=wire.Penalty(7, "Sold what was not his.", samples.KEEPER),
-    example_answer=wire.Message(BANNED.format(samples.USER)),
-)
-@GROUP.operation(
-    "POST /api/v1/players/[lookupKey]/admin/ban",
-    name="ban_player",
-    permissions=BAN,
-    access=WRITE,
-    body=wire.Penalty,
-    answer=wire.Message,
-    refusals=(no.Outranked, no.OwnAccount, no.AlreadyBanned),
-    example_body=wire.Penalty(7, "Sold what was not his.", samples.KEEPER),
-    example_answer=wire.Message(BANNED.format(samples.USER)),
-)
+def _declare(
+    act: str,
+    power: frozenset[str],
+    example: wire.Penalty | wire.Pardon,
+    message: str,
+    *,
+    refusals: Sequence[type[no.Refusal]] = (),
+    account: str = samples.USER,
+    player: str = samples.PLAYER,
+) -> Callable[[H], H]:
+    """Declare an act at two addresses: for an account, and for the account that a player belongs to.
+
+    `account` and `player` are the demo world's, for the examples.
+    """
+
+    def declare(handler: H) -> H:
+        for noun, permissions, key in (("user", QUERY | power, account), ("player", power, player)):
+            GROUP.operation(
+                f"POST /api/v1/{noun}s/[lookupKey]/admin/{act}",
+                name=f"{act}_{noun}",
+                permissions=permissions,
+                access=WRITE,
+                body=type(example),
+                answer=wire.Message,
+                refusals=(no.Outranked, *refusals),
+                example_path={"lookupKey": key},
+                example_body=example,
+                example_answer=wire.Message(message.format(account)),
+            )(handler)
+        return handler
+
+    return declare
+
+
+@_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned))
 async def ban(request: Request, body: wire.Penalty) -> bytes:
     """Ban an account, for some days or for good; its tokens end, and it gets no others."""
     answer = await _act(request, moderation.ban, body, BANNED, body.duration)
@@ -50,114 +64,32 @@ async def ban(request: Request, body: wire.Penalty) -> bytes:
     return answer
 
 
-@GROUP.operation(
-    "POST /api/v1/users/[lookupKey]/admin/unban",
-    name="unban_user",
-    permissions=QUERY | BAN,
-    access=WRITE,
-    body=wire.Pardon,
-    answer=wire.Message,
-    refusals=(no.Outranked,),
-    example_body=wire.Pardon("Said sorry.", samples.KEEPER),
-    example_answer=wire.Message(UNBANNED.format("Leopold")),
-    example_path={"lookupKey": "Leopold"},
-)
-@GROUP.operation(
-    "POST /api/v1/players/[lookupKey]/admin/unban",
-    name="unban_player",
-    permissions=BAN,
-    access=WRITE,
-    body=wire.Pardon,
-    answer=wire.Message,
-    refusals=(no.Outranked,),
-    example_body=wire.Pardon("Said sorry.", samples.KEEPER),
-    example_answer=wire.Message(UNBANNED.format("Leopold")),
-    example_path={"lookupKey": "Ondine"},
-)
+@_declare("unban", BAN, PARDON, UNBANNED, account="Leopold", player="Ondine")
 async def unban(request: Request, body: wire.Pardon) -> bytes:
     """End an account's ban; 200 as well when it is not banned."""
     return await _act(request, moderation.unban, body, UNBANNED)
 
 
-@GROUP.operation(
-    "POST /api/v1/users/[lookupKey]/admin/mute",
-    name="mute_user",
-    permissions=QUERY | MUTE,
-    access=WRITE,
-    body=wire.Penalty,
-    answer=wire.Message,
-    refusals=(no.Outranked, no.AlreadyMuted),
-    example_body=wire.Penalty(7, "Sold what was not his.", samples.KEEPER),
-    example_answer=wire.Message(MUTED.format(samples.USER)),
-)
-@GROUP.operation(
-    "POST /api/v1/players/[lookupKey]/admin/mute",
-    name="mute_player",
-    permissions=MUTE,
-    access=WRITE,
-    body=wire.Penalty,
-    answer=wire.Message,
-    refusals=(no.Outranked, no.AlreadyMuted),
-    example_body=wire.Penalty(7, "Sold what was not his.", samples.KEEPER),
-    example_answer=wire.Message(MUTED.format(samples.USER)),
-)
+@_declare("mute", MUTE, PENALTY, MUTED, refusals=(no.AlreadyMuted,))
 async def mute(request: Request, body: wire.Penalty) -> bytes:
     """Mute an account, for some days or for good."""
     return await _act(request, moderation.mute, body, MUTED, body.duration)
 
 
-@GROUP.operation(
-    "POST /api/v1/users/[lookupKey]/admin/unmute",
-    name="unmute_user",
-    permissions=QUERY | MUTE,
-    access=WRITE,
-    body=wire.Pardon,
-    answer=wire.Message,
-    refusals=(no.Outranked,),
-    example_body=wire.Pardon("Said sorry.", samples.KEEPER),
-    example_answer=wire.Message(UNMUTED.format("Grizelda")),
-    example_path={"lookupKey": "Grizelda"},
-)
-@GROUP.operation(
-    "POST /api/v1/players/[lookupKey]/admin/unmute",
-    name="unmute_player",
-    permissions=MUTE,
-    access=WRITE,
-    body=wire.Pardon,
-    answer=wire.Message,
-    refusals=(no.Outranked,),
-    example_body=wire.Pardon("Said sorry.", samples.KEEPER),
-    example_answer=wire.Message(UNMUTED.format("Grizelda")),
-    example_path={"lookupKey": "Fenwick"},
-)
+@_declare("unmute", MUTE, PARDON, UNMUTED, account="Grizelda", player="Fenwick")
 async def unmute(request: Request, body: wire.Pardon) -> bytes:
     """End an account's mute; 200 as well when it is not muted."""
     return await _act(request, moderation.unmute, body, UNMUTED)
 
 
-@GROUP.operation(
-    "POST /api/v1/users/[lookupKey]/admin/kick",
-    name="kick_user",
-    permissions=QUERY | KICK,
-    access=WRITE,
-    body=wire.Pardon,
-    answer=wire.Message,
-    refusals=(no.Outranked, no.UserNotOnline),
-    example_body=wire.Pardon("Said sorry.", samples.KEEPER),
-    example_answer=wire.Message(KICKED.format("Ottoline")),
-    example_path={"lookupKey": "Ottoline"},
-)
-@GROUP.operation(
-    "POST /api/v1/players/[lookupKey]/admin/kick",
-    name="kick_player",
-    permissions=KICK,
-    access=WRITE,
-    body=wire.Pardon,
-    answer=wire.Message,
-    refusals=(no.Outranked, no.UserNotOnline),
-    example_body=wire.Pardon("Said sorry.", samples.KEEPER),
-    example_answer=wire.Message(KICKED.format("Ottoline")),
-    example_path={"lookupKey": "Halvard"},
+@_declare(
+    "kick",
+    KICK,
+    wire.Pardon("Stands in the doorway.", samples.KEEPER),
+    KICKED,
+    refusals=(no.UserNotOnline,),
+    account="Ottoline",
+    player="Halvard",
 )
 async def kick(request: Request, body: wire.Pardon) -> bytes:
     """Throw an account's characters out of the game; the game hears it over its link."""
