@@ -12,14 +12,14 @@ from server import Server
 TESTS = Path(__file__).parent.parent / "tests"
 sys.path += [str(TESTS), str(TESTS / "contract")]  # the corpus is theirs
 
-import good_requests  # noqa: E402 - see above
-import state  # noqa: E402 - see above
-import test_wire  # noqa: E402 - see above
-from corpus import CORPUS  # noqa: E402 - see above
-from hostile import Hostile  # noqa: E402 - see above
-from sockets import Line, Served  # noqa: E402 - see above
+import good_requests  # noqa: E402 - needs the path that is set above
+import state  # noqa: E402 - needs the path that is set above
+import test_wire  # noqa: E402 - needs the path that is set above
+from corpus import CORPUS  # noqa: E402 - needs the path that is set above
+from hostile import Hostile  # noqa: E402 - needs the path that is set above
+from sockets import Line, Served  # noqa: E402 - needs the path that is set above
 
-import world as worlds  # noqa: E402 - see above
+import world as worlds  # noqa: E402 - needs the path that is set above
 
 LEAST = 2_000
 FEW = 20  # with a fault seeded, every twentieth is enough

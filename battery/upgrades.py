@@ -33,12 +33,12 @@ from server import Server, free_port
 TESTS = Path(__file__).parent.parent / "tests"
 sys.path += [str(TESTS), str(TESTS / "contract")]  # the people and what they own are theirs
 
-import good_requests  # noqa: E402 - see above
-import state  # noqa: E402 - see above
+import good_requests  # noqa: E402 - needs the path that is set above
+import state  # noqa: E402 - needs the path that is set above
 
-import frozen_databases  # noqa: E402 - see above
-import people  # noqa: E402 - see above
-import world as worlds  # noqa: E402 - see above
+import frozen_databases  # noqa: E402 - needs the path that is set above
+import people  # noqa: E402 - needs the path that is set above
+import world as worlds  # noqa: E402 - needs the path that is set above
 
 LOSSY, IN_PIECES = "lossy-migration", "migration-in-pieces"
 OWN = {"migrations", "lists", "list_changes"}  # written by the migrations and the triggers themselves

@@ -22,22 +22,22 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the people and what they own are theirs
 
-from good_requests import Example, furnish  # noqa: E402 - see above
+from good_requests import Example, furnish  # noqa: E402 - needs the path that is set above
 
-import everything  # noqa: E402 - see above
-import people  # noqa: E402 - see above
-import world as worlds  # noqa: E402 - see above
-from findings import errors  # noqa: E402 - see above
-from gamekeeper.game.changes import Decision, Intent  # noqa: E402 - see above
-from gamekeeper.game.effects import LISTED, UNLISTED, LedgerTrimmed, PlayersLoaded, UsersLoaded, World  # noqa: E402 - see above
-from gamekeeper.game.history import KINDS  # noqa: E402 - see above
-from gamekeeper.game.keeper import Keeper  # noqa: E402 - see above
-from gamekeeper.game.players import Player  # noqa: E402 - see above
-from gamekeeper.http.operation import WRITE  # noqa: E402 - see above
-from gamekeeper.http.routes import ROUTES  # noqa: E402 - see above
-from gamekeeper.store.engine import Reading  # noqa: E402 - see above
-from gamekeeper.store.users import Powers, User  # noqa: E402 - see above
-from pair import programs, wheel  # noqa: E402 - see above
+import everything  # noqa: E402 - needs the path that is set above
+import people  # noqa: E402 - needs the path that is set above
+import world as worlds  # noqa: E402 - needs the path that is set above
+from findings import errors  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.changes import Decision, Intent  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.effects import LISTED, UNLISTED, LedgerTrimmed, PlayersLoaded, UsersLoaded, World  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.history import KINDS  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.keeper import Keeper  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.players import Player  # noqa: E402 - needs the path that is set above
+from gamekeeper.http.operation import WRITE  # noqa: E402 - needs the path that is set above
+from gamekeeper.http.routes import ROUTES  # noqa: E402 - needs the path that is set above
+from gamekeeper.store.engine import Reading  # noqa: E402 - needs the path that is set above
+from gamekeeper.store.users import Powers, User  # noqa: E402 - needs the path that is set above
+from pair import programs, wheel  # noqa: E402 - needs the path that is set above
 
 FROZEN = ROOT / "tests" / "frozen"
 LOADED = people.guid(0x800)
@@ -76,7 +76,7 @@ def _write_requests(folder: Path, engine: str, url: str) -> None:
 
 
 def _fill(url: str) -> list[Kept]:
-    """All that there can be in a database; returns the requests under keys."""
+    """Fill every table, and return the requests that were sent with an Idempotency-Key."""
     tokens = asyncio.run(worlds.prepare(url))
     with worlds.opened(url, tokens) as world:
         furnish(world)

@@ -72,7 +72,7 @@ def load(database: str | None, **given: object) -> Settings:
 
 
 def require_output() -> None:
-    """Refuse to make a secret that cannot be shown. Python has no standard output where it was closed."""
+    """Refuse to create a secret that cannot be shown. `sys.stdout` is None when standard output was closed."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - the stubs do not know that
         raise click.UsageError("Standard output is closed, so the secret could not be shown. Nothing was changed.")
 

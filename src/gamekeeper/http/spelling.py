@@ -41,7 +41,7 @@ _STORED = [  # a document that an older version wrote lacks what was added since
 _NEWEST = b'"%b":' % _FIELDS[-1].encode()  # fields are added at the end: a document that has this one has them all
 _FIRST = 25  # fields of version 0.1.0: every stored document has these
 _HAS_GROWN = len(_FIELDS) > _FIRST
-_END = 64  # bytes at the end of a document, in which the newest field usually is
+_END = 64  # bytes searched at the end of a document for its newest field
 _document = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED, kw_only=True))
 _raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _side = msgspec.json.Decoder(wire.LedgerSide)

@@ -40,7 +40,7 @@ async def columns(tx: Reading, table: str) -> dict[str, str]:
 
 
 async def rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[Copied]]:
-    """Read some at a time, alike for both engines: bytes are JSON documents, and these are text.
+    """Read the rows of a table in batches, with the same values on both engines: JSON documents as text, not bytes.
 
     Where a view masks the table, the view is read.
     """

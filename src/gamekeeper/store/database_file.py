@@ -45,7 +45,8 @@ READ_ONLY = (
 LOCK = "hhqqi"  # struct flock of Linux: type, whence, start, length, process
 IN_USE = (0x40000002, 510)  # bytes of the database file that a connection in WAL mode keeps locked
 LOG_IN_USE = (128, 1)  # byte of the -shm file that it keeps locked
-SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.05  # a process that opens or closes the file takes these locks one by one
+# How long to wait, and how often to look: a process that opens or closes the file takes both locks one after the other.
+SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.05
 
 Identity = tuple[int, int]  # device and inode
 _guard = threading.Lock()
@@ -137,7 +138,7 @@ def require_whole(path: Path) -> None:
 
 
 def _require_one_log(file: Path, log: Path) -> None:
-    """Refuse a file or a log that another process uses, but not the two together.
+    """Refuse the file if another process uses it with another log, or uses its log with another file.
 
     Never called while this process has them open: closing a file gives up all locks that the process has on it.
     """

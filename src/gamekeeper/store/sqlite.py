@@ -143,7 +143,9 @@ class SqliteStore:
             _look(self.path)
             self._loop = asyncio.get_running_loop()
             self._writer_db = _connect(self.path)
-            on_failure.callback(self._writer_db.close)  # before the release: locks of a file left open would be lost
+            on_failure.callback(
+                self._writer_db.close
+            )  # runs before release(), after which the next open drops its locks
             self._reader = self._open_reader(READING_KIB)
             on_failure.callback(self._reader.db.close)
             self._set_clock()
