@@ -13,7 +13,7 @@ from gamekeeper.store.migrate import migrate
 from world import World, opened
 
 MOST_BYTES = 300_000  # of one version, for both engines
-RECORD = set(wire.PlayerRecord.__struct_fields__)
+RECORD = set(wire.players.PlayerRecord.__struct_fields__)
 
 
 @pytest.fixture(params=VERSIONS)

@@ -23,14 +23,14 @@ from gamekeeper_client.link import PutPlayer
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
 FOR_PEOPLE = {route.path for route in ROUTES if isinstance(route.answer, str)}  # pages, not JSON
 OTHER_NAMES: dict[Any, Any] = {
-    paging.Page: wire.Paged,
-    paging.LegacyPage: wire.Legacy,
-    players.Player: wire.PlayerRecord,
-    users.User: wire.UserRecord,
-    feed.Change: wire.FeedChange,
-    history.HistoryPage: wire.History,
-    mails.MailsPage: wire.Mails,
-    errors.Error: wire.UnappliedError,
+    paging.Page: wire.lists.Paged,
+    paging.LegacyPage: wire.lists.Legacy,
+    players.Player: wire.players.PlayerRecord,
+    users.User: wire.users.UserRecord,
+    feed.Change: wire.feed.FeedChange,
+    history.HistoryPage: wire.history.History,
+    mails.MailsPage: wire.mails.Mails,
+    errors.Error: wire.feed.UnappliedError,
 }
 
 
@@ -131,7 +131,7 @@ def plain(shape: Any) -> str:
 
 @pytest.mark.parametrize("ours", SHAPES, ids=lambda each: each.__name__)
 def test_every_shape_has_the_servers_fields(ours: type[Struct]) -> None:
-    theirs: Any = OTHER_NAMES.get(ours) or getattr(wire, ours.__name__)
+    theirs: Any = OTHER_NAMES.get(ours) or wire.SHAPES[ours.__name__]
     mine = {each.encode_name: plain(each.type) for each in msgspec.structs.fields(ours)}
     assert mine == {each.encode_name: plain(each.type) for each in msgspec.structs.fields(theirs)}
 

@@ -68,7 +68,7 @@ HERE = {
 
 
 # How many fields the request keeps of an example whose fields can all be left out; 0 for the shapes not named here.
-KEPT_FIELDS: Mapping[object, int] = {wire.PutPlayer: 1, wire.ChangePowers: 1, wire.LogIn: 3}
+KEPT_FIELDS: Mapping[object, int] = {wire.link.PutPlayer: 1, wire.powers.ChangePowers: 1, wire.tokens.LogIn: 3}
 
 
 def body_of(route: Operation) -> object:

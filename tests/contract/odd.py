@@ -11,9 +11,9 @@ from hostile import JSON, LIMIT, Hostile, padded
 import people
 from gamekeeper.http import wire
 
-POWERS = dict.fromkeys([*wire.Power.__struct_fields__, *wire.ChangedPower.__struct_fields__], True)
+POWERS = dict.fromkeys([*wire.users.Power.__struct_fields__, *wire.users.ChangedPower.__struct_fields__], True)
 SMUGGLED: Mapping[str, object] = {
-    **dict.fromkeys(wire.PlayerDocument.__struct_fields__, 99),
+    **dict.fromkeys(wire.players.PlayerDocument.__struct_fields__, 99),
     "Name": "Eve",
     "UserId": people.USER_IDS["Bob"],
     "Id": people.NOBODY_ID,
@@ -59,7 +59,7 @@ def smuggled_into(example: Example) -> dict[str, object]:
     assert takes is not None
     assert issubclass(takes, msgspec.Struct)
     taken = {each.name.lower() for each in msgspec.structs.fields(takes)}
-    ignored = {each.lower() for each in wire.READ_ONLY.get(takes, ())} if example.route.is_ours else None
+    ignored = {each.lower() for each in wire.strict.READ_ONLY.get(takes, ())} if example.route.is_ours else None
     return {
         name: value
         for name, value in SMUGGLED.items()

@@ -39,7 +39,7 @@ def _in_answer(world: World, row: Mapping[str, Any]) -> list[str]:
     whole = bytes(row["document"])[:-1]
     if not answer.raw.startswith(whole + b","):
         return ["the record is not the document with its tail"]
-    if list(json.loads(row["document"])) != list(wire.PlayerDocument.__struct_fields__):
+    if list(json.loads(row["document"])) != list(wire.players.PlayerDocument.__struct_fields__):
         return [f"the document is {row['document']}"]
     tail = json.loads(b"{" + answer.raw.removeprefix(whole + b","))
     wanted = {

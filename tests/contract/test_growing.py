@@ -18,7 +18,7 @@ from world import World
 
 MISSING = ("InBank", "MaxVitals", "StatPoints", "Sprite", "Dead", "PlayTimeSeconds")  # the newest among them
 UNKNOWN = rb',"Guild":{"Id":7,"Weight":1.50,"Tags":["\u00e9",null],"Stats":[{"Id":"a","Name":"b"}]},"Rank2":1e3'
-RECORD = set(wire.PlayerRecord.__struct_fields__)
+RECORD = set(wire.players.PlayerRecord.__struct_fields__)
 LIFTED = [f"/api/v1/players/Ann/admin/{act}" for act in ("unban", "unmute")]
 KNOWN_IDS = {people.ANN.id, people.BOB.id, people.ZOE.id}
 
@@ -93,7 +93,7 @@ def test_rewritten_record_has_every_field(world: World) -> None:
     rewrite(world, older)
     world.post("/api/v1/players/Ann/level", {"level": 2})
     document = next(row["document"] for row in stored(world) if row["id"] == people.ANN.id)
-    assert list(json.loads(document)) == list(wire.PlayerDocument.__struct_fields__)
+    assert list(json.loads(document)) == list(wire.players.PlayerDocument.__struct_fields__)
 
 
 def test_creation_that_lacks_new_fields_can_be_undone(world: World) -> None:
@@ -156,4 +156,4 @@ FIRST = [
 
 def test_new_fields_of_the_record_are_added_at_the_end() -> None:
     """Versions look for each other's fields behind these, which are those of 0.1.0."""
-    assert list(wire.PlayerDocument.__struct_fields__[: len(FIRST)]) == FIRST
+    assert list(wire.players.PlayerDocument.__struct_fields__[: len(FIRST)]) == FIRST

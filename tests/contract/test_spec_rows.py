@@ -128,10 +128,10 @@ DECLARED = {
     "permissions": frozenset[str](),
     "access": Access.READ,
     "cache": Cache.NO_STORE,
-    "body": wire.LegacyPage,
-    "example_body": wire.LegacyPage(),
-    "answer": wire.Message,
-    "example_answer": wire.Message("Done."),
+    "body": wire.lists.LegacyPage,
+    "example_body": wire.lists.LegacyPage(),
+    "answer": wire.users.Message,
+    "example_answer": wire.users.Message("Done."),
     "refusals": (),
 }
 
@@ -182,23 +182,23 @@ def test_only_rows_with_a_body_take_one() -> None:
 
 
 def test_record_fields_are_the_specs() -> None:
-    assert names(wire.PlayerDocument)[:4] == fields_of("Player (character) record")
-    assert names(wire.Variable) == fields_of("Player variable")
-    assert names(wire.ItemSlot) == fields_of("Item slot record")
-    assert names(wire.Bag) == fields_of("Bag")
-    assert names(wire.KnownSpell) == fields_of("Known spell")
-    assert names(wire.UserRecord) == fields_of("User record") + OURS
-    assert names(wire.Items) == re.findall(r"`(\w+)` \(array", SPEC.partition("### Items collection")[2])[:2]
+    assert names(wire.players.PlayerDocument)[:4] == fields_of("Player (character) record")
+    assert names(wire.variables.Variable) == fields_of("Player variable")
+    assert names(wire.items.ItemSlot) == fields_of("Item slot record")
+    assert names(wire.items.Bag) == fields_of("Bag")
+    assert names(wire.spells.KnownSpell) == fields_of("Known spell")
+    assert names(wire.users.UserRecord) == fields_of("User record") + OURS
+    assert names(wire.items.Items) == re.findall(r"`(\w+)` \(array", SPEC.partition("### Items collection")[2])[:2]
 
 
 def test_envelope_fields_are_the_specs() -> None:
-    assert list(msgspec.json.decode(wire.paged(0, 0, 5, []))) == fields_of("Paged list envelope")
-    assert list(msgspec.json.decode(wire.legacy(0, 0, []))) == fields_of("Legacy list envelope")
+    assert list(msgspec.json.decode(wire.lists.paged(0, 0, 5, []))) == fields_of("Paged list envelope")
+    assert list(msgspec.json.decode(wire.lists.legacy(0, 0, []))) == fields_of("Legacy list envelope")
 
 
 def test_the_two_power_sets_are_the_specs() -> None:
-    assert names(wire.Power) == flags_in(by_number(21).response)
-    assert names(wire.ChangedPower) == flags_in(by_number(24).response)
+    assert names(wire.users.Power) == flags_in(by_number(21).response)
+    assert names(wire.users.ChangedPower) == flags_in(by_number(24).response)
 
 
 def answer_of(world: World, number: int) -> Any:

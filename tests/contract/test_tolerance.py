@@ -174,13 +174,13 @@ def test_whatever_is_in_the_header_of_who_asks_for_a_token(unchanged: World, aut
 
 @pytest.mark.parametrize("size", [101, 5000, 99999])
 def test_pages_as_large_as_anybody_asks_for(unchanged: World, size: int) -> None:
-    paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, wire.PageQuery)]
+    paged = [each for each in EXAMPLES if each.route.query and issubclass(each.route.query, wire.lists.PageQuery)]
     assert len(paged) >= 5
     for each in paged:
         answer = unchanged.get(f"{each.path}?pageSize={size}&limit={size}")
         assert (answer.status, answer.json["PageSize"]) == (200, 100), each.name
         assert answer.json["Count"] == len(answer.json["Values"])
-    for each in (each for each in EXAMPLES if each.route.body is wire.LegacyPage):
+    for each in (each for each in EXAMPLES if each.route.body is wire.lists.LegacyPage):
         answer = unchanged.post(each.path, {"count": size})
         assert (answer.status, answer.json["count"]) == (200, len(answer.json["entries"])), each.name
 

@@ -48,7 +48,7 @@ WORDS: Mapping[str, str] = {
     **{f"user {name}": user_id for name, user_id in people.USER_IDS.items()},
     "anns pouch": people.ANNS_POUCH,
     "nobody": people.NOBODY_ID,
-    "empty": wire.ZERO,
+    "empty": wire.scalars.ZERO,
     "hash": SENT,
     "HASH": SENT.upper(),
     "new hash": "ab" * 32,
@@ -201,10 +201,10 @@ def renamed(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
 @pytest.mark.parametrize(
     ("file", "shape", "field"),
     [
-        ("php_shop", wire.Token, "access_token"),
-        ("php_shop", wire.Quantity, "inventory"),
-        ("ranking_page", wire.OnlineCount, "onlineCount"),
-        ("registration_site", wire.Message, "Message"),
+        ("php_shop", wire.tokens.Token, "access_token"),
+        ("php_shop", wire.items.Quantity, "inventory"),
+        ("ranking_page", wire.players.OnlineCount, "onlineCount"),
+        ("registration_site", wire.users.Message, "Message"),
     ],
 )
 def test_renaming_a_field_of_the_wire_fails_the_replay(

@@ -9,7 +9,7 @@ from expectations import everything, refused
 from game_server import newcomer, put_catalogue, put_player, stack
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.http.bodies import optional_names
-from gamekeeper.http.wire import PutPlayer
+from gamekeeper.http.wire.link import PutPlayer
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL
 from reports import FIELDS, STRANGE, bag, inventory, record
 from world import World

@@ -13,7 +13,7 @@ from gamekeeper.http import wire
 from gamekeeper.settings import Settings
 from gamekeeper.store.catalogue import Item
 
-STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.STATS]
+STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
 WORN = ("helmet", "armor", "weapon", "shield", "boots")
 COLOURS = 12  # of tiles; the style sheet has one for each
 SHOWN = 35  # slots that are shown although they are empty; a bank may have hundreds

@@ -20,7 +20,12 @@ def line(origin: str, call: Call, *, authorized: bool, hidden: Mapping[str, str]
     words += ["-H", AUTHORIZED] if authorized else []
     words += [part for text in _headers(call) for part in ("-H", quote(text))]
     if call.body is not None:
-        words += ["-H", quote("Content-Type: application/json"), "-d", _word(wire.encode(call.body).decode(), hidden)]
+        words += [
+            "-H",
+            quote("Content-Type: application/json"),
+            "-d",
+            _word(wire.encode(call.body).decode(), hidden),
+        ]
     return " ".join(words)
 
 

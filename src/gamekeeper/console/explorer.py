@@ -38,7 +38,7 @@ from gamekeeper.store.ledger import Entry
 IMPRINT = "imprint."  # before the name of a new password's field: what it was typed as the first time
 MOST_SHOWN = 200_000  # bytes of an answer
 NOT_JSON = (msgspec.DecodeError, RecursionError)
-RESET_CODE = re.compile(rf'("{wire.USER_FIELDS["reset_code"]}":\s*")[^"]+')
+RESET_CODE = re.compile(rf'("{wire.users.USER_FIELDS["reset_code"]}":\s*")[^"]+')
 Fields = Mapping[str, str]
 
 

@@ -104,7 +104,7 @@ def _body(described: Schema, about: Schema, route: operation.Operation) -> Itera
     fields = [field for shape in shapes for field in shape["properties"].items()]
     for name in dict.fromkeys(name for name, schema in fields if not schema.get("readOnly")):
         schemas = [shape["properties"][name] for shape in shapes if name in shape["properties"]]
-        hashed = schemas[0].get("pattern") == wire.HASH["pattern"]
+        hashed = schemas[0].get("pattern") == wire.scalars.HASH["pattern"]
         known = PASSWORD if route.access is READ or name == CHECKED else NEW_PASSWORD
         kind = None if name in public else known if hashed else SECRET
         field = _field(BODY, name, schemas[0], schemas[0].get("description", ""), kind, content["example"].get(name))

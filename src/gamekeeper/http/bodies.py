@@ -212,10 +212,10 @@ def _struct(shape: type[Struct], *, strict: bool) -> Read:
         (each.name, _spellings(each), _reader(each.type, strict=strict), each.required, each.name in optional)
         for each in known
     ]
-    ignored = {name.lower() for name in wire.READ_ONLY.get(shape, ())}
+    ignored = {name.lower() for name in wire.strict.READ_ONLY.get(shape, ())}
     accepted = ignored.union(*map(_spellings, known))
     needed = [each.name for each in known if each.required]
-    together = wire.TOGETHER.get(shape, ())
+    together = wire.strict.TOGETHER.get(shape, ())
 
     def read(value: object, path: str) -> object:
         pauses.maybe()

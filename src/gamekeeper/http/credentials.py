@@ -22,13 +22,13 @@ GROUP = Group("Credentials", "Passwords and emails: proving, changing and resett
     number=23,
     permissions=QUERY,
     access=READ,
-    body=wire.ValidatePassword,
-    answer=wire.Message,
+    body=wire.users.ValidatePassword,
+    answer=wire.users.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
-    example_body=wire.ValidatePassword(samples.HASH),
-    example_answer=wire.Message(CORRECT),
+    example_body=wire.users.ValidatePassword(samples.HASH),
+    example_answer=wire.users.Message(CORRECT),
 )
-async def validate_password(request: Request, body: wire.ValidatePassword) -> bytes:
+async def validate_password(request: Request, body: wire.users.ValidatePassword) -> bytes:
     """Check an account's password."""
     await _prove(request, body.password)
     return _message(CORRECT)
@@ -40,13 +40,13 @@ async def validate_password(request: Request, body: wire.ValidatePassword) -> by
     number=24,
     permissions=QUERY,
     access=WRITE,
-    body=wire.ChangeEmail,
-    answer=wire.UserRecord[wire.ChangedPower],
+    body=wire.users.ChangeEmail,
+    answer=wire.users.UserRecord[wire.users.ChangedPower],
     refusals=(no.WrongPassword, no.TooManyGuesses, no.EmailTaken),
-    example_body=wire.ChangeEmail("marlow@example.org", samples.HASH),
+    example_body=wire.users.ChangeEmail("marlow@example.org", samples.HASH),
     example_answer=samples.CHANGED,
 )
-async def change_email(request: Request, body: wire.ChangeEmail) -> bytes:
+async def change_email(request: Request, body: wire.users.ChangeEmail) -> bytes:
     """Change an account's email, with its password."""
     email = accounts.require_email(body.new, "new")
 
@@ -64,13 +64,13 @@ async def change_email(request: Request, body: wire.ChangeEmail) -> bytes:
     number=25,
     permissions=QUERY,
     access=WRITE,
-    body=wire.ChangePassword,
-    answer=wire.Message,
+    body=wire.users.ChangePassword,
+    answer=wire.users.Message,
     refusals=(no.WrongPassword, no.TooManyGuesses),
-    example_body=wire.ChangePassword(samples.HASH, samples.HASH),
-    example_answer=wire.Message(UPDATED),
+    example_body=wire.users.ChangePassword(samples.HASH, samples.HASH),
+    example_answer=wire.users.Message(UPDATED),
 )
-async def change_password(request: Request, body: wire.ChangePassword) -> bytes:
+async def change_password(request: Request, body: wire.users.ChangePassword) -> bytes:
     """Change an account's password, with the current one; its tokens end."""
 
     async def change() -> bytes:
@@ -86,13 +86,13 @@ async def change_password(request: Request, body: wire.ChangePassword) -> bytes:
     number=29,
     permissions=MANAGE,
     access=WRITE,
-    body=wire.ManageEmail,
-    answer=wire.UserRecord[wire.ChangedPower],
+    body=wire.users.ManageEmail,
+    answer=wire.users.UserRecord[wire.users.ChangedPower],
     refusals=(no.EmailTaken,),
-    example_body=wire.ManageEmail("marlow@example.org"),
+    example_body=wire.users.ManageEmail("marlow@example.org"),
     example_answer=samples.CHANGED,
 )
-async def manage_email(request: Request, body: wire.ManageEmail) -> bytes:
+async def manage_email(request: Request, body: wire.users.ManageEmail) -> bytes:
     """Change an account's email without its password."""
     email = accounts.require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
@@ -105,13 +105,13 @@ async def manage_email(request: Request, body: wire.ManageEmail) -> bytes:
     number=30,
     permissions=MANAGE,
     access=WRITE,
-    body=wire.ManagePassword,
-    answer=wire.Message,
+    body=wire.users.ManagePassword,
+    answer=wire.users.Message,
     refusals=(),
-    example_body=wire.ManagePassword(samples.HASH),
-    example_answer=wire.Message(CORRECT),
+    example_body=wire.users.ManagePassword(samples.HASH),
+    example_answer=wire.users.Message(CORRECT),
 )
-async def manage_password(request: Request, body: wire.ManagePassword) -> bytes:
+async def manage_password(request: Request, body: wire.users.ManagePassword) -> bytes:
     """Change an account's password without the current one; its tokens end."""
     return await _set_password(request, body.new, None, CORRECT)
 
@@ -123,9 +123,9 @@ async def manage_password(request: Request, body: wire.ManagePassword) -> bytes:
     permissions=QUERY,
     access=WRITE,
     cache=NO_STORE,
-    answer=wire.Message,
+    answer=wire.users.Message,
     refusals=(no.TooManyMails,),
-    example_answer=wire.Message(SENT),
+    example_answer=wire.users.Message(SENT),
 )
 async def request_reset(request: Request) -> bytes:
     """Mail the account a code that resets its password."""
@@ -139,13 +139,13 @@ async def request_reset(request: Request) -> bytes:
     name="redeem_reset_code",
     permissions=QUERY,
     access=WRITE,
-    body=wire.RedeemCode,
-    answer=wire.Message,
+    body=wire.users.RedeemCode,
+    answer=wire.users.Message,
     refusals=(no.WrongCode,),
-    example_body=wire.RedeemCode(samples.CODE, samples.HASH),
-    example_answer=wire.Message(UPDATED),
+    example_body=wire.users.RedeemCode(samples.CODE, samples.HASH),
+    example_answer=wire.users.Message(UPDATED),
 )
-async def redeem_code(request: Request, body: wire.RedeemCode) -> bytes:
+async def redeem_code(request: Request, body: wire.users.RedeemCode) -> bytes:
     """Set a new password with a mailed code."""
 
     async def change() -> bytes:
@@ -189,4 +189,4 @@ async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, byt
 
 
 def _message(text: str) -> bytes:
-    return wire.encode(wire.Message(text))
+    return wire.encode(wire.users.Message(text))

@@ -99,13 +99,13 @@ def status(kind: type[Refusal], path: str = "") -> int:
 
 
 def body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
-    error = wire.Error(Message=refusal.message, Code=refusal.code, RequestId=request_id)
+    error = wire.errors.Error(Message=refusal.message, Code=refusal.code, RequestId=request_id)
     if log_in and isinstance(refusal, refusals.Malformed):
-        return wire.log_in_error("invalid_request", error)
+        return wire.errors.log_in_error("invalid_request", error)
     if isinstance(refusal, refusals.UnappliedChanges):
-        return wire.unapplied_error(spelling.feed_changes(refusal.changes), error)
+        return wire.feed.unapplied_error(spelling.feed_changes(refusal.changes), error)
     if isinstance(refusal, refusals.LogInRefusal):
-        return wire.log_in_error(refusal.error or refusal.code, error)
+        return wire.errors.log_in_error(refusal.error or refusal.code, error)
     return wire.encode(error)
 
 

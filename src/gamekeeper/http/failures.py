@@ -134,11 +134,11 @@ def _ours(operation: Operation) -> Iterator[Kind]:
 
 
 def _refused(kinds: Sequence[Kind], operation: Operation, schemas: Schemas) -> Schema:
-    shapes: dict[type[wire.Error], list[Kind]] = {}
+    shapes: dict[type[wire.errors.Error], list[Kind]] = {}
     for kind in kinds:
         shapes.setdefault(_shape(kind, operation), []).append(kind)
     described = [
-        {"allOf": [schemas.given(shape), {"properties": wire.error_code([_code(each) for each in some])}]}
+        {"allOf": [schemas.given(shape), {"properties": wire.errors.error_code([_code(each) for each in some])}]}
         for shape, some in shapes.items()
     ]
     examples = {_code(each): {"value": _example(each, operation)} for each in kinds}
@@ -157,10 +157,10 @@ def _sent_with(kinds: Sequence[Kind]) -> list[str]:
     return ["Retry-After"] if waits else []
 
 
-def _shape(kind: Kind, operation: Operation) -> type[wire.Error]:
+def _shape(kind: Kind, operation: Operation) -> type[wire.errors.Error]:
     if operation.path == errors.LOG_IN and issubclass(kind, no.Malformed | no.LogInRefusal):
-        return wire.LogInError
-    return wire.UnappliedError if kind is no.UnappliedChanges else wire.Error
+        return wire.errors.LogInError
+    return wire.feed.UnappliedError if kind is no.UnappliedChanges else wire.errors.Error
 
 
 def _code(kind: Kind) -> str:
@@ -174,11 +174,11 @@ def _example(kind: Kind, operation: Operation) -> Any:  # noqa: ANN401 - JSON
     details = DETAILS | {"role": role, "power": power, "types": types}
     details |= {"problem": PROBLEMS[kind]} if kind in PROBLEMS else {}
     message = kind.template().format_map(details)
-    plain = wire.Error(Message=message, Code=_code(kind), RequestId=samples.REQUEST_ID)
+    plain = wire.errors.Error(Message=message, Code=_code(kind), RequestId=samples.REQUEST_ID)
     shape = _shape(kind, operation)
-    if shape is wire.UnappliedError:
-        return msgspec.json.decode(wire.unapplied_error([samples.CHANGE], plain))
-    if shape is wire.LogInError:
+    if shape is wire.feed.UnappliedError:
+        return msgspec.json.decode(wire.feed.unapplied_error([samples.CHANGE], plain))
+    if shape is wire.errors.LogInError:
         known = (kind.error or _code(kind)) if issubclass(kind, no.LogInRefusal) else _code(no.InvalidRequest)
-        return msgspec.json.decode(wire.log_in_error(known, plain))
+        return msgspec.json.decode(wire.errors.log_in_error(known, plain))
     return msgspec.to_builtins(plain)

@@ -23,10 +23,10 @@ GROUP = Group("Feed", "What game servers are told.")
     permissions=LINK,
     access=READ,
     cache=NO_STORE,
-    query=wire.FeedQuery,
-    answer=wire.Changes,
+    query=wire.feed.FeedQuery,
+    answer=wire.feed.Changes,
     refusals=(no.EpochChanged, no.ChangesTrimmed, no.CursorAhead),
-    example_answer=wire.Changes([samples.CHANGE], 4711, samples.EPOCH),
+    example_answer=wire.feed.Changes([samples.CHANGE], 4711, samples.EPOCH),
 )
 async def changes(request: Request) -> bytes:
     """Changes to characters after a number, in order; waits for one if there is none."""
@@ -37,7 +37,7 @@ async def changes(request: Request) -> bytes:
         return b""  # nobody is there to read it
     if asked.wait:
         await request.require_still()  # a poll may be longer than a revocation is allowed to take
-    return wire.encode(wire.Changes(spelling.feed_changes(told.changes), told.next, told.epoch))
+    return wire.encode(wire.feed.Changes(spelling.feed_changes(told.changes), told.next, told.epoch))
 
 
 def _asked(request: Request) -> Asked:

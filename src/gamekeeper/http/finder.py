@@ -22,10 +22,12 @@ GROUP = Group("Finder", "One search for everything.")
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
-    query=wire.FindQuery,
-    answer=wire.Finds,
+    query=wire.finder.FindQuery,
+    answer=wire.finder.Finds,
     refusals=(no.TooManyLongReads,),
-    example_answer=wire.Finds("aldw", [wire.Found("player", samples.PLAYER_ID, samples.PLAYER, "level 48", "prefix")]),
+    example_answer=wire.finder.Finds(
+        "aldw", [wire.finder.Found("player", samples.PLAYER_ID, samples.PLAYER, "level 48", "prefix")]
+    ),
 )
 async def find(request: Request) -> bytes:
     """Characters, accounts, the catalogue and changes, by id, name or email, the best match first."""
@@ -36,4 +38,4 @@ async def find(request: Request) -> bytes:
     accounts, keeper = ACCOUNTS in request.caller.rights, request.keeper
     find = partial(finder.find, text=text, most=limit, spelling=keeper.changes.spelling, accounts=accounts)
     found = await request.through_gate(lambda: keeper.store.read(find))
-    return wire.encode(wire.Finds(text, [spelling.found(each) for each in found]))
+    return wire.encode(wire.finder.Finds(text, [spelling.found(each) for each in found]))

@@ -10,12 +10,16 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
 
-OBJECT = wire.ItemObject | wire.VariableObject | wire.NamedEntry
-OBJECTS = wire.Paged[wire.ItemObject] | wire.Paged[wire.VariableObject] | wire.Paged[wire.NamedEntry]
+OBJECT = wire.catalogue.ItemObject | wire.catalogue.VariableObject | wire.catalogue.NamedEntry
+OBJECTS = (
+    wire.lists.Paged[wire.catalogue.ItemObject]
+    | wire.lists.Paged[wire.catalogue.VariableObject]
+    | wire.lists.Paged[wire.catalogue.NamedEntry]
+)
 KEYED = (
-    wire.Legacy[wire.Keyed[wire.ItemObject]]
-    | wire.Legacy[wire.Keyed[wire.VariableObject]]
-    | wire.Legacy[wire.Keyed[wire.NamedEntry]]
+    wire.lists.Legacy[wire.catalogue.Keyed[wire.catalogue.ItemObject]]
+    | wire.lists.Legacy[wire.catalogue.Keyed[wire.catalogue.VariableObject]]
+    | wire.lists.Legacy[wire.catalogue.Keyed[wire.catalogue.NamedEntry]]
 )
 GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes.")
 
@@ -26,16 +30,16 @@ GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    query=wire.PageQuery,
+    query=wire.lists.PageQuery,
     answer=OBJECTS,
     refusals=(),
-    example_answer=wire.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
+    example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
 )
 async def objects(request: Request) -> bytes:
     """The game's objects of one type, page by page."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
     total, found = await _found(request, page)
-    return wire.paged(total, page.number, page.size, [_object(request, each) for each in found])
+    return wire.lists.paged(total, page.number, page.size, [_object(request, each) for each in found])
 
 
 @GROUP.operation(
@@ -43,17 +47,19 @@ async def objects(request: Request) -> bytes:
     name="list_game_objects_legacy",
     permissions=ANY_TOKEN,
     access=READ,
-    body=wire.LegacyPage,
+    body=wire.lists.LegacyPage,
     answer=KEYED,
     refusals=(),
-    example_body=wire.LegacyPage(),
-    example_answer=wire.Legacy(31, 0, 1, [wire.Keyed(samples.DRAUGHT, samples.DRAUGHT_OBJECT)]),
+    example_body=wire.lists.LegacyPage(),
+    example_answer=wire.lists.Legacy(31, 0, 1, [wire.catalogue.Keyed(samples.DRAUGHT, samples.DRAUGHT_OBJECT)]),
 )
-async def legacy_objects(request: Request, body: wire.LegacyPage) -> bytes:
+async def legacy_objects(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """The game's objects of one type, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
     total, found = await _found(request, page)
-    return wire.legacy(total, page.number, [wire.keyed(each.id, _object(request, each)) for each in found])
+    return wire.lists.legacy(
+        total, page.number, [wire.catalogue.keyed(each.id, _object(request, each)) for each in found]
+    )
 
 
 @GROUP.operation(
@@ -62,16 +68,16 @@ async def legacy_objects(request: Request, body: wire.LegacyPage) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    query=wire.PageQuery,
-    answer=wire.Paged[str],
+    query=wire.lists.PageQuery,
+    answer=wire.lists.Paged[str],
     refusals=(),
-    example_answer=wire.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
+    example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
 )
 async def object_names(request: Request) -> bytes:
     """The names of the objects of one type, page by page."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
     total, found = await _found(request, page)
-    return wire.paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
+    return wire.lists.paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
 
 
 @GROUP.operation(
@@ -116,9 +122,9 @@ async def _found(request: Request, page: Page) -> tuple[int, list[entries.Entry]
 def _kind(request: Request) -> str | None:
     """Which of our lists is meant; None for a type that we keep none of."""
     name = request.params[0].lower()
-    if name not in wire.OBJECTS:
+    if name not in wire.catalogue.OBJECTS:
         raise NoSuchObjectType(type=request.params[0])
-    return wire.OBJECTS[name]
+    return wire.catalogue.OBJECTS[name]
 
 
 def _object(request: Request, entry: entries.Entry) -> bytes:

@@ -26,14 +26,14 @@ GROUP = Group("Health", "For load balancers.")
     permissions=NO_TOKEN,
     access=READ,
     cache=NO_STORE,
-    answer=wire.Health,
+    answer=wire.info.Health,
     refusals=(),
-    example_answer=wire.Health("live"),
+    example_answer=wire.info.Health("live"),
 )
 async def live(request: Request) -> bytes:
     """Whether the process answers at all."""
     del request  # answering at all is the answer
-    return wire.encode(wire.Health("live"))
+    return wire.encode(wire.info.Health("live"))
 
 
 @GROUP.operation(
@@ -42,14 +42,14 @@ async def live(request: Request) -> bytes:
     permissions=NO_TOKEN,
     access=READ,
     cache=NO_STORE,
-    answer=wire.Health,
+    answer=wire.info.Health,
     refusals=(),
-    example_answer=wire.Health("ready"),
+    example_answer=wire.info.Health("ready"),
 )
 async def ready(request: Request) -> bytes:
     """Whether the database takes writes; within two seconds it is said that it does not."""
     await request.readiness.answer()
-    return wire.encode(wire.Health("ready"))
+    return wire.encode(wire.info.Health("ready"))
 
 
 async def _write(tx: Writing) -> None:

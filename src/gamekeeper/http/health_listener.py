@@ -78,6 +78,6 @@ async def _turn() -> None:
 
 
 def _response(status: int, state: str) -> bytes:
-    body = wire.encode(wire.Health(state))
+    body = wire.encode(wire.info.Health(state))
     fields = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
     return f"HTTP/1.1 {status} \r\n{fields}\r\n".encode() + body

@@ -26,7 +26,7 @@ from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, F
 
 DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
 JSON, CSV = "json", "csv"
-COLUMNS = wire.ToldChange.__struct_fields__
+COLUMNS = wire.history.ToldChange.__struct_fields__
 TABLE_PIECE = 50  # rows of a table that are written in one go: about 3 ms
 TIME = "must be a time such as 2026-11-15T12:00:00Z"
 MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
@@ -50,10 +50,10 @@ GROUP = Group("History", "What happened, how it was before, and taking it back."
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
-    query=wire.HistoryQuery,
-    answer=wire.History,
+    query=wire.history.HistoryQuery,
+    answer=wire.history.History,
     refusals=(no.TooManyLongReads,),
-    example_answer=wire.History([samples.TOLD], 4711),
+    example_answer=wire.history.History([samples.TOLD], 4711),
 )
 async def changes(request: Request) -> bytes:
     """Changes, the newest first, filtered; `format=csv` gives them as a table."""
@@ -82,12 +82,12 @@ async def changes(request: Request) -> bytes:
 async def _read_json(
     tx: Reading, rest: Rest, wanted: Filter, cursor: int | None, limit: int, caller: Caller
 ) -> tuple[bytes, int | None]:
-    changes, following = list[wire.ToldChange](), None
+    changes, following = list[wire.history.ToldChange](), None
     async for page in history.pages(tx, wanted, cursor, limit):
         changes += told(page, caller).Changes
         following = page.next
         await rest()
-    return wire.encode(wire.History(changes, following)), following
+    return wire.encode(wire.history.History(changes, following)), following
 
 
 async def _read_csv(
@@ -112,11 +112,13 @@ async def _read_csv(
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
-    query=wire.ThenQuery,
-    answer=wire.ItemsThen,
+    query=wire.history.ThenQuery,
+    answer=wire.items.ItemsThen,
     refusals=OF_THE_PAST,
-    example_answer=wire.ItemsThen(
-        [samples.COINS, samples.IN_PACK], [wire.ItemSlot(0)], [wire.Bag(samples.PACK_ID, 12, [wire.ItemSlot(0)])]
+    example_answer=wire.items.ItemsThen(
+        [samples.COINS, samples.IN_PACK],
+        [wire.items.ItemSlot(0)],
+        [wire.items.Bag(samples.PACK_ID, 12, [wire.items.ItemSlot(0)])],
     ),
 )
 async def items(request: Request) -> bytes:
@@ -124,11 +126,11 @@ async def items(request: Request) -> bytes:
     _, world = await _world(request)
     room = request.keeper.settings
     return wire.encode(
-        wire.ItemsThen(
+        wire.items.ItemsThen(
             spelling.item_slots(world.slots, INVENTORY, room.inventory_slots),
             spelling.item_slots(world.slots, BANK, room.bank_slots),
             [
-                wire.Bag(each, size, spelling.item_slots(world.slots, each, size))
+                wire.items.Bag(each, size, spelling.item_slots(world.slots, each, size))
                 for each, size in sorted(world.bags.items())
             ],
         )
@@ -141,15 +143,15 @@ async def items(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
-    query=wire.ThenQuery,
-    answer=list[wire.KnownSpell],
+    query=wire.history.ThenQuery,
+    answer=list[wire.spells.KnownSpell],
     refusals=OF_THE_PAST,
-    example_answer=[wire.KnownSpell(1, samples.STONE_SKIN)],
+    example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
 async def spells(request: Request) -> bytes:
     """Which spells a character knows: now, or at an earlier moment."""
     _, world = await _world(request)
-    return wire.encode([wire.KnownSpell(slot, spell) for slot, spell in sorted(world.spells.items())])
+    return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in sorted(world.spells.items())])
 
 
 @GROUP.operation(
@@ -158,15 +160,15 @@ async def spells(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
-    query=wire.ThenQuery,
-    answer=list[wire.Variable],
+    query=wire.history.ThenQuery,
+    answer=list[wire.variables.Variable],
     refusals=OF_THE_PAST,
-    example_answer=[wire.Variable(samples.DRAGONS, 6)],
+    example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
 )
 async def variables(request: Request) -> bytes:
     """A character's variables: now, or at an earlier moment."""
     _, world = await _world(request)
-    return wire.encode([wire.Variable(each, value) for each, value in sorted(world.variables.items())])
+    return wire.encode([wire.variables.Variable(each, value) for each, value in sorted(world.variables.items())])
 
 
 @GROUP.operation(
@@ -174,15 +176,15 @@ async def variables(request: Request) -> bytes:
     name="undo_change",
     permissions=ANY_TOKEN,
     access=WRITE,
-    query=wire.UndoQuery,
-    answer=wire.Undone,
+    query=wire.history.UndoQuery,
+    answer=wire.history.Undone,
     refusals=(
         *(no.BadField, no.RoleMissing, no.PowerMissing, no.Outranked, no.OwnPowers, no.NoSuchUser),
         *(no.HistoryTrimmed, no.NotUndoable, no.AlreadyUndone, no.UndoConflict, no.ItemMovedOn),
         *(no.NameTaken, no.UsernameTaken, no.EmailTaken, no.PlayerOnline),
         *(no.AlreadyBanned, no.AlreadyMuted, no.OwnAccount),
     ),
-    example_answer=wire.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
+    example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
 )
 async def undone(request: Request) -> bytes:
     """Take a change back, if what it changed is still as it left it."""
@@ -285,8 +287,10 @@ def _text(request: Request, name: str) -> str | None:
     return text or None
 
 
-def told(page: Page, caller: Caller) -> wire.History:
-    return wire.History([spelling.told(each, page.undone.get(each.seq), caller) for each in page.changes], page.next)
+def told(page: Page, caller: Caller) -> wire.history.History:
+    return wire.history.History(
+        [spelling.told(each, page.undone.get(each.seq), caller) for each in page.changes], page.next
+    )
 
 
 def table(page: Page, caller: Caller) -> bytes:
@@ -302,7 +306,7 @@ def _rows(page: Page, caller: Caller) -> Iterator[Sequence[str]]:
     return (_cells(spelling.told(each, page.undone.get(each.seq), caller)) for each in page.changes)
 
 
-def _cells(change: wire.ToldChange) -> Sequence[str]:
+def _cells(change: wire.history.ToldChange) -> Sequence[str]:
     return [_cell(value) for value in msgspec.structs.astuple(change)]
 
 

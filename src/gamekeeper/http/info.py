@@ -17,14 +17,14 @@ GROUP = Group("Info", "What sites and tools ask about the server first.")
     permissions=NO_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.Versions,
+    answer=wire.info.Versions,
     refusals=(),
-    example_answer=wire.Versions(wire.VERSIONS),
+    example_answer=wire.info.Versions(wire.info.VERSIONS),
 )
 async def versions(request: Request) -> bytes:
     """Which versions of the API there are."""
     del request  # the same for everybody
-    return wire.encode(wire.Versions(wire.VERSIONS))
+    return wire.encode(wire.info.Versions(wire.info.VERSIONS))
 
 
 @GROUP.operation(
@@ -35,12 +35,12 @@ async def versions(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[str],
     refusals=(),
-    example_answer=wire.VERSIONS,
+    example_answer=wire.info.VERSIONS,
 )
 async def version_list(request: Request) -> bytes:
     """Which versions of the API there are, as a bare array."""
     del request  # the same for everybody
-    return wire.encode(wire.VERSIONS)
+    return wire.encode(wire.info.VERSIONS)
 
 
 @GROUP.operation(
@@ -49,14 +49,14 @@ async def version_list(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.Info,
+    answer=wire.info.Info,
     refusals=(),
-    example_answer=wire.Info("Harrowmere", 5400),
+    example_answer=wire.info.Info("Harrowmere", 5400),
 )
 async def about(request: Request) -> bytes:
     """The game's name, and the port that is served."""
     settings = request.keeper.settings
-    return wire.encode(wire.Info(settings.game_name, settings.port))
+    return wire.encode(wire.info.Info(settings.game_name, settings.port))
 
 
 @GROUP.operation(
@@ -65,14 +65,14 @@ async def about(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.Authorized,
+    answer=wire.users.Authorized,
     refusals=(),
-    example_answer=wire.Authorized(authorized=True),
+    example_answer=wire.users.Authorized(authorized=True),
 )
 async def authorized(request: Request) -> bytes:
     """Whether the token is good: whoever sees this answer has one."""
     del request  # a bad token does not come this far
-    return wire.encode(wire.Authorized(authorized=True))
+    return wire.encode(wire.users.Authorized(authorized=True))
 
 
 @GROUP.operation(
@@ -81,15 +81,15 @@ async def authorized(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=NO_STORE,
-    answer=wire.ServerStats,
+    answer=wire.info.ServerStats,
     refusals=(),
-    example_answer=wire.ServerStats(uptime=86400000, cps=37, connectedClients=2, onlineCount=12),
+    example_answer=wire.info.ServerStats(uptime=86400000, cps=37, connectedClients=2, onlineCount=12),
 )
 async def stats(request: Request) -> bytes:
     """How long and how fast this process serves, and who is connected."""
     keeper, pace = request.keeper, request.metrics.pace
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.total(ONLINE)
-    return wire.encode(wire.ServerStats(pace.uptime_ms, pace.last_second, servers, online))
+    return wire.encode(wire.info.ServerStats(pace.uptime_ms, pace.last_second, servers, online))
 
 
 @GROUP.operation(
@@ -98,14 +98,14 @@ async def stats(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.Config,
+    answer=wire.info.Config,
     refusals=(),
-    example_answer=wire.Config("Harrowmere", 5400, wire.PlayerConfig(1, 35, 100, 35, 100, 255, 100)),
+    example_answer=wire.info.Config("Harrowmere", 5400, wire.info.PlayerConfig(1, 35, 100, 35, 100, 255, 100)),
 )
 async def config(request: Request) -> bytes:
     """The game's limits. Named one by one, so that no secret among the settings can slip in."""
     given = request.keeper.settings
-    player = wire.PlayerConfig(
+    player = wire.info.PlayerConfig(
         given.max_characters,
         given.inventory_slots,
         given.bank_slots,
@@ -114,7 +114,7 @@ async def config(request: Request) -> bytes:
         MOST_STAT,
         given.bank_slots,
     )
-    return wire.encode(wire.Config(given.game_name, given.port, player))
+    return wire.encode(wire.info.Config(given.game_name, given.port, player))
 
 
 @GROUP.operation(
@@ -125,9 +125,9 @@ async def config(request: Request) -> bytes:
     cache=REVALIDATED,
     answer=list[str],
     refusals=(),
-    example_answer=wire.STATS,
+    example_answer=wire.players.STATS,
 )
 async def stat_names(request: Request) -> bytes:
     """The names of the five stats, in the order of every list of five."""
     del request  # the same for everybody
-    return wire.encode(wire.STATS)
+    return wire.encode(wire.players.STATS)

@@ -21,15 +21,15 @@ GROUP = Group("Items", "Inventory, bank and bags; giving and taking.")
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.Items,
+    answer=wire.items.Items,
     refusals=(),
-    example_answer=wire.Items([samples.NAMED_COINS, samples.NAMED_PACK], [wire.NamedSlot(0)]),
+    example_answer=wire.items.Items([samples.NAMED_COINS, samples.NAMED_PACK], [wire.items.NamedSlot(0)]),
 )
 async def both(request: Request) -> bytes:
     """Inventory and bank of a character, every slot."""
     held, room = await _held(request), inventory.sizes(request.keeper.settings)
     carried = spelling.named_slots(*held, INVENTORY, room.inventory)
-    return wire.encode(wire.Items(carried, spelling.named_slots(*held, BANK, room.bank)))
+    return wire.encode(wire.items.Items(carried, spelling.named_slots(*held, BANK, room.bank)))
 
 
 @GROUP.operation(
@@ -39,9 +39,9 @@ async def both(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=list[wire.NamedSlot],
+    answer=list[wire.items.NamedSlot],
     refusals=(),
-    example_answer=[wire.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
+    example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
 async def in_inventory(request: Request) -> bytes:
     """Inventory of a character, every slot."""
@@ -56,9 +56,9 @@ async def in_inventory(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=list[wire.NamedSlot],
+    answer=list[wire.items.NamedSlot],
     refusals=(),
-    example_answer=[wire.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
+    example_answer=[wire.items.NamedSlot(4), samples.NAMED_COINS, samples.NAMED_PACK],
 )
 async def in_bank(request: Request) -> bytes:
     """Bank of a character, every slot."""
@@ -73,19 +73,19 @@ async def in_bank(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.NamedBag,
+    answer=wire.items.NamedBag,
     refusals=(no.NoSuchBag,),
-    example_answer=wire.NamedBag(
+    example_answer=wire.items.NamedBag(
         samples.PACK_ID,
         12,
-        [wire.NamedSlot(0, None, samples.COIN, 2288, samples.BUFFS, "Silver Mark"), wire.NamedSlot(1)],
+        [wire.items.NamedSlot(0, None, samples.COIN, 2288, samples.BUFFS, "Silver Mark"), wire.items.NamedSlot(1)],
     ),
 )
 async def in_bag(request: Request) -> bytes:
     """What is in a bag."""
     bag_id = guid_param("bagId", request.params[0])
     size, slots, names = await request.keeper.store.read(partial(items.bag, bag_id=bag_id))
-    return wire.encode(wire.NamedBag(bag_id, size, spelling.named_slots(slots, names, bag_id, size)))
+    return wire.encode(wire.items.NamedBag(bag_id, size, spelling.named_slots(slots, names, bag_id, size)))
 
 
 @GROUP.operation(
@@ -94,13 +94,13 @@ async def in_bag(request: Request) -> bytes:
     number=14,
     permissions=ANY_TOKEN,
     access=WRITE,
-    body=wire.GiveItem,
-    answer=wire.Given,
+    body=wire.items.GiveItem,
+    answer=wire.items.Given,
     refusals=(no.NoSuchItem, no.InventoryFull),
-    example_body=wire.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
-    example_answer=wire.Given(samples.DRAUGHT, wire.Quantity(total=2, bank=0, inventory=2)),
+    example_body=wire.items.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
+    example_answer=wire.items.Given(samples.DRAUGHT, wire.items.Quantity(total=2, bank=0, inventory=2)),
 )
-async def give(request: Request, body: wire.GiveItem) -> bytes:
+async def give(request: Request, body: wire.items.GiveItem) -> bytes:
     """Give items to a character, all of them or none."""
     decide = partial(
         items.give,
@@ -119,13 +119,13 @@ async def give(request: Request, body: wire.GiveItem) -> bytes:
     number=15,
     permissions=ANY_TOKEN,
     access=WRITE,
-    body=wire.TakeItem,
-    answer=wire.Taken,
+    body=wire.items.TakeItem,
+    answer=wire.items.Taken,
     refusals=(no.NoSuchItem, no.NotEnoughItems, no.BagNotEmpty),
-    example_body=wire.TakeItem(samples.COIN, 100),
-    example_answer=wire.Taken(samples.COIN, 100),
+    example_body=wire.items.TakeItem(samples.COIN, 100),
+    example_answer=wire.items.Taken(samples.COIN, 100),
 )
-async def take(request: Request, body: wire.TakeItem) -> bytes:
+async def take(request: Request, body: wire.items.TakeItem) -> bytes:
     """Take items out of a character's inventory, all of them or none."""
     decide = partial(
         items.take,
@@ -134,7 +134,7 @@ async def take(request: Request, body: wire.TakeItem) -> bytes:
         quantity=body.quantity,
         spelling=request.keeper.changes.spelling,
     )
-    return await request.change(decide, lambda taken: wire.encode(wire.Taken(body.itemid, taken)))
+    return await request.change(decide, lambda taken: wire.encode(wire.items.Taken(body.itemid, taken)))
 
 
 async def _held(request: Request) -> tuple[Slots, Mapping[str, str]]:

@@ -15,7 +15,11 @@ from gamekeeper.store import catalogue as entries
 
 _SERVER = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 
-ENTRIES = wire.Paged[wire.ItemEntry] | wire.Paged[wire.VariableEntry] | wire.Paged[wire.NamedEntry]
+ENTRIES = (
+    wire.lists.Paged[wire.catalogue.ItemEntry]
+    | wire.lists.Paged[wire.catalogue.VariableEntry]
+    | wire.lists.Paged[wire.catalogue.NamedEntry]
+)
 GROUP = Group("Link", "What game servers tell us: the catalogue, characters, who is online.")
 
 
@@ -25,10 +29,10 @@ GROUP = Group("Link", "What game servers tell us: the catalogue, characters, who
     permissions=LINK,
     access=WRITE,
     body=bytes,
-    answer=wire.Count,
+    answer=wire.link.Count,
     refusals=(),
     example_body=[samples.DRAUGHT_ENTRY],
-    example_answer=wire.Count(1),
+    example_answer=wire.link.Count(1),
 )
 async def put_catalogue(request: Request, body: bytes) -> bytes:
     """Publish items, spells, variables, classes or maps."""
@@ -37,12 +41,12 @@ async def put_catalogue(request: Request, body: bytes) -> bytes:
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     given = await request.read_body(partial(_entries, kind, body, content_type))
     return await request.change(
-        partial(catalogue.put, kind=kind, entries=given), lambda count: wire.encode(wire.Count(count))
+        partial(catalogue.put, kind=kind, entries=given), lambda count: wire.encode(wire.link.Count(count))
     )
 
 
 def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entry]:
-    given = [spelling.read_entry(each) for each in bodies.decode_list(body, content_type, wire.ENTRIES[kind])]
+    given = [spelling.read_entry(each) for each in bodies.decode_list(body, content_type, wire.catalogue.ENTRIES[kind])]
     if len({entry.id for entry in given}) < len(given):
         raise BadField(field="Id", problem="is there more than once")
     for number, entry in enumerate(given):
@@ -59,10 +63,10 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entr
     permissions=LINK,
     access=READ,
     cache=REVALIDATED,
-    query=wire.PageQuery,
+    query=wire.lists.PageQuery,
     answer=ENTRIES,
     refusals=(),
-    example_answer=wire.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
+    example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
 )
 async def catalogue_page(request: Request) -> bytes:
     """What was published, page by page."""
@@ -70,7 +74,7 @@ async def catalogue_page(request: Request) -> bytes:
     catalogue.require_kind(kind)
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
     total, found = await catalogue.page(request.keeper.store, kind, page.limit, page.offset)
-    return wire.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
+    return wire.lists.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
 
 
 @GROUP.operation(
@@ -78,8 +82,8 @@ async def catalogue_page(request: Request) -> bytes:
     name="put_player",
     permissions=LINK,
     access=WRITE,
-    body=wire.PutPlayer,
-    answer=wire.PlayerRecord,
+    body=wire.link.PutPlayer,
+    answer=wire.players.PlayerRecord,
     refusals=(
         *(no.MissingField, no.ReservedName, no.WrongVariableType),
         *(no.NoSuchPlayer, no.NoSuchUser, no.NoSuchItem, no.NoSuchBag, no.NoSuchSpell, no.NoSuchVariable),
@@ -93,10 +97,10 @@ async def catalogue_page(request: Request) -> bytes:
             no.CursorAhead,
         ),
     ),
-    example_body=wire.PutPlayer(Level=49, Items=[wire.ItemSlot(17, None, samples.DRAUGHT, 2)]),
+    example_body=wire.link.PutPlayer(Level=49, Items=[wire.items.ItemSlot(17, None, samples.DRAUGHT, 2)]),
     example_answer=samples.RECORD,
 )
-async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
+async def put_player(request: Request, body: wire.link.PutPlayer) -> bytes:
     """Create a character, or tell what changed about one."""
     player_id = guid_param("id", request.params[0])
     decide = partial(
@@ -115,7 +119,7 @@ async def put_player(request: Request, body: wire.PutPlayer) -> bytes:
     name="delete_player_by_id",
     permissions=LINK,
     access=WRITE,
-    answer=wire.PlayerRecord,
+    answer=wire.players.PlayerRecord,
     refusals=(no.NoSuchPlayer, no.PlayerOnline),
     example_answer=samples.RECORD,
 )
@@ -131,18 +135,18 @@ async def delete_player(request: Request) -> bytes:
     name="send_heartbeat",
     permissions=LINK,
     access=WRITE,
-    body=wire.Lease,
-    answer=wire.ServerState,
+    body=wire.link.Lease,
+    answer=wire.link.ServerState,
     refusals=(),
-    example_body=wire.Lease(30),
-    example_answer=wire.ServerState(samples.REALM, samples.LATER, 7),
+    example_body=wire.link.Lease(30),
+    example_answer=wire.link.ServerState(samples.REALM, samples.LATER, 7),
 )
-async def heartbeat(request: Request, body: wire.Lease) -> bytes:
+async def heartbeat(request: Request, body: wire.link.Lease) -> bytes:
     """Say that a game server lives; its players are online until the lease ends."""
     server = _server(request)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
-        decide, lambda state: wire.encode(wire.ServerState(server, instants.instant(state[0]), state[1]))
+        decide, lambda state: wire.encode(wire.link.ServerState(server, instants.instant(state[0]), state[1]))
     )
 
 
@@ -151,16 +155,16 @@ async def heartbeat(request: Request, body: wire.Lease) -> bytes:
     name="report_joined",
     permissions=LINK,
     access=WRITE,
-    body=wire.Players,
-    answer=wire.Online,
+    body=wire.link.Players,
+    answer=wire.link.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer),
-    example_body=wire.Players([samples.PLAYER_ID]),
-    example_answer=wire.Online(7),
+    example_body=wire.link.Players([samples.PLAYER_ID]),
+    example_answer=wire.link.Online(7),
 )
-async def joined(request: Request, body: wire.Players) -> bytes:
+async def joined(request: Request, body: wire.link.Players) -> bytes:
     """Say that characters have come online."""
     decide = partial(presence.join, server=_server(request), ids=body.Players)
-    return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
+    return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
 
 @GROUP.operation(
@@ -168,16 +172,16 @@ async def joined(request: Request, body: wire.Players) -> bytes:
     name="report_left",
     permissions=LINK,
     access=WRITE,
-    body=wire.Players,
-    answer=wire.Online,
+    body=wire.link.Players,
+    answer=wire.link.Online,
     refusals=(no.NoSuchServer, no.NoSuchPlayer),
-    example_body=wire.Players([samples.PLAYER_ID]),
-    example_answer=wire.Online(7),
+    example_body=wire.link.Players([samples.PLAYER_ID]),
+    example_answer=wire.link.Online(7),
 )
-async def left(request: Request, body: wire.Players) -> bytes:
+async def left(request: Request, body: wire.link.Players) -> bytes:
     """Say that characters have gone offline."""
     decide = partial(presence.leave, server=_server(request), ids=body.Players)
-    return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
+    return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
 
 @GROUP.operation(
@@ -185,14 +189,14 @@ async def left(request: Request, body: wire.Players) -> bytes:
     name="report_shutdown",
     permissions=LINK,
     access=WRITE,
-    answer=wire.Online,
+    answer=wire.link.Online,
     refusals=(no.NoSuchServer,),
-    example_answer=wire.Online(7),
+    example_answer=wire.link.Online(7),
 )
 async def shut(request: Request) -> bytes:
     """Shut a game server: all of its players go offline at once."""
     decide = partial(presence.shut, server=_server(request))
-    return await request.change(decide, lambda online: wire.encode(wire.Online(online)))
+    return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
 
 def _server(request: Request) -> str:

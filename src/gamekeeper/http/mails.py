@@ -26,10 +26,10 @@ GROUP = Group("Mails", "The outbox, and trying a mail again.")
     permissions=MANAGE,
     access=READ,
     cache=NO_STORE,
-    query=wire.MailsQuery,
-    answer=wire.Mails,
+    query=wire.mails.MailsQuery,
+    answer=wire.mails.Mails,
     refusals=(),
-    example_answer=wire.Mails([samples.MAIL], samples.MAIL_MARK),
+    example_answer=wire.mails.Mails([samples.MAIL], samples.MAIL_MARK),
 )
 async def outbox(request: Request) -> bytes:
     """Mails, the newest first: to whom, and how each fares; never the code in one."""
@@ -37,7 +37,7 @@ async def outbox(request: Request) -> bytes:
     limit = min(paging.integer(request.query, "limit", 1, DEFAULT_LIMIT), LARGEST)
     page = await mails.page(request.keeper.store, user, before, limit)
     told = [spelling.mail(each, request.caller) for each in page.mails]
-    return wire.encode(wire.Mails(told, str(Mark(*page.next)) if page.next else None))
+    return wire.encode(wire.mails.Mails(told, str(Mark(*page.next)) if page.next else None))
 
 
 @GROUP.operation(
@@ -45,9 +45,9 @@ async def outbox(request: Request) -> bytes:
     name="retry_mail",
     permissions=MANAGE,
     access=WRITE,
-    answer=wire.Message,
+    answer=wire.users.Message,
     refusals=(no.NoSuchMail, no.MailNotRetriable),
-    example_answer=wire.Message(DUE),
+    example_answer=wire.users.Message(DUE),
 )
 async def retry(request: Request) -> bytes:
     """Try a mail again now."""
@@ -58,7 +58,7 @@ async def retry(request: Request) -> bytes:
 async def sending(request: Request, decide: Decide[Any], message: str) -> bytes:
     """A change that lets a mail go out, with a word for those who have not said where mail goes."""
     warning = None if request.keeper.settings.smtp_url else NOT_SET_UP
-    answer = wire.encode(wire.Message(message, warning))
+    answer = wire.encode(wire.users.Message(message, warning))
     answered = await request.change(decide, lambda _: answer)
     if warning:
         log.problem(request.id, warning)

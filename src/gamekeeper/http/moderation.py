@@ -18,14 +18,17 @@ MUTED, UNMUTED = "{} has been muted!", "{} has been unmuted!"
 KICKED = "{} has been kicked by the server!"
 Rule = Callable[[Reading, Order], Coroutine[Any, Any, Decision[str]]]
 
-PENALTY, PARDON = wire.Penalty(7, "Sold what was not his.", samples.KEEPER), wire.Pardon("Said sorry.", samples.KEEPER)
+PENALTY, PARDON = (
+    wire.moderation.Penalty(7, "Sold what was not his.", samples.KEEPER),
+    wire.moderation.Pardon("Said sorry.", samples.KEEPER),
+)
 GROUP = Group("Moderation", "Bans, mutes and kicks.")
 
 
 def _declare(
     act: str,
     power: frozenset[str],
-    example: wire.Penalty | wire.Pardon,
+    example: wire.moderation.Penalty | wire.moderation.Pardon,
     message: str,
     *,
     refusals: Sequence[type[no.Refusal]] = (),
@@ -45,11 +48,11 @@ def _declare(
                 permissions=permissions,
                 access=WRITE,
                 body=type(example),
-                answer=wire.Message,
+                answer=wire.users.Message,
                 refusals=(no.Outranked, *refusals),
                 example_path={"lookupKey": key},
                 example_body=example,
-                example_answer=wire.Message(message.format(account)),
+                example_answer=wire.users.Message(message.format(account)),
             )(handler)
         return handler
 
@@ -57,7 +60,7 @@ def _declare(
 
 
 @_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned))
-async def ban(request: Request, body: wire.Penalty) -> bytes:
+async def ban(request: Request, body: wire.moderation.Penalty) -> bytes:
     """Ban an account, for some days or for good; its tokens end, and it gets no others."""
     answer = await _act(request, moderation.ban, body, BANNED, body.duration)
     request.callers.forget()
@@ -65,19 +68,19 @@ async def ban(request: Request, body: wire.Penalty) -> bytes:
 
 
 @_declare("unban", BAN, PARDON, UNBANNED, account="Leopold", player="Ondine")
-async def unban(request: Request, body: wire.Pardon) -> bytes:
+async def unban(request: Request, body: wire.moderation.Pardon) -> bytes:
     """End an account's ban; 200 as well when it is not banned."""
     return await _act(request, moderation.unban, body, UNBANNED)
 
 
 @_declare("mute", MUTE, PENALTY, MUTED, refusals=(no.AlreadyMuted,))
-async def mute(request: Request, body: wire.Penalty) -> bytes:
+async def mute(request: Request, body: wire.moderation.Penalty) -> bytes:
     """Mute an account, for some days or for good."""
     return await _act(request, moderation.mute, body, MUTED, body.duration)
 
 
 @_declare("unmute", MUTE, PARDON, UNMUTED, account="Grizelda", player="Fenwick")
-async def unmute(request: Request, body: wire.Pardon) -> bytes:
+async def unmute(request: Request, body: wire.moderation.Pardon) -> bytes:
     """End an account's mute; 200 as well when it is not muted."""
     return await _act(request, moderation.unmute, body, UNMUTED)
 
@@ -85,18 +88,20 @@ async def unmute(request: Request, body: wire.Pardon) -> bytes:
 @_declare(
     "kick",
     KICK,
-    wire.Pardon("Stands in the doorway.", samples.KEEPER),
+    wire.moderation.Pardon("Stands in the doorway.", samples.KEEPER),
     KICKED,
     refusals=(no.UserNotOnline,),
     account="Ottoline",
     player="Halvard",
 )
-async def kick(request: Request, body: wire.Pardon) -> bytes:
+async def kick(request: Request, body: wire.moderation.Pardon) -> bytes:
     """Throw an account's characters out of the game; the game hears it over its link."""
     return await _act(request, moderation.kick, body, KICKED)
 
 
-async def _act(request: Request, rule: Rule, body: wire.Penalty | wire.Pardon, said: str, days: int = 0) -> bytes:
+async def _act(
+    request: Request, rule: Rule, body: wire.moderation.Penalty | wire.moderation.Pardon, said: str, days: int = 0
+) -> bytes:
     order = Order(
         request.params[0],
         days,
@@ -105,4 +110,6 @@ async def _act(request: Request, rule: Rule, body: wire.Penalty | wire.Pardon, s
         request.caller.account_id,
         of_player=request.path.startswith(PLAYERS),
     )
-    return await request.change(lambda tx: rule(tx, order), lambda name: wire.encode(wire.Message(said.format(name))))
+    return await request.change(
+        lambda tx: rule(tx, order), lambda name: wire.encode(wire.users.Message(said.format(name)))
+    )

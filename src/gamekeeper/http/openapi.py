@@ -18,7 +18,7 @@ from gamekeeper.settings import Settings
 
 JSON, FORM, CSV = "application/json", "application/x-www-form-urlencoded", "text/csv"
 OK, NOT_MODIFIED = "200", "304"
-GRANTS = wire.PasswordGrant | wire.RefreshGrant
+GRANTS = wire.tokens.PasswordGrant | wire.tokens.RefreshGrant
 ABOUT = """\
 Read and change the characters and accounts of an online game.
 
@@ -200,11 +200,13 @@ def _body(operation: Operation, schemas: Schemas) -> Schema:
     """Where nothing is required an empty body will do, and PHP's empty array is an empty object."""
     example = msgspec.to_builtins(operation.example_body)
     if operation.body is None or not issubclass(operation.body, Struct):
-        entries = [schemas.sent(kind, strict=True) for kind in dict.fromkeys(wire.ENTRIES.values())]
+        entries = [schemas.sent(kind, strict=True) for kind in dict.fromkeys(wire.catalogue.ENTRIES.values())]
         schema: Schema = {"type": "array", "items": {"anyOf": entries}}
         return {"required": True, "content": {JSON: {"schema": schema, "example": example}}}
-    schema = schemas.sent(GRANTS if operation.body is wire.LogIn else operation.body, strict=operation.is_ours)
-    required = operation.body is wire.LogIn or any(each.required for each in msgspec.structs.fields(operation.body))
+    schema = schemas.sent(GRANTS if operation.body is wire.tokens.LogIn else operation.body, strict=operation.is_ours)
+    required = operation.body is wire.tokens.LogIn or any(
+        each.required for each in msgspec.structs.fields(operation.body)
+    )
     forgiving = schema if required else {"anyOf": [schema, {"type": "array", "maxItems": 0}]}
     content: Schema = {JSON: {"schema": forgiving, "example": example}}
     if not operation.over_link:
@@ -235,4 +237,4 @@ def _content(operation: Operation, schemas: Schemas) -> Schema:
         return {kind: {"schema": {"type": "string"}} for kind in sorted(set(KINDS.values()))}
     example = msgspec.json.decode(wire.encode(operation.example_answer))
     content: Schema = {JSON: {"schema": schemas.given(operation.answer), "example": example}}
-    return {**content, CSV: {"schema": {"type": "string"}}} if operation.query is wire.HistoryQuery else content
+    return {**content, CSV: {"schema": {"type": "string"}}} if operation.query is wire.history.HistoryQuery else content

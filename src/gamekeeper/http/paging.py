@@ -33,7 +33,7 @@ def from_query(query: Mapping[str, str], largest: int, default: int = DEFAULT_SI
     return Page(number, size, limit)
 
 
-def from_body(body: wire.LegacyPage, largest: int) -> Page:
+def from_body(body: wire.lists.LegacyPage, largest: int) -> Page:
     size = min(body.count if body.count > 0 else DEFAULT_SIZE, largest)
     return Page(body.page, size, size)
 

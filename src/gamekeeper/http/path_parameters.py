@@ -30,14 +30,17 @@ PARAMETERS: Mapping[str, PathParameter] = {
     ),
     "tokenId": PathParameter("The token's public id, or its refresh token.", samples.TOKEN_ID, no.NoSuchToken),
     "kind": PathParameter(
-        "Which of the catalogue's lists.", "items", no.NoSuchKind, {"type": "string", "enum": sorted(wire.ENTRIES)}
+        "Which of the catalogue's lists.",
+        "items",
+        no.NoSuchKind,
+        {"type": "string", "enum": sorted(wire.catalogue.ENTRIES)},
     ),
     "id": PathParameter("The player's id, which the game chooses.", samples.PLAYER_ID, no.BadField, GUID),
     "type": PathParameter(
         "One of the engine's types, in any case.",
         "item",
         no.NoSuchObjectType,
-        {"type": "string", "enum": sorted(wire.OBJECTS)},
+        {"type": "string", "enum": sorted(wire.catalogue.OBJECTS)},
     ),
     "objectId": PathParameter("The object's id.", samples.DRAUGHT, no.BadField, GUID),
     "seq": PathParameter(

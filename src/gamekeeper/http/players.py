@@ -28,10 +28,10 @@ GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    query=wire.PlayersQuery,
-    answer=wire.Paged[wire.PlayerRecord],
+    query=wire.players.PlayersQuery,
+    answer=wire.lists.Paged[wire.players.PlayerRecord],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=wire.Paged(48, 0, 5, 1, [samples.RECORD]),
+    example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
 async def by_name(request: Request) -> bytes:
     """Characters by name or level, page by page: all of them, or those that a search finds."""
@@ -45,16 +45,16 @@ async def by_name(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    query=wire.RankQuery,
-    answer=wire.Paged[wire.PlayerRecord],
+    query=wire.players.RankQuery,
+    answer=wire.lists.Paged[wire.players.PlayerRecord],
     refusals=(),
-    example_answer=wire.Paged(48, 0, 5, 1, [samples.RECORD]),
+    example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
 async def by_rank(request: Request) -> bytes:
     """Characters by level and experience, the best first."""
     page = paging.from_query(request.query, request.keeper.settings.max_page_size)
     total, records = await _found(request, RANK, page, descending=not paging.ascending(request.query, "descending"))
-    return wire.paged(total, page.number, page.size, records)
+    return wire.lists.paged(total, page.number, page.size, records)
 
 
 @GROUP.operation(
@@ -63,10 +63,10 @@ async def by_rank(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    query=wire.PlayersQuery,
-    answer=wire.Paged[wire.PlayerRecord],
+    query=wire.players.PlayersQuery,
+    answer=wire.lists.Paged[wire.players.PlayerRecord],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=wire.Paged(48, 0, 5, 1, [samples.RECORD]),
+    example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
 async def online(request: Request) -> bytes:
     """Characters that are online, page by page: all of them, or those that a search finds."""
@@ -79,17 +79,17 @@ async def online(request: Request) -> bytes:
     number=3,
     permissions=ANY_TOKEN,
     access=READ,
-    body=wire.LegacyPage,
-    answer=wire.Legacy[wire.PlayerRecord],
+    body=wire.lists.LegacyPage,
+    answer=wire.lists.Legacy[wire.players.PlayerRecord],
     refusals=(),
-    example_body=wire.LegacyPage(),
-    example_answer=wire.Legacy(48, 0, 1, [samples.RECORD]),
+    example_body=wire.lists.LegacyPage(),
+    example_answer=wire.lists.Legacy(48, 0, 1, [samples.RECORD]),
 )
-async def legacy_online(request: Request, body: wire.LegacyPage) -> bytes:
+async def legacy_online(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """Characters that are online, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
     total, records = await _found(request, ONLINE, page)
-    return wire.legacy(total, page.number, records)
+    return wire.lists.legacy(total, page.number, records)
 
 
 @GROUP.operation(
@@ -98,18 +98,18 @@ async def legacy_online(request: Request, body: wire.LegacyPage) -> bytes:
     number=19,
     permissions=ANY_TOKEN,
     access=READ,
-    body=wire.LegacyPage,
-    answer=wire.Legacy[wire.PlayerRecord],
+    body=wire.lists.LegacyPage,
+    answer=wire.lists.Legacy[wire.players.PlayerRecord],
     refusals=(),
-    example_body=wire.LegacyPage(),
-    example_answer=wire.Legacy(48, 0, 1, [samples.RECORD]),
+    example_body=wire.lists.LegacyPage(),
+    example_answer=wire.lists.Legacy(48, 0, 1, [samples.RECORD]),
     successor="/api/v1/players",
 )
-async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
+async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """Characters by name, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
     total, records = await _found(request, NAMES, page)
-    return wire.legacy(total, page.number, records)
+    return wire.lists.legacy(total, page.number, records)
 
 
 @GROUP.operation(
@@ -119,13 +119,13 @@ async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.OnlineCount,
+    answer=wire.players.OnlineCount,
     refusals=(),
-    example_answer=wire.OnlineCount(12),
+    example_answer=wire.players.OnlineCount(12),
 )
 async def online_count(request: Request) -> bytes:
     """How many characters are online."""
-    return wire.encode(wire.OnlineCount(await request.keeper.lists.total(ONLINE)))
+    return wire.encode(wire.players.OnlineCount(await request.keeper.lists.total(ONLINE)))
 
 
 @GROUP.operation(
@@ -135,7 +135,7 @@ async def online_count(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.PlayerRecord,
+    answer=wire.players.PlayerRecord,
     refusals=(),
     example_answer=samples.RECORD,
 )
@@ -150,8 +150,8 @@ async def show(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    query=wire.AroundQuery,
-    answer=wire.Rank,
+    query=wire.players.AroundQuery,
+    answer=wire.players.Rank,
     refusals=(),
     example_answer=msgspec.Raw(samples.RANK),
 )
@@ -166,13 +166,13 @@ async def rank(request: Request) -> bytes:
     name="rename_player",
     permissions=ANY_TOKEN,
     access=WRITE,
-    body=wire.Rename,
-    answer=wire.PlayerRecord,
+    body=wire.players.Rename,
+    answer=wire.players.PlayerRecord,
     refusals=(no.ReservedName, no.NameTaken),
-    example_body=wire.Rename("Aldwynne"),
+    example_body=wire.players.Rename("Aldwynne"),
     example_answer=samples.RECORD,
 )
-async def rename(request: Request, body: wire.Rename) -> bytes:
+async def rename(request: Request, body: wire.players.Rename) -> bytes:
     """Give a character another name."""
     name = accounts.require_name(body.name, "name", request.keeper.settings)
     return await _change(request, partial(characters.rename, name=name))
@@ -183,13 +183,13 @@ async def rename(request: Request, body: wire.Rename) -> bytes:
     name="set_level",
     permissions=ANY_TOKEN,
     access=WRITE,
-    body=wire.SetLevel,
-    answer=wire.PlayerRecord,
+    body=wire.players.SetLevel,
+    answer=wire.players.PlayerRecord,
     refusals=(),
-    example_body=wire.SetLevel(49),
+    example_body=wire.players.SetLevel(49),
     example_answer=samples.RECORD,
 )
-async def set_level(request: Request, body: wire.SetLevel) -> bytes:
+async def set_level(request: Request, body: wire.players.SetLevel) -> bytes:
     """Set a character's level; its experience begins at 0."""
     level = characters.require_level(body.level, request.keeper.settings)
     return await _change(request, partial(characters.set_level, level=level))
@@ -200,13 +200,13 @@ async def set_level(request: Request, body: wire.SetLevel) -> bytes:
     name="set_class",
     permissions=ANY_TOKEN,
     access=WRITE,
-    body=wire.SetClass,
-    answer=wire.PlayerRecord,
+    body=wire.players.SetClass,
+    answer=wire.players.PlayerRecord,
     refusals=(no.NoSuchClass,),
-    example_body=wire.SetClass(samples.WARDEN),
+    example_body=wire.players.SetClass(samples.WARDEN),
     example_answer=samples.RECORD,
 )
-async def set_class(request: Request, body: wire.SetClass) -> bytes:
+async def set_class(request: Request, body: wire.players.SetClass) -> bytes:
     """Set a character's class."""
     return await _change(request, partial(characters.set_class, class_id=body.classid))
 
@@ -216,7 +216,7 @@ async def set_class(request: Request, body: wire.SetClass) -> bytes:
     name="delete_player",
     permissions=ANY_TOKEN,
     access=WRITE,
-    answer=wire.PlayerRecord,
+    answer=wire.players.PlayerRecord,
     refusals=(no.PlayerOnline,),
     example_answer=samples.RECORD,
 )

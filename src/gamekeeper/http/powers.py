@@ -14,13 +14,13 @@ GROUP = Group("Powers", "What accounts may do.")
     name="change_powers",
     permissions=MANAGE,
     access=WRITE,
-    body=wire.ChangePowers,
-    answer=wire.HeldPowers,
+    body=wire.powers.ChangePowers,
+    answer=wire.powers.HeldPowers,
     refusals=(no.Outranked, no.OwnPowers),
-    example_body=wire.ChangePowers(mute=True),
-    example_answer=wire.HeldPowers(samples.USER_ID, samples.USER, *samples.HELD),
+    example_body=wire.powers.ChangePowers(mute=True),
+    example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.HELD),
 )
-async def change(request: Request, body: wire.ChangePowers) -> bytes:
+async def change(request: Request, body: wire.powers.ChangePowers) -> bytes:
     """Give an account powers and roles, or take them: such as the caller has itself."""
     given = spelling.given_powers(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)

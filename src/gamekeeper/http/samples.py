@@ -21,7 +21,7 @@ TOKEN_ID, EPOCH = "7c9e6679-7425-40de-944b-e07fc1f90ae7", "6fa459ea-ee8a-4ca4-89
 MAIL_ID, MAIL_MARK = "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed", "1769860800000-1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
 THEN, LATER, MAIL_ENDS = "2026-01-31T12:00:00.000Z", "2026-01-31T12:00:30.000Z", "2026-01-31T12:30:00.000Z"
 
-RECORD = wire.PlayerRecord(
+RECORD = wire.players.PlayerRecord(
     Name=PLAYER,
     InBank=False,
     UserId=USER_ID,
@@ -61,27 +61,29 @@ BELOW = msgspec.structs.replace(
     Exp=84535,
     ExperienceToNextLevel=110450,
 )
-RANK = wire.rank(11, 48, wire.encode(RECORD), [wire.ranked_player(12, wire.encode(BELOW))])
-COINS, IN_PACK = wire.ItemSlot(5, None, COIN, 1185), wire.ItemSlot(34, PACK_ID, PACK, 1)
+RANK = wire.players.rank(11, 48, wire.encode(RECORD), [wire.players.ranked_player(12, wire.encode(BELOW))])
+COINS, IN_PACK = wire.items.ItemSlot(5, None, COIN, 1185), wire.items.ItemSlot(34, PACK_ID, PACK, 1)
 BUFFS = [0, 0, 0, 0, 0]
-NAMED_COINS = wire.NamedSlot(5, None, COIN, 1185, BUFFS, "Silver Mark")
-NAMED_PACK = wire.NamedSlot(34, PACK_ID, PACK, 1, BUFFS, "Traveller's Pack")
+NAMED_COINS = wire.items.NamedSlot(5, None, COIN, 1185, BUFFS, "Silver Mark")
+NAMED_PACK = wire.items.NamedSlot(34, PACK_ID, PACK, 1, BUFFS, "Traveller's Pack")
 FLAGS = (False, False, False, False, False)
 HELD = (False, False, False, True, False, False, False, False)
 UNHARMED = (None, False, None, False, THEN, 2_057_761)
-LISTED = wire.UserRecord(USER_ID, USER, "marlow@example.test", wire.Power(*FLAGS, False), *UNHARMED)
-CHANGED = wire.UserRecord(USER_ID, USER, "marlow@example.org", wire.ChangedPower(*FLAGS, False, False), *UNHARMED)
-CHANGE = wire.FeedChange(
+LISTED = wire.users.UserRecord(USER_ID, USER, "marlow@example.test", wire.users.Power(*FLAGS, False), *UNHARMED)
+CHANGED = wire.users.UserRecord(
+    USER_ID, USER, "marlow@example.org", wire.users.ChangedPower(*FLAGS, False, False), *UNHARMED
+)
+CHANGE = wire.feed.FeedChange(
     4711,
     THEN,
     "items_given",
     PLAYER_ID,
-    msgspec.Raw(wire.encode(wire.LedgerSide(Items=[wire.ItemSlot(17)]))),
-    msgspec.Raw(wire.encode(wire.LedgerSide(Items=[wire.ItemSlot(17, None, DRAUGHT, 2)]))),
+    msgspec.Raw(wire.encode(wire.history.LedgerSide(Items=[wire.items.ItemSlot(17)]))),
+    msgspec.Raw(wire.encode(wire.history.LedgerSide(Items=[wire.items.ItemSlot(17, None, DRAUGHT, 2)]))),
     KEEPER,
     REQUEST_ID,
 )
-TOLD = wire.ToldChange(
+TOLD = wire.history.ToldChange(
     CHANGE.Seq,
     CHANGE.At,
     CHANGE.Kind,
@@ -100,9 +102,13 @@ TOLD = wire.ToldChange(
     None,
     True,
 )
-UNDONE = wire.DoneChange("items_set", PLAYER_ID, None, CHANGE.After, CHANGE.Before)
+UNDONE = wire.history.DoneChange("items_set", PLAYER_ID, None, CHANGE.After, CHANGE.Before)
 REFUSED = (2, None, None, "550 5.1.1 No such mailbox")
-MAIL = wire.Mail(MAIL_ID, USER_ID, USER, "password_reset", LISTED.Email, "failed", THEN, MAIL_ENDS, *REFUSED, True)
+MAIL = wire.mails.Mail(
+    MAIL_ID, USER_ID, USER, "password_reset", LISTED.Email, "failed", THEN, MAIL_ENDS, *REFUSED, True
+)
 RFC_1123 = ("Sat, 31 Jan 2026 12:00:00 GMT", "Sat, 31 Jan 2026 13:00:00 GMT")
-DRAUGHT_ENTRY = wire.ItemEntry(DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png")
-DRAUGHT_OBJECT = wire.ItemObject(DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)
+DRAUGHT_ENTRY = wire.catalogue.ItemEntry(
+    DRAUGHT, "Healing Draught", Stackable=True, MaxStack=20, Icon="healing-draught.png"
+)
+DRAUGHT_OBJECT = wire.catalogue.ItemObject(DRAUGHT, "Healing Draught", "healing-draught.png", True, 20, 20, 0)

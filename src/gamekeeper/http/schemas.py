@@ -1,5 +1,6 @@
 """The wire's types as JSON Schema: what comes in as forgiving as bodies.py is, what goes out as full as it is sent."""
 
+import re
 import types
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +15,7 @@ Schema = dict[str, Any]
 REF = "#/components/schemas/{name}"
 TRUTH = [True, False, "true", "false"]
 NULL: Schema = {"type": "null"}
+_MODULE = re.compile(r"gamekeeper\.http\.wire\.\w+\.")
 BLANK: Schema = {"const": ""}  # what a form has for it
 
 
@@ -55,7 +57,7 @@ class Schemas:
 
     def _forgiving(self, name: str, schema: Schema) -> Schema:
         forgiven = cast("Schema", _walked(schema, self._forgiven))
-        optional = bodies.optional_names(getattr(wire, name))
+        optional = bodies.optional_names(wire.SHAPES[name])
         fields = {
             field: _or_null(each) if field in optional else each for field, each in forgiven["properties"].items()
         }
@@ -65,10 +67,10 @@ class Schemas:
         """Without unknown fields; those of our answers are accepted and ignored."""
         forgiven = self._forgiving(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
-        shape = getattr(wire, name)
-        more = dict.fromkeys(wire.READ_ONLY.get(shape, ()), about)
+        shape = wire.SHAPES[name]
+        more = dict.fromkeys(wire.strict.READ_ONLY.get(shape, ()), about)
         strict = {**forgiven, "properties": {**forgiven["properties"], **more}, "additionalProperties": False}
-        together = wire.TOGETHER.get(shape, ())
+        together = wire.strict.TOGETHER.get(shape, ())
         optional = [field for field in forgiven["properties"] if field not in forgiven.get("required", ())]
         needing = {field: [each for each in together if each != field] for field in optional}
         return {**strict, "dependentRequired": needing} if together else strict
@@ -93,16 +95,25 @@ def _components(kind: Any) -> tuple[Schema, dict[str, Schema]]:  # noqa: ANN401 
 
 def _plain(name: str) -> str:
     """Paged_PlayerRecord_ is PagedPlayerRecord; what is inside twice has its module before it."""
-    return name.replace(f"{wire.__name__}.", "").replace("_", "")
+    return _MODULE.sub("", name).replace("_", "")
 
 
 def _both() -> set[str]:
-    return {each.__name__ for each in (wire.ItemSlot, wire.Bag, wire.KnownSpell, wire.Variable, *wire.ENTRIES.values())}
+    return {
+        each.__name__
+        for each in (
+            wire.items.ItemSlot,
+            wire.items.Bag,
+            wire.spells.KnownSpell,
+            wire.variables.Variable,
+            *wire.catalogue.ENTRIES.values(),
+        )
+    }
 
 
 def _full(name: str, schema: Schema) -> Schema:
     """Every field is there, unless the shape leaves out what is not set."""
-    shape = getattr(wire, name, None)
+    shape = wire.SHAPES.get(name)
     if shape is not None and shape.__struct_config__.omit_defaults:
         return schema
     fields = {field: _without_default(each) for field, each in schema.get("properties", {}).items()}
@@ -143,7 +154,7 @@ def _referring(schema: Schema, name: Callable[[str], str]) -> Schema:
 
 
 def _ours(key: str, schema: Schema) -> bool:
-    """A shape's docstring is for those who read wire.py."""
+    """A shape's docstring is for those who read the code."""
     return key == "description" and "properties" in schema
 
 

@@ -13,7 +13,7 @@ from gamekeeper.http.request import CONTROL, Request
 
 async def page(request: Request, sorts: Mapping[str, Sort[R]], spell: Callable[[R], bytes]) -> bytes:
     asked, total, records, _ = await found(request, sorts)
-    return wire.paged(total, asked.number, asked.size, [spell(each) for each in records])
+    return wire.lists.paged(total, asked.number, asked.size, [spell(each) for each in records])
 
 
 async def found(

@@ -21,22 +21,21 @@ from gamekeeper.game.tokens import Pair
 from gamekeeper.http import wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.instants import http_date, instant, milliseconds
-from gamekeeper.http.wire import encode
+from gamekeeper.http.wire.players import PLAYER_ATTRIBUTES
+from gamekeeper.http.wire.scalars import encode
 from gamekeeper.store import catalogue, feed, history
 from gamekeeper.store.mails import Outgoing
 from gamekeeper.store.players import Record
 from gamekeeper.store.users import User
 
-_FIELDS = wire.PlayerDocument.__struct_fields__
+_FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN = frozenset(_FIELDS)
-ITEM, QUANTITY = wire.Sum.__struct_fields__  # as every record that has them spells them
-_TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.TIMES]
-_attributes = attrgetter(*(wire.PLAYER_ATTRIBUTES[name] for name in _FIELDS))
+ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # as every record that has them spells them
+_TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.history.TIMES]
+_attributes = attrgetter(*(PLAYER_ATTRIBUTES[name] for name in _FIELDS))
 _STORED = [  # a document that an older version wrote lacks what was added since
-    (each.name, each.type)
-    if wire.PLAYER_ATTRIBUTES[each.name] in REQUIRED
-    else (each.name, each.type | UnsetType, UNSET)
-    for each in msgspec.structs.fields(wire.PlayerDocument)
+    (each.name, each.type) if PLAYER_ATTRIBUTES[each.name] in REQUIRED else (each.name, each.type | UnsetType, UNSET)
+    for each in msgspec.structs.fields(wire.players.PlayerDocument)
 ]
 _NEWEST = b'"%b":' % _FIELDS[-1].encode()  # fields are added at the end: a document that has this one has them all
 _FIRST = 25  # fields of version 0.1.0: every stored document has these
@@ -44,25 +43,25 @@ _HAS_GROWN = len(_FIELDS) > _FIRST
 _END = 64  # bytes searched at the end of a document for its newest field
 _document = msgspec.json.Decoder(msgspec.defstruct("StoredPlayer", _STORED, kw_only=True))
 _raw_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_side = msgspec.json.Decoder(wire.LedgerSide)
+_side = msgspec.json.Decoder(wire.history.LedgerSide)
 _fields = msgspec.json.Decoder(dict[str, object])
-_ENTRY = set(wire.NamedEntry.__struct_fields__)
-_USER_ATTRIBUTES = {name: attribute for attribute, name in wire.USER_FIELDS.items()}
-_TRACED = {*wire.PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.LedgerSide.__struct_fields__}
+_ENTRY = set(wire.catalogue.NamedEntry.__struct_fields__)
+_USER_ATTRIBUTES = {name: attribute for attribute, name in wire.users.USER_FIELDS.items()}
+_TRACED = {*PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.history.LedgerSide.__struct_fields__}
 
 
 def player_document(player: Player) -> bytes:
     values = list(_attributes(player))
     for place in _TIMES:
         values[place] = instant(values[place])
-    document = encode(wire.PlayerDocument(*values))
+    document = encode(wire.players.PlayerDocument(*values))
     return document[:-1] + b"," + encode(player.unknown)[1:] if player.unknown else document
 
 
 def read_player(document: bytes, last_online: int | None) -> Player:
     record = _document.decode(document)
     values = zip(_FIELDS, msgspec.structs.astuple(record), strict=True)
-    given = {wire.PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in values if value is not UNSET}
+    given = {PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in values if value is not UNSET}
     unknown = {} if _ends_as_ours(document) else _unknown(document, _KNOWN)
     return Player(**cast("dict[str, Any]", given), last_online=last_online, unknown=unknown)
 
@@ -76,7 +75,7 @@ def _ends_as_ours(document: bytes) -> bool:
 def player_record(record: Record) -> bytes:
     """The stored document with its tail."""
     last = None if record.last_online is None else instant(record.last_online)
-    tail = wire.player_tail(record.class_name, record.map_name, last, online=record.online)
+    tail = wire.players.player_tail(record.class_name, record.map_name, last, online=record.online)
     document = record.document
     if _HAS_GROWN and document.rfind(_NEWEST, -_END) < 0:  # every lookup comes here: the usual case is cheap
         document = _complete(document)
@@ -84,15 +83,15 @@ def player_record(record: Record) -> bytes:
 
 
 def rank(found: Ranked) -> bytes:
-    around = [wire.ranked_player(rank, player_record(record)) for rank, record in found.around]
-    return wire.rank(found.rank, found.total, player_record(found.player), around)
+    around = [wire.players.ranked_player(rank, player_record(record)) for rank, record in found.around]
+    return wire.players.rank(found.rank, found.total, player_record(found.player), around)
 
 
 def name_of(record: Record) -> str:
     return read_player(record.document, None).name
 
 
-def report(body: wire.PutPlayer) -> Report:
+def report(body: wire.link.PutPlayer) -> Report:
     """What the game gave, in the rules' words."""
     _once("Items", [each.Slot for each in body.Items or []])
     _once("Bank", [each.Slot for each in body.Bank or []])
@@ -100,15 +99,13 @@ def report(body: wire.PutPlayer) -> Report:
     _once("Bags", [(bag.Id, each.Slot) for bag in body.Bags or [] for each in bag.Slots])
     _once("Spells", [each.Slot for each in body.Spells or []])
     _once("Variables", [each.VariableId for each in body.Variables or []])
-    names = [name for name in wire.PutPlayer.__struct_fields__ if name in wire.PLAYER_ATTRIBUTES]
+    names = [name for name in wire.link.PutPlayer.__struct_fields__ if name in PLAYER_ATTRIBUTES]
     given = {name: getattr(body, name) for name in names if getattr(body, name) is not UNSET}
     slots = _spots(INVENTORY, body.Items or []) | _spots(BANK, body.Bank or [])
     for bag in body.Bags or []:
         slots |= _spots(bag.Id, bag.Slots)
     return Report(
-        fields={
-            wire.PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in given.items() if value is not UNSET
-        },
+        fields={PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in given.items() if value is not UNSET},
         slots=slots,
         bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
         spells={each.Slot: None if each.SpellId == ZERO else each.SpellId for each in body.Spells or []},
@@ -117,101 +114,101 @@ def report(body: wire.PutPlayer) -> Report:
     )
 
 
-def item_slot(slot: int, stack: Stack | None) -> wire.ItemSlot:
+def item_slot(slot: int, stack: Stack | None) -> wire.items.ItemSlot:
     if stack is None:
-        return wire.ItemSlot(slot)
-    return wire.ItemSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs))
+        return wire.items.ItemSlot(slot)
+    return wire.items.ItemSlot(slot, stack.bag_id, stack.item_id, stack.quantity, list(stack.buffs))
 
 
-def item_slots(slots: Slots, place: str, size: int) -> list[wire.ItemSlot]:
+def item_slots(slots: Slots, place: str, size: int) -> list[wire.items.ItemSlot]:
     """Every slot, the empty ones too; one beyond the size is shown as long as it holds something."""
     last = max((slot for where, slot in slots if where == place), default=-1)
     return [item_slot(slot, slots.get((place, slot))) for slot in range(max(size, last + 1))]
 
 
-def named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.NamedSlot]:
+def named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -> list[wire.items.NamedSlot]:
     """Every slot like `item_slots`, with the name of its item."""
 
-    def named(each: wire.ItemSlot) -> wire.NamedSlot:
-        name = names.get(each.ItemId, wire.DELETED)
-        return wire.NamedSlot(each.Slot, each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
+    def named(each: wire.items.ItemSlot) -> wire.items.NamedSlot:
+        name = names.get(each.ItemId, wire.items.DELETED)
+        return wire.items.NamedSlot(each.Slot, each.BagId, each.ItemId, each.Quantity, each.StatBuffs, name)
 
     return [named(each) for each in item_slots(slots, place, size)]
 
 
 def given(item_id: str, held: Counts) -> bytes:
-    return encode(wire.Given(item_id, wire.Quantity(held.inventory + held.bank, held.bank, held.inventory)))
+    return encode(wire.items.Given(item_id, wire.items.Quantity(held.inventory + held.bank, held.bank, held.inventory)))
 
 
 def user_record(user: User, *, codes: bool) -> bytes:
     powers = user.powers
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
-    return _user(user, wire.Power(*flags, powers.users_query), codes=codes)
+    return _user(user, wire.users.Power(*flags, powers.users_query), codes=codes)
 
 
 def changed_user_record(user: User) -> bytes:
     """Never with a code: a new address ends it, and this answer may be kept for replays."""
     powers = user.powers
     flags = (powers.editor, powers.ban, powers.kick, powers.mute, powers.api)
-    return _user(user, wire.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
+    return _user(user, wire.users.ChangedPower(*flags, powers.users_query, powers.users_manage), codes=False)
 
 
-def given_powers(body: wire.ChangePowers) -> dict[str, bool]:
+def given_powers(body: wire.powers.ChangePowers) -> dict[str, bool]:
     """By right, in the rules' words; only those that were sent."""
     sent = msgspec.structs.asdict(body)
-    return {wire.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
+    return {wire.powers.RIGHTS.get(name, name): flag for name, flag in sent.items() if flag is not UNSET}
 
 
 def held_powers(user: User) -> bytes:
-    return encode(wire.HeldPowers(user.id, user.name, *user.powers))
+    return encode(wire.powers.HeldPowers(user.id, user.name, *user.powers))
 
 
 def token(pair: Pair) -> bytes:
     seconds = (pair.expires_at - pair.issued_at) // 1000
     dates = (http_date(pair.issued_at), http_date(pair.expires_at))
-    return encode(wire.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
+    return encode(wire.tokens.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
 
 
-def entry(value: catalogue.Entry) -> wire.ItemEntry | wire.NamedEntry | wire.VariableEntry:
+def entry(value: catalogue.Entry) -> wire.catalogue.Entry:
     match value:
         case catalogue.Item():
-            return wire.ItemEntry(*value)
+            return wire.catalogue.ItemEntry(*value)
         case catalogue.Variable(id=each, name=name, type=kind):
-            return wire.VariableEntry(each, name, "Boolean" if kind == "Boolean" else "Integer")
+            return wire.catalogue.VariableEntry(each, name, "Boolean" if kind == "Boolean" else "Integer")
         case catalogue.Named():
-            return wire.NamedEntry(*value)
+            return wire.catalogue.NamedEntry(*value)
 
 
-def game_object(value: catalogue.Entry, room: Sizes) -> wire.ItemObject | wire.VariableObject | wire.NamedEntry:
+def game_object(value: catalogue.Entry, room: Sizes) -> wire.catalogue.GameObject:
     """An entry of the catalogue as the engine describes its own."""
     match value:
         case catalogue.Item(id=each, name=name, stackable=stackable, bag_slots=slots, icon=icon):
             most = cap(value, room)
-            return wire.ItemObject(each, name, icon, stackable, most, most, slots)
+            return wire.catalogue.ItemObject(each, name, icon, stackable, most, most, slots)
         case catalogue.Variable(id=each, name=name, type=kind):
-            return wire.VariableObject(each, name, 1 if kind == "Boolean" else 2)
+            return wire.catalogue.VariableObject(each, name, 1 if kind == "Boolean" else 2)
         case catalogue.Named():
-            return wire.NamedEntry(*value)
+            return wire.catalogue.NamedEntry(*value)
 
 
-def read_entry(value: wire.ItemEntry | wire.NamedEntry | wire.VariableEntry) -> catalogue.Entry:
+def read_entry(value: wire.catalogue.Entry) -> catalogue.Entry:
     fields = msgspec.structs.astuple(value)
     match value:
-        case wire.ItemEntry():
+        case wire.catalogue.ItemEntry():
             return catalogue.Item(*fields)
-        case wire.VariableEntry():
+        case wire.catalogue.VariableEntry():
             return catalogue.Variable(*fields)
-        case wire.NamedEntry():
+        case wire.catalogue.NamedEntry():
             return catalogue.Named(*fields)
 
 
-def feed_changes(changes: Sequence[feed.Change]) -> list[wire.FeedChange]:
+def feed_changes(changes: Sequence[feed.Change]) -> list[wire.feed.FeedChange]:
     return [_feed_change(each) for each in changes]
 
 
-def told(change: history.Told, undone_by: int | None, caller: Caller) -> wire.ToldChange:
+def told(change: history.Told, undone_by: int | None, caller: Caller) -> wire.history.ToldChange:
     """As the caller sees it, who may undo it or not."""
-    return wire.ToldChange(
+    return wire.history.ToldChange(
         change.seq,
         instant(change.at),
         change.kind,
@@ -232,37 +229,37 @@ def told(change: history.Told, undone_by: int | None, caller: Caller) -> wire.To
     )
 
 
-def found(each: finder.Found) -> wire.Found:
-    return wire.Found(each.kind, each.id, each.name, each.detail, each.match)
+def found(each: finder.Found) -> wire.finder.Found:
+    return wire.finder.Found(each.kind, each.id, each.name, each.detail, each.match)
 
 
-def mail(each: Outgoing, caller: Caller) -> wire.Mail:
+def mail(each: Outgoing, caller: Caller) -> wire.mails.Mail:
     """As the caller sees it, who may try it again or not."""
     due, sent = (None if at is None else instant(at) for at in (each.next_try_at, each.sent_at))
     times = (instant(each.queued_at), instant(each.expires_at))
     fares = (each.state, *times, each.tries, due, sent, each.last_error)
     may = mails.retriable(each) and not caller.read_only
-    return wire.Mail(each.id, each.user_id, each.name, each.kind, each.address, *fares, may)
+    return wire.mails.Mail(each.id, each.user_id, each.name, each.kind, each.address, *fares, may)
 
 
 def undone(taken: undo.Taken) -> bytes:
     changes = [_done(each) for each in taken.changes]
-    return encode(wire.Undone(taken.told.seq, taken.told.kind, changes))
+    return encode(wire.history.Undone(taken.told.seq, taken.told.kind, changes))
 
 
 def trace(side: Trace) -> str:
     """One side of a ledger row, in the words of the records."""
-    named = {wire.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
-    named |= {wire.USER_FIELDS[name]: value for name, value in side.user.items()}
+    named = {wire.players.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
+    named |= {wire.users.USER_FIELDS[name]: value for name, value in side.user.items()}
     fields = {name: _traced(name, value) for name, value in named.items()}
     fields |= {name.title(): _entries(value) for name, value in side.catalogue.items()}
-    rest = wire.LedgerSide(
+    rest = wire.history.LedgerSide(
         _slots_in(side, INVENTORY),
         _slots_in(side, BANK),
         _bags(side),
-        [wire.KnownSpell(slot, spell or ZERO) for slot, spell in side.spells.items()],
-        [wire.ChangedVariable(each, value) for each, value in side.variables.items()],
-        [wire.Sum(item, quantity) for item, quantity in side.sums.items()],
+        [wire.spells.KnownSpell(slot, spell or ZERO) for slot, spell in side.spells.items()],
+        [wire.variables.ChangedVariable(each, value) for each, value in side.variables.items()],
+        [wire.items.Sum(item, quantity) for item, quantity in side.sums.items()],
     )
     held = cast("Mapping[str, object]", msgspec.to_builtins(rest))
     return encode({**fields, **side.unknown, **held}).decode()
@@ -277,7 +274,7 @@ def read_trace(side: bytes | str) -> Trace:
     for bag in rest.Bags:
         slots |= _spots(bag.Id, bag.Slots)
     return Trace(
-        player=_attributed(fields, wire.PLAYER_ATTRIBUTES),
+        player=_attributed(fields, PLAYER_ATTRIBUTES),
         slots=slots,
         bags={bag.Id: bag.SlotCount for bag in rest.Bags if bag.SlotCount is not None},
         spells={each.Slot: None if each.SpellId == ZERO else each.SpellId for each in rest.Spells},
@@ -290,7 +287,7 @@ def read_trace(side: bytes | str) -> Trace:
 
 
 def personal() -> Sequence[str]:
-    return wire.PERSONAL
+    return wire.history.PERSONAL
 
 
 def sums(side: bytes | str | None) -> Counter[str]:
@@ -324,7 +321,7 @@ def _complete(document: bytes) -> bytes:
 def _is_catalogue(fields: Mapping[str, object]) -> bool:
     """Its kinds are called like what a character holds, but its entries have names."""
     name, value = next(iter(fields.items()), ("", None))
-    if len(fields) != 1 or name.lower() not in wire.ENTRIES:
+    if len(fields) != 1 or name.lower() not in wire.catalogue.ENTRIES:
         return False
     first = next(iter(cast("list[object]", value)), None) if isinstance(value, list) else None
     return isinstance(first, dict) and cast("dict[str, object]", first).keys() >= _ENTRY
@@ -340,57 +337,57 @@ def _once(field: str, keys: Sequence[object]) -> None:
         raise BadField(field=field, problem="says the same slot, bag or variable twice")
 
 
-def _feed_change(change: feed.Change) -> wire.FeedChange:
+def _feed_change(change: feed.Change) -> wire.feed.FeedChange:
     sides = (_raw(change.before), _raw(change.after))
-    return wire.FeedChange(
+    return wire.feed.FeedChange(
         change.seq, instant(change.at), change.kind, change.player_id, *sides, change.by, change.request_id
     )
 
 
-def _done(change: Change) -> wire.DoneChange:
+def _done(change: Change) -> wire.history.DoneChange:
     before, after = (side and trace(side) for side in change.sides())
-    return wire.DoneChange(change.kind, *change.whose(), _raw(before), _raw(after))
+    return wire.history.DoneChange(change.kind, *change.whose(), _raw(before), _raw(after))
 
 
 def _raw(stored: str | bytes | None) -> msgspec.Raw:
     return msgspec.Raw("null" if stored is None else stored)
 
 
-def _spots(place: str, slots: Sequence[wire.ItemSlot]) -> dict[Spot, Stack | None]:
+def _spots(place: str, slots: Sequence[wire.items.ItemSlot]) -> dict[Spot, Stack | None]:
     return {(place, each.Slot): _stack(each) for each in slots}
 
 
-def _stack(record: wire.ItemSlot) -> Stack | None:
+def _stack(record: wire.items.ItemSlot) -> Stack | None:
     if record.ItemId == ZERO or not record.Quantity:
         return None
     return Stack(record.ItemId, record.Quantity, record.BagId, tuple(record.StatBuffs))
 
 
 def _read(name: str, value: object) -> object:
-    if name in wire.TIMES and isinstance(value, str):
+    if name in wire.history.TIMES and isinstance(value, str):
         return milliseconds(value)
     return tuple(cast("list[int]", value)) if isinstance(value, list) else value
 
 
-def _user(user: User, power: wire.Power | wire.ChangedPower, *, codes: bool) -> bytes:
+def _user(user: User, power: wire.users.Power | wire.users.ChangedPower, *, codes: bool) -> bytes:
     code = user.reset_code if codes else None
     muted = user.mute_reason is not None
     ours = (user.ban_reason is not None, instant(user.created_at), user.play_time_seconds)
-    return encode(wire.UserRecord(user.id, user.name, user.email, power, code, muted, user.mute_reason, *ours))
+    return encode(wire.users.UserRecord(user.id, user.name, user.email, power, code, muted, user.mute_reason, *ours))
 
 
 def _traced(name: str, value: object) -> object:
-    return instant(value) if name in wire.TIMES and isinstance(value, int) else value
+    return instant(value) if name in wire.history.TIMES and isinstance(value, int) else value
 
 
-def _slots_in(side: Trace, place: str) -> list[wire.ItemSlot]:
+def _slots_in(side: Trace, place: str) -> list[wire.items.ItemSlot]:
     return [item_slot(slot, stack) for (where, slot), stack in sorted(side.slots.items()) if where == place]
 
 
-def _bags(side: Trace) -> list[wire.ChangedBag]:
+def _bags(side: Trace) -> list[wire.items.ChangedBag]:
     places = {place for place, _ in side.slots} - {INVENTORY, BANK}
     bags = sorted(places | side.bags.keys())
-    return [wire.ChangedBag(each, side.bags.get(each), _slots_in(side, each)) for each in bags]
+    return [wire.items.ChangedBag(each, side.bags.get(each), _slots_in(side, each)) for each in bags]
 
 
 def _entries(value: object) -> object:

@@ -18,9 +18,9 @@ GROUP = Group("Spells", "Known spells; teaching and forgetting.")
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=list[wire.KnownSpell],
+    answer=list[wire.spells.KnownSpell],
     refusals=(),
-    example_answer=[wire.KnownSpell(1, samples.STONE_SKIN)],
+    example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
 async def known(request: Request) -> bytes:
     """Spells a character knows."""
@@ -29,7 +29,7 @@ async def known(request: Request) -> bytes:
         return await spell_rows.known(tx, await lookup.player_id(tx, request.params[0]))
 
     slots = await request.keeper.store.read(look)
-    return wire.encode([wire.KnownSpell(slot, spell) for slot, spell in slots.items()])
+    return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in slots.items()])
 
 
 @GROUP.operation(
@@ -38,17 +38,17 @@ async def known(request: Request) -> bytes:
     number=17,
     permissions=ANY_TOKEN,
     access=WRITE,
-    body=wire.Spell,
-    answer=wire.SpellId,
+    body=wire.spells.Spell,
+    answer=wire.spells.SpellId,
     refusals=(no.NoSuchSpell, no.SpellAlreadyKnown, no.NoFreeSpellSlot),
-    example_body=wire.Spell(samples.EMBER_LANCE),
-    example_answer=wire.SpellId(samples.EMBER_LANCE),
+    example_body=wire.spells.Spell(samples.EMBER_LANCE),
+    example_answer=wire.spells.SpellId(samples.EMBER_LANCE),
 )
-async def teach(request: Request, body: wire.Spell) -> bytes:
+async def teach(request: Request, body: wire.spells.Spell) -> bytes:
     """Teach a character a spell."""
     size = request.keeper.settings.spell_slots
     decide = partial(spells.teach, player=request.params[0], spell_id=body.spellid, size=size)
-    return await request.change(decide, lambda spell: wire.encode(wire.SpellId(spell)))
+    return await request.change(decide, lambda spell: wire.encode(wire.spells.SpellId(spell)))
 
 
 @GROUP.operation(
@@ -57,13 +57,13 @@ async def teach(request: Request, body: wire.Spell) -> bytes:
     number=18,
     permissions=ANY_TOKEN,
     access=WRITE,
-    body=wire.Spell,
-    answer=wire.SpellId,
+    body=wire.spells.Spell,
+    answer=wire.spells.SpellId,
     refusals=(no.NoSuchSpell, no.SpellNotKnown),
-    example_body=wire.Spell(samples.STONE_SKIN),
-    example_answer=wire.SpellId(samples.EMBER_LANCE),
+    example_body=wire.spells.Spell(samples.STONE_SKIN),
+    example_answer=wire.spells.SpellId(samples.EMBER_LANCE),
 )
-async def forget(request: Request, body: wire.Spell) -> bytes:
+async def forget(request: Request, body: wire.spells.Spell) -> bytes:
     """Make a character forget a spell."""
     decide = partial(spells.forget, player=request.params[0], spell_id=body.spellid)
-    return await request.change(decide, lambda spell: wire.encode(wire.SpellId(spell)))
+    return await request.change(decide, lambda spell: wire.encode(wire.spells.SpellId(spell)))

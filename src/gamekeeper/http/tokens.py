@@ -17,13 +17,13 @@ GROUP = Group("Tokens", "Logging in and out.")
     name="issue_token",
     permissions=NO_TOKEN,
     access=WRITE,
-    body=wire.LogIn,
-    answer=wire.Token,
+    body=wire.tokens.LogIn,
+    answer=wire.tokens.Token,
     refusals=(*no.LogInRefusal.__subclasses__(), no.BadPassword, no.TooManyGuesses),
     example_body={"grant_type": "password", "username": samples.KEEPER, "password": samples.HASH},
-    example_answer=wire.Token(samples.ACCESS, "bearer", 3600, samples.REFRESH, *samples.RFC_1123),
+    example_answer=wire.tokens.Token(samples.ACCESS, "bearer", 3600, samples.REFRESH, *samples.RFC_1123),
 )
-async def log_in(request: Request, body: wire.LogIn) -> bytes:
+async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     """Log in, or renew a token with its refresh token."""
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
@@ -46,24 +46,24 @@ async def log_in(request: Request, body: wire.LogIn) -> bytes:
     name="revoke_tokens",
     permissions=ANY_TOKEN,
     access=WRITE,
-    answer=wire.Revoked,
+    answer=wire.tokens.Revoked,
     refusals=(no.RoleMissing,),
-    example_answer=wire.Revoked(samples.USER),
+    example_answer=wire.tokens.Revoked(samples.USER),
 )
 @GROUP.operation(
     "DELETE /api/oauth/tokens/[username]",
     name="revoke_tokens_alias",
     permissions=ANY_TOKEN,
     access=WRITE,
-    answer=wire.Revoked,
+    answer=wire.tokens.Revoked,
     refusals=(no.RoleMissing,),
-    example_answer=wire.Revoked(samples.USER),
+    example_answer=wire.tokens.Revoked(samples.USER),
 )
 async def revoke_all(request: Request) -> bytes:
     """End all tokens of an account: one's own, or anybody's with users.manage."""
     key = await _own_or_managed(request)
     answer = await request.change(
-        partial(tokens.revoke_all, name=key), lambda user: wire.encode(wire.Revoked(user.name))
+        partial(tokens.revoke_all, name=key), lambda user: wire.encode(wire.tokens.Revoked(user.name))
     )
     request.callers.forget()
     return answer
@@ -74,27 +74,28 @@ async def revoke_all(request: Request) -> bytes:
     name="revoke_token",
     permissions=ANY_TOKEN,
     access=WRITE,
-    answer=wire.Revoked,
+    answer=wire.tokens.Revoked,
     refusals=(no.RoleMissing,),
-    example_answer=wire.Revoked(samples.USER, samples.TOKEN_ID),
+    example_answer=wire.tokens.Revoked(samples.USER, samples.TOKEN_ID),
 )
 @GROUP.operation(
     "DELETE /api/oauth/tokens/[username]/[tokenId]",
     name="revoke_token_alias",
     permissions=ANY_TOKEN,
     access=WRITE,
-    answer=wire.Revoked,
+    answer=wire.tokens.Revoked,
     refusals=(no.RoleMissing,),
-    example_answer=wire.Revoked(samples.USER, samples.TOKEN_ID),
+    example_answer=wire.tokens.Revoked(samples.USER, samples.TOKEN_ID),
 )
 async def revoke_one(request: Request) -> bytes:
     """End one token of an account, by its id or its refresh token."""
     key, token = await _own_or_managed(request), request.params[1]
     kept = await request.change(
-        partial(tokens.revoke_one, name=key, token=token), lambda user: wire.encode(wire.Revoked(user.name))
+        partial(tokens.revoke_one, name=key, token=token),
+        lambda user: wire.encode(wire.tokens.Revoked(user.name)),
     )
     request.callers.forget()
-    return wire.revoked(kept, token)  # under the key it is kept without: it may be a refresh token
+    return wire.tokens.revoked(kept, token)  # under the key it is kept without: it may be a refresh token
 
 
 async def _own_or_managed(request: Request) -> str:

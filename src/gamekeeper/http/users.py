@@ -26,10 +26,10 @@ GROUP = Group("Users", "Accounts, and which characters are theirs.")
     permissions=QUERY,
     access=READ,
     cache=UNLESS_RESET_CODES_SHOWN,
-    query=wire.UsersQuery,
-    answer=wire.Paged[wire.UserRecord[wire.Power]],
+    query=wire.users.UsersQuery,
+    answer=wire.lists.Paged[wire.users.UserRecord[wire.users.Power]],
     refusals=(no.SearchNotReady, no.TooManyLongReads),
-    example_answer=wire.Paged(25, 0, 5, 1, [samples.LISTED]),
+    example_answer=wire.lists.Paged(25, 0, 5, 1, [samples.LISTED]),
 )
 async def by_name(request: Request) -> bytes:
     """Accounts by name or email, page by page: all of them, or those that a search finds."""
@@ -42,19 +42,19 @@ async def by_name(request: Request) -> bytes:
     number=31,
     permissions=QUERY,
     access=READ,
-    body=wire.LegacyPage,
-    answer=wire.Legacy[wire.UserRecord[wire.Power]],
+    body=wire.lists.LegacyPage,
+    answer=wire.lists.Legacy[wire.users.UserRecord[wire.users.Power]],
     refusals=(),
-    example_body=wire.LegacyPage(),
-    example_answer=wire.Legacy(25, 0, 1, [samples.LISTED]),
+    example_body=wire.lists.LegacyPage(),
+    example_answer=wire.lists.Legacy(25, 0, 1, [samples.LISTED]),
     successor="/api/v1/users",
 )
-async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
+async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """Accounts by name, in the old envelope."""
     page = paging.from_body(body, request.keeper.settings.max_page_size)
     total, found = await request.keeper.lists.page(USERS, page.offset, page.limit)
     codes = sees_codes(request)
-    return wire.legacy(total, page.number, [spelling.user_record(user, codes=codes) for user in found])
+    return wire.lists.legacy(total, page.number, [spelling.user_record(user, codes=codes) for user in found])
 
 
 @GROUP.operation(
@@ -64,7 +64,7 @@ async def legacy_by_name(request: Request, body: wire.LegacyPage) -> bytes:
     permissions=QUERY,
     access=READ,
     cache=UNLESS_RESET_CODES_SHOWN,
-    answer=wire.UserRecord[wire.Power],
+    answer=wire.users.UserRecord[wire.users.Power],
     refusals=(),
     example_answer=samples.LISTED,
 )
@@ -81,13 +81,13 @@ async def show(request: Request) -> bytes:
     number=22,
     permissions=QUERY,
     access=WRITE,
-    body=wire.Register,
-    answer=wire.Registered,
+    body=wire.users.Register,
+    answer=wire.users.Registered,
     refusals=(no.ReservedName, no.UsernameTaken, no.EmailTaken, no.TooManyRegistrations),
-    example_body=wire.Register("Newcomer", samples.HASH, "newcomer@example.org"),
-    example_answer=wire.Registered("Newcomer", "newcomer@example.org"),
+    example_body=wire.users.Register("Newcomer", samples.HASH, "newcomer@example.org"),
+    example_answer=wire.users.Registered("Newcomer", "newcomer@example.org"),
 )
-async def register(request: Request, body: wire.Register) -> bytes:
+async def register(request: Request, body: wire.users.Register) -> bytes:
     """Register an account, without any powers."""
     name = accounts.require_name(body.username, "username", request.keeper.settings)
     email = accounts.require_email(body.email, "email")
@@ -96,7 +96,7 @@ async def register(request: Request, body: wire.Register) -> bytes:
     decide = partial(
         registrations.register, caller=caller, settings=settings, name=name, email=email, password=password
     )
-    return await request.change(decide, lambda user: wire.encode(wire.Registered(user.name, user.email)))
+    return await request.change(decide, lambda user: wire.encode(wire.users.Registered(user.name, user.email)))
 
 
 @GROUP.operation(
@@ -104,13 +104,13 @@ async def register(request: Request, body: wire.Register) -> bytes:
     name="rename_user",
     permissions=MANAGE,
     access=WRITE,
-    body=wire.Rename,
-    answer=wire.UserRecord[wire.ChangedPower],
+    body=wire.players.Rename,
+    answer=wire.users.UserRecord[wire.users.ChangedPower],
     refusals=(no.ReservedName, no.UsernameTaken),
-    example_body=wire.Rename("Aldwynne"),
+    example_body=wire.players.Rename("Aldwynne"),
     example_answer=samples.CHANGED,
 )
-async def rename(request: Request, body: wire.Rename) -> bytes:
+async def rename(request: Request, body: wire.players.Rename) -> bytes:
     """Give an account another name."""
     name = accounts.require_name(body.name, "name", request.keeper.settings)
     answer = await request.change(
@@ -125,7 +125,7 @@ async def rename(request: Request, body: wire.Rename) -> bytes:
     name="delete_user",
     permissions=MANAGE,
     access=WRITE,
-    answer=wire.UserRecord[wire.ChangedPower],
+    answer=wire.users.UserRecord[wire.users.ChangedPower],
     refusals=(no.PlayerOnline, no.OwnAccount),
     example_answer=samples.CHANGED,
 )
@@ -149,13 +149,13 @@ async def delete(request: Request) -> bytes:
     permissions=QUERY,
     access=READ,
     cache=REVALIDATED,
-    answer=list[wire.PlayerRecord],
+    answer=list[wire.players.PlayerRecord],
     refusals=(),
     example_answer=[samples.RECORD],
 )
 async def players_of(request: Request) -> bytes:
     """All characters of an account, the oldest first."""
-    return wire.array([spelling.player_record(record) for record in await _players(request)])
+    return wire.lists.array([spelling.player_record(record) for record in await _players(request)])
 
 
 @GROUP.operation(
@@ -165,7 +165,7 @@ async def players_of(request: Request) -> bytes:
     permissions=QUERY,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.PlayerRecord,
+    answer=wire.players.PlayerRecord,
     refusals=(),
     example_answer=samples.RECORD,
 )

@@ -19,9 +19,9 @@ GROUP = Group("Variables", "What a game remembers of a character.")
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=list[wire.Variable],
+    answer=list[wire.variables.Variable],
     refusals=(),
-    example_answer=[wire.Variable(samples.DRAGONS, 6)],
+    example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
 )
 async def every(request: Request) -> bytes:
     """All variables ever set for a character."""
@@ -30,7 +30,7 @@ async def every(request: Request) -> bytes:
         return await variable_rows.of_player(tx, await lookup.player_id(tx, request.params[0]))
 
     rows = await request.keeper.store.read(look)
-    return wire.encode([wire.Variable(row.variable_id, variables.typed(row)) for row in rows])
+    return wire.encode([wire.variables.Variable(row.variable_id, variables.typed(row)) for row in rows])
 
 
 @GROUP.operation(
@@ -40,14 +40,14 @@ async def every(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.Variable,
+    answer=wire.variables.Variable,
     refusals=(no.NoSuchVariable,),
-    example_answer=wire.Variable(samples.DRAGONS, 7),
+    example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
 async def one(request: Request) -> bytes:
     """One variable of a character; 0 or false when it was never set."""
     variable_id, value = await _value(request)
-    return wire.encode(wire.Variable(variable_id, value))
+    return wire.encode(wire.variables.Variable(variable_id, value))
 
 
 @GROUP.operation(
@@ -57,13 +57,13 @@ async def one(request: Request) -> bytes:
     permissions=ANY_TOKEN,
     access=READ,
     cache=REVALIDATED,
-    answer=wire.Value,
+    answer=wire.variables.Value,
     refusals=(no.NoSuchVariable,),
-    example_answer=wire.Value(6),
+    example_answer=wire.variables.Value(6),
 )
 async def value(request: Request) -> bytes:
     """One variable's bare value."""
-    return wire.encode(wire.Value((await _value(request))[1]))
+    return wire.encode(wire.variables.Value((await _value(request))[1]))
 
 
 @GROUP.operation(
@@ -72,13 +72,13 @@ async def value(request: Request) -> bytes:
     number=9,
     permissions=ANY_TOKEN,
     access=WRITE,
-    body=wire.SetVariable,
-    answer=wire.Variable,
+    body=wire.variables.SetVariable,
+    answer=wire.variables.Variable,
     refusals=(no.NoSuchVariable, no.WrongVariableType),
-    example_body=wire.SetVariable(7),
-    example_answer=wire.Variable(samples.DRAGONS, 7),
+    example_body=wire.variables.SetVariable(7),
+    example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
-async def assign(request: Request, body: wire.SetVariable) -> bytes:
+async def assign(request: Request, body: wire.variables.SetVariable) -> bytes:
     """Set a variable of a character."""
     variable_id = guid_param("variableId", request.params[1])
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
@@ -89,7 +89,7 @@ async def assign(request: Request, body: wire.SetVariable) -> bytes:
         new=body.value,
         from_form=bodies.is_form(request.raw, content_type),
     )
-    return await request.change(decide, lambda new: wire.encode(wire.Variable(variable_id, new)))
+    return await request.change(decide, lambda new: wire.encode(wire.variables.Variable(variable_id, new)))
 
 
 async def _value(request: Request) -> tuple[str, int | bool]:

@@ -1,0 +1,77 @@
+"""Every JSON shape, by noun, attributes spelt exactly as on the wire. Nothing else knows how a field is spelt."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from gamekeeper.http.wire import (
+    catalogue,
+    errors,
+    feed,
+    finder,
+    history,
+    info,
+    items,
+    link,
+    lists,
+    mails,
+    moderation,
+    players,
+    powers,
+    scalars,
+    spells,
+    strict,
+    tokens,
+    users,
+    variables,
+)
+from gamekeeper.http.wire.scalars import encode
+
+__all__ = [
+    "SHAPES",
+    "catalogue",
+    "encode",
+    "errors",
+    "feed",
+    "finder",
+    "history",
+    "info",
+    "items",
+    "link",
+    "lists",
+    "mails",
+    "moderation",
+    "players",
+    "powers",
+    "scalars",
+    "spells",
+    "strict",
+    "tokens",
+    "users",
+    "variables",
+]
+_MODULES = (
+    catalogue,
+    errors,
+    feed,
+    finder,
+    history,
+    info,
+    items,
+    link,
+    lists,
+    mails,
+    moderation,
+    players,
+    powers,
+    spells,
+    tokens,
+    users,
+    variables,
+)
+SHAPES: Mapping[str, type[Struct]] = {  # by name, which is also that of the component in the OpenAPI document
+    name: shape
+    for module in _MODULES
+    for name, shape in vars(module).items()
+    if isinstance(shape, type) and issubclass(shape, Struct)
+}

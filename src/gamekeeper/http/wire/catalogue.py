@@ -1,0 +1,76 @@
+"""Items, spells, variables, classes and maps: as a game server reports them, and as the engine lists them."""
+
+from collections.abc import Mapping
+from typing import Annotated, Generic, Literal
+
+from msgspec import Meta, Struct
+
+from gamekeeper.http.wire.lists import R
+from gamekeeper.http.wire.scalars import Guid, Positive, Told, encode
+
+
+class ItemEntry(Struct):
+    Id: Guid
+    Name: Told
+    Stackable: bool
+    MaxStack: Positive | None = None
+    BagSlots: Annotated[int, Meta(ge=0, le=1000)] = 0
+    Icon: Told | None = None
+
+
+class NamedEntry(Struct):
+    Id: Guid
+    Name: Told
+
+
+class VariableEntry(Struct):
+    Id: Guid
+    Name: Told
+    Type: Literal["Integer", "Boolean"]
+
+
+class ItemObject(Struct):
+    Id: Guid
+    Name: str
+    Icon: str | None
+    Stackable: bool
+    MaxInventoryStack: int
+    MaxBankStack: int
+    SlotCount: int  # 0: not a bag
+
+
+class VariableObject(Struct):
+    Id: Guid
+    Name: str
+    Type: Literal[1, 2]  # boolean, integer
+
+
+class Keyed(Struct, Generic[R]):
+    """As `keyed` writes it."""
+
+    Key: Guid
+    Value: R
+
+
+Entry = ItemEntry | NamedEntry | VariableEntry
+GameObject = ItemObject | VariableObject | NamedEntry
+ENTRIES: Mapping[str, type[Entry]] = {
+    "items": ItemEntry,
+    "spells": NamedEntry,
+    "variables": VariableEntry,
+    "classes": NamedEntry,
+    "maps": NamedEntry,
+}
+OBJECTS: Mapping[str, str | None] = {  # the engine's types, and which of our lists each is; None: we keep none of it
+    "item": "items",
+    "spell": "spells",
+    "class": "classes",
+    "map": "maps",
+    "playervariable": "variables",
+    **dict.fromkeys(("animation", "npc", "projectile", "quest", "resource", "shop", "crafttables", "crafts", "event")),
+    **dict.fromkeys(("servervariable", "tileset", "guildvariable", "uservariable")),
+}
+
+
+def keyed(key: str, record: bytes) -> bytes:
+    return b'{"Key":%b,"Value":%b}' % (encode(key), record)

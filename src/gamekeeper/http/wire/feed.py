@@ -1,0 +1,50 @@
+"""The change feed."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.http.wire.errors import Error
+from gamekeeper.http.wire.lists import Limit
+from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, encode
+
+After = Annotated[LongNatural | Literal["now"], Meta(description="`Next` of the answer before; 0: all there ever was.")]
+Wait = Annotated[Natural, Meta(description="Seconds to wait when there is nothing yet; more than 60 are 60.")]
+Own = Annotated[bool, Meta(description="Also what this account itself wrote over the link.")]
+Epoch = Annotated[Guid, Meta(description="`Epoch` of the answer before: refused when the ledger is another by now.")]
+
+
+class FeedQuery(Struct):
+    after: After = 0
+    wait: Wait = 0
+    limit: Limit = 100
+    own: Own = False
+    epoch: Epoch | UnsetType = UNSET
+
+
+class FeedChange(Struct):
+    Seq: int
+    At: Instant
+    Kind: str
+    PlayerId: Guid
+    Before: msgspec.Raw
+    After: msgspec.Raw
+    By: str | None
+    RequestId: str
+
+
+class UnappliedError(Error):
+    """As `unapplied_error` writes it."""
+
+    Changes: list[FeedChange]
+
+
+class Changes(Struct):
+    Changes: list[FeedChange]
+    Next: int
+    Epoch: Guid
+
+
+def unapplied_error(changes: list[FeedChange], error: Error) -> bytes:
+    return encode({**msgspec.structs.asdict(error), "Changes": changes})

@@ -1,0 +1,29 @@
+"""The search over players, accounts and the catalogue."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from gamekeeper.http.wire.lists import Limit
+from gamekeeper.http.wire.scalars import Printable
+
+SOUGHT = "An id, also of a deleted character or account, or the beginning or a part of a name or an email."
+Sought = Annotated[Printable, Meta(description=SOUGHT)]
+
+
+class FindQuery(Struct):
+    q: Sought = ""
+    limit: Limit = 20
+
+
+class Found(Struct):
+    Kind: str
+    Id: str
+    Name: str
+    Detail: str
+    Match: str  # id, exact, prefix, part or near
+
+
+class Finds(Struct):
+    Query: str
+    Found: list[Found]

@@ -1,0 +1,86 @@
+"""Items, slots and bags."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gamekeeper.http.wire.scalars import NEVER_NULL, ZERO, Guid, Natural, Positive, Stats
+
+
+class GiveItem(Struct):
+    itemid: Guid
+    quantity: Positive
+    bankoverflow: bool = False
+
+
+class TakeItem(Struct):
+    itemid: Guid
+    quantity: Positive
+
+
+class ItemSlot(Struct):
+    Slot: Natural
+    BagId: Guid | None = None
+    ItemId: Annotated[Guid, NEVER_NULL] = ZERO
+    Quantity: Annotated[Natural, NEVER_NULL] = 0
+    StatBuffs: Stats = msgspec.field(default_factory=lambda: [0, 0, 0, 0, 0])
+
+
+class Bag(Struct):
+    Id: Guid
+    SlotCount: Annotated[int, Meta(ge=1, le=1000)]
+    Slots: list[ItemSlot]
+
+
+DELETED = "ERR_DELETED"  # the engine's word: a real client hides the rows that have it
+
+
+class NamedSlot(ItemSlot):
+    """With the item's name in the catalogue; `ERR_DELETED` for an empty slot and for an unknown item."""
+
+    ItemName: str = DELETED
+
+
+class NamedBag(Struct):
+    Id: Guid
+    SlotCount: int
+    Slots: list[NamedSlot]
+
+
+class Items(Struct):
+    inventory: list[NamedSlot]
+    bank: list[NamedSlot]
+
+
+class Quantity(Struct):
+    total: int
+    bank: int
+    inventory: int
+
+
+class Given(Struct):
+    id: Guid
+    quantity: Quantity
+
+
+class Taken(Struct):
+    ItemId: Guid
+    Quantity: int
+
+
+class ItemsThen(Struct):
+    inventory: list[ItemSlot]
+    bank: list[ItemSlot]
+    bags: list[Bag]
+
+
+class ChangedBag(Struct):
+    Id: str
+    SlotCount: int | None
+    Slots: list[ItemSlot]
+
+
+class Sum(Struct):
+    ItemId: str
+    Quantity: int

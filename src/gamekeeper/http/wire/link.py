@@ -1,0 +1,78 @@
+"""What game servers report and are answered."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.http.wire.items import Bag, ItemSlot
+from gamekeeper.http.wire.players import Worn
+from gamekeeper.http.wire.scalars import (
+    NEVER_NULL,
+    Guid,
+    Instant,
+    Int32,
+    Long,
+    LongNatural,
+    Positive,
+    Stats,
+    Told,
+    Two,
+)
+from gamekeeper.http.wire.spells import KnownSpell
+from gamekeeper.http.wire.variables import Variable
+
+
+class Lease(Struct):
+    Lease: Annotated[int, Meta(ge=1, le=3600)]
+
+
+class Players(Struct):
+    Players: Annotated[list[Guid], Meta(max_length=10_000)]
+
+
+class PutPlayer(Struct):
+    Name: Told | UnsetType = UNSET
+    InBank: bool | UnsetType = UNSET
+    UserId: Guid | UnsetType = UNSET
+    MaxVitals: Two | UnsetType = UNSET
+    Level: Positive | UnsetType = UNSET
+    Exp: LongNatural | UnsetType = UNSET
+    ExperienceToNextLevel: Long | UnsetType = UNSET
+    ClassId: Guid | UnsetType = UNSET
+    Gender: Annotated[int, Meta(ge=0, le=1)] | UnsetType = UNSET
+    Vitals: Two | UnsetType = UNSET
+    BaseStats: Stats | UnsetType = UNSET
+    StatPointAllocations: Stats | UnsetType = UNSET
+    StatPoints: Int32 | UnsetType = UNSET
+    Equipment: Worn | UnsetType = UNSET
+    MapId: Guid | UnsetType = UNSET
+    X: Int32 | UnsetType = UNSET
+    Y: Int32 | UnsetType = UNSET
+    Z: Int32 | UnsetType = UNSET
+    Dir: Int32 | UnsetType = UNSET
+    Sprite: Told | UnsetType = UNSET
+    Face: Told | UnsetType = UNSET
+    Dead: bool | UnsetType = UNSET
+    LastOnline: Instant | UnsetType | None = UNSET
+    CreationDate: Instant | UnsetType = UNSET
+    PlayTimeSeconds: LongNatural | UnsetType = UNSET
+    Items: list[ItemSlot] | UnsetType = UNSET
+    Bank: list[ItemSlot] | UnsetType = UNSET
+    Bags: list[Bag] | UnsetType = UNSET
+    Spells: list[KnownSpell] | UnsetType = UNSET
+    Variables: Annotated[list[Variable], Meta(max_length=10_000)] | UnsetType = UNSET
+    AppliedSeq: Annotated[LongNatural | UnsetType, NEVER_NULL] = UNSET
+
+
+class Count(Struct):
+    Count: int
+
+
+class ServerState(Struct):
+    Server: str
+    ExpiresAt: Instant
+    Online: int
+
+
+class Online(Struct):
+    Online: int

@@ -1,0 +1,68 @@
+"""Pages of records, and how they are asked for."""
+
+from collections.abc import Sequence
+from typing import Annotated, Generic, Literal, TypeVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.http.wire.scalars import PRINTABLE, Int32, Natural, Positive
+
+R = TypeVar("R")
+
+
+class LegacyPage(Struct):
+    page: Natural = 0
+    count: Annotated[Int32, Meta(description="0 and less mean 5, as for the engine.")] = 5
+
+
+Number = Annotated[Natural, Meta(description="Which page, from 0; one past the end has no records.")]
+Size = Annotated[Positive, Meta(description="Records per page; more than the server's greatest is cut to it.")]
+Limit = Annotated[Positive, Meta(description="At most so many of what would be answered.")]
+Direction = Annotated[Literal["Ascending", "Descending"], Meta(description="Of the order.")]
+Search = Annotated[
+    str,
+    Meta(
+        description="A part of the name, or of an account's email; less than 3 characters are ignored. At most 1000 "
+        "matches are put into order (among those online: those of these that are), and `Total` is never more.",
+        extra_json_schema=PRINTABLE,
+    ),
+]
+
+
+class PageQuery(Struct):
+    page: Number = 0
+    pageSize: Size = 5  # noqa: N815 - the wire's spelling
+    limit: Limit | UnsetType = UNSET
+
+
+class Paged(Struct, Generic[R]):
+    """As `paged` writes it."""
+
+    Total: int
+    Page: int
+    PageSize: int
+    Count: int
+    Values: list[R]
+
+
+class Legacy(Struct, Generic[R]):
+    """As `legacy` writes it."""
+
+    total: int
+    Page: int
+    count: int
+    entries: list[R]
+
+
+def paged(total: int, page: int, size: int, records: Sequence[bytes]) -> bytes:
+    head = b'{"Total":%d,"Page":%d,"PageSize":%d,"Count":%d,"Values":[' % (total, page, size, len(records))
+    return head + b",".join(records) + b"]}"
+
+
+def legacy(total: int, page: int, records: Sequence[bytes]) -> bytes:
+    head = b'{"total":%d,"Page":%d,"count":%d,"entries":[' % (total, page, len(records))
+    return head + b",".join(records) + b"]}"
+
+
+def array(records: Sequence[bytes]) -> bytes:
+    return b"[" + b",".join(records) + b"]"

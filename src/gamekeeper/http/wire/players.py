@@ -1,0 +1,151 @@
+"""Players: their record, ranks, and what a request says of them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from gamekeeper.http.wire.lists import Direction, PageQuery, Search, array
+from gamekeeper.http.wire.scalars import Guid, Instant, Name, Positive, Stats, Two, encode
+
+Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest is a setting
+WORN = "Inventory slots of helmet, armor, weapon, shield, boots; -1 for none."
+Worn = Annotated[list[Annotated[int, Meta(ge=-1, le=2**31 - 1)]], Meta(min_length=5, max_length=5, description=WORN)]
+
+
+class Rename(Struct):
+    name: Name
+
+
+class SetLevel(Struct):
+    level: Level
+
+
+class SetClass(Struct):
+    classid: Annotated[Guid, Meta(extra={"or": "id"}, description="Also as `id`.")]  # as newer engines call it
+
+
+Around = Annotated[int, Meta(ge=0, le=50, description="How many above and how many below to show.")]
+Order = Annotated[Literal["Ascending", "Descending"], Meta(description="Descending: the best first.")]
+PlayerSort = Annotated[Literal["name", "level"], Meta(description="The order; level: as in the rank list.")]
+
+
+class PlayersQuery(PageQuery):
+    search: Search = ""
+    sortBy: PlayerSort = "name"  # noqa: N815 - the wire's spelling
+    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
+
+
+class RankQuery(PageQuery):
+    sortDirection: Order = "Descending"  # noqa: N815 - the wire's spelling
+
+
+class AroundQuery(Struct):
+    around: Around = 5
+
+
+class PlayerDocument(Struct):
+    """The stored part of a player record; ClassName, MapName, Online and LastOnline follow as its tail."""
+
+    Name: str
+    InBank: bool
+    UserId: Guid
+    MaxVitals: Two
+    Id: Guid
+    Level: int
+    Exp: int
+    ExperienceToNextLevel: int
+    ClassId: Guid
+    Gender: int
+    Vitals: Two
+    BaseStats: Stats
+    StatPointAllocations: Stats
+    StatPoints: int
+    Equipment: Worn
+    MapId: Guid
+    X: int
+    Y: int
+    Z: int
+    Dir: int
+    Sprite: str
+    Face: str
+    Dead: bool
+    CreationDate: Instant
+    PlayTimeSeconds: int
+
+
+class PlayerRecord(PlayerDocument):
+    """The document with its tail, as `player_tail` writes it."""
+
+    ClassName: str
+    MapName: str
+    Online: bool
+    LastOnline: Instant | None
+
+
+class RankedPlayer(PlayerRecord):
+    """As `ranked_player` writes it: the rank comes first."""
+
+    Rank: int
+
+
+class Rank(Struct):
+    """As `rank` writes it."""
+
+    Rank: int
+    Of: int
+    Player: PlayerRecord
+    Around: list[RankedPlayer]
+
+
+class OnlineCount(Struct):
+    onlineCount: int  # noqa: N815 - the wire's spelling
+
+
+PLAYER_ATTRIBUTES = {
+    "Name": "name",
+    "InBank": "in_bank",
+    "UserId": "user_id",
+    "MaxVitals": "max_vitals",
+    "Id": "id",
+    "Level": "level",
+    "Exp": "exp",
+    "ExperienceToNextLevel": "experience_to_next_level",
+    "ClassId": "class_id",
+    "Gender": "gender",
+    "Vitals": "vitals",
+    "BaseStats": "base_stats",
+    "StatPointAllocations": "stat_point_allocations",
+    "StatPoints": "stat_points",
+    "Equipment": "equipment",
+    "MapId": "map_id",
+    "X": "x",
+    "Y": "y",
+    "Z": "z",
+    "Dir": "dir",
+    "Sprite": "sprite",
+    "Face": "face",
+    "Dead": "dead",
+    "CreationDate": "created_at",
+    "PlayTimeSeconds": "play_time_seconds",
+    "LastOnline": "last_online",
+}
+PLAYER_FIELDS = {attribute: name for name, attribute in PLAYER_ATTRIBUTES.items()}
+STATS = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]  # in the order of every list of five
+
+
+def player_tail(class_name: str, map_name: str, last_online: str | None, *, online: bool) -> bytes:
+    return b',"ClassName":%b,"MapName":%b,"Online":%b,"LastOnline":%b}' % (
+        encode(class_name),
+        encode(map_name),
+        b"true" if online else b"false",
+        encode(last_online),
+    )
+
+
+def ranked_player(rank: int, record: bytes) -> bytes:
+    return b'{"Rank":%d,' % rank + record[1:]
+
+
+def rank(rank: int, of: int, player: bytes, around: Sequence[bytes]) -> bytes:
+    return b'{"Rank":%d,"Of":%d,"Player":%b,"Around":%b}' % (rank, of, player, array(around))

@@ -1,0 +1,32 @@
+"""Types of single values. `extra` is read by bodies.py, `extra_json_schema` by openapi.py."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+ZERO = "00000000-0000-0000-0000-000000000000"
+STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
+PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
+Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
+Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # that people write
+Told = Annotated[str, Meta(max_length=255, extra={"is": "told"}, extra_json_schema=STORABLE)]  # by a game
+Name = Annotated[str, Meta(extra_json_schema={"format": "name"})]  # of a new account; what it must match is a setting
+Email = Annotated[str, Meta(extra_json_schema={"format": "email"})]
+HASH = {"pattern": "^[0-9A-Fa-f]{64}$", "description": "The SHA-256 of the password, in hex."}
+Sent = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=HASH)]
+Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE)]
+Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]  # with its offset
+Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+# Not null, though it may be left out: a ban for good, an empty slot, or a report that asks nothing, is not to come of a
+# value that went missing.
+NEVER_NULL = Meta(extra={"never_null": True})
+LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Two = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
+Five = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
+Stats = Annotated[Five, Meta(description="Attack, ability power, defense, magic resist, speed.")]
+encode = msgspec.json.Encoder().encode
+Printable = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]

@@ -1,0 +1,19 @@
+"""Rules of strict bodies that a type cannot express."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from gamekeeper.http.wire.items import ItemSlot, NamedSlot
+from gamekeeper.http.wire.link import PutPlayer
+from gamekeeper.http.wire.players import RankedPlayer
+from gamekeeper.http.wire.powers import ChangePowers
+
+# A body has both fields or neither, unless it says that the slot is empty: half a slot would empty it by mistake.
+TOGETHER: Mapping[type[Struct], Sequence[str]] = {ItemSlot: ("ItemId", "Quantity")}
+# Fields of our answers that a strict body may repeat. They are ignored, so that callers can put back what they read.
+READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
+    PutPlayer: [name for name in RankedPlayer.__struct_fields__ if name not in PutPlayer.__struct_fields__],
+    ItemSlot: [name for name in NamedSlot.__struct_fields__ if name not in ItemSlot.__struct_fields__],
+    ChangePowers: ["Id", "Name"],
+}

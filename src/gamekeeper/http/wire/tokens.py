@@ -1,0 +1,51 @@
+"""Log-in and tokens."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gamekeeper.http.wire.scalars import PRINTABLE, Secret, Sent, encode
+
+
+class LogIn(Struct):
+    grant_type: str = ""
+    username: str = ""
+    password: Secret = ""
+    refresh_token: Secret = ""
+    scope: str = ""
+
+
+class PasswordGrant(Struct):
+    """What a LogIn must be, said more exactly than its refusals allow to read it."""
+
+    grant_type: Literal["password"]
+    username: Annotated[str, Meta(min_length=1, extra_json_schema=PRINTABLE)]
+    password: Sent
+    scope: Literal["", "read"] = ""
+
+
+class RefreshGrant(Struct):
+    """The same for renewing."""
+
+    grant_type: Literal["refresh_token"]
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE)]
+
+
+class Token(Struct, rename={"issued": ".issued", "expires": ".expires"}):
+    access_token: str
+    token_type: str
+    expires_in: int
+    refresh_token: str | None
+    issued: str
+    expires: str
+
+
+class Revoked(Struct, omit_defaults=True):
+    username: str
+    tokenId: str | None = None  # noqa: N815 - the wire's spelling
+
+
+def revoked(answer: bytes, token_id: str) -> bytes:
+    """The answer about all tokens, made one about this token."""
+    return encode({**msgspec.json.decode(answer, type=dict[str, msgspec.Raw]), "tokenId": token_id})

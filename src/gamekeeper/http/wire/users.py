@@ -1,0 +1,120 @@
+"""Accounts: their record, registration, email and password."""
+
+from typing import Annotated, Generic, Literal
+
+from msgspec import Meta, Struct
+
+from gamekeeper.http.wire.lists import Direction, PageQuery, R, Search
+from gamekeeper.http.wire.scalars import Email, Guid, Instant, Name, Secret, Sent
+
+
+class Register(Struct):
+    username: Name
+    password: Sent
+    email: Email
+
+
+class ValidatePassword(Struct):
+    password: Sent
+
+
+class ChangeEmail(Struct):
+    new: Email
+    authorization: Sent
+
+
+class ChangePassword(Struct):
+    new: Sent
+    authorization: Sent
+
+
+class ManageEmail(Struct):
+    new: Email
+
+
+class ManagePassword(Struct):
+    new: Sent
+
+
+class RedeemCode(Struct):
+    code: Secret
+    new: Sent
+
+
+UserSort = Annotated[Literal["name", "email"], Meta(description="The order.")]
+
+
+class UsersQuery(PageQuery):
+    search: Search = ""
+    sortBy: UserSort = "name"  # noqa: N815 - the wire's spelling
+    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
+
+
+class Power(Struct):
+    Editor: bool
+    Ban: bool
+    Kick: bool
+    Mute: bool
+    Api: bool
+    PersonalInformation: bool
+
+
+class ChangedPower(Struct):
+    Editor: bool
+    Ban: bool
+    Kick: bool
+    Mute: bool
+    Api: bool
+    ApiPersonalInformation: bool
+    ApiUserManagement: bool
+
+
+class UserRecord(Struct, Generic[R]):
+    Id: Guid
+    Name: str
+    Email: str
+    Power: R  # Power or ChangedPower, as the spec lists per endpoint
+    PasswordResetCode: str | None
+    IsMuted: bool
+    MuteReason: str | None
+    IsBanned: bool
+    RegistrationDate: Instant
+    PlayTimeSeconds: int  # of all its characters
+
+
+class Registered(Struct):
+    Username: str
+    Email: str
+
+
+class Message(Struct, omit_defaults=True):
+    Message: str
+    Warning: str | None = None
+
+
+class Authorized(Struct):
+    authorized: bool
+
+
+USER_FIELDS = {
+    "name": "Name",
+    "email": "Email",
+    "password": "Password",
+    "reset_code": "PasswordResetCode",
+    "mute_reason": "MuteReason",
+    "ban_reason": "BanReason",
+    "reason": "Reason",
+    "moderator": "Moderator",
+    "ends_at": "EndsAt",
+    "mail_id": "MailId",
+    "mail_state": "MailState",
+    "next_try_at": "NextTryAt",
+    "editor": "Editor",
+    "ban": "Ban",
+    "kick": "Kick",
+    "mute": "Mute",
+    "api": "Api",
+    "users_query": "UsersQuery",
+    "users_manage": "UsersManage",
+    "game_link": "GameLink",
+}
