@@ -59,7 +59,7 @@ def fires(promtool: str, folder: Path, series: Mapping[str, str]) -> set[str]:
 def exposed(world: World, route: str, seconds: float) -> dict[str, str]:
     """The buckets that we expose for requests of that duration, as counters that grow every minute."""
     for _ in range(100):
-        world.asgi.metrics.count("GET", route, 200, time.perf_counter_ns() - round(seconds * SECOND_NS))
+        world.asgi.services.metrics.count("GET", route, 200, time.perf_counter_ns() - round(seconds * SECOND_NS))
     text = world.get("/metrics", token=TOKEN).raw.decode()
     buckets = re.findall(r"^(gamekeeper_request_seconds_bucket\{.*\}) (\d+)$", text, re.MULTILINE)
     return {name: f"0+{count}x600" for name, count in buckets if f'"GET {route}"' in name}

@@ -118,9 +118,9 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
         upkeep.jobs.append((pulse.SAMPLE_SECONDS, live.pulse.sample))
     asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop, pages)
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
-        upkeep.jobs.append((workers.PUBLISH_SECONDS, asgi.metrics.publish))
+        upkeep.jobs.append((workers.PUBLISH_SECONDS, asgi.services.metrics.publish))
     if keeper.settings.health_port:
-        upkeep.health = HealthListener(keeper.settings.host, keeper.settings.health_port, asgi.readiness)
+        upkeep.health = HealthListener(keeper.settings.host, keeper.settings.health_port, asgi.services.readiness)
     return asgi
 
 

@@ -140,7 +140,7 @@ def test_a_form_that_is_too_large(make_world: Callable[..., World]) -> None:
 
 def test_when_all_places_are_taken(make_world: Callable[..., World]) -> None:
     world = make_world(requests_in_flight=1)
-    world.asgi.admission.enter()
+    world.asgi.services.admission.enter()
     refused_page(Keeper(world).get("/console"), 503, "Nothing was changed.")
 
 

@@ -67,7 +67,7 @@ def test_a_lease_that_nobody_ended(asking: World) -> None:
 
 def test_a_database_that_takes_no_writes(asking: World) -> None:
     root, clerk = signed_in(asking, "Root"), signed_in(asking, "Clerk")
-    live: Any = asking.asgi.live
+    live: Any = asking.asgi.services.live
     if asking.keeper.store.engine == "sqlite":
         asking.sql("PRAGMA query_only = ON")
     else:
@@ -111,7 +111,7 @@ def test_a_span_in_its_two_largest_units(seconds: int, said: str) -> None:
 
 
 def test_the_doctor_looks_when_it_is_asked(world: World, root: Keeper) -> None:
-    live: Any = world.asgi.live
+    live: Any = world.asgi.services.live
     assert "It has not run since this process started." in root.page(health.PAGE).text
     world.sql("UPDATE slots SET quantity = quantity + 1 WHERE player_id = $1 AND place = 'bank'", ANN.id)
     answer = root.post(EXAMINE)
@@ -127,7 +127,7 @@ def test_when_another_process_answers_the_page_waits_for_the_one_that_was_asked(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each has a doctor of its own; the script asks again until the page is by the one that was asked."""
-    live: Any = world.asgi.live
+    live: Any = world.asgi.services.live
     asked = root.post(EXAMINE).headers["location"]
     ended(live.checkup)
     first = health.process()
@@ -149,7 +149,7 @@ def checkup_of(page: Page) -> dict[str, str]:
 
 
 def test_only_who_manages_accounts_may(world: World, keeper: Callable[[str], Keeper]) -> None:
-    live: Any = world.asgi.live
+    live: Any = world.asgi.services.live
     for name in ("Shop", "Clerk"):
         somebody = keeper(name)
         assert "Doctor" not in somebody.page(health.PAGE).text
@@ -184,7 +184,7 @@ def test_one_at_a_time_and_pages_are_served_meanwhile(
     monkeypatch.setattr("gamekeeper.app._examined", examined)
     world = make_world()
     root = signed_in(world, "Root")
-    live: Any = world.asgi.live
+    live: Any = world.asgi.services.live
     for _ in range(2):
         assert root.post(EXAMINE).status == 303
     while "ledger" not in live.checkup.steps:
@@ -205,7 +205,7 @@ def test_one_that_breaks_off_says_so(make_world: Callable[..., World], monkeypat
     monkeypatch.setattr("gamekeeper.app._examined", broken)
     world = make_world()
     root = signed_in(world, "Root")
-    live: Any = world.asgi.live
+    live: Any = world.asgi.services.live
     root.post(EXAMINE)
     ended(live.checkup)
     assert "It broke off." in root.page(health.PAGE).text

@@ -84,14 +84,14 @@ def test_requests_and_errors_are_averages_of_five_seconds(
         world.get("/health/live", by=None)
     now += SECOND
     for fault in (True, True, True, False, False, False):
-        world.asgi.metrics.pace.count(fault=fault)
+        world.asgi.services.metrics.pace.count(fault=fault)
     now += SECOND
     shown = figures(root)
     assert (shown["requests"], shown["faults"]) == ("2.6", "0.6")
 
 
 def test_what_is_the_callers_fault_is_no_error_of_ours(world: World) -> None:
-    measured = world.asgi.metrics.pace
+    measured = world.asgi.services.metrics.pace
     world.get("/api/v1/players/Nobody")
     world.get("/nowhere")
     world.run(world.keeper.store.close())
@@ -137,7 +137,7 @@ def test_accounts_are_for_those_who_may_know_of_them(world: World, keeper: Calla
 
 
 def test_who_is_online_is_sampled_for_the_chart(world: World, root: Keeper) -> None:
-    live: Any = world.asgi.live
+    live: Any = world.asgi.services.live
     heartbeat(world)
     for ids in ([], [ANN.id, BOB.id]):
         join(world, *ids)
@@ -236,7 +236,7 @@ def test_who_hangs_up_has_left_at_once(
     monkeypatch.setattr(events, "TICK_SECONDS", 60.0)
     watching = watch(signed_in(lively, "Root"))
     watching.wait(lambda: bool(watching.told))
-    live: Any = lively.asgi.live
+    live: Any = lively.asgi.services.live
     assert live.pulse.watching.total() == 1
     watching.hang_up()
     assert not live.pulse.watching

@@ -39,11 +39,11 @@ async def ask(world: World, path: str, receive: Callable[[], Awaitable[MutableMa
 def fill(world: World) -> None:
     """As if others were at work in every place."""
     for _ in range(world.keeper.settings.requests_in_flight):
-        world.asgi.admission.enter()
+        world.asgi.services.admission.enter()
 
 
 def empty(world: World) -> bool:
-    return world.asgi.admission.taken == 0
+    return world.asgi.services.admission.taken == 0
 
 
 def test_one_more_than_the_places_is_turned_away(make_world: MAKES) -> None:
@@ -68,7 +68,7 @@ def test_nothing_is_read_or_asked_for_those_turned_away(make_world: MAKES) -> No
     assert world.run(ask(world, GIVE, unread)) == 503
     refused(world.get("/api/v1/players/Ann", token="gka_nobodys"), 503, "overloaded")
     refused(world.get("/nowhere"), 503, "overloaded")
-    world.asgi.admission.leave()
+    world.asgi.services.admission.leave()
     refused(world.get("/api/v1/players/Ann", token="gka_nobodys"), 401, "denied")
     refused(world.get("/nowhere"), 404, "no_such_route")
 
@@ -78,7 +78,7 @@ def test_those_who_look_after_us_are_never_turned_away(make_world: MAKES, path: 
     world = make_world(requests_in_flight=1, metrics_token="look")
     fill(world)
     assert world.get(path, token="look").status in {200, 404}  # where no metrics are built, they are nowhere
-    assert world.asgi.admission.taken == 1
+    assert world.asgi.services.admission.taken == 1
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_place_is_given_back_by_those_who_are_cancelled(make_world: MAKES) -> 
     async def cancelled() -> None:
         asking = asyncio.ensure_future(world.send("POST", VALIDATE, body={"password": SENT}))
         await asyncio.sleep(0)
-        assert world.asgi.admission.taken == 1
+        assert world.asgi.services.admission.taken == 1
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
 
@@ -165,5 +165,5 @@ def test_a_body_that_comes_when_all_places_are_taken(make_world: MAKES) -> None:
         return {"type": "http.request", "body": b'{"itemid": "x"}', "more_body": False}
 
     assert world.run(ask(world, GIVE, receive)) == 503
-    assert world.asgi.admission.taken == 2
+    assert world.asgi.services.admission.taken == 2
     assert len(world.ledger()) == before

@@ -88,7 +88,7 @@ def test_who_goes_away_while_a_large_body_is_read_changed_nothing(world: World) 
     async def given_up() -> None:
         asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"Rank":[' + b"[]," * 100_000 + b"[]]}"))
         await asyncio.sleep(0)  # who asks is known already: this is as far as it goes without waiting
-        assert (asked.done(), world.asgi.admission.taken) == (False, 1)
+        assert (asked.done(), world.asgi.services.admission.taken) == (False, 1)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
@@ -97,7 +97,7 @@ def test_who_goes_away_while_a_large_body_is_read_changed_nothing(world: World) 
     before = everything(world)
     world.run(given_up())
     assert everything(world) == before
-    assert world.asgi.admission.taken == 0
+    assert world.asgi.services.admission.taken == 0
 
 
 async def turns_during(world: World, path: str, body: bytes) -> int:

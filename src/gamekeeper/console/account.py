@@ -54,7 +54,7 @@ class Sight(NamedTuple):
 
 
 async def show(request: Request) -> bytes:
-    sight = await request.keeper.store.read(lambda tx: _look(tx, request))
+    sight = await request.services.keeper.store.read(lambda tx: _look(tx, request))
     user, rights = sight.user, request.caller.rights
     below = is_below(sight.looker, user)
     return pages.render(
@@ -71,7 +71,7 @@ async def show(request: Request) -> bytes:
         powers=_rights(user.powers, sight.looker.powers if sight.looker else Powers()),
         edits_powers=below and "users.manage" in rights,
         manages="users.manage" in rights,
-        mail_set_up=bool(request.keeper.settings.smtp_url),
+        mail_set_up=bool(request.services.keeper.settings.smtp_url),
         sees_tokens=_sees_tokens(request, user),
         tokens=sight.tokens.tokens,
         more_tokens=sight.tokens.next is not None,
@@ -101,7 +101,7 @@ async def me(request: Request) -> bytes:
     me = request.caller
     if "users.query" in me.rights:
         return pages.redirect(request, f"/console/accounts/{me.account_id}")
-    page = await tokens.live(request.keeper.store, me.account_id, marks.START, tokens.LIMIT)
+    page = await tokens.live(request.services.keeper.store, me.account_id, marks.START, tokens.LIMIT)
     return pages.render(request, "me.html", tokens=page.tokens, more_tokens=page.next is not None, own=me.token_id)
 
 
@@ -125,7 +125,7 @@ def _sees_tokens(request: Request, user: User) -> bool:
 
 
 def _read(request: Request, record: Record) -> Player:
-    return request.keeper.changes.spelling.read_player(record.document, record.last_online)
+    return request.services.keeper.changes.spelling.read_player(record.document, record.last_online)
 
 
 def _rights(theirs: Powers, ours: Powers) -> Sequence[Right]:

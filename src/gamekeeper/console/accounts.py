@@ -36,5 +36,5 @@ async def _imposed(request: Request, state: str, users: Sequence[User]) -> dict[
     """The bans or mutes that the list is about, by account; none for one whose has ended since."""
     if state not in IMPOSED:
         return {}
-    found = await IMPOSED[state](request.keeper.store, [each.id for each in users])
+    found = await IMPOSED[state](request.services.keeper.store, [each.id for each in users])
     return {each.user_id: each for each in found}

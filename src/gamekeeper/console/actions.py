@@ -70,14 +70,14 @@ async def done(request: Request) -> bytes:
     """What a request changed, with a way back where there is one."""
     request_id = request.params[0]
     told = await _of_request(request, request_id) if OURS.fullmatch(request_id) else []
-    undone = await undone_by(request.keeper.store, [each.seq for each in told])
+    undone = await undone_by(request.services.keeper.store, [each.seq for each in told])
     found = await changes.entries(request, told, undone)
     return pages.render(request, "done.html", entries=found, by=request_id, already=ALREADY, unwritten=UNWRITTEN)
 
 
 async def _of_request(request: Request, request_id: str) -> list[Told]:
     """One's own; what was done over the game link is not among an account's changes, but among everybody's."""
-    me, store = request.caller, request.keeper.store
+    me, store = request.caller, request.services.keeper.store
     wanted = Filter(within=BY_ACTOR, whose=me.account_id, request_id=request_id, accounts="users.query" in me.rights)
     found = await history.page(store, wanted, NEVER, LATEST, OF_ONE)
     if not found and "game.link" in me.rights:
@@ -138,7 +138,7 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
             raise
         form, refusal = form._replace(call=form.call._replace(query=FORCED)), moved
         tried = await inside.call(request, trial._replace(query=FORCED))
-    lines = await differences.of_request(request.keeper, tried.entries, dry_run=True)
+    lines = await differences.of_request(request.services.keeper, tried.entries, dry_run=True)
     if pages.wants_json(request):
         found = [[line._asdict() for line in each] for each in lines]
         return pages.answer(request, {"changes": found, "seen": tried.seen})
@@ -152,7 +152,7 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
 
 async def _whose(request: Request, entries: Sequence[Entry]) -> list[str]:
     """The name of whom each is about, where there is one; an account's only for those who may see accounts."""
-    store, sees = request.keeper.store, "users.query" in request.caller.rights
+    store, sees = request.services.keeper.store, "users.query" in request.caller.rights
     characters = await players.called(store, {each.player_id for each in entries if each.player_id})
     accounts = await users.of_ids(store, {each.user_id for each in entries if each.user_id and sees})
     names = {each.id: each.name for each in (*characters, *accounts)}
@@ -202,7 +202,7 @@ def _asked(
 
 def _title(request: Request, call: Call, entries: Sequence[Entry]) -> str:
     """What is done; of an undo that makes a character go or come, just that: nobody sees it among its many lines."""
-    read = request.keeper.changes.spelling.read_trace
+    read = request.services.keeper.changes.spelling.read_trace
     for each in entries:
         if each.undoes and each.kind in COMES_TO:
             name = read(each.before or each.after or "{}").player.get("name")
@@ -213,7 +213,7 @@ def _title(request: Request, call: Call, entries: Sequence[Entry]) -> str:
 
 async def _outcome(request: Request) -> bytes:
     told = await _of_request(request, request.id)
-    lines = await differences.lines(request.keeper, [(each.before, each.after) for each in told])
+    lines = await differences.lines(request.services.keeper, [(each.before, each.after) for each in told])
     found = [[line._asdict() for line in each] for each in lines]
     return pages.answer(request, {"request": request.id, "numbers": [each.seq for each in told], "changes": found})
 

@@ -24,7 +24,7 @@ PIECE = 100  # changes of a run in one answer
 
 async def show(request: Request) -> bytes:
     """`item` chooses one beforehand; `run` is one that has been, `by` whom."""
-    store = request.keeper.store
+    store = request.services.keeper.store
     wanted = lookup.guid(request.query.get("item", ""))
     chosen = (await catalogue.by_id(store, "items", [wanted])).get(wanted) if wanted else None
     return pages.render(request, "bulk.html", chosen=chosen)
@@ -58,7 +58,7 @@ async def done(request: Request) -> bytes:
     page = await request.read_in_pieces(lambda tx, rest: history.page(tx, wanted, before, PIECE, rest))
     entries = await changes.entries(request, page.changes, page.undone)
     given = [_given(each) for each in entries if run_of(each.told) == run]
-    reached = await rows.first_from(request.keeper.store, page.next) if page.next else None
+    reached = await rows.first_from(request.services.keeper.store, page.next) if page.next else None
     told = {"rows": given, "next": page.next, "reached": pages.clock(instant(reached[1])) if reached else ""}
     return pages.answer(request, told)
 

@@ -13,8 +13,8 @@ async def show(request: Request) -> bytes:
     kind = request.query.get("kind", "") or "items"
     catalogue.require_kind(kind)
     sought = search.text(request).strip()
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size, lists.SIZE)
-    store, alone = request.keeper.store, request.query.get("id", "")
+    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size, lists.SIZE)
+    store, alone = request.services.keeper.store, request.query.get("id", "")
     if alone:
         wanted = lookup.guid(alone)
         found = list((await entries.by_id(store, kind, [wanted] if wanted else [])).values())

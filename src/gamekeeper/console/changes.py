@@ -75,7 +75,7 @@ async def show(request: Request) -> bytes:
 
 async def one(request: Request) -> bytes:
     told = await _visible(request, request.params[0])
-    store = request.keeper.store
+    store = request.services.keeper.store
     undone = await history.undone_by(store, [told.seq])
     wanted = Filter(request_id=told.request_id, accounts=_sees_accounts(request))
     together = await rows.page(store, wanted, told.seq + AROUND, 2 * AROUND, OF_ONE)
@@ -166,7 +166,7 @@ async def entries(
     request: Request, changes: Sequence[Told], undone: Mapping[int, int], most: int | None = None
 ) -> list[Entry]:
     """With Undo where the caller may and it can work; `most`: lines of each."""
-    found = await differences.lines(request.keeper, [(each.before, each.after) for each in changes], most)
+    found = await differences.lines(request.services.keeper, [(each.before, each.after) for each in changes], most)
     offered = await undos.offered(request, changes, undone)
     return [
         Entry(told, lines, undone.get(told.seq), told.seq in offered)
@@ -192,7 +192,7 @@ async def _page(request: Request, sought: Mapping[str, str]) -> tuple[Page, int 
     page = await _read(request, wanted, marks.number(request.query), LIMIT)
     if page.next is None or len(page.changes) == LIMIT:
         return page, None
-    found = await rows.first_from(request.keeper.store, page.next)
+    found = await rows.first_from(request.services.keeper.store, page.next)
     return page, found[1] if found else None
 
 
@@ -205,7 +205,7 @@ async def _read(request: Request, wanted: Filter, cursor: int | None, limit: int
 
 async def _filter(request: Request, sought: Mapping[str, str]) -> Filter:
     """Names become ids; the rest is read as the operation reads it."""
-    store = request.keeper.store
+    store = request.services.keeper.store
     query = {
         **sought,
         "player": await _player(store, sought["player"]),
@@ -229,14 +229,14 @@ async def _account(request: Request, text: str) -> str:
     if text == own or (not sees and lookup.fold(text) == lookup.fold(own)):
         return request.caller.account_id
     request.caller.require(QUERY)
-    return (await lookup.user(request.keeper.store, text)).id
+    return (await lookup.user(request.services.keeper.store, text)).id
 
 
 async def _item(request: Request, text: str) -> str:
     """The item that is called so, or else one that begins so; a slip is not guessed at here."""
     if not text or lookup.guid(text):
         return text
-    keeper = request.keeper
+    keeper = request.services.keeper
     found = await finder.find(keeper.store, text, MANY_FOUND, keeper.changes.spelling, accounts=False)
     best = next((each.id for each in found if each.kind == "item" and each.match in NAMED), None)
     if best is None:
@@ -248,7 +248,7 @@ async def _visible(request: Request, text: str) -> Told:
     """Looked for as in the list, so that whoever does not see it there does not see it here."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
     wanted = Filter(accounts=_sees_accounts(request), me=request.caller.account_id)
-    found = history.shown(await rows.page(request.keeper.store, wanted, seq + 1, 1, 1), wanted)
+    found = history.shown(await rows.page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted)
     if not found or found[0].seq != seq:
         raise NoSuchChange(seq=text)
     return found[0]

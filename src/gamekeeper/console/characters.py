@@ -27,7 +27,7 @@ async def show(request: Request) -> bytes:
 
 
 def read(request: Request, records: Iterable[Record]) -> list[Character]:
-    spelling = request.keeper.changes.spelling
+    spelling = request.services.keeper.changes.spelling
     return [Character(spelling.read_player(each.document, each.last_online), each) for each in records]
 
 
@@ -35,5 +35,5 @@ async def _owners(request: Request, characters: Iterable[Character]) -> dict[str
     """The names of their accounts by id, for those who may see accounts."""
     if "users.query" not in request.caller.rights:
         return {}
-    found = await users.of_ids(request.keeper.store, {each.player.user_id for each in characters})
+    found = await users.of_ids(request.services.keeper.store, {each.player.user_id for each in characters})
     return {each.id: each.name for each in found}

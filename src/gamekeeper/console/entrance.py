@@ -68,7 +68,7 @@ async def sign_in(request: Request, raw: bytes) -> bytes:
 
 async def ask(request: Request) -> bytes:
     """What ends when one signs out everywhere, counted first."""
-    page = await live(request.keeper.store, request.caller.account_id, marks.START, WINDOW * WINDOWS)
+    page = await live(request.services.keeper.store, request.caller.account_id, marks.START, WINDOW * WINDOWS)
     opened = sum(each.idle_ms is not None for each in page.tokens)
     return pages.render(
         request, "sign_out.html", sessions=opened, programs=len(page.tokens) - opened, more=page.next is not None
@@ -87,7 +87,7 @@ async def sign_out(request: Request, raw: bytes) -> bytes:
         await request.change(lambda tx: tokens.revoke_one(tx, me.account_id, me.token_id), lambda _: b"")
     else:
         raise BadField(field="ends", problem=f"must be {SESSIONS} or {ALL}")
-    request.callers.forget()
+    request.services.callers.forget()
     sessions.forget(request)
     return pages.redirect(request, f"{SIGN_IN}?ended={ends}" if ends else SIGN_IN)
 

@@ -55,7 +55,7 @@ async def summarise(request: Request, call: Call, entries: Sequence[Entry]) -> E
         lost = [_lost(request, names.get(each.player_id or "", ""), each) for each in deleted]
         return Erasure(user.name, user.email, lost, f"{changes:,}{more}")
 
-    return await request.keeper.store.read(read)
+    return await request.services.keeper.store.read(read)
 
 
 async def require_name(request: Request, call: Call, fields: Mapping[str, str]) -> None:
@@ -63,7 +63,7 @@ async def require_name(request: Request, call: Call, fields: Mapping[str, str]) 
     if not is_erasure(call):
         return
     try:
-        user = await lookup.user_record(request.keeper.store, _key(call))
+        user = await lookup.user_record(request.services.keeper.store, _key(call))
     except NoSuchUser:
         return
     if fields.get(TYPED, "").strip() != user.name.strip():
@@ -72,7 +72,7 @@ async def require_name(request: Request, call: Call, fields: Mapping[str, str]) 
 
 async def find_name(request: Request, call: Call) -> str:
     """The name that the confirmation of an erasure asks for; empty for every other operation."""
-    return (await lookup.user_record(request.keeper.store, _key(call))).name if is_erasure(call) else ""
+    return (await lookup.user_record(request.services.keeper.store, _key(call))).name if is_erasure(call) else ""
 
 
 def _key(call: Call) -> str:
@@ -80,6 +80,6 @@ def _key(call: Call) -> str:
 
 
 def _lost(request: Request, name: str, entry: Entry) -> Lost:
-    held = request.keeper.changes.spelling.read_trace(entry.before or "{}")
+    held = request.services.keeper.changes.spelling.read_trace(entry.before or "{}")
     counts = (len(each) for each in (held.slots, held.bags, held.spells, held.variables))
     return Lost(name, held.player.get("level"), *counts)

@@ -28,7 +28,7 @@ async def follow(request: Request) -> bytes:
 
 
 async def _told(request: Request) -> AsyncGenerator[bytes]:
-    heart, feed = live.of(request).pulse, request.keeper.feed
+    heart, feed = live.of(request).pulse, request.services.keeper.feed
     try:
         _require_place(request)
     except (TooManyWatching, WatchingEnough):  # several came in at once

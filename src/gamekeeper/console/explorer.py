@@ -58,14 +58,14 @@ async def show(request: Request) -> bytes:
     rights = request.caller.rights
     found = [
         (group, [(each, _why_not(each, rights)) for each in group.operations if _meant(each, sought)])
-        for group in operations.groups(request.files.document)
+        for group in operations.groups(request.services.files.document)
     ]
     return pages.render(request, "explorer.html", groups=[(group, of) for group, of in found if of], q=sought)
 
 
 async def run(request: Request, raw: bytes) -> bytes:
     fields = sessions.own_fields(request, raw)
-    operation = operations.by_key(request.files.document).get(fields.get("operation", ""))
+    operation = operations.by_key(request.services.files.document).get(fields.get("operation", ""))
     if operation is None:
         raise NoSuchPage
     call = _call(operation, fields)
@@ -80,7 +80,7 @@ async def run(request: Request, raw: bytes) -> bytes:
         call = call._replace(dry_run=True, key="", expected=None)
         tried = await _outcome(request, operation, fields, call)
         outcome = tried._replace(refusal=tried.refusal or outcome.refusal)
-    lines = await differences.of_request(request.keeper, outcome.entries, dry_run=call.dry_run)
+    lines = await differences.of_request(request.services.keeper, outcome.entries, dry_run=call.dry_run)
     erased = await erasing.find_name(request, call) if call.dry_run and outcome.entries else ""
     return _render(request, operation, fields, call, outcome, lines=lines, erased=erased)
 

@@ -42,7 +42,7 @@ async def show(request: Request) -> bytes:
         checks=checks,
         word=pulse.word(checks),
         facts=await facts(request),
-        retention=retention(request.keeper.settings),
+        retention=retention(request.services.keeper.settings),
         checkup=kept.checkup,
         process=process(),
         asked=request.query.get("asked", "") or process(),
@@ -62,13 +62,13 @@ def process() -> str:
 
 
 async def facts(request: Request) -> list[Fact]:
-    store = request.keeper.store
+    store = request.services.keeper.store
     newest = max((await migrate.applied(store)).values())
     standing = await feed.standing(store)
     waiting, failed = await mails.counts(store, DAY_MS)
     return [
         Fact("Version", __version__),
-        Fact("Up for", span(request.metrics.pace.uptime_ms // 1000)),
+        Fact("Up for", span(request.services.metrics.pace.uptime_ms // 1000)),
         Fact("Database", KINDS[store.engine]),
         Fact("Schema", f"{newest.number:04} {newest.name}"),
         Fact("Newest change", f"{standing.last:,}"),
@@ -76,7 +76,7 @@ async def facts(request: Request) -> list[Fact]:
         Fact("Changes of erased accounts to blank", _counted(await erasures.count_left(store, LEFT_MOST), LEFT_MOST)),
         Fact("Mails waiting", _counted(waiting, mails.COUNTED_MOST)),
         Fact("Mails refused in a day", _counted(failed, mails.COUNTED_MOST)),
-        Fact("Processes that serve", str(request.keeper.settings.workers)),
+        Fact("Processes that serve", str(request.services.keeper.settings.workers)),
         Fact("Pages watching here", str(live.of(request).pulse.watching.total())),
     ]
 

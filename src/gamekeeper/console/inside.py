@@ -65,7 +65,7 @@ async def call(request: Request, wanted: Call) -> Answer:
 
 async def _require_another(request: Request) -> None:
     """Whoever finds a console open must not be able to take its owner's account over."""
-    if (await lookup.user(request.keeper.store, request.params[0])).id == request.caller.account_id:
+    if (await lookup.user(request.services.keeper.store, request.params[0])).id == request.caller.account_id:
         raise OwnPassword
 
 

@@ -15,4 +15,4 @@ class Live:
 
 
 def of(request: Request) -> Live:
-    return cast("Live", request.live)
+    return cast("Live", request.services.live)

@@ -14,9 +14,9 @@ LIMIT = 50
 async def show(request: Request) -> bytes:
     sought, problem, page = request.query.get("account", "").strip(), "", Page([], None)
     try:
-        whose = await lookup.user(request.keeper.store, sought) if sought else None
+        whose = await lookup.user(request.services.keeper.store, sought) if sought else None
         mark = marks.read(request.query.get("before", ""))
-        page = await mails.page(request.keeper.store, whose.id if whose else None, mark, LIMIT)
+        page = await mails.page(request.services.keeper.store, whose.id if whose else None, mark, LIMIT)
     except NoSuchUser as refusal:
         request.status, problem = errors.status(type(refusal)), refusal.message
     return pages.render(
@@ -25,7 +25,7 @@ async def show(request: Request) -> bytes:
         mails=[(each, mails.retriable(each)) for each in page.mails],
         sought=sought,
         problem=problem,
-        set_up=bool(request.keeper.settings.smtp_url),
+        set_up=bool(request.services.keeper.settings.smtp_url),
         newest=lists.address(request, before="") if "before" in request.query else "",
         older=lists.address(request, before=str(Mark(*page.next))) if page.next else "",
     )

@@ -52,7 +52,7 @@ async def show(request: Request) -> bytes:
 async def _on_one(request: Request, server: str) -> tuple[Sequence[Record], dict[str, object]]:
     sought, mark = search.text(request), _mark(request)
     look = partial(_found, server=server, sought=lookup.fold(sought), mark=mark)
-    roster, records = await request.keeper.store.read(look)
+    roster, records = await request.services.keeper.store.read(look)
     to = partial(lists.address, request)
     before = to(before=roster.before, after="") if roster.before else ""
     after = to(before="", after=roster.after) if roster.after else ""
@@ -101,5 +101,5 @@ async def _roster(tx: Reading, server: str, sought: str, mark: Mark) -> Roster:
 
 async def _placed(request: Request, records: Sequence[Record]) -> list[tuple[Character, str]]:
     """With the server that each is on; nothing for one who has left since."""
-    servers = await presence.servers_of(request.keeper.store, [each.id for each in records])
+    servers = await presence.servers_of(request.services.keeper.store, [each.id for each in records])
     return [(each, servers.get(each.record.id, "")) for each in read(request, records)]

@@ -36,11 +36,11 @@ class Beat(NamedTuple):
 
 async def show(request: Request) -> bytes:
     now = await beat(request)
-    return pages.render(request, "overview.html", beat=now, workers=request.keeper.settings.workers)
+    return pages.render(request, "overview.html", beat=now, workers=request.services.keeper.settings.workers)
 
 
 async def beat(request: Request) -> Beat:
-    heart, pace = live.of(request).pulse, request.metrics.pace
+    heart, pace = live.of(request).pulse, request.services.metrics.pace
     checks = await heart.checks()
     try:
         seen = await heart.seen(request.caller.rights)

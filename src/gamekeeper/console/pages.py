@@ -99,7 +99,7 @@ def _shared(request: Request) -> dict[str, object]:
         "rights": rights,
         "menu": [each for each in MENU if each.needs <= rights],
         "csrf": sessions.csrf(request),
-        "game": request.keeper.settings.game_name,
+        "game": request.services.keeper.settings.game_name,
         "path": request.path,
         "request_id": request.id,
         "place": place(request),

@@ -34,7 +34,7 @@ def choose(request: Request, fields: Mapping[str, str], name: str, whose: tuple[
 
 
 def require_usable(request: Request, password: str, whose: tuple[str, ...]) -> str:
-    problem = new_passwords.problem_with(password, request.keeper.settings, whose)
+    problem = new_passwords.problem_with(password, request.services.keeper.settings, whose)
     if problem:
         raise UnusablePassword(problem=problem)
     return password
@@ -46,7 +46,7 @@ async def owner_of(request: Request, call: Call) -> tuple[str, ...]:
     require(request, route)  # before the look-up, which would tell whether the account exists
     if not params:
         return tuple(str(body.get(name, "")) for name in NAMES)
-    user = await lookup.user(request.keeper.store, params[0])
+    user = await lookup.user(request.services.keeper.store, params[0])
     return user.name, user.email
 
 
@@ -56,7 +56,7 @@ async def show(request: Request) -> bytes:
 
 async def change(request: Request, raw: bytes) -> bytes:
     """Ends every session and token of the account, this session too."""
-    fields, keeper, me = sessions.own_fields(request, raw), request.keeper, request.caller.account_id
+    fields, keeper, me = sessions.own_fields(request, raw), request.services.keeper, request.caller.account_id
     user = await lookup.user(keeper.store, me)
     try:
         chosen = choose(request, fields, NEW, (user.name, user.email))
@@ -66,7 +66,7 @@ async def change(request: Request, raw: bytes) -> bytes:
         await request.change(decide, lambda _: b"")
     except (UnusablePassword, WrongPassword, TooManyGuesses) as refusal:
         return _refused(request, refusal)
-    request.callers.forget()
+    request.services.callers.forget()
     sessions.forget(request)
     return pages.redirect(request, "/console/sign-in?ended=password")
 
@@ -83,6 +83,6 @@ def _render(request: Request, problem: str) -> bytes:
 
 def choices(request: Request, generated: str | None = None) -> dict[str, object]:
     """What the `new_password` macro shows: the rule, and a generated password; empty: none is offered."""
-    settings = request.keeper.settings
+    settings = request.services.keeper.settings
     made = new_passwords.generate(settings) if generated is None else generated
     return {"least": settings.min_password_length, "generated": made}

@@ -52,7 +52,7 @@ async def show(request: Request) -> bytes:
     moment = moment_of(request)
     sight = await request.read_in_pieces(lambda tx, rest: _look(tx, request, moment, rest))
     player, then = sight.player, moment != Moment()
-    standing = None if then or sight.record is None else await request.keeper.lists.rank(player.id, AROUND)
+    standing = None if then or sight.record is None else await request.services.keeper.lists.rank(player.id, AROUND)
     equipment = () if then else player.equipment
     told = [*([sight.deletion] if sight.deletion else []), *sight.past.changes]
     entries = await changes.entries(request, told, sight.past.undone)
@@ -68,8 +68,8 @@ async def show(request: Request) -> bytes:
         moment=moment if then else None,
         live=sight.record is not None and not then,
         standing=standing,
-        neighbours=_neighbours(standing, request.keeper.changes.spelling) if standing else [],
-        grids=belongings.grids(sight.held, sight.names, request.keeper.settings, equipment),
+        neighbours=_neighbours(standing, request.services.keeper.changes.spelling) if standing else [],
+        grids=belongings.grids(sight.held, sight.names, request.services.keeper.settings, equipment),
         stats=list(zip(belongings.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_by_name(sight.held.variables, sight.names),
         acts=account.acts(request, sight.looker, sight.owner),
@@ -78,12 +78,12 @@ async def show(request: Request) -> bytes:
         entries=[each._replace(undoable=each.undoable and not then) for each in entries],
         newest=changes.address(home, at) if "before" in request.query else "",
         older=changes.address(home, at, before=str(sight.past.next)) if sight.past.next else "",
-        max_level=request.keeper.settings.max_level,
+        max_level=request.services.keeper.settings.max_level,
     )
 
 
 async def _look(tx: Reading, request: Request, moment: Moment, rest: history.Rest) -> Sight:
-    spelling = request.keeper.changes.spelling
+    spelling = request.services.keeper.changes.spelling
     accounts = "users.query" in request.caller.rights
     seen = Filter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
     player, record, deletion = await _who(tx, request.params[0], spelling, seen)

@@ -37,7 +37,7 @@ async def show(request: Request) -> bytes:
 
 async def _found(request: Request, *, worst: bool) -> Stretch:
     """The ranks are those of the moment at which the rows were read: others may come and go before that."""
-    keeper = request.keeper
+    keeper = request.services.keeper
     size = _size(request)
     asked = paging.integer(request.query, "rank", 1, 0) if request.query.get("rank") else 0
     if not worst:
@@ -64,4 +64,4 @@ def _part(request: Request, stretch: Stretch) -> Part:
 
 
 def _size(request: Request) -> int:
-    return min(lists.SIZE, request.keeper.settings.max_page_size)
+    return min(lists.SIZE, request.services.keeper.settings.max_page_size)

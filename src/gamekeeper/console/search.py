@@ -68,9 +68,9 @@ def address(found: Found) -> str:
 
 
 async def _find(request: Request, most: int) -> list[Hit]:
-    text, accounts, spelling = _typed(request), request.caller.rights >= QUERY, request.keeper.changes.spelling
+    text, accounts, spelling = _typed(request), request.caller.rights >= QUERY, request.services.keeper.changes.spelling
     find = partial(finder.find, text=text, most=most, spelling=spelling, accounts=accounts)
-    found = await request.through_gate(lambda: request.keeper.store.read(find))
+    found = await request.through_gate(lambda: request.services.keeper.store.read(find))
     return [Hit(each.kind, each.name, each.detail, HOW[each.match], address(each)) for each in found]
 
 

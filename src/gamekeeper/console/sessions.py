@@ -19,8 +19,8 @@ CSRF_HEADER = b"x-csrf"
 
 async def sign_in(request: Request, name: str, password: str) -> Pair:
     """With what people type; the same limits on guesses as everywhere."""
-    pair = await log_in(request.keeper, name, wire_form(password), request.address, session=True)
-    _set_cookie(request, pair.access, request.keeper.settings.console_hours * 3600)
+    pair = await log_in(request.services.keeper, name, wire_form(password), request.address, session=True)
+    _set_cookie(request, pair.access, request.services.keeper.settings.console_hours * 3600)
     return pair
 
 
@@ -31,7 +31,7 @@ def forget(request: Request) -> None:
 async def enter(request: Request, *, used: bool = True) -> None:
     """The caller by the cookie; who is not signed in is sent to sign in."""
     try:
-        caller = await request.callers.caller(authorization(request), used=used)
+        caller = await request.services.callers.caller(authorization(request), used=used)
     except Denied:
         raise SignInFirst from None
     if not caller.session:  # a program's token, which does not end by rest

@@ -14,7 +14,7 @@ MOST = 12
 async def show(request: Request) -> bytes:
     kind, text = request.params[0], request.query.get("q", "").strip()
     catalogue.require_kind(kind)
-    tx = request.keeper.store
+    tx = request.services.keeper.store
     found = await catalogue.called(tx, kind, text, MOST) if text else await entries.page(tx, kind, MOST, 0)
     near = await finder.entries_near(tx, kind, text, MOST) if text and not found else []
     return pages.answer(request, {"found": _told_apart(found or near), "near": bool(near)})

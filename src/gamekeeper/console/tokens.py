@@ -25,9 +25,9 @@ async def show(request: Request) -> bytes:
     sought, problem = request.query.get("account", "").strip(), ""
     page = Page([], None)
     try:
-        whose = await lookup.user(request.keeper.store, sought) if sought else None
+        whose = await lookup.user(request.services.keeper.store, sought) if sought else None
         mark = marks.read(request.query.get("before", ""))
-        page = await request.keeper.store.read(lambda tx: live(tx, whose.id if whose else None, mark, LIMIT))
+        page = await request.services.keeper.store.read(lambda tx: live(tx, whose.id if whose else None, mark, LIMIT))
     except NoSuchUser as refusal:
         request.status, problem = errors.status(type(refusal)), refusal.message
     return pages.render(

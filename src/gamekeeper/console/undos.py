@@ -47,18 +47,18 @@ class Change(NamedTuple):
 
 async def offered(request: Request, changes: Sequence[Told], undone: Mapping[int, int]) -> frozenset[int]:
     """The numbers of those changes that get an Undo button."""
-    rights, read = request.caller.rights, request.keeper.changes.spelling.read_trace
+    rights, read = request.caller.rights, request.services.keeper.changes.spelling.read_trace
     allowed = [
         Change(each, read(each.before or "{}"), read(each.after or "{}"))
         for each in changes
         if each.seq not in undone and undo.undoable(each) and undo.needed(each) <= rights
     ]
-    now = await request.keeper.store.read(lambda tx: _look(tx, request, allowed)) if allowed else None
+    now = await request.services.keeper.store.read(lambda tx: _look(tx, request, allowed)) if allowed else None
     return frozenset(each.told.seq for each in allowed if now and _can_work(each, now))
 
 
 async def _look(tx: Reading, request: Request, changes: Sequence[Change]) -> Now:
-    read, me = request.keeper.changes.spelling.read_player, request.caller.account_id
+    read, me = request.services.keeper.changes.spelling.read_player, request.caller.account_id
     owners = {each.told.user_id for each in changes if each.told.user_id and each.told.kind in OF_ACCOUNTS}
     moved = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in OF_RECORDS}
     accounts = {each.id: each for each in await users.of_ids(tx, owners | {me})} if owners else {}

@@ -27,6 +27,7 @@ from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, R
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import TRIED, Receive, Request, query_of
 from gamekeeper.http.routes import METRICS, ROUTES
+from gamekeeper.http.services import Services
 from gamekeeper.store.engine import Away, Undecided
 
 Scope = MutableMapping[str, Any]
@@ -62,22 +63,25 @@ class Pages(NamedTuple):
 
 class Asgi:
     def __init__(self, keeper: Keeper, callers: Callers, start: Hook, stop: Hook, pages: Pages | None = None) -> None:
-        self._keeper = keeper
-        self._callers = callers
-        self._files = Files(openapi.document(ROUTES, keeper.settings))
+        admission = Admission(keeper.settings.requests_in_flight)
+        self.services = Services(
+            keeper=keeper,
+            callers=callers,
+            files=Files(openapi.document(ROUTES, keeper.settings)),
+            admission=admission,
+            gate=Gate(admission),
+            readiness=health.readiness(keeper),
+            metrics=Metrics(keeper, callers, admission),
+            live=pages.live if pages else None,
+        )
         self._start, self._stop, self._pages = start, stop, pages
-        self.live = pages.live if pages else None
         more = (*(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
         self._root = _tree((*ROUTES, *more))
-        self.admission = Admission(keeper.settings.requests_in_flight)
-        self._gate = Gate(self.admission)
         self._proxies, self._cors = Proxies(keeper.settings), Cors(keeper.settings)
         self._tls = bool(keeper.settings.tls_cert)
         self._heads = Heads(keeper.settings, self._cors)
-        self.readiness = health.readiness(keeper)
-        self.metrics = Metrics(keeper, callers, self.admission)
-        self._pace = self.metrics.pace
-        self._count = self.metrics.count if keeper.settings.metrics_token else None
+        self._pace = self.services.metrics.pace
+        self._count = self.services.metrics.count if keeper.settings.metrics_token else None
         self._log = log.access if keeper.settings.access_log else None
         # of a request's id: which process it was, and which request
         self._prefix, self._numbers = os.urandom(8).hex(), itertools.count()
@@ -90,10 +94,8 @@ class Asgi:
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
         peer: str = scope["client"][0] if scope.get("client") else ""
         request = Request(
+            services=self.services,
             id=f"{self._prefix}{next(self._numbers):08x}",
-            keeper=self._keeper,
-            callers=self._callers,
-            files=self._files,
             method=scope["method"],
             path="",
             params=(),
@@ -102,11 +104,6 @@ class Asgi:
             address=self._proxies.address(peer, scope["headers"]),
             over_tls=self._tls or self._proxies.over_tls(peer, headers),
             receive=receive,
-            admission=self.admission,
-            gate=self._gate,
-            readiness=self.readiness,
-            metrics=self.metrics,
-            live=self.live,
             asked=(scope.get("raw_path") or b"", scope["query_string"]),
         )
         if self._pages and _below(self._pages.root, request.asked[0]):
@@ -139,11 +136,11 @@ class Asgi:
     async def _admitted(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         if scope.get("raw_path") in ALWAYS:
             return await self._handle(request, scope, receive)
-        self.admission.enter()
+        self.services.admission.enter()
         try:
             return await self._handle(request, scope, receive)
         finally:
-            self.admission.leave()
+            self.services.admission.leave()
 
     async def _handle(self, request: Request, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         route = self._find(request, scope)
@@ -165,16 +162,18 @@ class Asgi:
         """Find the caller by its token and check its permissions. Cheap to repeat: a token found good is cached."""
         if route.permissions is None:
             return
-        request.caller = await self._callers.caller(request.headers.get(b"authorization"))
+        request.caller = await self.services.callers.caller(request.headers.get(b"authorization"))
         if route.permissions or route.access is WRITE:
             require(request, route)
 
     async def _body(self, request: Request, route: Route, receive: Receive) -> bytes:
         """Those who send slowly keep nobody's place."""
-        settings = self._keeper.settings
+        settings = self.services.keeper.settings
         limit = settings.link_body_limit if route.over_link else settings.body_limit
-        sent = await self.admission.aside(receipt.body(request.headers, receive, limit, settings.receive_seconds))
-        self.admission.require_place()
+        sent = await self.services.admission.aside(
+            receipt.body(request.headers, receive, limit, settings.receive_seconds)
+        )
+        self.services.admission.require_place()
         return sent
 
     def _find(self, request: Request, scope: Scope) -> Route:

@@ -129,7 +129,7 @@ async def manage_password(request: Request, body: wire.users.ManagePassword) -> 
 )
 async def request_reset(request: Request) -> bytes:
     """Mail the account a code that resets its password."""
-    caller, settings = request.caller.account_id, request.keeper.settings
+    caller, settings = request.caller.account_id, request.services.keeper.settings
     decide = partial(credentials.request_reset, key=request.params[0], caller=caller, settings=settings)
     return await mails.sending(request, decide, SENT)
 
@@ -149,8 +149,8 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> bytes:
     """Set a new password with a mailed code."""
 
     async def change() -> bytes:
-        code = await credentials.prove_code(request.keeper, request.params[0], body.code)
-        password = await request.keeper.passwords.hashed(body.new)
+        code = await credentials.prove_code(request.services.keeper, request.params[0], body.code)
+        password = await request.services.keeper.passwords.hashed(body.new)
         decide = partial(credentials.redeem, key=request.params[0], code=code, password=password)
         return await _and_forget_tokens(request, request.change(decide, lambda _: _message(UPDATED)))
 
@@ -159,32 +159,32 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> bytes:
 
 async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, bytes]]) -> bytes:
     """The first success replays although the password it proved, or the code it used, is gone by now."""
-    done = await request.keeper.changes.replay(request.intent())
+    done = await request.services.keeper.changes.replay(request.intent())
     if done is not None:
         return request.done(done)
     try:
         return await change()
     except (WrongPassword, WrongCode):
-        done = await request.keeper.changes.replay(request.intent())
+        done = await request.services.keeper.changes.replay(request.intent())
         if done is None:
             raise
         return request.done(done)
 
 
 async def _prove(request: Request, sent: str) -> str:
-    user = await lookup.user(request.keeper.store, request.params[0])
-    return await credentials.prove(request.keeper, user, sent, request.caller.account_id, request.address)
+    user = await lookup.user(request.services.keeper.store, request.params[0])
+    return await credentials.prove(request.services.keeper, user, sent, request.caller.account_id, request.address)
 
 
 async def _set_password(request: Request, new: str, proven: str | None, message: str) -> bytes:
-    password = await request.keeper.passwords.hashed(new)
+    password = await request.services.keeper.passwords.hashed(new)
     decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
     return await _and_forget_tokens(request, request.change(decide, lambda _: _message(message)))
 
 
 async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, bytes]) -> bytes:
     answer = await changing
-    request.callers.forget()
+    request.services.callers.forget()
     return answer
 
 

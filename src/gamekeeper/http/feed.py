@@ -31,8 +31,8 @@ GROUP = Group("Feed", "What game servers are told.")
 async def changes(request: Request) -> bytes:
     """Changes to characters after a number, in order; waits for one if there is none."""
     asked = _asked(request)
-    telling = request.unless_gone(request.keeper.feed.changes(asked))
-    told = await (request.admission.aside(telling) if asked.wait else telling)
+    telling = request.unless_gone(request.services.keeper.feed.changes(asked))
+    told = await (request.services.admission.aside(telling) if asked.wait else telling)
     if told is None:
         return b""  # nobody is there to read it
     if asked.wait:

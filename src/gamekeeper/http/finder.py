@@ -35,7 +35,7 @@ async def find(request: Request) -> bytes:
     if CONTROL.search(text) or len(text) > LONGEST:
         raise BadField(field="q", problem=f"must be at most {LONGEST} printable characters")
     limit = min(paging.integer(request.query, "limit", 1, DEFAULT), MOST)
-    accounts, keeper = ACCOUNTS in request.caller.rights, request.keeper
+    accounts, keeper = ACCOUNTS in request.caller.rights, request.services.keeper
     find = partial(finder.find, text=text, most=limit, spelling=keeper.changes.spelling, accounts=accounts)
     found = await request.through_gate(lambda: keeper.store.read(find))
     return wire.encode(wire.finder.Finds(text, [spelling.found(each) for each in found]))

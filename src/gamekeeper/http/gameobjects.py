@@ -37,7 +37,7 @@ GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes
 )
 async def objects(request: Request) -> bytes:
     """The game's objects of one type, page by page."""
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
+    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size)
     total, found = await _found(request, page)
     return wire.lists.paged(total, page.number, page.size, [_object(request, each) for each in found])
 
@@ -55,7 +55,7 @@ async def objects(request: Request) -> bytes:
 )
 async def legacy_objects(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """The game's objects of one type, in the old envelope."""
-    page = paging.from_body(body, request.keeper.settings.max_page_size)
+    page = paging.from_body(body, request.services.keeper.settings.max_page_size)
     total, found = await _found(request, page)
     return wire.lists.legacy(
         total, page.number, [wire.catalogue.keyed(each.id, _object(request, each)) for each in found]
@@ -75,7 +75,7 @@ async def legacy_objects(request: Request, body: wire.lists.LegacyPage) -> bytes
 )
 async def object_names(request: Request) -> bytes:
     """The names of the objects of one type, page by page."""
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
+    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size)
     total, found = await _found(request, page)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
 
@@ -108,7 +108,7 @@ async def legacy_object_names(request: Request) -> bytes:
 async def game_object(request: Request) -> bytes:
     """One of the game's objects, by its type and id."""
     kind, object_id = _kind(request), guid_param("objectId", request.params[1])
-    found = await entries.by_id(request.keeper.store, kind, [object_id]) if kind else {}
+    found = await entries.by_id(request.services.keeper.store, kind, [object_id]) if kind else {}
     if object_id not in found:
         raise NoSuchObject(type=request.params[0].lower(), id=object_id)
     return _object(request, found[object_id])
@@ -116,7 +116,7 @@ async def game_object(request: Request) -> bytes:
 
 async def _found(request: Request, page: Page) -> tuple[int, list[entries.Entry]]:
     kind = _kind(request)
-    return await catalogue.page(request.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
+    return await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
 
 
 def _kind(request: Request) -> str | None:
@@ -128,4 +128,4 @@ def _kind(request: Request) -> str | None:
 
 
 def _object(request: Request, entry: entries.Entry) -> bytes:
-    return wire.encode(spelling.game_object(entry, inventory.sizes(request.keeper.settings)))
+    return wire.encode(spelling.game_object(entry, inventory.sizes(request.services.keeper.settings)))

@@ -48,7 +48,7 @@ async def live(request: Request) -> bytes:
 )
 async def ready(request: Request) -> bytes:
     """Whether the database takes writes; within two seconds it is said that it does not."""
-    await request.readiness.answer()
+    await request.services.readiness.answer()
     return wire.encode(wire.info.Health("ready"))
 
 

@@ -124,7 +124,7 @@ async def _read_csv(
 async def items(request: Request) -> bytes:
     """What a character has in its inventory, its bank and its bags: now, or at an earlier moment."""
     _, world = await _world(request)
-    room = request.keeper.settings
+    room = request.services.keeper.settings
     return wire.encode(
         wire.items.ItemsThen(
             spelling.item_slots(world.slots, INVENTORY, room.inventory_slots),
@@ -189,7 +189,7 @@ async def variables(request: Request) -> bytes:
 async def undone(request: Request) -> bytes:
     """Take a change back, if what it changed is still as it left it."""
     seq = _number(request.params[0], "seq")
-    keeper, caller = request.keeper, request.caller
+    keeper, caller = request.services.keeper, request.caller
     kept = await one(keeper.store, seq)
     if kept:  # what is gone may have been undone under this key before: the rule is asked after the replay
         _require(caller, undo.needed(kept))
@@ -198,7 +198,7 @@ async def undone(request: Request) -> bytes:
     room, words = sizes(keeper.settings), keeper.changes.spelling
     decide = partial(undo.undo, seq=seq, actor=by, spelling=words, room=room, trade_ms=trade_ms)
     answer = await request.change(decide, spelling.undone)
-    request.callers.forget()  # it may be powers that were taken back
+    request.services.callers.forget()  # it may be powers that were taken back
     return answer
 
 
@@ -232,9 +232,9 @@ def filter_of(request: Request) -> Filter:
 
 async def _world(request: Request) -> tuple[str, history.World]:
     moment = moment_of(request)
-    key, trace = request.params[0], request.keeper.changes.spelling
+    key, trace = request.params[0], request.services.keeper.changes.spelling
     if moment == Moment():
-        return await request.keeper.store.read(lambda tx: history.belongings(tx, key, moment, trace))
+        return await request.services.keeper.store.read(lambda tx: history.belongings(tx, key, moment, trace))
     return await request.read_in_pieces(lambda tx, rest: history.belongings(tx, key, moment, trace, rest))
 
 

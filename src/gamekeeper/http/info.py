@@ -55,7 +55,7 @@ async def version_list(request: Request) -> bytes:
 )
 async def about(request: Request) -> bytes:
     """The game's name, and the port that is served."""
-    settings = request.keeper.settings
+    settings = request.services.keeper.settings
     return wire.encode(wire.info.Info(settings.game_name, settings.port))
 
 
@@ -87,7 +87,7 @@ async def authorized(request: Request) -> bytes:
 )
 async def stats(request: Request) -> bytes:
     """How long and how fast this process serves, and who is connected."""
-    keeper, pace = request.keeper, request.metrics.pace
+    keeper, pace = request.services.keeper, request.services.metrics.pace
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.total(ONLINE)
     return wire.encode(wire.info.ServerStats(pace.uptime_ms, pace.last_second, servers, online))
 
@@ -104,7 +104,7 @@ async def stats(request: Request) -> bytes:
 )
 async def config(request: Request) -> bytes:
     """The game's limits. Named one by one, so that no secret among the settings can slip in."""
-    given = request.keeper.settings
+    given = request.services.keeper.settings
     player = wire.info.PlayerConfig(
         given.max_characters,
         given.inventory_slots,

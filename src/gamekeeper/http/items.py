@@ -27,7 +27,7 @@ GROUP = Group("Items", "Inventory, bank and bags; giving and taking.")
 )
 async def both(request: Request) -> bytes:
     """Inventory and bank of a character, every slot."""
-    held, room = await _held(request), inventory.sizes(request.keeper.settings)
+    held, room = await _held(request), inventory.sizes(request.services.keeper.settings)
     carried = spelling.named_slots(*held, INVENTORY, room.inventory)
     return wire.encode(wire.items.Items(carried, spelling.named_slots(*held, BANK, room.bank)))
 
@@ -45,7 +45,7 @@ async def both(request: Request) -> bytes:
 )
 async def in_inventory(request: Request) -> bytes:
     """Inventory of a character, every slot."""
-    size = request.keeper.settings.inventory_slots
+    size = request.services.keeper.settings.inventory_slots
     return wire.encode(spelling.named_slots(*await _held(request), INVENTORY, size))
 
 
@@ -62,7 +62,7 @@ async def in_inventory(request: Request) -> bytes:
 )
 async def in_bank(request: Request) -> bytes:
     """Bank of a character, every slot."""
-    size = request.keeper.settings.bank_slots
+    size = request.services.keeper.settings.bank_slots
     return wire.encode(spelling.named_slots(*await _held(request), BANK, size))
 
 
@@ -84,7 +84,7 @@ async def in_bank(request: Request) -> bytes:
 async def in_bag(request: Request) -> bytes:
     """What is in a bag."""
     bag_id = guid_param("bagId", request.params[0])
-    size, slots, names = await request.keeper.store.read(partial(items.bag, bag_id=bag_id))
+    size, slots, names = await request.services.keeper.store.read(partial(items.bag, bag_id=bag_id))
     return wire.encode(wire.items.NamedBag(bag_id, size, spelling.named_slots(slots, names, bag_id, size)))
 
 
@@ -107,7 +107,7 @@ async def give(request: Request, body: wire.items.GiveItem) -> bytes:
         key=request.params[0],
         item_id=body.itemid,
         quantity=body.quantity,
-        room=inventory.sizes(request.keeper.settings),
+        room=inventory.sizes(request.services.keeper.settings),
         overflow=body.bankoverflow,
     )
     return await request.change(decide, partial(spelling.given, body.itemid))
@@ -132,7 +132,7 @@ async def take(request: Request, body: wire.items.TakeItem) -> bytes:
         key=request.params[0],
         item_id=body.itemid,
         quantity=body.quantity,
-        spelling=request.keeper.changes.spelling,
+        spelling=request.services.keeper.changes.spelling,
     )
     return await request.change(decide, lambda taken: wire.encode(wire.items.Taken(body.itemid, taken)))
 
@@ -144,4 +144,4 @@ async def _held(request: Request) -> tuple[Slots, Mapping[str, str]]:
         rows, names = await item_rows.named_slots_of_player(tx, await lookup.player_id(tx, request.params[0]))
         return items.stacks(rows), names
 
-    return await request.keeper.store.read(look)
+    return await request.services.keeper.store.read(look)

@@ -72,8 +72,8 @@ async def catalogue_page(request: Request) -> bytes:
     """What was published, page by page."""
     kind = request.params[0]
     catalogue.require_kind(kind)
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
-    total, found = await catalogue.page(request.keeper.store, kind, page.limit, page.offset)
+    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size)
+    total, found = await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
 
 
@@ -107,8 +107,8 @@ async def put_player(request: Request, body: wire.link.PutPlayer) -> bytes:
         link.put_player,
         player_id=player_id,
         report=spelling.report(body),
-        settings=request.keeper.settings,
-        spelling=request.keeper.changes.spelling,
+        settings=request.services.keeper.settings,
+        spelling=request.services.keeper.changes.spelling,
         account_id=request.caller.account_id,
     )
     return await request.change(decide, spelling.player_record)
@@ -126,7 +126,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer) -> bytes:
 async def delete_player(request: Request) -> bytes:
     """Delete a character that is not online."""
     player_id = guid_param("id", request.params[0])
-    decide = partial(characters.delete, key=player_id, spelling=request.keeper.changes.spelling)
+    decide = partial(characters.delete, key=player_id, spelling=request.services.keeper.changes.spelling)
     return await request.change(decide, spelling.player_record)
 
 

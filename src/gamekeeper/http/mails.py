@@ -35,7 +35,7 @@ async def outbox(request: Request) -> bytes:
     """Mails, the newest first: to whom, and how each fares; never the code in one."""
     user, before = paging.guid(request.query, "user"), marks.read(request.query.get("before", ""))
     limit = min(paging.integer(request.query, "limit", 1, DEFAULT_LIMIT), LARGEST)
-    page = await mails.page(request.keeper.store, user, before, limit)
+    page = await mails.page(request.services.keeper.store, user, before, limit)
     told = [spelling.mail(each, request.caller) for each in page.mails]
     return wire.encode(wire.mails.Mails(told, str(Mark(*page.next)) if page.next else None))
 
@@ -57,7 +57,7 @@ async def retry(request: Request) -> bytes:
 
 async def sending(request: Request, decide: Decide[Any], message: str) -> bytes:
     """A change that lets a mail go out, with a word for those who have not said where mail goes."""
-    warning = None if request.keeper.settings.smtp_url else NOT_SET_UP
+    warning = None if request.services.keeper.settings.smtp_url else NOT_SET_UP
     answer = wire.encode(wire.users.Message(message, warning))
     answered = await request.change(decide, lambda _: answer)
     if warning:

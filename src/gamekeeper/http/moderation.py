@@ -63,7 +63,7 @@ def _declare(
 async def ban(request: Request, body: wire.moderation.Penalty) -> bytes:
     """Ban an account, for some days or for good; its tokens end, and it gets no others."""
     answer = await _act(request, moderation.ban, body, BANNED, body.duration)
-    request.callers.forget()
+    request.services.callers.forget()
     return answer
 
 

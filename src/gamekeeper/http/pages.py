@@ -27,7 +27,7 @@ GROUP = Group("Pages", "This description, for programs and for people.")
 )
 async def openapi(request: Request) -> bytes:
     """This description of the API, as OpenAPI 3.1."""
-    return request.files.document
+    return request.services.files.document
 
 
 @GROUP.operation(
@@ -41,7 +41,7 @@ async def openapi(request: Request) -> bytes:
 )
 async def docs(request: Request) -> bytes:
     """The page that shows this description and calls the API."""
-    return _shown(request, "text/html", request.files.page)
+    return _shown(request, "text/html", request.services.files.page)
 
 
 @GROUP.operation(
@@ -58,7 +58,7 @@ async def file(request: Request) -> bytes:
     name = request.params[0]
     if name not in KINDS:
         raise NoSuchRoute
-    return _shown(request, KINDS[name], request.files.named[name])
+    return _shown(request, KINDS[name], request.services.files.named[name])
 
 
 def _shown(request: Request, kind: str, content: bytes) -> bytes:

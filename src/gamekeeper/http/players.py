@@ -52,7 +52,7 @@ async def by_name(request: Request) -> bytes:
 )
 async def by_rank(request: Request) -> bytes:
     """Characters by level and experience, the best first."""
-    page = paging.from_query(request.query, request.keeper.settings.max_page_size)
+    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size)
     total, records = await _found(request, RANK, page, descending=not paging.ascending(request.query, "descending"))
     return wire.lists.paged(total, page.number, page.size, records)
 
@@ -87,7 +87,7 @@ async def online(request: Request) -> bytes:
 )
 async def legacy_online(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """Characters that are online, in the old envelope."""
-    page = paging.from_body(body, request.keeper.settings.max_page_size)
+    page = paging.from_body(body, request.services.keeper.settings.max_page_size)
     total, records = await _found(request, ONLINE, page)
     return wire.lists.legacy(total, page.number, records)
 
@@ -107,7 +107,7 @@ async def legacy_online(request: Request, body: wire.lists.LegacyPage) -> bytes:
 )
 async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """Characters by name, in the old envelope."""
-    page = paging.from_body(body, request.keeper.settings.max_page_size)
+    page = paging.from_body(body, request.services.keeper.settings.max_page_size)
     total, records = await _found(request, NAMES, page)
     return wire.lists.legacy(total, page.number, records)
 
@@ -125,7 +125,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
 )
 async def online_count(request: Request) -> bytes:
     """How many characters are online."""
-    return wire.encode(wire.players.OnlineCount(await request.keeper.lists.total(ONLINE)))
+    return wire.encode(wire.players.OnlineCount(await request.services.keeper.lists.total(ONLINE)))
 
 
 @GROUP.operation(
@@ -141,7 +141,7 @@ async def online_count(request: Request) -> bytes:
 )
 async def show(request: Request) -> bytes:
     """One character, by name or id."""
-    return spelling.player_record(await lookup.player_record(request.keeper.store, request.params[0]))
+    return spelling.player_record(await lookup.player_record(request.services.keeper.store, request.params[0]))
 
 
 @GROUP.operation(
@@ -158,7 +158,7 @@ async def show(request: Request) -> bytes:
 async def rank(request: Request) -> bytes:
     """The rank of one character, with those just above and below it."""
     around = paging.integer(request.query, "around", 0, AROUND, MOST_AROUND)
-    return spelling.rank(await request.keeper.lists.rank(request.params[0], around))
+    return spelling.rank(await request.services.keeper.lists.rank(request.params[0], around))
 
 
 @GROUP.operation(
@@ -174,7 +174,7 @@ async def rank(request: Request) -> bytes:
 )
 async def rename(request: Request, body: wire.players.Rename) -> bytes:
     """Give a character another name."""
-    name = accounts.require_name(body.name, "name", request.keeper.settings)
+    name = accounts.require_name(body.name, "name", request.services.keeper.settings)
     return await _change(request, partial(characters.rename, name=name))
 
 
@@ -191,7 +191,7 @@ async def rename(request: Request, body: wire.players.Rename) -> bytes:
 )
 async def set_level(request: Request, body: wire.players.SetLevel) -> bytes:
     """Set a character's level; its experience begins at 0."""
-    level = characters.require_level(body.level, request.keeper.settings)
+    level = characters.require_level(body.level, request.services.keeper.settings)
     return await _change(request, partial(characters.set_level, level=level))
 
 
@@ -226,12 +226,12 @@ async def delete(request: Request) -> bytes:
 
 
 async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[Record]]]) -> bytes:
-    chosen = partial(decide, key=request.params[0], spelling=request.keeper.changes.spelling)
+    chosen = partial(decide, key=request.params[0], spelling=request.services.keeper.changes.spelling)
     return await request.change(chosen, spelling.player_record)
 
 
 async def _found(
     request: Request, listing: Listing[Record], page: Page, *, descending: bool = False
 ) -> tuple[int, list[bytes]]:
-    total, records = await request.keeper.lists.page(listing, page.offset, page.limit, descending=descending)
+    total, records = await request.services.keeper.lists.page(listing, page.offset, page.limit, descending=descending)
     return total, [spelling.player_record(record) for record in records]

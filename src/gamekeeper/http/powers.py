@@ -25,5 +25,5 @@ async def change(request: Request, body: wire.powers.ChangePowers) -> bytes:
     given = spelling.given_powers(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)
     answer = await request.change(decide, spelling.held_powers)
-    request.callers.forget()  # whoever may not call the API any more is believed no longer
+    request.services.callers.forget()  # whoever may not call the API any more is believed no longer
     return answer

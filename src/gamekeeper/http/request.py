@@ -13,16 +13,11 @@ import msgspec
 from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decide, Done, Intent
 from gamekeeper.game.history import Rest
-from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import BadField, Refusal, RepeatedField
 from gamekeeper.http import bodies, dry_runs, large_bodies
-from gamekeeper.http.admission import Admission
-from gamekeeper.http.caller import Caller, Callers
-from gamekeeper.http.figures import Metrics
-from gamekeeper.http.files import Files
-from gamekeeper.http.gate import Gate
+from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import LINK_ROOT
-from gamekeeper.http.question import Question
+from gamekeeper.http.services import Services
 from gamekeeper.store.engine import Snapshot
 from gamekeeper.store.ledger import Entry
 
@@ -39,10 +34,8 @@ NOBODY = Caller("", "", "", read_only=True, rights=frozenset())
 
 @dataclass(slots=True)
 class Request:
+    services: Services
     id: str
-    keeper: Keeper
-    callers: Callers
-    files: Files
     method: str
     path: str  # the route's, with its parameters unfilled
     params: tuple[str, ...]
@@ -51,11 +44,6 @@ class Request:
     address: str
     over_tls: bool  # ours, or that of a proxy we trust
     receive: Receive
-    admission: Admission
-    gate: Gate
-    readiness: Question[None]
-    metrics: Metrics
-    live: object  # what the pages for people keep in this process
     asked: tuple[bytes, bytes]  # the path and the query, as they came
     caller: Caller = NOBODY
     raw: bytes = b""
@@ -122,28 +110,28 @@ class Request:
         """Read one snapshot in pieces, through the gate for long reads; `long`: it is known to be long."""
 
         async def read(rest: Rest) -> R:
-            return await self.keeper.store.read_in_pieces(lambda tx: work(tx, rest))
+            return await self.services.keeper.store.read_in_pieces(lambda tx: work(tx, rest))
 
-        return await self.gate.run(self.caller.account_id, read, long=long)
+        return await self.services.gate.run(self.caller.account_id, read, long=long)
 
     async def through_gate(self, work: Callable[[], Coroutine[Any, Any, R]]) -> R:
         """Do work that is one piece; it counts as a read of the caller's account."""
-        return await self.gate.run(self.caller.account_id, lambda _: work())
+        return await self.services.gate.run(self.caller.account_id, lambda _: work())
 
     async def read_body(self, decode: Callable[[], R]) -> R:
         """Decode the body. A large one waits for its turn, and the token may be revoked meanwhile."""
-        body = await large_bodies.read(self.raw, decode, self.gate, self.caller.account_id)
+        body = await large_bodies.read(self.raw, decode, self.services.gate, self.caller.account_id)
         if len(self.raw) > large_bodies.LARGE:
             await self.require_still()
         return body
 
     async def require_still(self) -> None:
         """Check after a long wait that the token is still good and the caller has lost no permission."""
-        caller = await self.callers.caller(self.headers.get(b"authorization"))
+        caller = await self.services.callers.caller(self.headers.get(b"authorization"))
         caller.require(self.caller.rights)
 
     async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> bytes:
-        return self.done(await self.keeper.changes.apply(self.intent(), decide, answer))
+        return self.done(await self.services.keeper.changes.apply(self.intent(), decide, answer))
 
     def done(self, done: Done) -> bytes:
         self.entries, self.seen = done.entries, done.seen

@@ -20,13 +20,13 @@ async def found(
     request: Request, sorts: Mapping[str, Sort[R]], size: int = paging.DEFAULT_SIZE
 ) -> tuple[Page, int, Sequence[R], bool]:
     """Which page was asked for, how many there are, those of the page, and whether there may be more."""
-    asked = paging.from_query(request.query, request.keeper.settings.max_page_size, size)
+    asked = paging.from_query(request.query, request.services.keeper.settings.max_page_size, size)
     sort = paging.sort(request.query, sorts)
     wanted = Wanted(asked.offset, asked.limit, descending=not paging.ascending(request.query, "ascending"))
     sought = text(request)
     if sort.listing and not sought:
-        return asked, *await search.page(request.keeper, sort, sought, wanted)
-    return asked, *await request.through_gate(lambda: search.page(request.keeper, sort, sought, wanted))
+        return asked, *await search.page(request.services.keeper, sort, sought, wanted)
+    return asked, *await request.through_gate(lambda: search.page(request.services.keeper, sort, sought, wanted))
 
 
 def text(request: Request) -> str:

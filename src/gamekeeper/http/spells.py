@@ -28,7 +28,7 @@ async def known(request: Request) -> bytes:
     async def look(tx: Reading) -> dict[int, str]:
         return await spell_rows.known(tx, await lookup.player_id(tx, request.params[0]))
 
-    slots = await request.keeper.store.read(look)
+    slots = await request.services.keeper.store.read(look)
     return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in slots.items()])
 
 
@@ -46,7 +46,7 @@ async def known(request: Request) -> bytes:
 )
 async def teach(request: Request, body: wire.spells.Spell) -> bytes:
     """Teach a character a spell."""
-    size = request.keeper.settings.spell_slots
+    size = request.services.keeper.settings.spell_slots
     decide = partial(spells.teach, player=request.params[0], spell_id=body.spellid, size=size)
     return await request.change(decide, lambda spell: wire.encode(wire.spells.SpellId(spell)))
 

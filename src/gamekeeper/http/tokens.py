@@ -28,7 +28,9 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
-        return spelling.token(await tokens.refresh(request.keeper, body.refresh_token, request.callers.forget))
+        return spelling.token(
+            await tokens.refresh(request.services.keeper, body.refresh_token, request.services.callers.forget)
+        )
     if body.grant_type != "password":
         raise UnsupportedGrantType if body.grant_type else InvalidRequest(problem="The field 'grant_type' is missing.")
     for name, given in (("username", body.username), ("password", body.password)):
@@ -37,7 +39,9 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     if body.scope not in {"", "read"}:
         raise InvalidRequest(problem="The field 'scope' must be read, or left out.")
     sent = require(body.password)
-    pair = await tokens.log_in(request.keeper, body.username, sent, request.address, read_only=body.scope == "read")
+    pair = await tokens.log_in(
+        request.services.keeper, body.username, sent, request.address, read_only=body.scope == "read"
+    )
     return spelling.token(pair)
 
 
@@ -65,7 +69,7 @@ async def revoke_all(request: Request) -> bytes:
     answer = await request.change(
         partial(tokens.revoke_all, name=key), lambda user: wire.encode(wire.tokens.Revoked(user.name))
     )
-    request.callers.forget()
+    request.services.callers.forget()
     return answer
 
 
@@ -94,7 +98,7 @@ async def revoke_one(request: Request) -> bytes:
         partial(tokens.revoke_one, name=key, token=token),
         lambda user: wire.encode(wire.tokens.Revoked(user.name)),
     )
-    request.callers.forget()
+    request.services.callers.forget()
     return wire.tokens.revoked(kept, token)  # under the key it is kept without: it may be a refresh token
 
 
@@ -105,7 +109,7 @@ async def _own_or_managed(request: Request) -> str:
         return name
     by, key = lookup.key_of(name)
     if by == "name" and lookup.fold(key) == lookup.fold(caller.name):
-        found = await users.by_fold(request.keeper.store, lookup.fold(key), key)
+        found = await users.by_fold(request.services.keeper.store, lookup.fold(key), key)
         key = found.id if found else ""  # names of imported accounts may clash: then another's may be meant
     if key != caller.account_id:
         raise RoleMissing(role=accounts.role("users.manage"))

@@ -51,8 +51,8 @@ async def by_name(request: Request) -> bytes:
 )
 async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """Accounts by name, in the old envelope."""
-    page = paging.from_body(body, request.keeper.settings.max_page_size)
-    total, found = await request.keeper.lists.page(USERS, page.offset, page.limit)
+    page = paging.from_body(body, request.services.keeper.settings.max_page_size)
+    total, found = await request.services.keeper.lists.page(USERS, page.offset, page.limit)
     codes = sees_codes(request)
     return wire.lists.legacy(total, page.number, [spelling.user_record(user, codes=codes) for user in found])
 
@@ -71,7 +71,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
 async def show(request: Request) -> bytes:
     """One account, by name or id."""
     return spelling.user_record(
-        await lookup.user_record(request.keeper.store, request.params[0]), codes=sees_codes(request)
+        await lookup.user_record(request.services.keeper.store, request.params[0]), codes=sees_codes(request)
     )
 
 
@@ -89,10 +89,10 @@ async def show(request: Request) -> bytes:
 )
 async def register(request: Request, body: wire.users.Register) -> bytes:
     """Register an account, without any powers."""
-    name = accounts.require_name(body.username, "username", request.keeper.settings)
+    name = accounts.require_name(body.username, "username", request.services.keeper.settings)
     email = accounts.require_email(body.email, "email")
-    password = await request.keeper.passwords.hashed(body.password)
-    caller, settings = request.caller.account_id, request.keeper.settings
+    password = await request.services.keeper.passwords.hashed(body.password)
+    caller, settings = request.caller.account_id, request.services.keeper.settings
     decide = partial(
         registrations.register, caller=caller, settings=settings, name=name, email=email, password=password
     )
@@ -112,11 +112,11 @@ async def register(request: Request, body: wire.users.Register) -> bytes:
 )
 async def rename(request: Request, body: wire.players.Rename) -> bytes:
     """Give an account another name."""
-    name = accounts.require_name(body.name, "name", request.keeper.settings)
+    name = accounts.require_name(body.name, "name", request.services.keeper.settings)
     answer = await request.change(
         partial(accounts.rename, key=request.params[0], name=name), spelling.changed_user_record
     )
-    request.callers.forget()  # a token may be the owner's
+    request.services.callers.forget()  # a token may be the owner's
     return answer
 
 
@@ -134,11 +134,11 @@ async def delete(request: Request) -> bytes:
     decide = partial(
         person.erase,
         key=request.params[0],
-        spelling=request.keeper.changes.spelling,
+        spelling=request.services.keeper.changes.spelling,
         caller=request.caller.account_id,
     )
     answer = await request.change(decide, lambda erased: spelling.changed_user_record(erased.user))
-    request.callers.forget()
+    request.services.callers.forget()
     return answer
 
 
@@ -183,7 +183,7 @@ async def _players(request: Request) -> list[Record]:
     async def look(tx: Reading) -> list[Record]:
         return await players.records_of_user(tx, (await lookup.user(tx, request.params[0])).id)
 
-    return await request.keeper.store.read(look)
+    return await request.services.keeper.store.read(look)
 
 
 def _pick(records: Sequence[Record], text: str) -> Record:

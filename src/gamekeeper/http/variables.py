@@ -29,7 +29,7 @@ async def every(request: Request) -> bytes:
     async def look(tx: Reading) -> list[variable_rows.VariableRow]:
         return await variable_rows.of_player(tx, await lookup.player_id(tx, request.params[0]))
 
-    rows = await request.keeper.store.read(look)
+    rows = await request.services.keeper.store.read(look)
     return wire.encode([wire.variables.Variable(row.variable_id, variables.typed(row)) for row in rows])
 
 
@@ -98,4 +98,4 @@ async def _value(request: Request) -> tuple[str, int | bool]:
     async def look(tx: Reading) -> int | bool:
         return await variables.value(tx, await lookup.player_id(tx, request.params[0]), variable_id)
 
-    return variable_id, await request.keeper.store.read(look)
+    return variable_id, await request.services.keeper.store.read(look)

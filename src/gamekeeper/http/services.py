@@ -1,0 +1,23 @@
+"""What the process offers to every request. The app makes one `Services`, once."""
+
+from dataclasses import dataclass
+
+from gamekeeper.game.keeper import Keeper
+from gamekeeper.http.admission import Admission
+from gamekeeper.http.caller import Callers
+from gamekeeper.http.figures import Metrics
+from gamekeeper.http.files import Files
+from gamekeeper.http.gate import Gate
+from gamekeeper.http.question import Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    keeper: Keeper
+    callers: Callers
+    files: Files  # of the page at /api/docs
+    admission: Admission
+    gate: Gate  # for long reads
+    readiness: Question[None]
+    metrics: Metrics
+    live: object  # what the console's pages share in this process; `console/live.py` knows its type
