@@ -16,6 +16,7 @@ names of people.py can be written everywhere.
 import asyncio
 import json
 import re
+import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -210,7 +211,7 @@ def renamed(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
 def test_renaming_a_field_of_the_wire_fails_the_replay(
     world: World, monkeypatch: pytest.MonkeyPatch, file: str, shape: type[msgspec.Struct], field: str
 ) -> None:
-    monkeypatch.setattr(wire, shape.__name__, renamed(shape, field))
+    monkeypatch.setattr(sys.modules[shape.__module__], shape.__name__, renamed(shape, field))
     with pytest.raises(Misread, match="is not there"):
         replay(world, load(HERE / f"{file}.toml"))
 
