@@ -57,8 +57,8 @@ mutation: .venv/dev ## one thing changed at a time in inventory, changes, tokens
 bench: .venv/dev ## beside the peers, on both engines, up to five million players; takes long, mostly the first time
 	$(BIN)/python -m benchmarks
 
-bench-quick: .venv/dev ## its main ratios with 10,000 players, in under three minutes
-	$(BIN)/python -m benchmarks --quick
+bench-quick: .venv/dev ## its main ratios with 10,000 players, in under three minutes; BEFORE=checkout: just lookups of that version and of this one
+	$(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 7)
 
 docs: .venv/dev ## docs/settings.md, docs/cli.md and docs/operations.md, generated
 	$(BIN)/python scripts/generate_docs.py

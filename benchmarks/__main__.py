@@ -22,6 +22,7 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T11",), memory.run),
     ((console.PART,), console.run),
 )
+VERSIONS = "versions"  # measured when another version is named, and never part of the documents
 ALL = [part for parts, _ in SCENARIOS for part in parts]
 QUICK = ["T1", "T2", "T3", "T4", "T9"]
 DOCS = Path(__file__).parent.parent / "docs"
@@ -33,18 +34,25 @@ ROUNDS, QUICK_ROUNDS = 5, 3
 @click.option("--quick", is_flag=True, help=f"Just {', '.join(QUICK)}, with {worlds.SMALL:,} players.")
 @click.option("--only", metavar="PARTS", help=f"Some of {', '.join(ALL)}, with commas; the rest is kept as it was.")
 @click.option("--players", default=worlds.BIG, show_default=True, help="Players of the big world.")
+@click.option(
+    "--before",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Checkout of another version, with its .venv: just lookups of both versions, in the same rounds.",
+)
 @click.option("--rounds", type=int, help=f"Rounds of each scenario: {ROUNDS}, or {QUICK_ROUNDS} with --quick.")
-def main(quick: bool, only: str | None, players: int, rounds: int | None) -> None:  # noqa: FBT001 - click hands every option over by name
+def main(quick: bool, only: str | None, players: int, before: Path | None, rounds: int | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Measure Gamekeeper beside its peers, and hold what is found against the bars."""
     parts = _parts(only) if only else QUICK if quick else ALL
+    scenarios = (((VERSIONS,), lookups.compare_versions),) if before else SCENARIOS
+    parts = [VERSIONS] if before else parts
     sizes = (worlds.SMALL,) if quick else (worlds.SMALL, worlds.MIDDLE)
     rounds = rounds or (QUICK_ROUNDS if quick else ROUNDS)
-    path = worlds.DATA / ("quick.json" if quick else "results.json")
+    path = worlds.DATA / ("versions.json" if before else "quick.json" if quick else "results.json")
     try:
         load.require_wrk()
         with worlds.opened() as opened:
-            bench = Bench(opened, sizes, players, rounds, SECONDS)
-            for offered, run in SCENARIOS:
+            bench = Bench(opened, sizes, players, rounds, SECONDS, before)
+            for offered, run in scenarios:
                 wanted = [part for part in offered if part in parts]
                 if wanted:
                     _keep(path, wanted, run(bench, wanted), machine.describe() | opened.describe())
@@ -52,7 +60,7 @@ def main(quick: bool, only: str | None, players: int, rounds: int | None) -> Non
         raise click.ClickException(str(problem)) from None
     found = results.load(path)
     click.echo("\n".join([report.table(found), *found.notes]))
-    if not quick:
+    if not quick and not before:
         report.write(found, DOCS)
 
 

@@ -100,6 +100,27 @@ def beside_validates(bench: Bench, parts: Collection[str]) -> Results:
     return Results(samples=samples, verdicts=[verdict], notes=[note])
 
 
+def compare_versions(bench: Bench, parts: Collection[str]) -> Results:
+    """Measure lookups of this version and of the checkout `before` in the same rounds, on the same data."""
+    (part,) = parts
+    if bench.before is None:
+        return Results()
+    samples: list[Sample] = []
+    verdicts: list[Verdict] = []
+    for engine, name in ((SQLITE, ON_SQLITE), (POSTGRES, ON_POSTGRES)):
+        world = bench.worlds.get(engine, SMALL)
+        load, other = Load(world.lookups(), world.tokens, MANY), f"{name}, before"
+        with (
+            servers.running(servers.gamekeeper(world)) as now,
+            servers.running(servers.gamekeeper(world, bench.before)) as before,
+        ):
+            candidates = [Candidate(name, now, load), Candidate(other, before, load)]
+            samples += rounds.interleaved(bench, part, SMALL, candidates)
+        change = ratio(*(rounds.of(samples, each, "cpu_us") for each in (other, name)))
+        verdicts.append(Verdict(part, f"lookup, {name}, CPU before vs. now", change, 0.97, 1.0, True))
+    return Results(samples=samples, verdicts=verdicts)
+
+
 def _compared(bench: Bench, players: int, comparisons: Sequence[Comparison], *, layers: bool) -> Results:
     """A sample is kept under each part that it serves: any of them can be measured anew without the others."""
     parts = {each.bar: set[str]() for each in comparisons} | ({LAYERS: set(IN_LAYERS)} if layers else {})

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from benchmarks import load, machine
@@ -28,6 +29,7 @@ class Bench:
     players: int  # of the big world
     rounds: int
     seconds: int  # of one measurement
+    before: Path | None = None  # a checkout of another version, with its .venv
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,12 @@ def hello() -> Program:
     return Program("hello", (sys.executable, "-m", "benchmarks.hello", PORT))
 
 
-def gamekeeper(world: World) -> Program:
+def gamekeeper(world: World, checkout: Path = ROOT) -> Program:
     """With every setting at its default; the access log goes to standard error, so to a file."""
-    command = (sys.executable, "-m", "gamekeeper", "serve", "--database", world.url, "--port", PORT)
-    return Program(f"gamekeeper-{world.engine}", command, cluster=world.cluster)
+    python = sys.executable if checkout == ROOT else str(checkout.resolve() / ".venv" / "bin" / "python")
+    command = (python, "-m", "gamekeeper", "serve", "--database", world.url, "--port", PORT)
+    name = "gamekeeper" if checkout == ROOT else "gamekeeper-before"
+    return Program(f"{name}-{world.engine}", command, folder=checkout, cluster=world.cluster)
 
 
 def fastapi_orm(world: World) -> Program:
