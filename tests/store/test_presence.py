@@ -1,18 +1,24 @@
 """Who is online, when others write at the same time."""
 
 import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
 import pytest
 
+from game_server import LINK, heartbeat
 from gamekeeper.store import presence
 from gamekeeper.store.engine import Writing
-from people import BOB
+from people import ANN, BOB
 from world import World
 
+Wait = Callable[[int, asyncio.Task[Any]], Coroutine[Any, Any, None]]
 SERVER = "north"
-WAITS = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+# How the act is seen: the field of the account's record, and its value after the act.
+ACTS = {"ban": ("bans", "IsBanned", True), "mute": ("mutes", "IsMuted", True), "unmute": ("mutes", "IsMuted", False)}
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -28,11 +34,71 @@ def test_who_joins_while_being_renamed_is_listed_under_the_new_name(world: World
         await db.execute("BEGIN")
         await db.execute("UPDATE players SET fold = 'zzz' WHERE id = $1", BOB.id)
         joining = asyncio.create_task(world.keeper.store.write(join))
-        while not joining.done() and not await db.fetchval(WAITS):  # noqa: ASYNC110 - another process waits, not a task
+        while not joining.done() and not await db.fetchval(WAITS):
             await asyncio.sleep(0.01)
+            await db.execute("SELECT pg_stat_clear_snapshot()")  # within a transaction it shows one moment
         await db.execute("COMMIT")
         await joining
         await db.close()
 
     world.run(meet())
     assert world.sql("SELECT fold FROM presence") == [("zzz",)]
+
+
+@pytest.mark.parametrize("what", ACTS)
+def test_game_learns_of_moderation_beside_a_join(world: World, what: str) -> None:
+    """A game reports `joined` and then asks about the account: what it is not told then, the feed tells it."""
+    table, field, after = ACTS[what]
+    if what == "unmute":
+        assert world.post("/api/v1/users/Ann/admin/mute").status == 200
+    heartbeat(world)
+    start = world.get(f"{LINK}/changes?after=now").json["Next"]
+
+    async def meet() -> bool:
+        async with hold(world, table) as waiting:
+            acting = asyncio.create_task(world.send("POST", f"/api/v1/users/Ann/admin/{what}"))
+            await waiting(1, acting)
+            joining = asyncio.create_task(join_and_ask())
+            await waiting(2, joining)
+        assert (await acting).status == 200
+        return await joining
+
+    async def join_and_ask() -> bool:
+        joined = await world.send("POST", f"{LINK}/servers/one/joined", body={"Players": [ANN.id]}, by="Server")
+        assert joined.status == 200
+        return (await world.send("GET", "/api/v1/users/Ann")).json[field]
+
+    seen = world.run(meet())
+    told = [each["PlayerId"] for each in world.get(f"{LINK}/changes?after={start}").json["Changes"]]
+    assert seen == after or told == [ANN.id]
+
+
+@asynccontextmanager
+async def hold(world: World, table: str) -> AsyncGenerator[Wait]:
+    """Keep others from writing to the table. SQLite has one writer at a time, so there is nothing to hold there.
+
+    Yields a function that returns when that many sessions wait for a lock, or when the task is done.
+    """
+
+    async def continue_at_once(_: int, __: asyncio.Task[Any]) -> None:
+        await asyncio.sleep(0)
+
+    if world.keeper.store.engine == "sqlite":
+        yield continue_at_once
+        return
+    driver: Any = asyncpg
+    db = await driver.connect(world.url)
+    transaction = db.transaction()
+    await transaction.start()
+    await db.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
+
+    async def waiting(sessions: int, task: asyncio.Task[Any]) -> None:
+        while not task.done() and await db.fetchval(WAITS) < sessions:
+            await asyncio.sleep(0.01)
+            await db.execute("SELECT pg_stat_clear_snapshot()")  # within a transaction it shows one moment
+
+    try:
+        yield waiting
+    finally:
+        await transaction.rollback()
+        await db.close()

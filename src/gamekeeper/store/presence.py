@@ -117,7 +117,7 @@ async def known_players(tx: Reading, ids: Iterable[str]) -> set[str]:
 
 
 async def lock_players(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Those of the ids that are players; until the commit no other transaction deletes them."""
+    """Those of the ids that are players. Until the commit nobody else deletes them, or bans or mutes their accounts."""
     return {row[0] for row in await tx.all(SQL.lock_players, _ids(ids))}
 
 

@@ -73,10 +73,12 @@ ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at;
 -- name: known_players
 SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
--- Locked until the commit, in the order in which an erasure locks the players of an account.
+-- Locks each account before its players, as an erasure does. With the account locked no ban or mute of it is under way:
+-- moderation locks the account too, and looks afterwards which of its players are online.
 -- name: lock_players
-SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
-ORDER BY created_at, id {keep_key};
+SELECT p.id FROM users u JOIN players p ON p.user_id = u.id
+WHERE p.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))
+ORDER BY u.id, p.created_at, p.id {keep_key};
 
 -- name: join
 INSERT INTO presence (player_id, server, fold, level, exp)
