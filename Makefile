@@ -1,18 +1,21 @@
-# Two commands matter: `make run` (the demo world, serving) and `make test` (everything, on both engines).
+# Two commands matter: `make run` (the demo world, serving) and `make test` (everything, on both engines; the browser on SQLite).
 PYTHON ?= python3
 BIN := .venv/bin
 # half of a start-up is compiling, and tests and battery start some thousand processes: a machine's habit not to keep bytecode stays outside
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick docs site package lock clean
+.PHONY: run setup test browser-postgresql lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
 
 setup: .venv/dev chromium promtool ## the virtual environment with everything for development, and a browser where that can be
 
-test: .venv/dev chromium promtool lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL
+test: .venv/dev chromium promtool lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL; in the browser on SQLite
 	$(BIN)/pytest -n 3 --dist worksteal
+
+browser-postgresql: .venv/dev chromium ## the tests in the browser that change data, on PostgreSQL; `make test` has them on SQLite
+	GAMEKEEPER_BROWSER_ENGINE=postgres $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres
 
 lint: .venv/dev
 	$(BIN)/ruff check
@@ -33,7 +36,7 @@ screenshots: .venv/dev chromium ## the console's pages, into docs/images/
 
 PLAYERS ?= 2000
 tour: .venv/dev chromium ## the whole tour of the console in Chromium, in a demo world of PLAYERS=2000 on ENGINE=sqlite, and how long each page took
-	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) $(BIN)/pytest -q -s tests/browser/test_tour.py -k "the_whole_of_it and $(or $(ENGINE),sqlite)"
+	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) GAMEKEEPER_BROWSER_ENGINE=$(or $(ENGINE),sqlite) $(BIN)/pytest -q -s tests/browser/test_tour.py -k the_whole_of_it
 
 fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py

@@ -23,6 +23,7 @@ import world as worlds
 from databases import Postgres, Sqlite
 
 PLAYERS = int(os.environ.get("GAMEKEEPER_TOUR_PLAYERS", "0"))  # beside those with names, for `make tour`
+ENGINE = os.environ.get("GAMEKEEPER_BROWSER_ENGINE", "sqlite")  # postgres: `make browser-postgresql`
 THREAD = ThreadPoolExecutor(1, thread_name_prefix="browser")
 expect.set_options(timeout=30_000)  # as long as everything else is waited for
 
@@ -70,6 +71,12 @@ def sqlite_demo(sqlite_databases: Sqlite) -> Generator[DemoServer]:
 def postgres_demo(postgres_databases: Postgres) -> Generator[DemoServer]:
     with serving(postgres_databases) as server:
         yield server
+
+
+@pytest.fixture(params=[ENGINE])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Only one in a run: the browser takes longer than the rest, and the pages are tested on both without it."""
+    return request.param
 
 
 @pytest.fixture
