@@ -69,7 +69,7 @@ def _summary(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _sorted(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    return sorted(verdicts, key=lambda each: BARS.index(each.bar))
+    return sorted(verdicts, key=lambda each: BARS.index(each.bar) if each.bar in BARS else len(BARS))
 
 
 def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
