@@ -6,7 +6,7 @@ from typing import Annotated, Generic, Literal
 from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.lists import R
-from gamekeeper.http.wire.scalars import Guid, Positive, Told, encode
+from gamekeeper.http.wire.scalars import Guid, PlainInt32, Positive, Told, encode
 
 
 class ItemEntry(Struct):
@@ -34,9 +34,9 @@ class ItemObject(Struct):
     Name: str
     Icon: str | None
     Stackable: bool
-    MaxInventoryStack: int
-    MaxBankStack: int
-    SlotCount: int  # 0: not a bag
+    MaxInventoryStack: PlainInt32
+    MaxBankStack: PlainInt32
+    SlotCount: PlainInt32  # 0: not a bag
 
 
 class VariableObject(Struct):

@@ -23,7 +23,7 @@ class LogInError(Error):
 
 def error_code(codes: Sequence[str]) -> dict[str, object]:
     """The one field of an error that differs from row to row."""
-    return {"Code": {"enum": codes}}
+    return {"Code": {"type": "string", "enum": codes}}
 
 
 def log_in_error(code: str, error: Error) -> bytes:

@@ -7,9 +7,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http.wire.errors import Error
 from gamekeeper.http.wire.lists import Limit
-from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, encode
+from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, PlainInt64, encode
 
-After = Annotated[LongNatural | Literal["now"], Meta(description="`Next` of the answer before; 0: all there ever was.")]
+FROM = "`Next` of the answer before; 0: all there ever was."
+After = Annotated[LongNatural | Literal["now"], Meta(title="FeedPosition", description=FROM)]
 Wait = Annotated[Natural, Meta(description="Seconds to wait when there is nothing yet; more than 60 are 60.")]
 Own = Annotated[bool, Meta(description="Also what this account itself wrote over the link.")]
 Epoch = Annotated[Guid, Meta(description="`Epoch` of the answer before: refused when the ledger is another by now.")]
@@ -24,7 +25,7 @@ class FeedQuery(Struct):
 
 
 class FeedChange(Struct):
-    Seq: int
+    Seq: PlainInt64
     At: Instant
     Kind: str
     PlayerId: Guid
@@ -42,7 +43,7 @@ class UnappliedError(Error):
 
 class Changes(Struct):
     Changes: list[FeedChange]
-    Next: int
+    Next: PlainInt64
     Epoch: Guid
 
 

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gamekeeper.game.history import KINDS
 from gamekeeper.http.wire.items import ChangedBag, ItemSlot, Sum
 from gamekeeper.http.wire.players import PLAYER_FIELDS
-from gamekeeper.http.wire.scalars import Guid, Instant, Positive, Printable
+from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt64, Positive, Printable
 from gamekeeper.http.wire.spells import KnownSpell
 from gamekeeper.http.wire.users import USER_FIELDS
 from gamekeeper.http.wire.variables import ChangedVariable
@@ -66,7 +66,7 @@ class ThenQuery(Struct):
 
 
 class ToldChange(Struct):
-    Seq: int
+    Seq: PlainInt64
     At: Instant
     Kind: str
     PlayerId: Guid | None
@@ -80,14 +80,14 @@ class ToldChange(Struct):
     After: msgspec.Raw
     RequestId: str
     Reason: str | None
-    Undoes: int | None
-    UndoneBy: int | None
+    Undoes: PlainInt64 | None
+    UndoneBy: PlainInt64 | None
     Undoable: bool
 
 
 class History(Struct):
     Changes: list[ToldChange]
-    Next: int | None
+    Next: PlainInt64 | None
 
 
 class DoneChange(Struct):
@@ -99,7 +99,7 @@ class DoneChange(Struct):
 
 
 class Undone(Struct):
-    Undoes: int
+    Undoes: PlainInt64
     Kind: str
     Changes: list[DoneChange]
 

@@ -1,6 +1,16 @@
 """The server about itself."""
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from gamekeeper.http.wire.scalars import PlainInt32, PlainInt64
+
+Tolerant = Annotated[bool, Meta(description="Describe what the server accepts, instead of the strict contract.")]
+
+
+class DocumentQuery(Struct):
+    tolerant: Tolerant = False
 
 
 class Health(Struct):
@@ -13,29 +23,29 @@ class Versions(Struct):
 
 class Info(Struct):
     name: str
-    port: int
+    port: PlainInt32
 
 
 class ServerStats(Struct):
-    uptime: int
-    cps: int
-    connectedClients: int  # noqa: N815 - the wire's spelling
-    onlineCount: int  # noqa: N815 - as above
+    uptime: PlainInt64
+    cps: PlainInt32
+    connectedClients: PlainInt32  # noqa: N815 - the wire's spelling
+    onlineCount: PlainInt32  # noqa: N815 - as above
 
 
 class PlayerConfig(Struct):
-    MaxCharacters: int
-    MaxInventory: int
-    MaxBank: int
-    MaxSpells: int
-    MaxLevel: int
-    MaxStat: int
-    InitialBankslots: int
+    MaxCharacters: PlainInt32
+    MaxInventory: PlainInt32
+    MaxBank: PlainInt32
+    MaxSpells: PlainInt32
+    MaxLevel: PlainInt32
+    MaxStat: PlainInt32
+    InitialBankslots: PlainInt32
 
 
 class Config(Struct):
     GameName: str
-    ServerPort: int
+    ServerPort: PlainInt32
     Player: PlayerConfig
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from gamekeeper.http.wire.scalars import NEVER_NULL, ZERO, Guid, Natural, Positive, Stats
+from gamekeeper.http.wire.scalars import NEVER_NULL, ZERO, Guid, Natural, PlainInt32, PlainInt64, Positive, Stats
 
 
 class GiveItem(Struct):
@@ -44,7 +44,7 @@ class NamedSlot(ItemSlot):
 
 class NamedBag(Struct):
     Id: Guid
-    SlotCount: int
+    SlotCount: PlainInt32
     Slots: list[NamedSlot]
 
 
@@ -54,9 +54,9 @@ class Items(Struct):
 
 
 class Quantity(Struct):
-    total: int
-    bank: int
-    inventory: int
+    total: PlainInt64
+    bank: PlainInt64
+    inventory: PlainInt64
 
 
 class Given(Struct):
@@ -66,7 +66,7 @@ class Given(Struct):
 
 class Taken(Struct):
     ItemId: Guid
-    Quantity: int
+    Quantity: PlainInt32
 
 
 class ItemsThen(Struct):
@@ -77,10 +77,10 @@ class ItemsThen(Struct):
 
 class ChangedBag(Struct):
     Id: str
-    SlotCount: int | None
+    SlotCount: PlainInt32 | None
     Slots: list[ItemSlot]
 
 
 class Sum(Struct):
     ItemId: str
-    Quantity: int
+    Quantity: PlainInt64

@@ -13,6 +13,7 @@ from gamekeeper.http.wire.scalars import (
     Int32,
     Long,
     LongNatural,
+    PlainInt32,
     Positive,
     Stats,
     Told,
@@ -65,14 +66,14 @@ class PutPlayer(Struct):
 
 
 class Count(Struct):
-    Count: int
+    Count: PlainInt32
 
 
 class ServerState(Struct):
     Server: str
     ExpiresAt: Instant
-    Online: int
+    Online: PlainInt32
 
 
 class Online(Struct):
-    Online: int
+    Online: PlainInt32

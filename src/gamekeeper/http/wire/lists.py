@@ -5,7 +5,7 @@ from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http.wire.scalars import PRINTABLE, Int32, Natural, Positive
+from gamekeeper.http.wire.scalars import PRINTABLE, Int32, Natural, PlainInt32, Positive
 
 R = TypeVar("R")
 
@@ -38,19 +38,19 @@ class PageQuery(Struct):
 class Paged(Struct, Generic[R]):
     """As `paged` writes it."""
 
-    Total: int
-    Page: int
-    PageSize: int
-    Count: int
+    Total: PlainInt32
+    Page: PlainInt32
+    PageSize: PlainInt32
+    Count: PlainInt32
     Values: list[R]
 
 
 class Legacy(Struct, Generic[R]):
     """As `legacy` writes it."""
 
-    total: int
-    Page: int
-    count: int
+    total: PlainInt32
+    Page: PlainInt32
+    count: PlainInt32
     entries: list[R]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http.wire.lists import Limit
-from gamekeeper.http.wire.scalars import Guid, Instant
+from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32
 
 MARK = {"pattern": "^([0-9]{1,18}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$"}
 Mark = Annotated[str, Meta(description="Mails before this place: `Next` of the page before.", extra_json_schema=MARK)]
@@ -27,7 +27,7 @@ class Mail(Struct):
     State: str  # queued, sending, sent, failed or expired
     QueuedAt: Instant
     ExpiresAt: Instant
-    Tries: int
+    Tries: PlainInt32
     NextTryAt: Instant | None
     SentAt: Instant | None
     LastError: str | None

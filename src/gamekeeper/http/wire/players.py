@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.lists import Direction, PageQuery, Search, array
-from gamekeeper.http.wire.scalars import Guid, Instant, Name, Positive, Stats, Two, encode
+from gamekeeper.http.wire.scalars import Guid, Instant, Name, PlainInt32, PlainInt64, Positive, Stats, Two, encode
 
 Level = Annotated[Positive, Meta(extra_json_schema={"format": "level"})]  # the highest is a setting
 WORN = "Inventory slots of helmet, armor, weapon, shield, boots; -1 for none."
@@ -52,26 +52,26 @@ class PlayerDocument(Struct):
     UserId: Guid
     MaxVitals: Two
     Id: Guid
-    Level: int
-    Exp: int
-    ExperienceToNextLevel: int
+    Level: PlainInt32
+    Exp: PlainInt64
+    ExperienceToNextLevel: PlainInt64
     ClassId: Guid
-    Gender: int
+    Gender: PlainInt32
     Vitals: Two
     BaseStats: Stats
     StatPointAllocations: Stats
-    StatPoints: int
+    StatPoints: PlainInt32
     Equipment: Worn
     MapId: Guid
-    X: int
-    Y: int
-    Z: int
-    Dir: int
+    X: PlainInt32
+    Y: PlainInt32
+    Z: PlainInt32
+    Dir: PlainInt32
     Sprite: str
     Face: str
     Dead: bool
     CreationDate: Instant
-    PlayTimeSeconds: int
+    PlayTimeSeconds: PlainInt64
 
 
 class PlayerRecord(PlayerDocument):
@@ -86,20 +86,20 @@ class PlayerRecord(PlayerDocument):
 class RankedPlayer(PlayerRecord):
     """As `ranked_player` writes it: the rank comes first."""
 
-    Rank: int
+    Rank: PlainInt32
 
 
 class Rank(Struct):
     """As `rank` writes it."""
 
-    Rank: int
-    Of: int
+    Rank: PlainInt32
+    Of: PlainInt32
     Player: PlayerRecord
     Around: list[RankedPlayer]
 
 
 class OnlineCount(Struct):
-    onlineCount: int  # noqa: N815 - the wire's spelling
+    onlineCount: PlainInt32  # noqa: N815 - the wire's spelling
 
 
 PLAYER_ATTRIBUTES = {

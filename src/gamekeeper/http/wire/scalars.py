@@ -25,6 +25,9 @@ Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 NEVER_NULL = Meta(extra={"never_null": True})
 LongNatural = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+# of answers: how wide a number is, for client generators; reading checks no range
+PlainInt32 = Annotated[int, Meta(extra_json_schema={"format": "int32"})]
+PlainInt64 = Annotated[int, Meta(extra_json_schema={"format": "int64"})]
 Two = Annotated[list[Int32], Meta(min_length=2, max_length=2, description="Health, mana.")]
 Five = Annotated[list[Int32], Meta(min_length=5, max_length=5)]
 Stats = Annotated[Five, Meta(description="Attack, ability power, defense, magic resist, speed.")]

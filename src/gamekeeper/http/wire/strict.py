@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from gamekeeper.http.wire.items import ItemSlot, NamedSlot
@@ -17,3 +18,11 @@ READ_ONLY: Mapping[type[Struct], Sequence[str]] = {
     ItemSlot: [name for name in NamedSlot.__struct_fields__ if name not in ItemSlot.__struct_fields__],
     ChangePowers: ["Id", "Name"],
 }
+
+
+def need_together(shape: type[Struct]) -> dict[str, object]:
+    """Return what JSON Schema says of fields that a body has all or none of: nothing where there are none."""
+    together = TOGETHER.get(shape, ())
+    optional = [each.name for each in msgspec.structs.fields(shape) if not each.required]
+    needing = {field: [each for each in together if each != field] for field in optional}
+    return {"dependentRequired": needing} if together else {}

@@ -1,11 +1,12 @@
 """Log-in and tokens."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from gamekeeper.http.wire.scalars import PRINTABLE, Secret, Sent, encode
+from gamekeeper.http.wire.scalars import PRINTABLE, PlainInt32, Secret, Sent, encode
 
 
 class LogIn(Struct):
@@ -32,10 +33,14 @@ class RefreshGrant(Struct):
     refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE)]
 
 
+GRANT_TYPE = "grant_type"
+GRANTS: Mapping[str, type[Struct]] = {"password": PasswordGrant, "refresh_token": RefreshGrant}  # by grant_type
+
+
 class Token(Struct, rename={"issued": ".issued", "expires": ".expires"}):
     access_token: str
     token_type: str
-    expires_in: int
+    expires_in: PlainInt32
     refresh_token: str | None
     issued: str
     expires: str

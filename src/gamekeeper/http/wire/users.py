@@ -5,7 +5,7 @@ from typing import Annotated, Generic, Literal
 from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.lists import Direction, PageQuery, R, Search
-from gamekeeper.http.wire.scalars import Email, Guid, Instant, Name, Secret, Sent
+from gamekeeper.http.wire.scalars import Email, Guid, Instant, Name, PlainInt64, Secret, Sent
 
 
 class Register(Struct):
@@ -79,7 +79,7 @@ class UserRecord(Struct, Generic[R]):
     MuteReason: str | None
     IsBanned: bool
     RegistrationDate: Instant
-    PlayTimeSeconds: int  # of all its characters
+    PlayTimeSeconds: PlainInt64  # of all its characters
 
 
 class Registered(Struct):

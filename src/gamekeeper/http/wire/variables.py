@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.scalars import Guid, Long
 
-VariableValue = Annotated[Long | bool, Meta(extra={"is": "value"})]
+VariableValue = Annotated[Long | bool, Meta(title="VariableValue", extra={"is": "value"})]
 
 
 class SetVariable(Struct):
@@ -19,9 +19,9 @@ class Variable(Struct):
 
 
 class Value(Struct):
-    value: int | bool
+    value: VariableValue
 
 
 class ChangedVariable(Struct):
     VariableId: str
-    Value: int | bool | None
+    Value: VariableValue | None

@@ -1,0 +1,205 @@
+"""What stands on the two sides of a change, by its kind. The OpenAPI document shows it; `spelling.trace` writes it.
+
+A field is optional here when it is left out where it says nothing, when an earlier version did not write it, or when it
+is personal: an erasure takes those away.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from gamekeeper.game.history import KINDS, OF_CHARACTERS
+from gamekeeper.http.wire.catalogue import ItemEntry, NamedEntry, VariableEntry
+from gamekeeper.http.wire.feed import FeedChange
+from gamekeeper.http.wire.history import DoneChange, ToldChange
+from gamekeeper.http.wire.items import ChangedBag, ItemSlot, Sum
+from gamekeeper.http.wire.players import PlayerDocument, PlayerRecord
+from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32, PlainInt64
+from gamekeeper.http.wire.spells import KnownSpell
+from gamekeeper.http.wire.variables import ChangedVariable
+
+Text = str | UnsetType
+
+
+class ItemsSide(Struct):
+    """The slots that the change touched, and the bags that came, went or changed their size."""
+
+    Items: list[ItemSlot] | UnsetType = UNSET
+    Bank: list[ItemSlot] | UnsetType = UNSET
+    Bags: list[ChangedBag] | UnsetType = UNSET
+
+
+class SpellsSide(Struct):
+    Spells: list[KnownSpell] | UnsetType = UNSET
+
+
+class VariablesSide(Struct):
+    Variables: list[ChangedVariable] | UnsetType = UNSET
+
+
+_RECORD = {each.name: each.type for each in msgspec.structs.fields(PlayerRecord)}
+_FIELDS = [*PlayerDocument.__struct_fields__, "LastOnline"]
+# Of a change: the fields of the record that differ. Of a creation or deletion: all of them.
+RecordSide = msgspec.defstruct(
+    "RecordSide", [(name, _RECORD[name] | UnsetType, UNSET) for name in _FIELDS], module=__name__
+)
+PlayerSide = msgspec.defstruct(
+    "PlayerSide",
+    [
+        (each.name, each.type, UNSET)
+        for shape in (RecordSide, ItemsSide, SpellsSide, VariablesSide)
+        for each in msgspec.structs.fields(shape)
+    ],
+    module=__name__,
+)
+
+
+class NameSide(Struct):
+    Name: Text = UNSET
+
+
+class EmailSide(Struct):
+    Email: Text = UNSET
+
+
+class PasswordSide(Struct):
+    """Passwords are in no change."""
+
+    Password: Literal["changed"]
+
+
+class ResetSide(Struct):
+    """Codes are in no change."""
+
+    PasswordResetCode: Literal["changed"]
+
+
+class MailSide(Struct):
+    MailId: Guid
+    MailState: str
+    NextTryAt: Instant | None
+
+
+class PowersSide(Struct):
+    Editor: bool
+    Ban: bool
+    Kick: bool
+    Mute: bool
+    Api: bool
+    UsersQuery: bool
+    UsersManage: bool
+    GameLink: bool
+
+
+class AccountSide(PowersSide, kw_only=True):
+    Name: Text = UNSET
+    Email: Text = UNSET
+    Password: Literal["changed"]
+
+
+class BanSide(Struct):
+    """A ban, or null for none; the moderator and the end are there when one was imposed or lifted."""
+
+    BanReason: str | UnsetType | None = UNSET
+    Reason: Text = UNSET
+    Moderator: Text = UNSET
+    EndsAt: Instant | UnsetType | None = UNSET
+
+
+class MuteSide(Struct):
+    """The same for a mute."""
+
+    MuteReason: str | UnsetType | None = UNSET
+    Reason: Text = UNSET
+    Moderator: Text = UNSET
+    EndsAt: Instant | UnsetType | None = UNSET
+
+
+class KickSide(Struct):
+    Reason: Text = UNSET
+    Moderator: Text = UNSET
+
+
+class CatalogueSide(Struct):
+    """The entries of one of its lists."""
+
+    Items: list[ItemEntry] | UnsetType = UNSET
+    Spells: list[NamedEntry] | UnsetType = UNSET
+    Variables: list[VariableEntry] | UnsetType = UNSET
+    Classes: list[NamedEntry] | UnsetType = UNSET
+    Maps: list[NamedEntry] | UnsetType = UNSET
+
+
+class PlayersLoadedSide(Struct):
+    Players: PlainInt32
+    Sums: list[Sum] | UnsetType = UNSET
+
+
+class UsersLoadedSide(Struct):
+    Users: PlainInt32 | UnsetType = UNSET
+    Bans: PlainInt32 | UnsetType = UNSET
+    Mutes: PlainInt32 | UnsetType = UNSET
+
+
+class TrimmedSide(Struct):
+    Upto: PlainInt64
+    Rows: PlainInt32
+    Sums: list[Sum] | UnsetType = UNSET
+
+
+class Sides(NamedTuple):
+    """The types of the two sides. None: always null."""
+
+    before: object
+    after: object
+
+
+SIDES: Mapping[str, Sides] = {
+    "items_given": Sides(ItemsSide, ItemsSide),
+    "items_taken": Sides(ItemsSide, ItemsSide),
+    "items_set": Sides(ItemsSide, ItemsSide),
+    "spell_taught": Sides(SpellsSide, SpellsSide),
+    "spell_forgotten": Sides(SpellsSide, SpellsSide),
+    "spells_set": Sides(SpellsSide, SpellsSide),
+    "variables_set": Sides(VariablesSide, VariablesSide),
+    "player_created": Sides(None, PlayerSide),
+    "player_changed": Sides(RecordSide, RecordSide),
+    "player_deleted": Sides(PlayerSide, None),
+    "user_registered": Sides(None, AccountSide),
+    "user_renamed": Sides(NameSide, NameSide),
+    "user_deleted": Sides(None, None),
+    "email_changed": Sides(EmailSide, EmailSide),
+    "password_changed": Sides(None, PasswordSide),
+    "reset_requested": Sides(None, ResetSide),
+    "mail_retried": Sides(MailSide, MailSide),
+    "powers_changed": Sides(PowersSide, PowersSide),
+    # null before: the game of an online player is told of it
+    "user_banned": Sides(BanSide | None, BanSide),
+    "user_unbanned": Sides(BanSide, BanSide),
+    "user_muted": Sides(MuteSide | None, MuteSide),
+    "user_unmuted": Sides(MuteSide | None, MuteSide),
+    "user_kicked": Sides(None, KickSide),
+    "catalogue_put": Sides(CatalogueSide, CatalogueSide),
+    "players_loaded": Sides(None, PlayersLoadedSide),
+    "users_loaded": Sides(None, UsersLoadedSide),
+    "ledger_trimmed": Sides(None, TrimmedSide),
+}
+TOLD = ("user_banned", "user_muted", "user_unmuted", "user_kicked")  # to the game of an online player
+IN_FEED = (*OF_CHARACTERS, *TOLD)  # the feed is about players
+BY_UNDO = (  # what an undo writes
+    *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
+    *("user_renamed", "email_changed", "powers_changed", "user_banned", "user_unbanned", "user_muted", "user_unmuted"),
+)
+KINDS_OF: Mapping[str, Sequence[str]] = {  # by the name of the shape of a change: the kinds that it can have
+    FeedChange.__name__: IN_FEED,
+    ToldChange.__name__: KINDS,
+    DoneChange.__name__: BY_UNDO,
+}
+KIND = "Kind"
+
+
+def fields(kind: str, before: object, after: object) -> dict[str, object]:
+    """The schemas of the fields of a change that differ from kind to kind."""
+    return {KIND: {"type": "string", "enum": [kind]}, "Before": before, "After": after}
