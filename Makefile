@@ -38,7 +38,7 @@ PLAYERS ?= 2000
 tour: .venv/dev chromium ## the whole tour of the console in Chromium, in a demo world of PLAYERS=2000 on ENGINE=sqlite, and how long each page took
 	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) GAMEKEEPER_BROWSER_ENGINE=$(or $(ENGINE),sqlite) $(BIN)/pytest -q -s tests/browser/test_tour.py -k the_whole_of_it
 
-fuzz: .venv/dev ## schemathesis with all checks over /api/openapi.json, more than 1,000 cases on each engine
+fuzz: .venv/dev ## schemathesis with all checks over the tolerant OpenAPI document, more than 1,000 cases on each engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)

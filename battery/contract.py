@@ -1,4 +1,4 @@
-"""c: every answer is one that /api/openapi.json describes, and the document has the table's operations and no other."""
+"""c: every answer is one that the tolerant document describes, and the strict one has the routes and no others."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""The operations as the OpenAPI document describes them, and answers held against what it says."""
+"""The operations as the two OpenAPI documents describe them, and answers held against what these say."""
 
 import copy
 import json
@@ -13,18 +13,21 @@ from gamekeeper import settings
 from gamekeeper.http import openapi, operation
 from gamekeeper.http.operation import UNLESS_RESET_CODES_SHOWN
 from gamekeeper.http.routes import ROUTES
-from world import Answer
+from world import Answer, World
 
 SETTINGS = settings.Settings()
 RAW = openapi.document(ROUTES, SETTINGS)
+TOLERANT_RAW = openapi.document(ROUTES, SETTINGS, tolerant=True)
 DOCUMENT: Any = json.loads(RAW)
+TOLERANT: Any = json.loads(TOLERANT_RAW)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 IGNORED = "If-None-Match"  # when it makes no sense
 
 
 class Operation(NamedTuple):
     route: operation.Operation
-    about: Any  # its part of the document
+    about: Any  # its part of the strict document
+    tolerant: Any  # its part of the tolerant one
 
     @property
     def name(self) -> str:
@@ -36,26 +39,32 @@ class Operation(NamedTuple):
     def path(self, **other: str) -> str:
         """The path with its examples filled in."""
         filled = {name: each["example"] for name, each in self.parameters("path").items()} | other
-        return re.sub(r"\[(\w+)\]", lambda found: filled[found[1]], self.route.path)
+        return re.sub(r"\[(\w+)\]", lambda found: str(filled[found[1]]), self.route.path)
 
     def tried(self, **other: str) -> str:
         return self.path(**other) + ("?dryRun=true" if "dryRun" in self.parameters("query") else "")
 
     def bodies(self) -> dict[str, Any]:
-        return {kind: each["example"] for kind, each in self.about.get("requestBody", {}).get("content", {}).items()}
+        """The examples of both documents: the tolerant one has forms too."""
+        content = self.tolerant.get("requestBody", {}).get("content", {}) | self.content()
+        return {kind: each["example"] for kind, each in content.items()}
+
+    def content(self) -> Any:
+        return self.about.get("requestBody", {}).get("content", {})
 
 
 def operations() -> Iterator[Operation]:
     for route in ROUTES:
-        path = route.path.replace("[", "{").replace("]", "}")
-        yield Operation(route, DOCUMENT["paths"][path][route.method.lower()])
+        path, method = route.path.replace("[", "{").replace("]", "}"), route.method.lower()
+        yield Operation(route, DOCUMENT["paths"][path][method], TOLERANT["paths"][path][method])
 
 
 OPERATIONS = list(operations())
+BY_NAME = {each.name: each for each in OPERATIONS}
 each_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
 
 
-def strict(components: Any) -> Any:
+def close(components: Any) -> Any:
     """The components with nothing allowed that they do not name: a field nobody documented is noticed."""
     closed = copy.deepcopy(components)
     for schema in closed["schemas"].values():
@@ -64,28 +73,29 @@ def strict(components: Any) -> Any:
     return closed
 
 
-STRICT = strict(DOCUMENT["components"])
 LIBRARY: Any = jsonschema
+CLOSED = {id(each): close(each["components"]) for each in (DOCUMENT, TOLERANT)}
 
 
-def faults(schema: Any, value: object) -> list[str]:
+def faults(schema: Any, value: object, document: Any = DOCUMENT) -> list[str]:
     formats = LIBRARY.FormatChecker(["uuid", "date-time", "email"])
-    whole = {"allOf": [schema], "components": STRICT}
+    whole = {"allOf": [schema], "components": CLOSED[id(document)]}
     return [
         f"{each.json_path}: {each.message[:300]}"
         for each in LIBRARY.Draft202012Validator(whole, format_checker=formats).iter_errors(value)
     ]
 
 
-def response_of(operation: Operation, status: int) -> Any:
-    described = operation.about["responses"].get(str(status))
+def response_of(operation: Operation, status: int, document: Any = DOCUMENT) -> Any:
+    about = operation.about if document is DOCUMENT else operation.tolerant
+    described = about["responses"].get(str(status))
     assert described, f"{operation.name} does not say that it answers {status}"
     name = described.get("$ref", "").rpartition("/")[2]
-    return DOCUMENT["components"]["responses"][name] if name else described
+    return document["components"]["responses"][name] if name else described
 
 
 def hold(operation: Operation, answer: Answer, status: int) -> None:
-    """The answer has the status expected, and all that the document says of it."""
+    """The answer has the status expected, and all that either document says of it."""
     assert answer.status == status, answer.raw
     described = response_of(operation, status)
     kind = answer.headers["content-type"].partition(";")[0]
@@ -97,4 +107,22 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
     )  # whoever sees the codes keeps nothing
     assert promised <= answer.headers.keys()
     if kind == JSON:
-        assert faults(described["content"][kind]["schema"], answer.json) == []
+        for document in (DOCUMENT, TOLERANT):
+            schema = response_of(operation, status, document)["content"][kind]["schema"]
+            assert faults(schema, answer.json, document) == []
+
+
+def hold_changes(world: World) -> set[str]:
+    """Hold the whole history and the whole feed against the documents. Returns the kinds of changes that were there."""
+    kinds = set[str]()
+    before = ""
+    while True:
+        page = world.get(f"/api/keeper/v1/changes?limit=1000{before}")
+        hold(BY_NAME["list_history"], page, 200)
+        kinds |= {each["Kind"] for each in page.json["Changes"]}
+        if page.json["Next"] is None:
+            break
+        before = f"&before={page.json['Next']}"
+    ((trimmed,),) = world.sql("SELECT trimmed FROM epoch")
+    hold(BY_NAME["list_changes"], world.get(f"/api/link/v1/changes?limit=1000&own=true&after={trimmed}"), 200)
+    return kinds

@@ -6,8 +6,10 @@ from functools import partial
 import pytest
 
 import everything
+from described import BY_NAME, hold, hold_changes
 from findings import errors
 from frozen_databases import FROZEN, VERSIONS, log_in, thaw, unreplayed
+from gamekeeper.game.history import KINDS
 from gamekeeper.http import wire
 from gamekeeper.store.migrate import migrate
 from world import World, opened
@@ -37,7 +39,13 @@ def test_database_of_earlier_version_works(frozen: World, version: str) -> None:
     assert unreplayed(frozen, version) == []
     for example, answer in everything.run_all(frozen, partial(everything.send, frozen), "Later"):
         assert answer.status == 200, (example.name, answer.raw)
+        hold(BY_NAME[example.route.name], answer, 200)
+    hold_changes(frozen)
     assert errors(frozen) == []
+
+
+def test_changes_of_every_kind_are_as_described(frozen: World) -> None:
+    assert hold_changes(frozen) == set(KINDS)
 
 
 def test_dump_is_small(version: str) -> None:

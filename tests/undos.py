@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from described import BY_NAME, hold
 from expectations import everything, refused
 from game_server import newcomer, put_player, stack
 from gamekeeper.game import accounts
@@ -19,7 +20,10 @@ Act = Callable[[World], Answer]
 
 
 def undone(world: World, seq: int, query: str = "", **more: Any) -> Answer:
-    return world.post(f"{CHANGES}/{seq}/undo{query}", **more)
+    answer = world.post(f"{CHANGES}/{seq}/undo{query}", **more)
+    if answer.status == 200:
+        hold(BY_NAME["undo_change"], answer, 200)
+    return answer
 
 
 def last(world: World) -> int:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from described import FORM, IGNORED, JSON, OPERATIONS, RAW, SETTINGS, Operation, each_operation, hold
+from described import FORM, IGNORED, JSON, OPERATIONS, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
 from gamekeeper.demo import filling
 from gamekeeper.game import tokens
 from gamekeeper.http import asgi, samples
@@ -72,9 +72,14 @@ def powerless(demo: World) -> Mapping[bool, str]:
 
 
 def test_it_is_served_to_everybody_and_the_same(demo: World) -> None:
-    answer = demo.get("/api/openapi.json", by=None)
-    assert (answer.status, answer.headers["content-type"]) == (200, "application/json; charset=utf-8")
-    assert answer.raw == RAW
+    tags = set[str]()
+    for query, document in (("", RAW), ("?tolerant=false", RAW), ("?tolerant=true", TOLERANT_RAW)):
+        answer = demo.get(f"/api/openapi.json{query}", by=None)
+        assert (answer.status, answer.headers["content-type"]) == (200, "application/json; charset=utf-8")
+        assert answer.raw == document
+        tags.add(answer.headers["etag"])
+        assert demo.get(f"/api/openapi.json{query}", headers={"If-None-Match": answer.headers["etag"]}).status == 304
+    assert len(tags) == 2
 
 
 @each_operation

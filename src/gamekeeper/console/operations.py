@@ -114,11 +114,11 @@ def _body(described: Schema, about: Schema, route: operation.Operation) -> Itera
 
 def _shapes(described: Schema, schema: Schema) -> Iterator[Schema]:
     """One, or those of which a body may be any."""
-    if "anyOf" in schema:
-        for each in schema["anyOf"]:
-            yield from _shapes(described, each)
-    elif "$ref" in schema:
-        yield described["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    known = described["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    if "oneOf" not in known:
+        yield known
+    for each in known.get("oneOf", ()):
+        yield from _shapes(described, each)
 
 
 def _field(where: str, name: str, schema: Schema, about: str, kind: str | None, example: object) -> Field:
@@ -130,17 +130,14 @@ def _field(where: str, name: str, schema: Schema, about: str, kind: str | None, 
 
 
 def _kind(schema: Schema) -> tuple[str, tuple[str, ...]]:
-    options = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
-    if len(options) == 1:
-        return _kind(options[0])
-    types = schema.get("type", ())
+    types = [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type", ())
     if "enum" in schema:
         return CHOICE, tuple(dict.fromkeys(_shown(each) for each in schema["enum"]))
     if "boolean" in types:
         return CHOICE, ("true", "false")
     if "integer" in types:
         return NUMBER, ()
-    return (TEXT if types == "string" else VALUE), ()
+    return (TEXT if "string" in types else VALUE), ()
 
 
 def _shown(value: object) -> str:

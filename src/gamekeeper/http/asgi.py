@@ -67,7 +67,10 @@ class Asgi:
         self.services = Services(
             keeper=keeper,
             callers=callers,
-            files=Files(openapi.document(ROUTES, keeper.settings)),
+            files=Files(
+                openapi.document(ROUTES, keeper.settings),
+                openapi.document(ROUTES, keeper.settings, tolerant=True),
+            ),
             admission=admission,
             gate=Gate(admission),
             readiness=health.readiness(keeper),

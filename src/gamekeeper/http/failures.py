@@ -13,10 +13,9 @@ from gamekeeper.http import errors, samples, wire
 from gamekeeper.http.caller import POWERS
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
-from gamekeeper.http.schemas import Schema, Schemas
+from gamekeeper.http.schemas import Schema
 
 Kind = type[Refusal]
-FEW = 3
 DETAILS = {  # of the examples of refusals
     "field": "quantity",
     "problem": "must be a whole number from 1 to 2147483647",
@@ -66,20 +65,28 @@ def of(operation: Operation) -> dict[int, list[Kind]]:
     return dict(sorted(found.items()))
 
 
-def responses(operation: Operation, schemas: Schemas, shared: dict[str, Schema]) -> dict[str, Schema]:
-    """What many rows refuse alike is said once."""
-    found: dict[str, Schema] = {}
-    for status, kinds in of(operation).items():
-        refused = _refused(kinds, operation, schemas)
-        name = "-".join(_code(kind) for kind in kinds)
-        if len(kinds) <= FEW and shared.setdefault(name, refused) == refused:
-            refused = {"$ref": f"#/components/responses/{name}"}
-        found[str(status)] = refused
-    return found
-
-
 def headers(names: Iterable[str]) -> Schema:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def describe_response(kinds: Sequence[Kind], operation: Operation, schema: Schema) -> Schema:
+    """Describe the response of one status, which these refusals have."""
+    examples = {code_of(each): {"value": _example(each, operation)} for each in kinds}
+    return {
+        "description": " · ".join(f"`{code}`" for code in examples),
+        "headers": headers(["X-Request-Id", *_sent_with(kinds)]),
+        "content": {"application/json": {"schema": schema, "examples": examples}},
+    }
+
+
+def shape_of(kind: Kind, operation: Operation) -> type[wire.errors.Error]:
+    if operation.path == errors.LOG_IN and issubclass(kind, no.Malformed | no.LogInRefusal):
+        return wire.errors.LogInError
+    return wire.feed.UnappliedError if kind is no.UnappliedChanges else wire.errors.Error
+
+
+def code_of(kind: Kind) -> str:
+    return kind.__new__(kind).code
 
 
 def _request(operation: Operation) -> Iterator[Kind]:
@@ -133,38 +140,11 @@ def _ours(operation: Operation) -> Iterator[Kind]:
     yield from (no.Overloaded, errors.DatabaseAway, errors.OutcomeUnknown)
 
 
-def _refused(kinds: Sequence[Kind], operation: Operation, schemas: Schemas) -> Schema:
-    shapes: dict[type[wire.errors.Error], list[Kind]] = {}
-    for kind in kinds:
-        shapes.setdefault(_shape(kind, operation), []).append(kind)
-    described = [
-        {"allOf": [schemas.given(shape), {"properties": wire.errors.error_code([_code(each) for each in some])}]}
-        for shape, some in shapes.items()
-    ]
-    examples = {_code(each): {"value": _example(each, operation)} for each in kinds}
-    schema = described[0] if len(described) == 1 else {"anyOf": described}
-    return {
-        "description": " · ".join(f"`{code}`" for code in examples),
-        "headers": headers(["X-Request-Id", *_sent_with(kinds)]),
-        "content": {"application/json": {"schema": schema, "examples": examples}},
-    }
-
-
 def _sent_with(kinds: Sequence[Kind]) -> list[str]:
     if no.Denied in kinds:
         return ["WWW-Authenticate"]
     waits = any(each.retry_after is not None or issubclass(each, no.TooManyRequests) for each in kinds)
     return ["Retry-After"] if waits else []
-
-
-def _shape(kind: Kind, operation: Operation) -> type[wire.errors.Error]:
-    if operation.path == errors.LOG_IN and issubclass(kind, no.Malformed | no.LogInRefusal):
-        return wire.errors.LogInError
-    return wire.feed.UnappliedError if kind is no.UnappliedChanges else wire.errors.Error
-
-
-def _code(kind: Kind) -> str:
-    return kind.__new__(kind).code
 
 
 def _example(kind: Kind, operation: Operation) -> Any:  # noqa: ANN401 - JSON
@@ -174,11 +154,11 @@ def _example(kind: Kind, operation: Operation) -> Any:  # noqa: ANN401 - JSON
     details = DETAILS | {"role": role, "power": power, "types": types}
     details |= {"problem": PROBLEMS[kind]} if kind in PROBLEMS else {}
     message = kind.template().format_map(details)
-    plain = wire.errors.Error(Message=message, Code=_code(kind), RequestId=samples.REQUEST_ID)
-    shape = _shape(kind, operation)
+    plain = wire.errors.Error(Message=message, Code=code_of(kind), RequestId=samples.REQUEST_ID)
+    shape = shape_of(kind, operation)
     if shape is wire.feed.UnappliedError:
         return msgspec.json.decode(wire.feed.unapplied_error([samples.CHANGE], plain))
     if shape is wire.errors.LogInError:
-        known = (kind.error or _code(kind)) if issubclass(kind, no.LogInRefusal) else _code(no.InvalidRequest)
+        known = (kind.error or code_of(kind)) if issubclass(kind, no.LogInRefusal) else code_of(no.InvalidRequest)
         return msgspec.json.decode(wire.errors.log_in_error(known, plain))
     return msgspec.to_builtins(plain)

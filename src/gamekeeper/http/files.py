@@ -1,4 +1,4 @@
-"""The files of the page people look at, out of the package, and the document that it shows."""
+"""The files of the page people look at, out of the package, and the documents that describe the API."""
 
 from importlib import resources
 
@@ -15,8 +15,9 @@ KINDS = {
 class Files:
     """Everything is read once, at start; a name in a path is looked up here and never reaches the file system."""
 
-    def __init__(self, document: bytes) -> None:
+    def __init__(self, document: bytes, tolerant_document: bytes) -> None:
         folder = resources.files("gamekeeper.http") / "docs"
         self.document = document
+        self.tolerant_document = tolerant_document
         self.page = (folder / PAGE).read_bytes()
         self.named = {name: (folder / name).read_bytes() for name in KINDS}

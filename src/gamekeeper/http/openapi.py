@@ -1,24 +1,24 @@
-"""The API as OpenAPI 3.1, made once at start from the table, the wire's types and the refusals."""
+"""The API as OpenAPI 3.1, made once at start from the declarations: a strict contract, and a tolerant description."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
 
 import msgspec
-from msgspec import Struct
 
 from gamekeeper import __version__
 from gamekeeper.http import failures, wire
 from gamekeeper.http.caller import POWERS
+from gamekeeper.http.contract import Contract
 from gamekeeper.http.files import KINDS
 from gamekeeper.http.operation import NO_STORE, WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.request import LONGEST_REASON
-from gamekeeper.http.schemas import Schema, Schemas
+from gamekeeper.http.schemas import Schema
+from gamekeeper.http.tolerance import Tolerance
 from gamekeeper.settings import Settings
 
-JSON, FORM, CSV = "application/json", "application/x-www-form-urlencoded", "text/csv"
+JSON, CSV = "application/json", "text/csv"
 OK, NOT_MODIFIED = "200", "304"
-GRANTS = wire.tokens.PasswordGrant | wire.tokens.RefreshGrant
 ABOUT = """\
 Read and change the characters and accounts of an online game.
 
@@ -33,10 +33,9 @@ Read and change the characters and accounts of an online game.
 * **Any write may be tried** with `?dryRun=true`: the answer is what would happen, and nothing does.
   The answer then has the header `X-Dry-Run: true`.
 * **An unknown query parameter** is ignored under `/api/v1`, and a 400 under `/api/keeper` and `/api/link`.
-* Names in paths, queries and bodies match in any case. Whole numbers and booleans of a body may also come as text; in a
-  form booleans may also be `1`, `0`, `on` or `off`.
 * The examples are of the world that `gamekeeper demo` serves.
 """
+Schemas = Contract | Tolerance
 SCHEMES: Schema = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An access token of `POST /api/oauth/token`."}
 }
@@ -54,7 +53,10 @@ HEADERS: Mapping[str, Schema] = {
     "Deprecation": {"description": "Since when (RFC 9745).", "schema": {"type": "string"}},
     "Link": {"description": "What takes its place.", "schema": {"type": "string"}},
     "WWW-Authenticate": {"description": "How to authorize.", "schema": {"type": "string"}},
-    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}},
+    "Retry-After": {
+        "description": "Seconds to wait.",
+        "schema": {"type": "integer", "format": "int32", "minimum": 0},
+    },
 }
 
 HELD: Schema = {
@@ -70,19 +72,21 @@ SAME: Schema = {
 }
 
 
-def document(operations: Sequence[Operation], settings: Settings) -> bytes:
-    return _made(tuple(operations), settings.game_name, settings.name_pattern, settings.max_level)
+def document(operations: Sequence[Operation], settings: Settings, *, tolerant: bool = False) -> bytes:
+    rules = (settings.name_pattern, settings.max_level)
+    return _make(tuple(operations), settings.game_name, *rules, Tolerance if tolerant else Contract)
 
 
-@cache  # of no other setting: a process that makes many apps has one document
-def _made(operations: tuple[Operation, ...], game_name: str, name_pattern: str, max_level: int) -> bytes:
-    schemas = Schemas(name_pattern, max_level)
+@cache  # of no other setting: a process that makes many apps makes each document once
+def _make(
+    operations: tuple[Operation, ...], game_name: str, name_pattern: str, max_level: int, kind: type[Schemas]
+) -> bytes:
+    schemas = kind(name_pattern, max_level)
     groups = dict.fromkeys(each.group for each in operations)
-    shared: dict[str, Schema] = {}
     paths: dict[str, dict[str, Schema]] = {}
     for operation in operations:
         methods = paths.setdefault(operation.path.replace("[", "{").replace("]", "}"), {})
-        methods[operation.method.lower()] = _operation(operation, schemas, shared)
+        methods[operation.method.lower()] = _operation(operation, schemas)
     return wire.encode(
         {
             "openapi": "3.1.0",
@@ -90,7 +94,7 @@ def _made(operations: tuple[Operation, ...], game_name: str, name_pattern: str, 
                 "title": f"{game_name} API",
                 "version": __version__,
                 "summary": "Characters and accounts of an online game, over HTTP.",
-                "description": ABOUT,
+                "description": ABOUT + schemas.about,
                 "license": {"name": "MIT", "identifier": "MIT"},
             },
             "servers": [{"url": "/"}],
@@ -98,7 +102,7 @@ def _made(operations: tuple[Operation, ...], game_name: str, name_pattern: str, 
             "paths": paths,
             "components": {
                 "schemas": schemas.components,
-                "responses": shared,
+                "responses": schemas.responses,
                 "headers": HEADERS,
                 "securitySchemes": SCHEMES,
             },
@@ -106,7 +110,7 @@ def _made(operations: tuple[Operation, ...], game_name: str, name_pattern: str, 
     )
 
 
-def _operation(operation: Operation, schemas: Schemas, shared: dict[str, Schema]) -> Schema:
+def _operation(operation: Operation, schemas: Schemas) -> Schema:
     described: Schema = {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -117,12 +121,12 @@ def _operation(operation: Operation, schemas: Schemas, shared: dict[str, Schema]
         "x-writes": operation.access is WRITE,
         "security": [{"bearer": []}] if operation.permissions is not None else [],
         "parameters": _parameters(operation, schemas),
-        "responses": {**_successes(operation, schemas), **failures.responses(operation, schemas, shared)},
+        "responses": {**_successes(operation, schemas), **schemas.describe_refusals(operation)},
     }
     if operation.number is not None:
         described["x-number"] = operation.number
     if operation.body is not None:
-        described["requestBody"] = _body(operation, schemas)
+        described["requestBody"] = schemas.describe_body(operation)
     if operation.successor:
         described["deprecated"] = True
     return described
@@ -153,19 +157,18 @@ def _rights(needed: frozenset[str], kind: str) -> list[str]:
 
 
 def _parameters(operation: Operation, schemas: Schemas) -> list[Schema]:
-    found = [_in_path(name, operation) for name in operation.parameters]
-    for name, schema in schemas.asked(operation.query).items() if operation.query else ():
+    found = [_in_path(name, operation, schemas) for name in operation.parameters]
+    for name, schema in schemas.describe_query(operation.query).items() if operation.query else ():
         plain = {key: value for key, value in schema.items() if key != "description"}
         found.append({"name": name, "in": "query", "description": schema["description"], "schema": plain})
     found += _with_every_write(operation) if operation.is_repeatable else []
     return found + ([HELD] if operation.cache is not NO_STORE else [])
 
 
-def _in_path(name: str, operation: Operation) -> Schema:
-    known = find_parameter(name, operation.path)
-    example = operation.example_path.get(name, known.example)
-    about = {"schema": known.schema, "description": known.about, "example": example}
-    return {"name": name, "in": "path", "required": True, **about}
+def _in_path(name: str, operation: Operation, schemas: Schemas) -> Schema:
+    about = schemas.describe_path(find_parameter(name, operation.path))
+    own = {"example": operation.example_path[name]} if name in operation.example_path else {}
+    return {"name": name, "in": "path", "required": True, **about, **own}
 
 
 def _with_every_write(operation: Operation) -> list[Schema]:
@@ -196,24 +199,6 @@ def _with_every_write(operation: Operation) -> list[Schema]:
     ]
 
 
-def _body(operation: Operation, schemas: Schemas) -> Schema:
-    """Where nothing is required an empty body will do, and PHP's empty array is an empty object."""
-    example = msgspec.to_builtins(operation.example_body)
-    if operation.body is None or not issubclass(operation.body, Struct):
-        entries = [schemas.sent(kind, strict=True) for kind in dict.fromkeys(wire.catalogue.ENTRIES.values())]
-        schema: Schema = {"type": "array", "items": {"anyOf": entries}}
-        return {"required": True, "content": {JSON: {"schema": schema, "example": example}}}
-    schema = schemas.sent(GRANTS if operation.body is wire.tokens.LogIn else operation.body, strict=operation.is_ours)
-    required = operation.body is wire.tokens.LogIn or any(
-        each.required for each in msgspec.structs.fields(operation.body)
-    )
-    forgiving = schema if required else {"anyOf": [schema, {"type": "array", "maxItems": 0}]}
-    content: Schema = {JSON: {"schema": forgiving, "example": example}}
-    if not operation.over_link:
-        content[FORM] = {"schema": schemas.form(schema), "example": example}
-    return {"required": required, "content": content}
-
-
 # --- what is answered ------------------------------------------------------------------------------------------------
 
 
@@ -236,5 +221,5 @@ def _content(operation: Operation, schemas: Schemas) -> Schema:
     if isinstance(operation.answer, str):
         return {kind: {"schema": {"type": "string"}} for kind in sorted(set(KINDS.values()))}
     example = msgspec.json.decode(wire.encode(operation.example_answer))
-    content: Schema = {JSON: {"schema": schemas.given(operation.answer), "example": example}}
+    content: Schema = {JSON: {"schema": schemas.describe_answer(operation), "example": example}}
     return {**content, CSV: {"schema": {"type": "string"}}} if operation.query is wire.history.HistoryQuery else content

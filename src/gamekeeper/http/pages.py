@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gamekeeper.http import wire
 from gamekeeper.http.errors import NoSuchRoute
 from gamekeeper.http.files import KINDS
 from gamekeeper.http.operation import NO_TOKEN, READ, REVALIDATED, Group
@@ -21,13 +22,15 @@ GROUP = Group("Pages", "This description, for programs and for people.")
     permissions=NO_TOKEN,
     access=READ,
     cache=REVALIDATED,
+    query=wire.info.DocumentQuery,
     answer=dict[str, Any],
     refusals=(),
     example_answer={"openapi": "3.1.0"},
 )
 async def openapi(request: Request) -> bytes:
     """This description of the API, as OpenAPI 3.1."""
-    return request.services.files.document
+    files = request.services.files
+    return files.tolerant_document if request.flag("tolerant") else files.document
 
 
 @GROUP.operation(

@@ -18,6 +18,7 @@ class PathParameter:
     example: str
     refusal: type[Refusal]
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXT)
+    strict_schema: Mapping[str, Any] | None = None  # of the strict contract, where it is another
 
 
 PARAMETERS: Mapping[str, PathParameter] = {
@@ -44,7 +45,11 @@ PARAMETERS: Mapping[str, PathParameter] = {
     ),
     "objectId": PathParameter("The object's id.", samples.DRAUGHT, no.BadField, GUID),
     "seq": PathParameter(
-        "The change's number.", "4711", no.NoSuchChange, {"type": "string", "pattern": "^[0-9]{1,18}$"}
+        "The change's number.",
+        "4711",
+        no.NoSuchChange,
+        {"type": "string", "pattern": "^[0-9]{1,18}$"},
+        {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     ),
     "mailId": PathParameter("The mail's id.", samples.MAIL_ID, no.BadField, GUID),
     "server": PathParameter(

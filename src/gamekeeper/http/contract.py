@@ -1,0 +1,168 @@
+"""The strict contract: what a client should send, and what it is answered. Client generators read it."""
+
+import re
+import types
+from typing import Any, Union, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
+
+from gamekeeper.http import failures, wire
+from gamekeeper.http.operation import Operation
+from gamekeeper.http.path_parameters import PathParameter
+from gamekeeper.http.plain_types import simplify
+from gamekeeper.http.schemas import (
+    Change,
+    Rename,
+    Schema,
+    name_given,
+    name_of,
+    name_sent,
+    plain_name,
+    read_components,
+    refer,
+    require_all,
+    walk,
+)
+
+JSON = "application/json"
+ERROR = "ApiError"
+ENTRY = "CatalogueEntry"
+OTHER_KINDS = "Later versions may have more kinds of changes: skip those that you do not know."
+ABOUT = """\
+* **This is the strict contract**, which client generators read. The server accepts more than it says, such as numbers
+  as text, forms, and names in any case: that is described at `/api/openapi.json?tolerant=true`.
+* **Numbers beyond 2^53**: `Exp`, `ExperienceToNextLevel`, `PlayTimeSeconds` and the values of variables (`Value`,
+  `value`) are whole numbers of 64 bits that a game sets. All other numbers stay below 2^53. JavaScript's `JSON.parse`
+  rounds larger ones; a reviver that makes a `BigInt` of its `context.source` keeps them.
+* **Later versions** may add fields, error codes and kinds of changes: ignore those that you do not know.
+"""
+
+
+class Contract:
+    """Collects the components that the schemas it makes refer to. Every object is one, under a name."""
+
+    about = ABOUT
+
+    def __init__(self, name_pattern: str, max_level: int) -> None:
+        self._formats: dict[str, Schema] = {
+            "name": {"type": "string", "pattern": f"^(?:{name_pattern})$"},
+            "level": {"type": "integer", "minimum": 1, "maximum": max_level},
+        }
+        self.components: dict[str, Schema] = {}
+        self.responses: dict[str, Schema] = {}
+        self.components[ERROR] = self._shape(wire.errors.Error)
+
+    def describe_path(self, parameter: PathParameter) -> Schema:
+        schema = parameter.strict_schema or parameter.schema
+        example = int(parameter.example) if schema["type"] == "integer" else parameter.example
+        return {"schema": schema, "description": parameter.about, "example": example}
+
+    def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
+        return self._shape(shape)["properties"]
+
+    def describe_body(self, operation: Operation) -> Schema:
+        schema, required = self._body(operation)
+        example = msgspec.to_builtins(operation.example_body)
+        return {"required": required, "content": {JSON: {"schema": schema, "example": example}}}
+
+    def describe_answer(self, operation: Operation) -> Schema:
+        """Name an answer that is no shape after its operation."""
+        described = self._collect(operation.answer, require_all, name_given)
+        if "$ref" in described or described.get("type") == "array":
+            return described
+        name = f"{_title(operation.name)}Answer"
+        self.components[name] = described
+        return refer(name)
+
+    def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
+        """Describe the refusals by status, all with the error of the operation."""
+        name, found = f"{_title(operation.name)}Error", failures.of(operation)
+        self.components[name] = self._error([kind for kinds in found.values() for kind in kinds], operation)
+        return {
+            str(status): failures.describe_response(kinds, operation, refer(name)) for status, kinds in found.items()
+        }
+
+    def _error(self, kinds: list[failures.Kind], operation: Operation) -> Schema:
+        """The error with the codes of the operation; fields that only some of them have are optional."""
+        base = self.components[ERROR]
+        codes = list(dict.fromkeys(failures.code_of(kind) for kind in kinds))
+        fields: Schema = {}
+        for shape in {failures.shape_of(kind, operation) for kind in kinds} - {wire.errors.Error}:
+            self._collect(shape, require_all, name_given)
+            fields |= self.components.pop(shape.__name__)["properties"]
+        return {**base, "properties": {**base["properties"], **fields, **wire.errors.error_code(codes)}}
+
+    def _body(self, operation: Operation) -> tuple[Schema, bool]:
+        if operation.body is None or not issubclass(operation.body, Struct):
+            kinds = dict.fromkeys(wire.catalogue.ENTRIES.values())
+            self.components[ENTRY] = {"oneOf": [self._collect(kind, self._close, name_sent) for kind in kinds]}
+            return {"type": "array", "items": refer(ENTRY)}, True
+        if operation.body is wire.tokens.LogIn:
+            grants = {name: self._collect(kind, self._close, name_sent) for name, kind in wire.tokens.GRANTS.items()}
+            self.components[operation.body.__name__] = _choose(wire.tokens.GRANT_TYPE, grants)
+            return refer(operation.body.__name__), True
+        required = any(each.required for each in msgspec.structs.fields(operation.body))
+        return self._collect(operation.body, self._close, name_sent), required
+
+    def _collect(self, kind: Any, change: Change, rename: Rename) -> Schema:  # noqa: ANN401 - a type annotation of any form
+        if get_origin(kind) in (Union, types.UnionType):
+            return {"anyOf": [self._collect(each, change, rename) for each in get_args(kind)]}
+        schema, components = read_components(kind)
+        for each, component in components.items():
+            name = plain_name(each)
+            if rename(name) in self.components:
+                continue
+            described = self._simplify(change(name, component), rename)
+            self.components[rename(name)] = described
+            if name in wire.sides.KINDS_OF:
+                self.components[rename(name)] = self._by_kind(name, described)
+        return self._simplify(schema, rename)
+
+    def _by_kind(self, name: str, change: Schema) -> Schema:
+        """Tell changes apart by their kind, each with what stands on its two sides."""
+        variants: dict[str, Schema] = {}
+        for kind in wire.sides.KINDS_OF[name]:
+            sides = (self._side(each) for each in wire.sides.SIDES[kind])
+            variant = f"{_title(kind)}{name}"
+            self.components[variant] = {**change, "properties": change["properties"] | wire.sides.fields(kind, *sides)}
+            variants[kind] = refer(variant)
+        return {"description": OTHER_KINDS, **_choose(wire.sides.KIND, variants)}
+
+    def _side(self, kind: object) -> Schema:
+        return self._collect(kind, require_all, name_given)
+
+    def _close(self, name: str, schema: Schema) -> Schema:
+        return {**schema, "additionalProperties": False, **wire.strict.need_together(wire.SHAPES[name])}
+
+    def _shape(self, shape: type[Struct]) -> Schema:
+        return self._simplify(read_components(shape)[1][shape.__name__], name_given)
+
+    def _simplify(self, schema: Schema, rename: Rename) -> Schema:
+        def change(each: Schema) -> Schema:
+            plain = simplify(self._formats.get(each.get("format", ""), each))
+            title = plain.pop("title", None)
+            if "$ref" in plain:
+                return {**plain, **refer(rename(plain_name(name_of(plain["$ref"]))))}
+            if "properties" in plain:  # a shape's docstring is for those who read the code
+                return {key: value for key, value in plain.items() if key != "description"}
+            return plain if title is None else self._name(title, plain)
+
+        return walk(schema, change)
+
+    def _name(self, title: str, schema: Schema) -> Schema:
+        """Make a component of a choice that has a name."""
+        about = {key: value for key, value in schema.items() if key in {"description", "default"}}
+        self.components[title] = {key: value for key, value in schema.items() if key not in about}
+        return {**about, **refer(title)}
+
+
+def _choose(field: str, options: dict[str, Schema]) -> Schema:
+    """One of several shapes, told apart by a field."""
+    mapping = {value: each["$ref"] for value, each in options.items()}
+    return {"oneOf": list(options.values()), "discriminator": {"propertyName": field, "mapping": mapping}}
+
+
+def _title(name: str) -> str:
+    """Turn `give_item` into GiveItem."""
+    return re.sub(r"_?([a-z0-9]+)", lambda found: found[1].capitalize(), name)

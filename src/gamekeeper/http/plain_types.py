@@ -1,0 +1,50 @@
+"""Schemas in the few forms that client generators read alike."""
+
+from typing import Any
+
+from gamekeeper.http.schemas import NULL, Schema
+
+TYPES = {bool: "boolean", int: "integer", str: "string"}
+RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+
+
+def simplify(schema: Schema) -> Schema:
+    """Put one schema plainly. Those inside it are plain already."""
+    plain = {key: value for key, value in schema.items() if key != "default" or value is not None}
+    if "anyOf" in plain:
+        plain = _join(plain)
+    if plain.get("type") == "object" and not plain.keys() & {"properties", "additionalProperties"}:
+        plain["additionalProperties"] = True
+    if "enum" in plain and "type" not in plain:
+        plain["type"] = TYPES[type(plain["enum"][0])]
+    return _size(plain) if plain.get("type") == "integer" else plain
+
+
+def _join(schema: Schema) -> Schema:
+    """Make `X or null` one type with two names. Other choices are exclusive."""
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    options = [each for each in schema["anyOf"] if each != NULL]
+    if "type" in rest:
+        return rest  # the choice only restricts it further
+    if len(options) == len(schema["anyOf"]):
+        return {**rest, "oneOf": options}
+    if len(options) > 1 or "type" not in options[0]:
+        return {**rest, "anyOf": [*options, NULL]}
+    joined = {**options[0], **rest, "type": [options[0]["type"], "null"]}
+    return {**joined, "enum": [*joined["enum"], None]} if "enum" in joined else joined
+
+
+def _size(schema: Schema) -> Schema:
+    """Say how wide a number is, and leave out bounds that say no more."""
+    bounds = [schema[each] for each in ("minimum", "maximum") if each in schema] or schema.get("enum", [])
+    name = schema.get("format") or _narrowest(bounds)
+    if name is None:
+        return schema  # it was declared without a width: a test finds it
+    least, most = RANGES[name]
+    said: dict[str, Any] = {"minimum": least, "maximum": most}
+    return {key: value for key, value in schema.items() if key not in said or value != said[key]} | {"format": name}
+
+
+def _narrowest(bounds: list[int]) -> str | None:
+    within = [name for name, (least, most) in RANGES.items() if all(least <= each <= most for each in bounds)]
+    return within[0] if bounds else None

@@ -1,0 +1,151 @@
+"""The strict contract has only what client generators read alike: plain types, and a name for every object."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from described import BY_NAME, DOCUMENT, JSON, Operation, each_operation, faults, hold_changes
+from gamekeeper.http import failures, wire
+from person import erase, finish, live
+from world import World
+
+SCHEMAS = DOCUMENT["components"]["schemas"]
+UNIONS = {"anyOf", "oneOf", "allOf"}
+BEYOND = {"Exp", "ExperienceToNextLevel", "PlayTimeSeconds", "Value", "value"}  # which a game sets
+NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # of changes
+BELOW = NUMBERS | {"Quantity", "total", "bank", "inventory", "uptime"}
+
+
+class Found(NamedTuple):
+    where: str
+    schema: Any
+    is_component: bool = False
+
+
+def within(found: Found) -> Iterator[Found]:
+    """The schema and all those in it."""
+    yield found
+    where, schema, _ = found
+    for name, each in schema.get("properties", {}).items():
+        yield from within(Found(f"{where}.{name}", each))
+    for key in UNIONS & schema.keys():
+        for number, each in enumerate(schema[key]):
+            yield from within(Found(f"{where}.{key}[{number}]", each))
+    for key in {"items", "additionalProperties"} & schema.keys():
+        if isinstance(schema[key], dict):
+            yield from within(Found(f"{where}.{key}", schema[key]))
+
+
+def outermost() -> Iterator[Found]:
+    for name, schema in SCHEMAS.items():
+        yield Found(name, schema, is_component=True)
+    for name, header in DOCUMENT["components"]["headers"].items():
+        yield Found(name, header["schema"])
+    for operation in BY_NAME.values():
+        parts = [*operation.about["parameters"], *operation.content().values()]
+        for response in operation.about["responses"].values():
+            parts += response.get("content", {}).values()
+        for part in parts:
+            yield Found(f"{operation.name} {part.get('name', '')}", part["schema"])
+
+
+ALL = [each for found in outermost() for each in within(found)]
+
+
+def types_of(schema: Any) -> list[str]:
+    given = schema.get("type", [])
+    return [given] if isinstance(given, str) else given
+
+
+def test_a_value_has_one_type_or_is_null() -> None:
+    assert [each.where for each in ALL if len(set(types_of(each.schema)) - {"null"}) > 1] == []
+    assert [each.where for each in ALL if not each.schema.keys() & {"type", "$ref"} | each.schema.keys() & UNIONS] == []
+
+
+def test_every_object_and_every_choice_is_a_component() -> None:
+    """Generators would make up names for others."""
+    inner = [each for each in ALL if not each.is_component]
+    assert [each.where for each in inner if "object" in types_of(each.schema)] == []
+    choices = [each for each in inner for key in UNIONS & each.schema.keys() if not is_nullable(each.schema[key])]
+    assert [each.where for each in choices] == []
+
+
+def is_nullable(options: Any) -> bool:
+    return len(options) == 2 and {"type": "null"} in options and any("$ref" in each for each in options)
+
+
+def test_every_enumeration_has_a_type() -> None:
+    assert [each.where for each in ALL if "enum" in each.schema and not types_of(each.schema)] == []
+    assert [each.where for each in ALL if "const" in each.schema and not types_of(each.schema)] == []
+
+
+def test_every_whole_number_has_a_width() -> None:
+    numbers = [each for each in ALL if {"integer", "number"} & set(types_of(each.schema))]
+    assert [each.where for each in numbers if each.schema.get("format") not in {"int32", "int64"}] == []
+
+
+def test_documents_name_every_value_beyond_2_to_the_53() -> None:
+    """Which of the two a new field of 64 bits belongs to is for people to decide."""
+    properties = [field for schema in SCHEMAS.values() for field in schema.get("properties", {}).items()]
+    assert {name for name, each in properties if is_large(each)} == BEYOND | BELOW
+    page = (Path(__file__).parents[2] / "docs/openapi.md").read_text("utf-8").partition("## Numbers beyond 2^53")[2]
+    beyond, _, below = page.partition("All other numbers")
+    assert set(re.findall(r"`(\w+)`", beyond)) == BEYOND
+    assert set(re.findall(r"`(\w+)`", below.partition("JSON.parse")[0])) == BELOW
+    (line,) = re.findall(r"\* \*\*Numbers beyond.*?All other", DOCUMENT["info"]["description"], re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", line)) == BEYOND
+
+
+def is_large(schema: Any) -> bool:
+    options = [schema, *schema.get("anyOf", ())]
+    return any(each.get("format") == "int64" or "VariableValue" in each.get("$ref", "") for each in options)
+
+
+def test_every_reference_leads_somewhere_and_every_component_is_used() -> None:
+    used = {each.schema["$ref"].rpartition("/")[2] for each in ALL if "$ref" in each.schema}
+    assert used <= SCHEMAS.keys()
+    assert SCHEMAS.keys() - used == {"ApiError"}  # the fields of every error, for people who write a client by hand
+
+
+@each_operation
+def test_a_body_is_json_alone(operation: Operation) -> None:
+    assert list(operation.content()) == ([JSON] if operation.route.body else [])
+
+
+@each_operation
+def test_errors_name_the_codes_of_the_operation(operation: Operation) -> None:
+    expected = {failures.code_of(kind) for kinds in failures.of(operation.route).values() for kind in kinds}
+    refused = {status: each for status, each in operation.about["responses"].items() if status >= "400"}
+    names = {each["content"][JSON]["schema"]["$ref"].rpartition("/")[2] for each in refused.values()}
+    assert names == {f"{operation.name.title().replace('_', '')}Error"}
+    error = SCHEMAS[names.pop()]
+    assert set(error["properties"]["Code"]["enum"]) == expected
+    assert error["properties"].keys() >= SCHEMAS["ApiError"]["properties"].keys()
+    assert error["required"] == SCHEMAS["ApiError"]["required"]
+
+
+def test_choices_are_told_apart_by_a_field() -> None:
+    known = {name: each["discriminator"] for name, each in SCHEMAS.items() if "discriminator" in each}
+    assert known.keys() == {"FeedChange", "ToldChange", "DoneChange", "LogIn"}
+    for name, by in known.items():
+        assert [each["$ref"] for each in SCHEMAS[name]["oneOf"]] == list(by["mapping"].values())
+        for value, reference in by["mapping"].items():
+            variant = SCHEMAS[reference.rpartition("/")[2]]
+            assert variant["properties"][by["propertyName"]]["enum"] == [value]
+            assert by["propertyName"] in variant["required"]
+
+
+def test_every_kind_of_change_has_its_sides() -> None:
+    assert wire.sides.SIDES.keys() == set(wire.sides.KINDS_OF["ToldChange"])
+    change = {"Kind": "items_given", "PlayerId": None, "UserId": None, "Before": {}, "After": {"Email": "x"}}
+    assert faults(SCHEMAS["DoneChange"], change)
+    assert faults(SCHEMAS["DoneChange"], change | {"Kind": "email_changed", "Before": {}}) == []
+
+
+def test_changes_of_an_erased_person_are_as_described(world: World) -> None:
+    live(world)
+    erase(world)
+    hold_changes(world)
+    finish(world)
+    hold_changes(world)
