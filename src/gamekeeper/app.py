@@ -25,10 +25,18 @@ from gamekeeper.game.lists import Lists
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.game.turns import Turns
-from gamekeeper.http import spelling, workers
-from gamekeeper.http.asgi import Asgi, Pages
+from gamekeeper.http import health, openapi, spelling, workers
+from gamekeeper.http.admission import Admission
+from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
+from gamekeeper.http.dispatcher import Pages
+from gamekeeper.http.figures import Metrics
+from gamekeeper.http.files import Files
+from gamekeeper.http.gate import Gate
 from gamekeeper.http.health_listener import HealthListener
+from gamekeeper.http.router import Router
+from gamekeeper.http.routes import METRICS, ROUTES
+from gamekeeper.http.services import Services
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings, shown
 from gamekeeper.store import hosts, indexes
@@ -116,12 +124,31 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
         live = Live(Pulse(keeper), Checkup(partial(_examined, keeper.settings), lambda: keeper.feed.stopping))
         pages = Pages(ROOT.encode(), PAGES, refused, live)
         upkeep.jobs.append((pulse.SAMPLE_SECONDS, live.pulse.sample))
-    asgi = Asgi(keeper, callers, upkeep.start, upkeep.stop, pages)
+    services = build_services(keeper, callers, pages)
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
-        upkeep.jobs.append((workers.PUBLISH_SECONDS, asgi.services.metrics.publish))
+        upkeep.jobs.append((workers.PUBLISH_SECONDS, services.metrics.publish))
     if keeper.settings.health_port:
-        upkeep.health = HealthListener(keeper.settings.host, keeper.settings.health_port, asgi.services.readiness)
-    return asgi
+        upkeep.health = HealthListener(keeper.settings.host, keeper.settings.health_port, services.readiness)
+    return Asgi(services, upkeep.start, upkeep.stop, pages)
+
+
+def build_services(keeper: Keeper, callers: Callers, pages: Pages | None = None) -> Services:
+    more = (*(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
+    admission = Admission(keeper.settings.requests_in_flight)
+    return Services(
+        keeper=keeper,
+        router=Router((*ROUTES, *more)),
+        callers=callers,
+        files=Files(
+            openapi.document(ROUTES, keeper.settings),
+            openapi.document(ROUTES, keeper.settings, tolerant=True),
+        ),
+        admission=admission,
+        gate=Gate(admission),
+        readiness=health.readiness(keeper),
+        metrics=Metrics(keeper, callers, admission),
+        live=pages.live if pages else None,
+    )
 
 
 def _examined(settings: Settings, progress: Progress) -> list[doctor.Finding]:

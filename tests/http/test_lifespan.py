@@ -56,9 +56,8 @@ def test_collections_leave_alone_what_was_there_at_the_start(tmp_path: Any) -> N
 
 def test_what_cannot_start_does_not_serve(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
-    sent = asyncio.run(
-        live(Asgi(keeper, Callers(keeper.store), out_of_luck, nothing), "lifespan.startup", "lifespan.shutdown")
-    )
+    services = app.build_services(keeper, Callers(keeper.store))
+    sent = asyncio.run(live(Asgi(services, out_of_luck, nothing), "lifespan.startup", "lifespan.shutdown"))
     assert sent[0] == "lifespan.startup.failed"
     assert "no luck" in capsys.readouterr().err
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from gamekeeper import log
-from gamekeeper.console import inside
 from people import COIN
 from proof import refused
 from world import World
@@ -81,8 +80,9 @@ def test_figures_and_the_log_name_the_row_of_the_table(
     assert "API" not in figures.replace("# HELP", "")
 
 
-def test_the_console_finds_the_same_rows() -> None:
-    route, params = inside.find("GET", "/Api/v1/Players/RANK")
+def test_router_finds_literal_before_parameter_in_any_case(world: World) -> None:
+    find = world.asgi.services.router.find
+    route, params = find("GET", b"/Api/v1/Players/RANK")
     assert (route.path, params) == ("/api/v1/players/rank", ())
-    route, params = inside.find("GET", "/Api/v1/Players/Bob")
+    route, params = find("GET", b"/Api/v1/Players/Bob")
     assert (route.path, params) == ("/api/v1/players/[lookupKey]", ("Bob",))

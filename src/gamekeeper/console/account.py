@@ -8,6 +8,7 @@ from gamekeeper.game import accounts, history, lookup, moderation
 from gamekeeper.game.history import Page
 from gamekeeper.game.players import Player
 from gamekeeper.http import marks
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store import players, users
@@ -53,7 +54,7 @@ class Sight(NamedTuple):
     past: Page
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     sight = await request.services.keeper.store.read(lambda tx: _look(tx, request))
     user, rights = sight.user, request.caller.rights
     below = is_below(sight.looker, user)
@@ -96,11 +97,11 @@ def is_below(looker: User | None, user: User | None) -> bool:
     return moderation.may_act_on(looker.powers, user.powers)
 
 
-async def me(request: Request) -> bytes:
+async def me(request: Request) -> Answer:
     """One's own account; who may not see accounts sees their own tokens all the same."""
     me = request.caller
     if "users.query" in me.rights:
-        return pages.redirect(request, f"/console/accounts/{me.account_id}")
+        return pages.redirect(f"/console/accounts/{me.account_id}")
     page = await tokens.live(request.services.keeper.store, me.account_id, marks.START, tokens.LIMIT)
     return pages.render(request, "me.html", tokens=page.tokens, more_tokens=page.next is not None, own=me.token_id)
 

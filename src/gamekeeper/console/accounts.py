@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gamekeeper.console import lists, pages
 from gamekeeper.game.search import ACCOUNTS, SEARCHED, STATES
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import moderation
 from gamekeeper.store.moderation import Imposed
@@ -13,7 +14,7 @@ WORDS = {"banned": "banned", "muted": "muted", "powers": "with powers"}
 IMPOSED = {"banned": moderation.bans_of, "muted": moderation.mutes_of}
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     choice = lists.choice(request, "state", WORDS)
     users, beside = await lists.searched(request, STATES.get(choice.chosen, ACCOUNTS))
     return pages.render(

@@ -21,6 +21,7 @@ from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, MissingField, Refusal
 from gamekeeper.http import errors
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import history, players, users
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, Filter, Told
@@ -49,24 +50,29 @@ class Form(NamedTuple):
     fields: Mapping[str, str]
 
 
-async def act(request: Request, raw: bytes) -> bytes:
+async def act(request: Request, raw: bytes) -> Answer:
     form = read(request, raw)
     if not form.confirmed:
         return await _preview(request, form)
-    request.refused = partial(_refused, request, form)
+    try:
+        return await _confirm(request, form)
+    except Exception as error:  # noqa: BLE001 - the form shows every failure, and keeps its key
+        return _refused(request, form, errors.refusal_of(error, request.id))
+
+
+async def _confirm(request: Request, form: Form) -> Answer:
     try:
         await erasing.require_name(request, form.call, form.fields)
         answer = await inside.call(request, await _with_passwords(request, form))
     except (ChangedMeanwhile, NameNotTyped, UnusablePassword) as refusal:
-        request.status = errors.status(type(refusal))
-        return await _preview(request, form, refusal)
+        return pages.with_refusal(await _preview(request, form, refusal), refusal)
     if pages.wants_json(request):
         return await _outcome(request)
     by = ALREADY if answer.replayed else request.id if answer.entries else UNWRITTEN
-    return pages.redirect(request, _with(_spot(form), done=by))
+    return pages.redirect(_with(_spot(form), done=by))
 
 
-async def done(request: Request) -> bytes:
+async def done(request: Request) -> Answer:
     """What a request changed, with a way back where there is one."""
     request_id = request.params[0]
     told = await _of_request(request, request_id) if OURS.fullmatch(request_id) else []
@@ -129,7 +135,7 @@ def require(fields: Mapping[str, str], *names: str) -> None:
             raise MissingField(field=each)
 
 
-async def _preview(request: Request, form: Form, refusal: Refusal | None = None) -> bytes:
+async def _preview(request: Request, form: Form, refusal: Refusal | None = None) -> Answer:
     trial = form.call._replace(dry_run=True, expected=None, key="")
     try:
         tried = await inside.call(request, trial)
@@ -141,11 +147,11 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
     lines = await differences.of_request(request.services.keeper, tried.entries, dry_run=True)
     if pages.wants_json(request):
         found = [[line._asdict() for line in each] for each in lines]
-        return pages.answer(request, {"changes": found, "seen": tried.seen})
+        return pages.answer({"changes": found, "seen": tried.seen})
     stale = isinstance(refusal, ChangedMeanwhile)
     problem = f"{refusal.message} This is what would happen now:" if stale else refusal.message if refusal else ""
     asked = partial(_asked, request, form, tried.entries, key=new_guid(), seen=tried.seen, problem=problem)
-    if erasing.is_erasure(form.call):
+    if erasing.is_erasure(request, form.call):
         return asked(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries))
     return asked(changes=list(zip(await _whose(request, tried.entries), lines, strict=True)))
 
@@ -159,7 +165,7 @@ async def _whose(request: Request, entries: Sequence[Entry]) -> list[str]:
     return [names.get(each.player_id or each.user_id or "", "") for each in entries]
 
 
-def _refused(request: Request, form: Form, refusal: Refusal) -> bytes:
+def _refused(request: Request, form: Form, refusal: Refusal) -> Answer:
     """What can be sent again stays there with its key: then it is not done twice, whatever became of it."""
     problem = again(refusal)
     if pages.wants_json(request) or not problem:
@@ -167,7 +173,8 @@ def _refused(request: Request, form: Form, refusal: Refusal) -> bytes:
     # another generated password would not be set: the key is good for the one that was sent
     sent = next((form.fields.get(password.GENERATED + name, "") for name in form.asks), "")
     asked = partial(_asked, request, form, (), generated=sent)
-    return asked(key=form.call.key, seen=form.call.expected, problem=problem, changes=None)
+    page = asked(key=form.call.key, seen=form.call.expected, problem=problem, changes=None)
+    return pages.with_refusal(page, refusal)
 
 
 def _asked(
@@ -178,7 +185,7 @@ def _asked(
     generated: str | None = None,
     erasure: Erasure | None = None,
     **more: object,
-) -> bytes:
+) -> Answer:
     """Whether it shall be done, and why; `entries`: what the ledger would say, as far as that is known."""
     return pages.render(
         request,
@@ -192,7 +199,7 @@ def _asked(
         back=_spot(form),
         about=form.fields.get("about", ""),  # which one is meant, as the page had it
         no_line=NO_LINE,
-        typed=form.fields.get(erasing.TYPED, "") if erasing.is_erasure(form.call) else None,
+        typed=form.fields.get(erasing.TYPED, "") if erasing.is_erasure(request, form.call) else None,
         erasure=erasure,
         reason=form.call.reason or form.fields.get(REASON, "").strip(),  # nobody types the same twice
         **password.choices(request, generated),
@@ -207,15 +214,15 @@ def _title(request: Request, call: Call, entries: Sequence[Entry]) -> str:
         if each.undoes and each.kind in COMES_TO:
             name = read(each.before or each.after or "{}").player.get("name")
             return f"Undo change {each.undoes}: this {COMES_TO[each.kind].format(name)}"
-    route, _ = inside.find(call.method, call.path)
+    route, _ = inside.find(request, call.method, call.path)
     return summary(route.handler.__doc__)
 
 
-async def _outcome(request: Request) -> bytes:
+async def _outcome(request: Request) -> Answer:
     told = await _of_request(request, request.id)
     lines = await differences.lines(request.services.keeper, [(each.before, each.after) for each in told])
     found = [[line._asdict() for line in each] for each in lines]
-    return pages.answer(request, {"request": request.id, "numbers": [each.seq for each in told], "changes": found})
+    return pages.answer({"request": request.id, "numbers": [each.seq for each in told], "changes": found})
 
 
 def summary(doc: str | None) -> str:

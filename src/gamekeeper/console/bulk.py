@@ -10,6 +10,7 @@ from gamekeeper.console import changes, pages
 from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import marks
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue
@@ -22,7 +23,7 @@ GIVEN = "items_given"
 PIECE = 100  # changes of a run in one answer
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     """`item` chooses one beforehand; `run` is one that has been, `by` whom."""
     store = request.services.keeper.store
     wanted = lookup.guid(request.query.get("item", ""))
@@ -30,7 +31,7 @@ async def show(request: Request) -> bytes:
     return pages.render(request, "bulk.html", chosen=chosen)
 
 
-async def given(request: Request) -> bytes:
+async def given(request: Request) -> Answer:
     """The number of the change by which a run gave to a character, for those whose answer was lost on its way."""
     player_id, run = lookup.guid(request.query.get("player", "")), _run(request)
     if player_id is None:
@@ -44,10 +45,10 @@ async def given(request: Request) -> bytes:
         actor_id=request.caller.account_id,
     )
     page = await request.read_in_pieces(lambda tx, rest: history.page(tx, wanted, None, 1, rest))
-    return pages.answer(request, {"numbers": [each.seq for each in page.changes]})
+    return pages.answer({"numbers": [each.seq for each in page.changes]})
 
 
-async def done(request: Request) -> bytes:
+async def done(request: Request) -> Answer:
     """What a run gave, some of it: the newest first, before the change that is named if one is.
 
     Looked for among what one account did, where it is named: that goes back much further than among all changes.
@@ -60,7 +61,7 @@ async def done(request: Request) -> bytes:
     given = [_given(each) for each in entries if run_of(each.told) == run]
     reached = await rows.first_from(request.services.keeper.store, page.next) if page.next else None
     told = {"rows": given, "next": page.next, "reached": pages.clock(instant(reached[1])) if reached else ""}
-    return pages.answer(request, told)
+    return pages.answer(told)
 
 
 def run_of(told: Told) -> str:

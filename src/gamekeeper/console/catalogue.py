@@ -3,13 +3,14 @@
 from gamekeeper.console import lists, pages
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.http import paging, search
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue as entries
 
 MATCHES = 1_000  # of a name that are looked at
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     kind = request.query.get("kind", "") or "items"
     catalogue.require_kind(kind)
     sought = search.text(request).strip()

@@ -17,6 +17,7 @@ from gamekeeper.game.history import Page, Rest
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
 from gamekeeper.http import errors, marks, wire
 from gamekeeper.http import history as operations
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.request import Request
 from gamekeeper.store import history as rows
@@ -49,31 +50,32 @@ class Entry(NamedTuple):
     undoable: bool
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     """What is typed wrongly is said beside the filter, not instead of it."""
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
-    page, reached, problem = Page([], {}, None), None, ""
+    page, reached, refused = Page([], {}, None), None, None
     try:
         page, reached = await _page(request, sought)
     except Refusal as refusal:
-        request.status, problem = errors.status(type(refusal)), refusal.message
+        refused = refusal
     older = str(page.next) if page.next else ""
-    return pages.render(
+    shown = pages.render(
         request,
         "changes.html",
         sought=sought,
         kinds={title: kinds for title, kinds in KINDS.items() if title != "Accounts" or _sees_accounts(request)},
         entries=[brief(each) for each in await entries(request, page.changes, page.undone, BRIEF + 1)],
-        problem=problem,
+        problem=refused.message if refused else "",
         reached=reached,
         newest="" if "before" not in request.query else address("/console/changes", sought),
         older=address("/console/changes", sought, before=older) if older else "",
         files={form: _file_address(request, sought, form) for form in FORMATS},
         most=PIECE * PIECES,
     )
+    return pages.with_refusal(shown, refused)
 
 
-async def one(request: Request) -> bytes:
+async def one(request: Request) -> Answer:
     told = await _visible(request, request.params[0])
     store = request.services.keeper.store
     undone = await history.undone_by(store, [told.seq])
@@ -90,19 +92,24 @@ async def one(request: Request) -> bytes:
     )
 
 
-async def file(request: Request) -> bytes:
+async def file(request: Request) -> Answer:
     """The same changes as a file, the newest first; its end says when there are more."""
-    request.refused = partial(pages.refused, request, back="/console/changes")
+    try:
+        return await _open_file(request)
+    except Exception as error:  # noqa: BLE001 - every failure leads back to the page of changes
+        return pages.refused(request, errors.refusal_of(error, request.id), back="/console/changes")
+
+
+async def _open_file(request: Request) -> Answer:
     form = request.query.get("format", "")
     if form not in FORMATS:
         raise BadField(field="format", problem="must be csv or json")
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
     wanted, cursor = await _filter(request, sought), marks.number(request.query)
     first = await _read(request, wanted, cursor, PIECE)
-    request.content_type = FORMATS[form]
-    request.answer_headers.append((b"content-disposition", f'attachment; filename="changes.{form}"'.encode()))
-    request.stream = (_table if form == operations.CSV else _list)(request, _pieces(request, wanted, first))
-    return b""
+    attached = (b"content-disposition", f'attachment; filename="changes.{form}"'.encode())
+    stream = (_table if form == operations.CSV else _list)(request, _pieces(request, wanted, first))
+    return Answer(headers=(attached,), content_type=FORMATS[form], stream=stream)
 
 
 async def _pieces(request: Request, wanted: Filter, page: Page) -> AsyncGenerator[Page]:

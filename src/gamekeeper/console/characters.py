@@ -6,6 +6,7 @@ from typing import NamedTuple
 from gamekeeper.console import lists, pages
 from gamekeeper.game.players import Player
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import users
 from gamekeeper.store.players import Record
@@ -18,7 +19,7 @@ class Character(NamedTuple):
     record: Record
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     choice = lists.choice(request, "online", {"yes": "online only"})
     records, beside = await lists.searched(request, ONLINE_PLAYERS if choice.chosen else PLAYERS)
     characters = read(request, records)

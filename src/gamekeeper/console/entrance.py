@@ -7,7 +7,8 @@ from gamekeeper.console import pages, sessions
 from gamekeeper.console.tokens import WINDOW, WINDOWS, live
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
-from gamekeeper.http import errors, marks
+from gamekeeper.http import marks
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 
 SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
@@ -45,28 +46,27 @@ ENDED = {
 }
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     to, twice = pages.local(request.query.get("next", "")), sessions.doubled(request)
     ended = ENDED.get(request.query.get("ended", ""))  # what one comes from
     notices = [*([ended] if ended else []), *([Notice(TWICE.format(name=twice), "bad")] if twice else [])]
     return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
 
 
-async def sign_in(request: Request, raw: bytes) -> bytes:
+async def sign_in(request: Request, raw: bytes) -> Answer:
     sessions.require_same_origin(request)
     fields = sessions.fields(raw)
     name, to = fields.get("name", "").strip(), pages.local(fields.get("next", ""))
     try:
-        await sessions.sign_in(request, name, fields.get("password", ""))
+        cookie = await sessions.sign_in(request, name, fields.get("password", ""))
     except (LogInRefusal, TooManyRequests) as refusal:
-        request.status = errors.status(type(refusal))
-        request.answer_headers += errors.headers(refusal)
-        words = WRONG if isinstance(refusal, InvalidGrant) else refusal.message
-        return pages.render(request, "sign_in.html", to=to, name=name, notices=[Notice(words, "bad")])
-    return pages.redirect(request, to)
+        notice = Notice(WRONG if isinstance(refusal, InvalidGrant) else refusal.message, "bad")
+        page = pages.render(request, "sign_in.html", to=to, name=name, notices=[notice])
+        return pages.with_refusal(page, refusal)
+    return pages.redirect(to, cookie)
 
 
-async def ask(request: Request) -> bytes:
+async def ask(request: Request) -> Answer:
     """What ends when one signs out everywhere, counted first."""
     page = await live(request.services.keeper.store, request.caller.account_id, marks.START, WINDOW * WINDOWS)
     opened = sum(each.idle_ms is not None for each in page.tokens)
@@ -75,7 +75,7 @@ async def ask(request: Request) -> bytes:
     )
 
 
-async def sign_out(request: Request, raw: bytes) -> bytes:
+async def sign_out(request: Request, raw: bytes) -> Answer:
     """Here; or everywhere, and if that is wanted with what programs have."""
     ends = sessions.own_fields(request, raw).get("ends", HERE)
     me = request.caller
@@ -88,22 +88,22 @@ async def sign_out(request: Request, raw: bytes) -> bytes:
     else:
         raise BadField(field="ends", problem=f"must be {SESSIONS} or {ALL}")
     request.services.callers.forget()
-    sessions.forget(request)
-    return pages.redirect(request, f"{SIGN_IN}?ended={ends}" if ends else SIGN_IN)
+    to = f"{SIGN_IN}?ended={ends}" if ends else SIGN_IN
+    return pages.redirect(to, sessions.delete_cookie(request))
 
 
-def to_sign_in(request: Request) -> bytes:
+def to_sign_in(request: Request) -> Answer:
     """And from there back to where one was."""
     ended = _ended(request)
     query = {"next": pages.place(request)} | ({"ended": ended} if ended else {})
-    return pages.redirect(request, f"{SIGN_IN}?{urlencode(query)}")
+    return pages.redirect(f"{SIGN_IN}?{urlencode(query)}")
 
 
 def _ended(request: Request) -> str:
     """Who only wanted to sign out here has what they wanted."""
     if request.method == "GET":
         return LAPSED if sessions.remembered(request) else ""
-    if request.path == OWN_PASSWORD:  # it may be the second time that it is sent: the first ended the session
+    if request.route.path == OWN_PASSWORD:  # it may be the second time that it is sent: the first ended the session
         return PERHAPS
-    leaves = request.path == SIGN_OUT and sessions.fields(request.raw).get("ends", HERE) == HERE
+    leaves = request.route.path == SIGN_OUT and sessions.fields(request.raw).get("ends", HERE) == HERE
     return LAPSED if leaves else UNSENT

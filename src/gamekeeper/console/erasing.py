@@ -37,15 +37,15 @@ class Erasure(NamedTuple):
     changes: str  # how many are blanked
 
 
-def is_erasure(call: Call) -> bool:
-    return inside.find(call.method, call.path)[0].handler is users.delete
+def is_erasure(request: Request, call: Call) -> bool:
+    return inside.find(request, call.method, call.path)[0].handler is users.delete
 
 
 async def summarise(request: Request, call: Call, entries: Sequence[Entry]) -> Erasure:
     """Sum up the dry run of an erasure; `entries` are its changes, which name nobody."""
 
     async def read(tx: Reading) -> Erasure:
-        user = await lookup.user_record(tx, _key(call))
+        user = await lookup.user_record(tx, _key(request, call))
         deleted = [each for each in entries if each.kind == PlayerDeleted.kind]
         ids = {each.player_id or "" for each in deleted}
         names = {each.id: each.name for each in await players.called(tx, ids)}
@@ -60,10 +60,10 @@ async def summarise(request: Request, call: Call, entries: Sequence[Entry]) -> E
 
 async def require_name(request: Request, call: Call, fields: Mapping[str, str]) -> None:
     """Reject a confirmation without the account's name; one that was erased already is left to the replay."""
-    if not is_erasure(call):
+    if not is_erasure(request, call):
         return
     try:
-        user = await lookup.user_record(request.services.keeper.store, _key(call))
+        user = await lookup.user_record(request.services.keeper.store, _key(request, call))
     except NoSuchUser:
         return
     if fields.get(TYPED, "").strip() != user.name.strip():
@@ -72,11 +72,13 @@ async def require_name(request: Request, call: Call, fields: Mapping[str, str]) 
 
 async def find_name(request: Request, call: Call) -> str:
     """The name that the confirmation of an erasure asks for; empty for every other operation."""
-    return (await lookup.user_record(request.services.keeper.store, _key(call))).name if is_erasure(call) else ""
+    if not is_erasure(request, call):
+        return ""
+    return (await lookup.user_record(request.services.keeper.store, _key(request, call))).name
 
 
-def _key(call: Call) -> str:
-    return inside.find(call.method, call.path)[1][0]
+def _key(request: Request, call: Call) -> str:
+    return inside.find(request, call.method, call.path)[1][0]
 
 
 def _lost(request: Request, name: str, entry: Entry) -> Lost:

@@ -7,6 +7,7 @@ from gamekeeper.console import live, overview, sessions
 from gamekeeper.console.overview import Beat
 from gamekeeper.console.refusals import SignInFirst, TooManyWatching, WatchingEnough
 from gamekeeper.http import wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store.engine import Away
 
@@ -18,13 +19,11 @@ STILL_HERE = b": still here\n\n"
 SIGNED_OUT = b"event: signed-out\ndata: \n\n"
 
 
-async def follow(request: Request) -> bytes:
+async def follow(request: Request) -> Answer:
     """What the overview shows, again whenever it changes."""
     _require_place(request)
-    request.content_type = b"text/event-stream"
-    request.answer_headers.append((b"x-accel-buffering", b"no"))  # a proxy that gathers would gather for ever
-    request.stream = _told(request)
-    return AGAIN
+    unbuffered = (b"x-accel-buffering", b"no")  # a proxy that gathers would gather for ever
+    return Answer(AGAIN, headers=(unbuffered,), content_type=b"text/event-stream", stream=_told(request))
 
 
 async def _told(request: Request) -> AsyncGenerator[bytes]:

@@ -4,7 +4,6 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import NamedTuple, cast
 from urllib.parse import quote
 
@@ -31,6 +30,7 @@ from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import ChangedMeanwhile, MissingField, Refusal
 from gamekeeper.http import errors, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import WRITE
 from gamekeeper.http.request import Request
 from gamekeeper.store.ledger import Entry
@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
     cut: bool = False
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     sought = request.query.get("q", "").strip()
     rights = request.caller.rights
     found = [
@@ -63,18 +63,27 @@ async def show(request: Request) -> bytes:
     return pages.render(request, "explorer.html", groups=[(group, of) for group, of in found if of], q=sought)
 
 
-async def run(request: Request, raw: bytes) -> bytes:
+async def run(request: Request, raw: bytes) -> Answer:
     fields = sessions.own_fields(request, raw)
     operation = operations.by_key(request.services.files.document).get(fields.get("operation", ""))
     if operation is None:
         raise NoSuchPage
-    call = _call(operation, fields)
+    call = _call(request, operation, fields)
     if "line" in fields:
         return _render(request, operation, fields, call._replace(dry_run=False), None, erased="")
     if not operation.triable:
         raise NoSuchPage
-    if call.key:
-        request.refused = partial(_refused, request, operation, fields, call)
+    try:
+        return await _run(request, operation, fields, call)
+    except Exception as error:
+        if not call.key:
+            raise
+        refusal = errors.refusal_of(error, request.id)
+        page = _render(request, operation, fields, call, _no(request, call, refusal), lines=(), erased="")
+        return pages.with_refusal(page, refusal)
+
+
+async def _run(request: Request, operation: Operation, fields: Fields, call: Call) -> Answer:
     outcome = await _outcome(request, operation, fields, call)
     if isinstance(outcome.refusal, ChangedMeanwhile | NameNotTyped):  # what would happen now, to be confirmed again
         call = call._replace(dry_run=True, key="", expected=None)
@@ -87,7 +96,7 @@ async def run(request: Request, raw: bytes) -> bytes:
 
 def _render(
     request: Request, operation: Operation, fields: Fields, call: Call, outcome: Outcome | None, **more: object
-) -> bytes:
+) -> Answer:
     """Nothing that was typed into a field for secrets is in the page.
 
     What can be sent again is there with its key: then it is not done twice, whatever became of it.
@@ -127,12 +136,12 @@ def _line(request: Request, operation: Operation, fields: Fields, call: Call) ->
     return curl.line(origin, shown, authorized=operation.route.permissions is not None, hidden=names)
 
 
-def _call(operation: Operation, fields: Fields) -> Call:
+def _call(request: Request, operation: Operation, fields: Fields) -> Call:
     """A write is a dry run until it is confirmed."""
     secrets = {each.name: _secret(each, fields) for each in operation.fields if each.kind in HIDDEN}
     path, query, body = _sent(operation, fields, secrets)
     call = Call(operation.route.method, path, body, query)
-    route, _ = inside.find(call.method, call.path)  # a name may lead elsewhere, as it does outside
+    route, _ = inside.find(request, call.method, call.path)  # a name may lead elsewhere, as it does outside
     if route.access is not WRITE or not operation.triable:
         return call
     if fields.get("confirmed") != "yes":
@@ -214,16 +223,12 @@ async def _outcome(request: Request, operation: Operation, fields: Fields, call:
         return _no(request, call, refusal)._replace(milliseconds=_since(started))
     took, cut = _since(started), len(answer.content) > MOST_SHOWN
     text = answer.content[:MOST_SHOWN].decode("utf-8", "ignore") if cut else _pretty(answer.content)
-    return Outcome(request.status, took, text, answer.entries, answer.seen, replayed=answer.replayed, cut=cut)
-
-
-def _refused(request: Request, operation: Operation, fields: Fields, call: Call, refusal: Refusal) -> bytes:
-    return _render(request, operation, fields, call, _no(request, call, refusal), lines=(), erased="")
+    return Outcome(answer.status, took, text, tuple(answer.entries), answer.seen, replayed=answer.replayed, cut=cut)
 
 
 def _no(request: Request, call: Call, refusal: Refusal) -> Outcome:
     said = errors.body(refusal, request.id, log_in=False)
-    route, _ = inside.find(call.method, call.path)
+    route, _ = inside.find(request, call.method, call.path)
     return Outcome(errors.status(type(refusal), route.path), 0, _pretty(said), refusal=refusal)
 
 

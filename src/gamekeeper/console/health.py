@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from gamekeeper import __version__
 from gamekeeper.console import live, pages, pulse, sessions
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.settings import Settings, meaning
 from gamekeeper.store import erasures, feed, mails, migrate
@@ -32,7 +33,7 @@ class Kept(NamedTuple):
     meaning: str
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     """`asked` names the process whose doctor was asked to look: another one may answer."""
     kept = live.of(request)
     checks = await kept.pulse.checks()
@@ -49,11 +50,11 @@ async def show(request: Request) -> bytes:
     )
 
 
-async def examine(request: Request, raw: bytes) -> bytes:
+async def examine(request: Request, raw: bytes) -> Answer:
     """Has the whole doctor look, and comes back at once."""
     sessions.own_fields(request, raw)
     live.of(request).checkup.begin()
-    return pages.redirect(request, f"{PAGE}?{urlencode({'asked': process()})}")
+    return pages.redirect(f"{PAGE}?{urlencode({'asked': process()})}")
 
 
 def process() -> str:

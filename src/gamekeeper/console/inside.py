@@ -1,20 +1,19 @@
-"""Operations of the API, run from inside as whoever is signed in: the console has no other way to change anything."""
+"""Operations of the API, called in process as the signed-in account: the console's only way to change anything."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import NamedTuple
-from urllib.parse import unquote
+from collections.abc import Mapping, MutableMapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 
+from gamekeeper.console import sessions
 from gamekeeper.console.refusals import NoSuchPage, OwnPassword
 from gamekeeper.game import lookup
-from gamekeeper.http import credentials
-from gamekeeper.http.asgi import handled, require
+from gamekeeper.http import credentials, dispatcher
+from gamekeeper.http.answer import Answer
+from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
 from gamekeeper.http.operation import WRITE, Operation
-from gamekeeper.http.request import REPLAYED, Request
-from gamekeeper.http.routes import ROUTES
-from gamekeeper.store.ledger import Entry
+from gamekeeper.http.request import Receive, Request
 
 
 class Call(NamedTuple):
@@ -30,68 +29,52 @@ class Call(NamedTuple):
     expected: str | None = None  # as changes.seen has it
 
 
-class Answer(NamedTuple):
-    content: bytes
-    entries: tuple[Entry, ...]
-    replayed: bool  # it was done already, by an earlier request with the same key
-    seen: str  # fingerprint of the state that it started from, for the confirmation
-
-
 async def call(request: Request, wanted: Call) -> Answer:
-    """Raises what the operation raises; nothing is checked less than for a program."""
-    route, params = find(wanted.method, wanted.path)
+    """Send the call through the dispatcher, as part of the request for a page; raises what the operation raises."""
+    route, params = find(request, wanted.method, wanted.path)
     if route.access is WRITE and not route.is_repeatable:  # the log-in: it can neither be tried nor repeated
         raise NoSuchPage
-    inner = replace(
-        request,
-        method=wanted.method,
-        path=route.path,
-        params=params,
-        headers=_headers(wanted),
-        query={name.lower(): value for name, value in wanted.query.items()} | _dry(wanted),
-        raw=msgspec.json.encode(wanted.body) if wanted.body is not None else b"",
-        answer_headers=[],
-        entries=(),
-        seen="",
-        expected=wanted.expected,
-        refused=None,
-    )
-    require(inner, route)
     if route.handler in {credentials.manage_password, credentials.redeem_code}:
-        await _require_another(inner)
-    answered = await handled(inner, route)
-    return Answer(answered, tuple(inner.entries), REPLAYED in inner.answer_headers, inner.seen)
+        await _require_another(request, route, params[0])
+    body = b"" if wanted.body is None else msgspec.json.encode(wanted.body)
+    return await dispatcher.call(
+        Request(
+            services=request.services,
+            id=request.id,
+            method=wanted.method,
+            raw_path=wanted.path.encode(),
+            raw_query=_query(wanted),
+            raw_headers=(),
+            headers=_headers(request, wanted),
+            address=request.address,
+            over_tls=request.over_tls,
+            receive=_send(body, request.receive),
+            expected=wanted.expected,
+        )
+    )
 
 
-async def _require_another(request: Request) -> None:
+def find(request: Request, method: str, path: str) -> tuple[Operation, tuple[str, ...]]:
+    """Find the operation and its parameters; pages are none."""
+    try:
+        route, params = request.services.router.find(method, path.encode())
+    except (NoSuchRoute, MethodNotAllowed):
+        raise NoSuchPage from None
+    if not isinstance(route, Operation):
+        raise NoSuchPage
+    return route, params
+
+
+async def _require_another(request: Request, route: Operation, key: str) -> None:
     """Whoever finds a console open must not be able to take its owner's account over."""
-    if (await lookup.user(request.services.keeper.store, request.params[0])).id == request.caller.account_id:
+    dispatcher.require(request.caller, route)  # before the look-up, which would tell whether the account exists
+    if (await lookup.user(request.services.keeper.store, key)).id == request.caller.account_id:
         raise OwnPassword
 
 
-def find(method: str, path: str) -> tuple[Operation, tuple[str, ...]]:
-    """Literal segments win over parameters, as outside."""
-    segments = path.split("/")[1:]
-    matches = [
-        (route, found) for route in ROUTES if route.method == method and (found := _match(route, segments)) is not None
-    ]
-    if not matches:
-        raise NoSuchPage
-    return min(matches, key=lambda match: len(match[1]))
-
-
-def _match(route: Operation, segments: list[str]) -> tuple[str, ...] | None:
-    steps = route.path.split("/")[1:]
-    if len(steps) != len(segments):
-        return None
-    pairs = list(zip(steps, segments, strict=True))
-    if any(step != segment.lower() for step, segment in pairs if not step.startswith("[")):
-        return None
-    return tuple(unquote(segment) for step, segment in pairs if step.startswith("["))
-
-
-def _headers(wanted: Call) -> dict[bytes, bytes]:
+def _headers(request: Request, wanted: Call) -> dict[bytes, bytes]:
     given = {
+        b"authorization": sessions.authorization(request),
         b"content-type": b"application/json",
         b"x-reason": wanted.reason.encode(),
         b"idempotency-key": wanted.key.encode(),
@@ -99,5 +82,16 @@ def _headers(wanted: Call) -> dict[bytes, bytes]:
     return {name: value for name, value in given.items() if value}
 
 
-def _dry(wanted: Call) -> dict[str, str]:
-    return {"dryrun": "true"} if wanted.dry_run else {}
+def _query(wanted: Call) -> bytes:
+    given = {name.lower(): value for name, value in wanted.query.items()}
+    return urlencode(given | {"dryrun": "true"} if wanted.dry_run else given).encode()
+
+
+def _send(body: bytes, receive: Receive) -> Receive:
+    """Deliver the body first, then what comes from the browser: that it has hung up."""
+    bodies = [body]
+
+    async def send() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": bodies.pop()} if bodies else await receive()
+
+    return send

@@ -87,7 +87,8 @@ def heads(request: Request, orders: Sequence[str]) -> dict[str, Head]:
 def address(request: Request, **changed: str) -> str:
     """This page with other words in its address; an empty one is left out."""
     query = {name: value for name, value in {**request.query, **changed}.items() if value}
-    return f"{request.path}?{urlencode(query)}" if query else request.path
+    path = request.route.path
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def kept(request: Request, *names: str) -> dict[str, str]:

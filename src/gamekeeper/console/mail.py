@@ -4,28 +4,30 @@ from gamekeeper.console import lists, pages
 from gamekeeper.game import lookup, mails
 from gamekeeper.game.mails import Page
 from gamekeeper.game.refusals import NoSuchUser
-from gamekeeper.http import errors, marks
+from gamekeeper.http import marks
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.marks import Mark
 from gamekeeper.http.request import Request
 
 LIMIT = 50
 
 
-async def show(request: Request) -> bytes:
-    sought, problem, page = request.query.get("account", "").strip(), "", Page([], None)
+async def show(request: Request) -> Answer:
+    sought, refused, page = request.query.get("account", "").strip(), None, Page([], None)
     try:
         whose = await lookup.user(request.services.keeper.store, sought) if sought else None
         mark = marks.read(request.query.get("before", ""))
         page = await mails.page(request.services.keeper.store, whose.id if whose else None, mark, LIMIT)
     except NoSuchUser as refusal:
-        request.status, problem = errors.status(type(refusal)), refusal.message
-    return pages.render(
+        refused = refusal
+    shown = pages.render(
         request,
         "mail.html",
         mails=[(each, mails.retriable(each)) for each in page.mails],
         sought=sought,
-        problem=problem,
+        problem=refused.message if refused else "",
         set_up=bool(request.services.keeper.settings.smtp_url),
         newest=lists.address(request, before="") if "before" in request.query else "",
         older=lists.address(request, before=str(Mark(*page.next))) if page.next else "",
     )
+    return pages.with_refusal(shown, refused)

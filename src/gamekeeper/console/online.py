@@ -10,6 +10,7 @@ from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ONLINE_PLAYERS
 from gamekeeper.http import search
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, presence
 from gamekeeper.store.engine import Reading
@@ -35,7 +36,7 @@ class Roster(NamedTuple):
 START = Mark("")
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     server = request.query.get("server", "")
     records, beside = await (_on_one(request, server) if server else lists.searched(request, ONLINE_PLAYERS))
     return pages.render(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from gamekeeper.console import live, pages, pulse
 from gamekeeper.console.chart import Chart, chart
 from gamekeeper.console.pulse import SAMPLE_SECONDS, SAMPLES, Check, Seen
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store.engine import Away
 
@@ -34,7 +35,7 @@ class Beat(NamedTuple):
         return found | {f"{name}-most": f"{each.most:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     now = await beat(request)
     return pages.render(request, "overview.html", beat=now, workers=request.services.keeper.settings.workers)
 

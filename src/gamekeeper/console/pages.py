@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import resources
 
@@ -13,6 +14,7 @@ from gamekeeper.console.menu import MENU
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
+from gamekeeper.http.answer import Answer, Header
 from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
 
@@ -22,7 +24,7 @@ POLICY = (
 )
 SEE_OTHER, NOTHING = 303, 204
 LOCAL = re.compile(rf"{sessions.PATH}([/?][\x21-\x5b\x5d-\x7e]*)?")  # visible ASCII, and no backslash
-JSON = b"application/json"
+JSON, HTML = b"application/json", b"text/html; charset=utf-8"
 FRAGMENT = b"x-fragment"  # a script wants the middle of the page alone
 KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -43,24 +45,27 @@ TEMPLATES = Environment(
 )
 
 
-def render(request: Request, template: str, **context: object) -> bytes:
-    request.content_type = b"text/html; charset=utf-8"
-    request.policy = POLICY
+def render(request: Request, template: str, **context: object) -> Answer:
     base = "fragment.html" if FRAGMENT in request.headers else "layout.html"
-    return TEMPLATES.get_template(template).render(**_shared(request), base=base, **context).encode()
+    text = TEMPLATES.get_template(template).render(**_shared(request), base=base, **context)
+    return Answer(text.encode(), content_type=HTML, policy=POLICY)
 
 
-def answer(request: Request, value: Mapping[str, object]) -> bytes:
+def answer(value: Mapping[str, object]) -> Answer:
     """For our own scripts."""
-    request.content_type = JSON
-    return wire.encode(value)
+    return Answer(wire.encode(value), content_type=JSON)
 
 
-def redirect(request: Request, to: str) -> bytes:
+def redirect(to: str, *headers: Header) -> Answer:
     """After a form: what the browser reloads then is a page, not the form again."""
-    request.status = SEE_OTHER
-    request.answer_headers.append((b"location", to.encode()))
-    return b""
+    return Answer(status=SEE_OTHER, headers=(*headers, (b"location", to.encode())))
+
+
+def with_refusal(page: Answer, refusal: Refusal | None) -> Answer:
+    """Give a page the status and the headers of the refusal that it shows, if it shows one."""
+    if refusal is None:
+        return page
+    return replace(page, status=errors.status(type(refusal)), headers=errors.headers(refusal))
 
 
 def local(path: str) -> str:
@@ -70,8 +75,8 @@ def local(path: str) -> str:
 
 def asked(request: Request) -> str:
     """The path and the query, as they came."""
-    path, query = request.asked
-    return (path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
+    query = b"?" + request.raw_query if request.raw_query else b""
+    return (request.raw_path.partition(b"?")[0] + query).decode("latin-1")
 
 
 def wants_stream(request: Request) -> bool:
@@ -82,13 +87,13 @@ def wants_json(request: Request) -> bool:
     return request.headers.get(b"accept", b"").startswith(JSON)
 
 
-def refused(request: Request, refusal: Refusal, back: str = "") -> bytes:
+def refused(request: Request, refusal: Refusal, back: str = "") -> Answer:
     """`back`: where to, if the way back is not the usual one."""
     if wants_json(request):
-        request.content_type = JSON
-        return errors.body(refusal, request.id, log_in=False)
-    unsure = isinstance(refusal, UNSURE)
-    return render(request, "refused.html", refusal=refusal, unsure=unsure, back=back or _way_back(request, refusal))
+        said = Answer(errors.body(refusal, request.id, log_in=False), content_type=JSON)
+        return with_refusal(said, refusal)
+    unsure, back = isinstance(refusal, UNSURE), back or _way_back(request, refusal)
+    return with_refusal(render(request, "refused.html", refusal=refusal, unsure=unsure, back=back), refusal)
 
 
 def _shared(request: Request) -> dict[str, object]:
@@ -100,7 +105,7 @@ def _shared(request: Request) -> dict[str, object]:
         "menu": [each for each in MENU if each.needs <= rights],
         "csrf": sessions.csrf(request),
         "game": request.services.keeper.settings.game_name,
-        "path": request.path,
+        "path": request.route.path,
         "request_id": request.id,
         "place": place(request),
         "done_by": request.query.get("done", ""),

@@ -10,8 +10,8 @@ from gamekeeper.console.refusals import UnusablePassword
 from gamekeeper.game import accounts, credentials, lookup, new_passwords
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import Refusal, TooManyGuesses, WrongPassword
-from gamekeeper.http import errors
-from gamekeeper.http.asgi import require
+from gamekeeper.http.answer import Answer
+from gamekeeper.http.dispatcher import require
 from gamekeeper.http.request import Request
 
 TYPED, AGAIN, GENERATED = "password.", "again.", "generated."  # before a field's name
@@ -42,19 +42,19 @@ def require_usable(request: Request, password: str, whose: tuple[str, ...]) -> s
 
 async def owner_of(request: Request, call: Call) -> tuple[str, ...]:
     """Name and email of the account whose password an operation sets; the caller must be allowed to run it."""
-    body, (route, params) = call.body or {}, inside.find(call.method, call.path)
-    require(request, route)  # before the look-up, which would tell whether the account exists
+    body, (route, params) = call.body or {}, inside.find(request, call.method, call.path)
+    require(request.caller, route)  # before the look-up, which would tell whether the account exists
     if not params:
         return tuple(str(body.get(name, "")) for name in NAMES)
     user = await lookup.user(request.services.keeper.store, params[0])
     return user.name, user.email
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     return _render(request, "")
 
 
-async def change(request: Request, raw: bytes) -> bytes:
+async def change(request: Request, raw: bytes) -> Answer:
     """Ends every session and token of the account, this session too."""
     fields, keeper, me = sessions.own_fields(request, raw), request.services.keeper, request.caller.account_id
     user = await lookup.user(keeper.store, me)
@@ -67,17 +67,15 @@ async def change(request: Request, raw: bytes) -> bytes:
     except (UnusablePassword, WrongPassword, TooManyGuesses) as refusal:
         return _refused(request, refusal)
     request.services.callers.forget()
-    sessions.forget(request)
-    return pages.redirect(request, "/console/sign-in?ended=password")
+    return pages.redirect("/console/sign-in?ended=password", sessions.delete_cookie(request))
 
 
-def _refused(request: Request, refusal: Refusal) -> bytes:
-    request.status = errors.status(type(refusal))
-    request.answer_headers += errors.headers(refusal)
-    return _render(request, WRONG_CURRENT if isinstance(refusal, WrongPassword) else refusal.message)
+def _refused(request: Request, refusal: Refusal) -> Answer:
+    problem = WRONG_CURRENT if isinstance(refusal, WrongPassword) else refusal.message
+    return pages.with_refusal(_render(request, problem), refusal)
 
 
-def _render(request: Request, problem: str) -> bytes:
+def _render(request: Request, problem: str) -> Answer:
     return pages.render(request, "password.html", problem=problem, **choices(request))
 
 

@@ -13,6 +13,7 @@ from gamekeeper.game.players import Player, player_of
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.http import marks
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.history import moment_of
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue, presence, users
@@ -48,7 +49,7 @@ class Neighbour(NamedTuple):
     player: Player
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     moment = moment_of(request)
     sight = await request.read_in_pieces(lambda tx, rest: _look(tx, request, moment, rest))
     player, then = sight.player, moment != Moment()

@@ -7,6 +7,7 @@ from gamekeeper.console.characters import read
 from gamekeeper.console.lists import ASCENDING, DESCENDING, Part
 from gamekeeper.game.lists import RANK
 from gamekeeper.http import paging
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store.players import Record
 
@@ -20,7 +21,7 @@ class Stretch(NamedTuple):
     records: list[Record]
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     worst = paging.ascending(request.query, DESCENDING)
     stretch = await _found(request, worst=worst)
     ranks = [stretch.first + number * stretch.step for number in range(len(stretch.records))]

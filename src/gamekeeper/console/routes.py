@@ -30,10 +30,11 @@ from gamekeeper.console import (
 )
 from gamekeeper.console.menu import ANYBODY, MANAGE, QUERY
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
 
-Handler = Callable[..., Coroutine[Any, Any, bytes]]
+Handler = Callable[..., Coroutine[Any, Any, Answer]]
 ROOT = sessions.PATH
 
 
@@ -62,15 +63,14 @@ def _entered(handler: Handler, needs: frozenset[str], *, used: bool = True) -> H
     """For those who are signed in and may."""
 
     @wraps(handler)
-    async def entered(request: Request, *body: bytes) -> bytes:
+    async def entered(request: Request, *body: bytes) -> Answer:
         try:
             await sessions.enter(request, used=used)
         except SignInFirst:
             if pages.wants_json(request):
                 raise
             if pages.wants_stream(request):  # a browser would complain of a page; of nothing it takes that it is over
-                request.status = pages.NOTHING
-                return b""
+                return Answer(status=pages.NOTHING)
             return entrance.to_sign_in(request)
         request.caller.require(needs)
         return await handler(request, *body)
@@ -78,19 +78,18 @@ def _entered(handler: Handler, needs: frozenset[str], *, used: bool = True) -> H
     return entered
 
 
-async def file(request: Request) -> bytes:
+async def file(request: Request) -> Answer:
     """A style sheet or a script."""
     name = request.params[0]
     if name not in pages.FILES:
         raise NoSuchPage
-    request.content_type = f"{pages.KINDS['.' + name.rpartition('.')[2]]}; charset=utf-8".encode()
-    request.policy = pages.POLICY
-    return pages.FILES[name]
+    kind = f"{pages.KINDS['.' + name.rpartition('.')[2]]}; charset=utf-8".encode()
+    return Answer(pages.FILES[name], content_type=kind, policy=pages.POLICY)
 
 
-async def start(request: Request) -> bytes:
+async def start(_: Request) -> Answer:
     """The address of the server alone leads people to the console."""
-    return pages.redirect(request, ROOT)
+    return pages.redirect(ROOT)
 
 
 FOLLOWED = _entered(events.follow, ANYBODY, used=False)  # watching is no use of a session

@@ -9,6 +9,7 @@ from gamekeeper.console import pages
 from gamekeeper.console.menu import QUERY
 from gamekeeper.game import finder
 from gamekeeper.game.finder import ENTRIES, EXACT, ID, NEAR, Found
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 
 SUGGESTED, SHOWN = 10, 50
@@ -34,7 +35,7 @@ class Hit(NamedTuple):
     href: str
 
 
-async def suggest(request: Request) -> bytes:
+async def suggest(request: Request) -> Answer:
     """For the box, while somebody types."""
     hits = await _find(request, SUGGESTED)
     groups = [
@@ -44,16 +45,16 @@ async def suggest(request: Request) -> bytes:
         }
         for kind, of in groupby(sorted(hits, key=lambda hit: _first_of(hits, hit.kind)), key=lambda hit: hit.kind)
     ]
-    return pages.answer(request, {"groups": groups})
+    return pages.answer({"groups": groups})
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     """The thing itself, when it is the only one that is called exactly so, or the only one at all and no guess."""
     hits = await _find(request, SHOWN)
     exact = [each for each in hits if each.how in {HOW[ID], HOW[EXACT]}]
     sure = exact or [each for each in hits if hits[-1].how != HOW[NEAR]]  # guesses are the last
     if len(sure) == 1:
-        return pages.redirect(request, sure[0].href)
+        return pages.redirect(sure[0].href)
     return pages.render(request, "search.html", q=_typed(request), hits=hits, titles=TITLES)
 
 

@@ -8,7 +8,8 @@ from urllib.parse import parse_qsl
 from gamekeeper.console.refusals import ForgedForm, SignInFirst
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import Denied
-from gamekeeper.game.tokens import Pair, log_in
+from gamekeeper.game.tokens import log_in
+from gamekeeper.http.answer import Header
 from gamekeeper.http.request import Request
 
 COOKIE, OVER_TLS = "gamekeeper", "__Host-gamekeeper"  # what begins so is taken from this very host alone
@@ -17,15 +18,14 @@ CSRF_FIELD = "csrf"
 CSRF_HEADER = b"x-csrf"
 
 
-async def sign_in(request: Request, name: str, password: str) -> Pair:
-    """With what people type; the same limits on guesses as everywhere."""
+async def sign_in(request: Request, name: str, password: str) -> Header:
+    """Log in with what people type, and return the cookie; the same limits on guesses as everywhere."""
     pair = await log_in(request.services.keeper, name, wire_form(password), request.address, session=True)
-    _set_cookie(request, pair.access, request.services.keeper.settings.console_hours * 3600)
-    return pair
+    return _make_cookie(request, pair.access, request.services.keeper.settings.console_hours * 3600)
 
 
-def forget(request: Request) -> None:
-    _set_cookie(request, "", 0)
+def delete_cookie(request: Request) -> Header:
+    return _make_cookie(request, "", 0)
 
 
 async def enter(request: Request, *, used: bool = True) -> None:
@@ -117,8 +117,8 @@ def _name(request: Request) -> str:
     return OVER_TLS if request.over_tls else COOKIE
 
 
-def _set_cookie(request: Request, value: str, seconds: int) -> None:
+def _make_cookie(request: Request, value: str, seconds: int) -> Header:
     # Lax: a link from a chat or a ticket opens the page; forms of other sites still come without the cookie
     where = "/; Secure" if request.over_tls else PATH  # as browsers want it of one that is called so
     line = f"{_name(request)}={value}; Path={where}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
-    request.answer_headers.append((b"set-cookie", line.encode()))
+    return b"set-cookie", line.encode()

@@ -5,19 +5,20 @@ from collections.abc import Sequence
 
 from gamekeeper.console import pages
 from gamekeeper.game import catalogue, finder, lookup
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue as entries
 
 MOST = 12
 
 
-async def show(request: Request) -> bytes:
+async def show(request: Request) -> Answer:
     kind, text = request.params[0], request.query.get("q", "").strip()
     catalogue.require_kind(kind)
     tx = request.services.keeper.store
     found = await catalogue.called(tx, kind, text, MOST) if text else await entries.page(tx, kind, MOST, 0)
     near = await finder.entries_near(tx, kind, text, MOST) if text and not found else []
-    return pages.answer(request, {"found": _told_apart(found or near), "near": bool(near)})
+    return pages.answer({"found": _told_apart(found or near), "near": bool(near)})
 
 
 def _told_apart(found: Sequence[entries.Entry]) -> list[dict[str, str]]:

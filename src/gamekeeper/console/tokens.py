@@ -5,7 +5,8 @@ from typing import NamedTuple
 from gamekeeper.console import lists, pages
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import NoSuchUser
-from gamekeeper.http import errors, marks
+from gamekeeper.http import marks
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.marks import Mark
 from gamekeeper.http.request import Request
 from gamekeeper.store import tokens
@@ -21,25 +22,26 @@ class Page(NamedTuple):
     next: Mark | None  # where to go on; None: there are no more
 
 
-async def show(request: Request) -> bytes:
-    sought, problem = request.query.get("account", "").strip(), ""
+async def show(request: Request) -> Answer:
+    sought, refused = request.query.get("account", "").strip(), None
     page = Page([], None)
     try:
         whose = await lookup.user(request.services.keeper.store, sought) if sought else None
         mark = marks.read(request.query.get("before", ""))
         page = await request.services.keeper.store.read(lambda tx: live(tx, whose.id if whose else None, mark, LIMIT))
     except NoSuchUser as refusal:
-        request.status, problem = errors.status(type(refusal)), refusal.message
-    return pages.render(
+        refused = refusal
+    shown = pages.render(
         request,
         "tokens.html",
         tokens=page.tokens,
         sought=sought,
-        problem=problem,
+        problem=refused.message if refused else "",
         newest=lists.address(request, before="") if "before" in request.query else "",
         older=lists.address(request, before=str(page.next)) if page.next else "",
         own=request.caller.token_id,
     )
+    return pages.with_refusal(shown, refused)
 
 
 async def live(tx: Reading, user_id: str | None, before: Mark, limit: int) -> Page:

@@ -2,6 +2,7 @@
 
 import re
 
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.errors import Headers, MethodNotAllowed
 from gamekeeper.http.request import Request
 from gamekeeper.settings import BadSetting, Settings, variable
@@ -36,10 +37,10 @@ class Cors:
         asks = request.method == "OPTIONS" and b"access-control-request-method" in request.headers
         return asks and request.headers.get(b"origin") in self.origins
 
-    def preflight(self, request: Request, refusal: MethodNotAllowed) -> tuple[int, bytes]:
+    def preflight(self, refusal: MethodNotAllowed) -> Answer:
         """No address takes OPTIONS; what it does take is what the browser wants to know."""
-        request.answer_headers += [(b"access-control-allow-methods", refusal.allowed.encode()), *PREFLIGHT]
-        return NO_CONTENT, b""
+        allowed = (b"access-control-allow-methods", refusal.allowed.encode())
+        return Answer(status=NO_CONTENT, headers=(allowed, *PREFLIGHT))
 
 
 def _origin(text: str) -> bytes:

@@ -8,6 +8,7 @@ from gamekeeper.game import accounts, credentials, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import WrongCode, WrongPassword
 from gamekeeper.http import mails, samples, spelling, wire
+from gamekeeper.http.answer import Answer, answer_change
 from gamekeeper.http.operation import MANAGE, NO_STORE, QUERY, READ, WRITE, Group
 from gamekeeper.http.request import Request
 
@@ -46,11 +47,11 @@ async def validate_password(request: Request, body: wire.users.ValidatePassword)
     example_body=wire.users.ChangeEmail("marlow@example.org", samples.HASH),
     example_answer=samples.CHANGED,
 )
-async def change_email(request: Request, body: wire.users.ChangeEmail) -> bytes:
+async def change_email(request: Request, body: wire.users.ChangeEmail) -> Answer:
     """Change an account's email, with its password."""
     email = accounts.require_email(body.new, "new")
 
-    async def change() -> bytes:
+    async def change() -> Answer:
         proven = await _prove(request, body.authorization)
         decide = partial(accounts.change_email, key=request.params[0], email=email, proven=proven)
         return await request.change(decide, spelling.changed_user_record)
@@ -70,10 +71,10 @@ async def change_email(request: Request, body: wire.users.ChangeEmail) -> bytes:
     example_body=wire.users.ChangePassword(samples.HASH, samples.HASH),
     example_answer=wire.users.Message(UPDATED),
 )
-async def change_password(request: Request, body: wire.users.ChangePassword) -> bytes:
+async def change_password(request: Request, body: wire.users.ChangePassword) -> Answer:
     """Change an account's password, with the current one; its tokens end."""
 
-    async def change() -> bytes:
+    async def change() -> Answer:
         proven = await _prove(request, body.authorization)
         return await _set_password(request, body.new, proven, UPDATED)
 
@@ -92,7 +93,7 @@ async def change_password(request: Request, body: wire.users.ChangePassword) -> 
     example_body=wire.users.ManageEmail("marlow@example.org"),
     example_answer=samples.CHANGED,
 )
-async def manage_email(request: Request, body: wire.users.ManageEmail) -> bytes:
+async def manage_email(request: Request, body: wire.users.ManageEmail) -> Answer:
     """Change an account's email without its password."""
     email = accounts.require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
@@ -111,7 +112,7 @@ async def manage_email(request: Request, body: wire.users.ManageEmail) -> bytes:
     example_body=wire.users.ManagePassword(samples.HASH),
     example_answer=wire.users.Message(CORRECT),
 )
-async def manage_password(request: Request, body: wire.users.ManagePassword) -> bytes:
+async def manage_password(request: Request, body: wire.users.ManagePassword) -> Answer:
     """Change an account's password without the current one; its tokens end."""
     return await _set_password(request, body.new, None, CORRECT)
 
@@ -127,7 +128,7 @@ async def manage_password(request: Request, body: wire.users.ManagePassword) -> 
     refusals=(no.TooManyMails,),
     example_answer=wire.users.Message(SENT),
 )
-async def request_reset(request: Request) -> bytes:
+async def request_reset(request: Request) -> Answer:
     """Mail the account a code that resets its password."""
     caller, settings = request.caller.account_id, request.services.keeper.settings
     decide = partial(credentials.request_reset, key=request.params[0], caller=caller, settings=settings)
@@ -145,10 +146,10 @@ async def request_reset(request: Request) -> bytes:
     example_body=wire.users.RedeemCode(samples.CODE, samples.HASH),
     example_answer=wire.users.Message(UPDATED),
 )
-async def redeem_code(request: Request, body: wire.users.RedeemCode) -> bytes:
+async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Answer:
     """Set a new password with a mailed code."""
 
-    async def change() -> bytes:
+    async def change() -> Answer:
         code = await credentials.prove_code(request.services.keeper, request.params[0], body.code)
         password = await request.services.keeper.passwords.hashed(body.new)
         decide = partial(credentials.redeem, key=request.params[0], code=code, password=password)
@@ -157,18 +158,18 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> bytes:
     return await _once(request, change)
 
 
-async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, bytes]]) -> bytes:
+async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     """The first success replays although the password it proved, or the code it used, is gone by now."""
     done = await request.services.keeper.changes.replay(request.intent())
     if done is not None:
-        return request.done(done)
+        return answer_change(done)
     try:
         return await change()
     except (WrongPassword, WrongCode):
         done = await request.services.keeper.changes.replay(request.intent())
         if done is None:
             raise
-        return request.done(done)
+        return answer_change(done)
 
 
 async def _prove(request: Request, sent: str) -> str:
@@ -176,13 +177,13 @@ async def _prove(request: Request, sent: str) -> str:
     return await credentials.prove(request.services.keeper, user, sent, request.caller.account_id, request.address)
 
 
-async def _set_password(request: Request, new: str, proven: str | None, message: str) -> bytes:
+async def _set_password(request: Request, new: str, proven: str | None, message: str) -> Answer:
     password = await request.services.keeper.passwords.hashed(new)
     decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
     return await _and_forget_tokens(request, request.change(decide, lambda _: _message(message)))
 
 
-async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, bytes]) -> bytes:
+async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, Answer]) -> Answer:
     answer = await changing
     request.services.callers.forget()
     return answer

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+from gamekeeper import log
 from gamekeeper.game import refusals
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import spelling, wire
+from gamekeeper.store.engine import Away, Undecided
 
 LOG_IN = "/api/oauth/token"  # its errors have OAuth's fields too
 
@@ -96,6 +98,17 @@ def status(kind: type[Refusal], path: str = "") -> int:
     if kind in BAD_REQUEST_IN_MODERATION and MODERATION in path:
         return STATUS[refusals.Malformed]
     return next(STATUS[each] for each in kind.__mro__ if each in STATUS)
+
+
+def refusal_of(error: Exception, request_id: str) -> Refusal:
+    """Return the refusal to answer a failure with; one that is no refusal is logged. Call it in the `except` block."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, Away):
+        log.problem(request_id, f"the database is away: {error}")
+        return OutcomeUnknown() if isinstance(error, Undecided) else DatabaseAway()
+    log.failure(request_id)
+    return InternalError()
 
 
 def body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:

@@ -1,5 +1,6 @@
 """The head of every answer."""
 
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import Headers
 from gamekeeper.http.request import Request
@@ -22,21 +23,21 @@ class Heads:
         self._unkept: Headers = [*safe, (b"cache-control", b"no-store"), *vary]
         self._kept: Headers = [*safe, (b"cache-control", b"private, no-cache"), (b"vary", both)]
 
-    def of(self, request: Request, status: int, body: bytes) -> Headers:
+    def of(self, request: Request, answer: Answer) -> Headers:
         found: Headers = [
             (b"x-request-id", request.id.encode()),
-            (b"content-security-policy", request.policy),
-            *request.answer_headers,
+            (b"content-security-policy", answer.policy),
+            *answer.headers,
         ]
-        if request.tag:
+        if answer.tag:
             found += self._kept
-            found.append((b"etag", request.tag))
+            found.append((b"etag", answer.tag))
         else:
             found += self._unkept
-        if status not in BARE:
-            found.append((b"content-type", request.content_type))
-        if status not in BARE and request.stream is None:
-            found.append((b"content-length", b"%d" % len(body)))
+        if answer.status not in BARE:
+            found.append((b"content-type", answer.content_type))
+            if answer.stream is None:
+                found.append((b"content-length", b"%d" % len(answer.content)))
         if self._cors:
             found += self._cors.granted(request)
         if request.headers.get(b"connection", b"").lower() == b"close" and CLOSE not in found:

@@ -18,6 +18,7 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.game.undoing import Actor
 from gamekeeper.http import instants, marks, paging, samples, spelling, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import CONTROL, Request
@@ -26,6 +27,7 @@ from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, F
 
 DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
 JSON, CSV = "json", "csv"
+ATTACHED = (b"content-disposition", b'attachment; filename="changes.csv"')
 COLUMNS = wire.history.ToldChange.__struct_fields__
 TABLE_PIECE = 50  # rows of a table that are written in one go: about 3 ms
 TIME = "must be a time such as 2026-11-15T12:00:00Z"
@@ -55,7 +57,7 @@ GROUP = Group("History", "What happened, how it was before, and taking it back."
     refusals=(no.TooManyLongReads,),
     example_answer=wire.history.History([samples.TOLD], 4711),
 )
-async def changes(request: Request) -> bytes:
+async def changes(request: Request) -> bytes | Answer:
     """Changes, the newest first, filtered; `format=csv` gives them as a table."""
     form = request.query.get("format", JSON).lower()
     if form not in {JSON, CSV}:
@@ -69,14 +71,11 @@ async def changes(request: Request) -> bytes:
     found = await request.unless_gone(request.read_in_pieces(read, long=limit > history.PIECE))
     if found is None:
         return b""  # the caller has hung up
-    answer, following = found
+    content, following = found
     if form == JSON:
-        return answer
-    request.content_type = b"text/csv; charset=utf-8"
-    request.answer_headers.append((b"content-disposition", b'attachment; filename="changes.csv"'))
-    if following is not None:
-        request.answer_headers.append((b"x-next", str(following).encode()))
-    return answer
+        return content
+    more = [] if following is None else [(b"x-next", str(following).encode())]
+    return Answer(content, headers=(ATTACHED, *more), content_type=b"text/csv; charset=utf-8")
 
 
 async def _read_json(
@@ -186,7 +185,7 @@ async def variables(request: Request) -> bytes:
     ),
     example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
 )
-async def undone(request: Request) -> bytes:
+async def undone(request: Request) -> Answer:
     """Take a change back, if what it changed is still as it left it."""
     seq = _number(request.params[0], "seq")
     keeper, caller = request.services.keeper, request.caller

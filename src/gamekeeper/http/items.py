@@ -5,6 +5,7 @@ from gamekeeper.game import inventory, items, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
 from gamekeeper.http import samples, spelling, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
@@ -100,7 +101,7 @@ async def in_bag(request: Request) -> bytes:
     example_body=wire.items.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
     example_answer=wire.items.Given(samples.DRAUGHT, wire.items.Quantity(total=2, bank=0, inventory=2)),
 )
-async def give(request: Request, body: wire.items.GiveItem) -> bytes:
+async def give(request: Request, body: wire.items.GiveItem) -> Answer:
     """Give items to a character, all of them or none."""
     decide = partial(
         items.give,
@@ -125,7 +126,7 @@ async def give(request: Request, body: wire.items.GiveItem) -> bytes:
     example_body=wire.items.TakeItem(samples.COIN, 100),
     example_answer=wire.items.Taken(samples.COIN, 100),
 )
-async def take(request: Request, body: wire.items.TakeItem) -> bytes:
+async def take(request: Request, body: wire.items.TakeItem) -> Answer:
     """Take items out of a character's inventory, all of them or none."""
     decide = partial(
         items.take,

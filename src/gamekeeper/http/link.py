@@ -8,6 +8,7 @@ from gamekeeper.game import catalogue, characters, link, lookup, presence
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import bodies, instants, paging, samples, spelling, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
@@ -34,7 +35,7 @@ GROUP = Group("Link", "What game servers tell us: the catalogue, characters, who
     example_body=[samples.DRAUGHT_ENTRY],
     example_answer=wire.link.Count(1),
 )
-async def put_catalogue(request: Request, body: bytes) -> bytes:
+async def put_catalogue(request: Request, body: bytes) -> Answer:
     """Publish items, spells, variables, classes or maps."""
     kind = request.params[0]
     catalogue.require_kind(kind)
@@ -100,7 +101,7 @@ async def catalogue_page(request: Request) -> bytes:
     example_body=wire.link.PutPlayer(Level=49, Items=[wire.items.ItemSlot(17, None, samples.DRAUGHT, 2)]),
     example_answer=samples.RECORD,
 )
-async def put_player(request: Request, body: wire.link.PutPlayer) -> bytes:
+async def put_player(request: Request, body: wire.link.PutPlayer) -> Answer:
     """Create a character, or tell what changed about one."""
     player_id = guid_param("id", request.params[0])
     decide = partial(
@@ -123,7 +124,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer) -> bytes:
     refusals=(no.NoSuchPlayer, no.PlayerOnline),
     example_answer=samples.RECORD,
 )
-async def delete_player(request: Request) -> bytes:
+async def delete_player(request: Request) -> Answer:
     """Delete a character that is not online."""
     player_id = guid_param("id", request.params[0])
     decide = partial(characters.delete, key=player_id, spelling=request.services.keeper.changes.spelling)
@@ -141,7 +142,7 @@ async def delete_player(request: Request) -> bytes:
     example_body=wire.link.Lease(30),
     example_answer=wire.link.ServerState(samples.REALM, samples.LATER, 7),
 )
-async def heartbeat(request: Request, body: wire.link.Lease) -> bytes:
+async def heartbeat(request: Request, body: wire.link.Lease) -> Answer:
     """Say that a game server lives; its players are online until the lease ends."""
     server = _server(request)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
@@ -161,7 +162,7 @@ async def heartbeat(request: Request, body: wire.link.Lease) -> bytes:
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
-async def joined(request: Request, body: wire.link.Players) -> bytes:
+async def joined(request: Request, body: wire.link.Players) -> Answer:
     """Say that characters have come online."""
     decide = partial(presence.join, server=_server(request), ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
@@ -178,7 +179,7 @@ async def joined(request: Request, body: wire.link.Players) -> bytes:
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
-async def left(request: Request, body: wire.link.Players) -> bytes:
+async def left(request: Request, body: wire.link.Players) -> Answer:
     """Say that characters have gone offline."""
     decide = partial(presence.leave, server=_server(request), ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
@@ -193,7 +194,7 @@ async def left(request: Request, body: wire.link.Players) -> bytes:
     refusals=(no.NoSuchServer,),
     example_answer=wire.link.Online(7),
 )
-async def shut(request: Request) -> bytes:
+async def shut(request: Request) -> Answer:
     """Shut a game server: all of its players go offline at once."""
     decide = partial(presence.shut, server=_server(request))
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))

@@ -8,6 +8,7 @@ from gamekeeper.game import mails
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decide
 from gamekeeper.http import marks, paging, samples, spelling, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.marks import Mark
 from gamekeeper.http.operation import MANAGE, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
@@ -49,13 +50,13 @@ async def outbox(request: Request) -> bytes:
     refusals=(no.NoSuchMail, no.MailNotRetriable),
     example_answer=wire.users.Message(DUE),
 )
-async def retry(request: Request) -> bytes:
+async def retry(request: Request) -> Answer:
     """Try a mail again now."""
     decide = partial(mails.retry, mail_id=guid_param("mailId", request.params[0]))
     return await sending(request, decide, DUE)
 
 
-async def sending(request: Request, decide: Decide[Any], message: str) -> bytes:
+async def sending(request: Request, decide: Decide[Any], message: str) -> Answer:
     """A change that lets a mail go out, with a word for those who have not said where mail goes."""
     warning = None if request.services.keeper.settings.smtp_url else NOT_SET_UP
     answer = wire.encode(wire.users.Message(message, warning))

@@ -8,6 +8,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import Order
 from gamekeeper.http import samples, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import BAN, KICK, MUTE, QUERY, WRITE, Group, H
 from gamekeeper.http.request import Request
 from gamekeeper.store.engine import Reading
@@ -60,7 +61,7 @@ def _declare(
 
 
 @_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned))
-async def ban(request: Request, body: wire.moderation.Penalty) -> bytes:
+async def ban(request: Request, body: wire.moderation.Penalty) -> Answer:
     """Ban an account, for some days or for good; its tokens end, and it gets no others."""
     answer = await _act(request, moderation.ban, body, BANNED, body.duration)
     request.services.callers.forget()
@@ -68,19 +69,19 @@ async def ban(request: Request, body: wire.moderation.Penalty) -> bytes:
 
 
 @_declare("unban", BAN, PARDON, UNBANNED, account="Leopold", player="Ondine")
-async def unban(request: Request, body: wire.moderation.Pardon) -> bytes:
+async def unban(request: Request, body: wire.moderation.Pardon) -> Answer:
     """End an account's ban; 200 as well when it is not banned."""
     return await _act(request, moderation.unban, body, UNBANNED)
 
 
 @_declare("mute", MUTE, PENALTY, MUTED, refusals=(no.AlreadyMuted,))
-async def mute(request: Request, body: wire.moderation.Penalty) -> bytes:
+async def mute(request: Request, body: wire.moderation.Penalty) -> Answer:
     """Mute an account, for some days or for good."""
     return await _act(request, moderation.mute, body, MUTED, body.duration)
 
 
 @_declare("unmute", MUTE, PARDON, UNMUTED, account="Grizelda", player="Fenwick")
-async def unmute(request: Request, body: wire.moderation.Pardon) -> bytes:
+async def unmute(request: Request, body: wire.moderation.Pardon) -> Answer:
     """End an account's mute; 200 as well when it is not muted."""
     return await _act(request, moderation.unmute, body, UNMUTED)
 
@@ -94,21 +95,21 @@ async def unmute(request: Request, body: wire.moderation.Pardon) -> bytes:
     account="Ottoline",
     player="Halvard",
 )
-async def kick(request: Request, body: wire.moderation.Pardon) -> bytes:
+async def kick(request: Request, body: wire.moderation.Pardon) -> Answer:
     """Throw an account's characters out of the game; the game hears it over its link."""
     return await _act(request, moderation.kick, body, KICKED)
 
 
 async def _act(
     request: Request, rule: Rule, body: wire.moderation.Penalty | wire.moderation.Pardon, said: str, days: int = 0
-) -> bytes:
+) -> Answer:
     order = Order(
         request.params[0],
         days,
         body.reason or "",
         body.moderator or request.caller.name,
         request.caller.account_id,
-        of_player=request.path.startswith(PLAYERS),
+        of_player=request.route.path.startswith(PLAYERS),
     )
     return await request.change(
         lambda tx: rule(tx, order), lambda name: wire.encode(wire.users.Message(said.format(name)))

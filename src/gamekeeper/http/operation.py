@@ -10,10 +10,11 @@ from typing import Any, NotRequired, Required, TypedDict, TypeVar, Unpack
 from msgspec import Struct
 
 from gamekeeper.game.refusals import Refusal
+from gamekeeper.http.answer import Answer
 
 KEEPER_ROOT = "/api/keeper/"
 LINK_ROOT = "/api/link/"  # for game servers
-Handler = Callable[..., Coroutine[Any, Any, bytes]]
+Handler = Callable[..., Coroutine[Any, Any, bytes | Answer]]  # bytes: JSON, with status 200
 H = TypeVar("H", bound=Handler)
 
 

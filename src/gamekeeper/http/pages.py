@@ -3,6 +3,7 @@
 from typing import Any
 
 from gamekeeper.http import wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.errors import NoSuchRoute
 from gamekeeper.http.files import KINDS
 from gamekeeper.http.operation import NO_TOKEN, READ, REVALIDATED, Group
@@ -42,9 +43,9 @@ async def openapi(request: Request) -> bytes:
     answer="text/html",
     refusals=(),
 )
-async def docs(request: Request) -> bytes:
+async def docs(request: Request) -> Answer:
     """The page that shows this description and calls the API."""
-    return _shown(request, "text/html", request.services.files.page)
+    return _answer("text/html", request.services.files.page)
 
 
 @GROUP.operation(
@@ -56,15 +57,13 @@ async def docs(request: Request) -> bytes:
     answer="text/*",
     refusals=(),
 )
-async def file(request: Request) -> bytes:
+async def file(request: Request) -> Answer:
     """A file that the page needs."""
     name = request.params[0]
     if name not in KINDS:
         raise NoSuchRoute
-    return _shown(request, KINDS[name], request.services.files.named[name])
+    return _answer(KINDS[name], request.services.files.named[name])
 
 
-def _shown(request: Request, kind: str, content: bytes) -> bytes:
-    request.content_type = f"{kind}; charset=utf-8".encode()
-    request.policy = POLICY
-    return content
+def _answer(kind: str, content: bytes) -> Answer:
+    return Answer(content, content_type=f"{kind}; charset=utf-8".encode(), policy=POLICY)

@@ -10,6 +10,7 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.lists import NAMES, ONLINE, RANK, Listing
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http import paging, samples, search, spelling, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
@@ -172,7 +173,7 @@ async def rank(request: Request) -> bytes:
     example_body=wire.players.Rename("Aldwynne"),
     example_answer=samples.RECORD,
 )
-async def rename(request: Request, body: wire.players.Rename) -> bytes:
+async def rename(request: Request, body: wire.players.Rename) -> Answer:
     """Give a character another name."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
     return await _change(request, partial(characters.rename, name=name))
@@ -189,7 +190,7 @@ async def rename(request: Request, body: wire.players.Rename) -> bytes:
     example_body=wire.players.SetLevel(49),
     example_answer=samples.RECORD,
 )
-async def set_level(request: Request, body: wire.players.SetLevel) -> bytes:
+async def set_level(request: Request, body: wire.players.SetLevel) -> Answer:
     """Set a character's level; its experience begins at 0."""
     level = characters.require_level(body.level, request.services.keeper.settings)
     return await _change(request, partial(characters.set_level, level=level))
@@ -206,7 +207,7 @@ async def set_level(request: Request, body: wire.players.SetLevel) -> bytes:
     example_body=wire.players.SetClass(samples.WARDEN),
     example_answer=samples.RECORD,
 )
-async def set_class(request: Request, body: wire.players.SetClass) -> bytes:
+async def set_class(request: Request, body: wire.players.SetClass) -> Answer:
     """Set a character's class."""
     return await _change(request, partial(characters.set_class, class_id=body.classid))
 
@@ -220,12 +221,12 @@ async def set_class(request: Request, body: wire.players.SetClass) -> bytes:
     refusals=(no.PlayerOnline,),
     example_answer=samples.RECORD,
 )
-async def delete(request: Request) -> bytes:
+async def delete(request: Request) -> Answer:
     """Delete a character that is not online, with all it holds."""
     return await _change(request, characters.delete)
 
 
-async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[Record]]]) -> bytes:
+async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[Record]]]) -> Answer:
     chosen = partial(decide, key=request.params[0], spelling=request.services.keeper.changes.spelling)
     return await request.change(chosen, spelling.player_record)
 

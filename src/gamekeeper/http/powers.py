@@ -3,6 +3,7 @@ from functools import partial
 from gamekeeper.game import powers
 from gamekeeper.game import refusals as no
 from gamekeeper.http import samples, spelling, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import MANAGE, WRITE, Group
 from gamekeeper.http.request import Request
 
@@ -20,7 +21,7 @@ GROUP = Group("Powers", "What accounts may do.")
     example_body=wire.powers.ChangePowers(mute=True),
     example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.HELD),
 )
-async def change(request: Request, body: wire.powers.ChangePowers) -> bytes:
+async def change(request: Request, body: wire.powers.ChangePowers) -> Answer:
     """Give an account powers and roles, or take them: such as the caller has itself."""
     given = spelling.given_powers(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -11,53 +11,54 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from gamekeeper.game import lookup
-from gamekeeper.game.changes import Decide, Done, Intent
+from gamekeeper.game.changes import Decide, Intent
 from gamekeeper.game.history import Rest
-from gamekeeper.game.refusals import BadField, Refusal, RepeatedField
+from gamekeeper.game.refusals import BadField, RepeatedField
 from gamekeeper.http import bodies, dry_runs, large_bodies
+from gamekeeper.http.answer import Answer, Header, answer_change
 from gamekeeper.http.caller import Caller
-from gamekeeper.http.operation import LINK_ROOT
+from gamekeeper.http.errors import NoSuchRoute
+from gamekeeper.http.operation import NO_TOKEN, READ, Route
 from gamekeeper.http.services import Services
 from gamekeeper.store.engine import Snapshot
-from gamekeeper.store.ledger import Entry
 
 R = TypeVar("R")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-TRIED = (dry_runs.HEADER, b"true")
-REPLAYED = (b"idempotent-replay", b"true")
-POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to do with it
 NOBODY = Caller("", "", "", read_only=True, rights=frozenset())
+
+
+async def _refuse(_: "Request") -> Answer:
+    raise NoSuchRoute
+
+
+NOWHERE = Route(method="", path="", permissions=NO_TOKEN, access=READ, handler=_refuse)
 
 
 @dataclass(slots=True)
 class Request:
+    """What a caller sent, and what the dispatcher found out about it. Handlers do not write to it."""
+
     services: Services
     id: str
     method: str
-    path: str  # the route's, with its parameters unfilled
-    params: tuple[str, ...]
+    raw_path: bytes  # as it came
+    raw_query: bytes
+    raw_headers: Sequence[Header]  # all of them, also those that came more than once
     headers: Mapping[bytes, bytes]
-    query: Mapping[str, str]
     address: str
     over_tls: bool  # ours, or that of a proxy we trust
     receive: Receive
-    asked: tuple[bytes, bytes]  # the path and the query, as they came
+    expected: str | None = None  # fingerprint of the state that the console showed; the change must start from it
+    route: Route = NOWHERE
+    params: tuple[str, ...] = ()
     caller: Caller = NOBODY
-    raw: bytes = b""
+    raw: bytes = b""  # the body as it came
+    query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: msgspec.Struct | None = None
-    content_type: bytes = b"application/json; charset=utf-8"  # of the answer
-    policy: bytes = POLICY  # of the answer, for browsers
-    tag: bytes = b""  # of the answer, where the caller may keep it
-    answer_headers: list[tuple[bytes, bytes]] = field(default_factory=list[tuple[bytes, bytes]])
-    status: int = 200  # of the answer, unless it is refused
-    stream: AsyncGenerator[bytes] | None = None  # what follows the answer as long as the caller listens
-    refused: Callable[[Refusal], bytes] | None = None  # how a refusal is put, where not as JSON
-    expected: str | None = None  # what whoever asks has looked at
-    entries: Sequence[Entry] = ()  # what the change wrote, or would have written, into the ledger
-    seen: str = ""  # fingerprint of the state that the change started from
+    dry_run: bool = False
 
     def intent(self) -> Intent:
         key = self._key()
@@ -65,11 +66,11 @@ class Request:
             request_id=self.id,
             actor_id=self.caller.account_id,
             token_id=self.caller.token_id,
-            over_link=self.path.startswith(LINK_ROOT),
+            over_link=self.route.over_link,
             reason=self._reason(),
             key=key,
             fingerprint=self._fingerprint() if key else "",
-            dry_run=self.is_dry_run(),
+            dry_run=self.dry_run,
             expected=self.expected,
             queue=self._queue(),
         )
@@ -130,20 +131,14 @@ class Request:
         caller = await self.services.callers.caller(self.headers.get(b"authorization"))
         caller.require(self.caller.rights)
 
-    async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> bytes:
-        return self.done(await self.services.keeper.changes.apply(self.intent(), decide, answer))
-
-    def done(self, done: Done) -> bytes:
-        self.entries, self.seen = done.entries, done.seen
-        if done.replayed:
-            self.answer_headers.append(REPLAYED)
-        return done.answer
+    async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> Answer:
+        return answer_change(await self.services.keeper.changes.apply(self.intent(), decide, answer))
 
     def _queue(self) -> str | None:
         """Name the player or account that the path is about. A name and an id are two queues for one player."""
         if not self.params:
             return None
-        noun = self.path.partition("/[")[0].rpartition("/")[2]
+        noun = self.route.path.partition("/[")[0].rpartition("/")[2]
         return f"{noun}/{lookup.guid(self.params[0]) or lookup.fold(self.params[0])}"
 
     def _key(self) -> str | None:
@@ -163,7 +158,7 @@ class Request:
 
     def _fingerprint(self) -> str:
         public = hashlib.sha256(self.raw).hexdigest() if self.body is None else bodies.public_part(self.body)
-        return hashlib.sha256(msgspec.json.encode([self.method, self.path, self.params, public])).hexdigest()
+        return hashlib.sha256(msgspec.json.encode([self.method, self.route.path, self.params, public])).hexdigest()
 
 
 def _text(raw: bytes) -> str:

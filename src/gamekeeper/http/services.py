@@ -9,11 +9,13 @@ from gamekeeper.http.figures import Metrics
 from gamekeeper.http.files import Files
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.question import Question
+from gamekeeper.http.router import Router
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     keeper: Keeper
+    router: Router
     callers: Callers
     files: Files  # of the page at /api/docs
     admission: Admission

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 from gamekeeper.game import accounts, lookup, tokens
@@ -5,6 +6,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.passwords import require
 from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
 from gamekeeper.http import samples, spelling, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.store import users
@@ -63,7 +65,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     refusals=(no.RoleMissing,),
     example_answer=wire.tokens.Revoked(samples.USER),
 )
-async def revoke_all(request: Request) -> bytes:
+async def revoke_all(request: Request) -> Answer:
     """End all tokens of an account: one's own, or anybody's with users.manage."""
     key = await _own_or_managed(request)
     answer = await request.change(
@@ -91,7 +93,7 @@ async def revoke_all(request: Request) -> bytes:
     refusals=(no.RoleMissing,),
     example_answer=wire.tokens.Revoked(samples.USER, samples.TOKEN_ID),
 )
-async def revoke_one(request: Request) -> bytes:
+async def revoke_one(request: Request) -> Answer:
     """End one token of an account, by its id or its refresh token."""
     key, token = await _own_or_managed(request), request.params[1]
     kept = await request.change(
@@ -99,7 +101,8 @@ async def revoke_one(request: Request) -> bytes:
         lambda user: wire.encode(wire.tokens.Revoked(user.name)),
     )
     request.services.callers.forget()
-    return wire.tokens.revoked(kept, token)  # under the key it is kept without: it may be a refresh token
+    # under the key it is kept without: it may be a refresh token
+    return replace(kept, content=wire.tokens.revoked(kept.content, token))
 
 
 async def _own_or_managed(request: Request) -> str:

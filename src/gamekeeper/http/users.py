@@ -8,6 +8,7 @@ from gamekeeper.game.lists import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.search import ACCOUNTS
 from gamekeeper.http import paging, samples, search, spelling, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.store import players
@@ -87,7 +88,7 @@ async def show(request: Request) -> bytes:
     example_body=wire.users.Register("Newcomer", samples.HASH, "newcomer@example.org"),
     example_answer=wire.users.Registered("Newcomer", "newcomer@example.org"),
 )
-async def register(request: Request, body: wire.users.Register) -> bytes:
+async def register(request: Request, body: wire.users.Register) -> Answer:
     """Register an account, without any powers."""
     name = accounts.require_name(body.username, "username", request.services.keeper.settings)
     email = accounts.require_email(body.email, "email")
@@ -110,7 +111,7 @@ async def register(request: Request, body: wire.users.Register) -> bytes:
     example_body=wire.players.Rename("Aldwynne"),
     example_answer=samples.CHANGED,
 )
-async def rename(request: Request, body: wire.players.Rename) -> bytes:
+async def rename(request: Request, body: wire.players.Rename) -> Answer:
     """Give an account another name."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
     answer = await request.change(
@@ -129,7 +130,7 @@ async def rename(request: Request, body: wire.players.Rename) -> bytes:
     refusals=(no.PlayerOnline, no.OwnAccount),
     example_answer=samples.CHANGED,
 )
-async def delete(request: Request) -> bytes:
+async def delete(request: Request) -> Answer:
     """Erase an account with its characters; the ledger forgets who it was."""
     decide = partial(
         person.erase,

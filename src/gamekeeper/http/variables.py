@@ -3,6 +3,7 @@ from functools import partial
 from gamekeeper.game import lookup, variables
 from gamekeeper.game import refusals as no
 from gamekeeper.http import bodies, samples, wire
+from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
@@ -78,7 +79,7 @@ async def value(request: Request) -> bytes:
     example_body=wire.variables.SetVariable(7),
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
-async def assign(request: Request, body: wire.variables.SetVariable) -> bytes:
+async def assign(request: Request, body: wire.variables.SetVariable) -> Answer:
     """Set a variable of a character."""
     variable_id = guid_param("variableId", request.params[1])
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")

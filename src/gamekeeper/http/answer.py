@@ -1,0 +1,36 @@
+"""What a handler returns: the status, the headers, and a body or a stream."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from gamekeeper.game.changes import Done
+from gamekeeper.store.ledger import Entry
+
+Header = tuple[bytes, bytes]
+JSON = b"application/json; charset=utf-8"
+POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to load or to run
+REPLAYED: Header = (b"idempotent-replay", b"true")
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer to one request. Plain bytes from a handler stand for `Answer(content)`."""
+
+    content: bytes = b""
+    status: int = 200
+    headers: Sequence[Header] = ()
+    content_type: bytes = JSON
+    policy: bytes = POLICY  # Content-Security-Policy
+    tag: bytes = b""  # the dispatcher sets it, where the caller may cache the answer
+    stream: AsyncGenerator[bytes] | None = None  # sent after `content`, until it ends or the caller hangs up
+    entries: Sequence[Entry] = ()  # what a change wrote into the ledger, or would have written
+    seen: str = ""  # fingerprint of the state that a change started from
+
+    @property
+    def replayed(self) -> bool:
+        """Tell whether an earlier request with the same key made the change."""
+        return REPLAYED in self.headers
+
+
+def answer_change(done: Done) -> Answer:
+    return Answer(done.answer, headers=(REPLAYED,) if done.replayed else (), entries=done.entries, seen=done.seen)

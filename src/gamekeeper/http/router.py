@@ -1,0 +1,67 @@
+"""Find the route of an address."""
+
+from collections.abc import Iterable
+from urllib.parse import unquote_to_bytes
+
+from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
+from gamekeeper.http.operation import Route
+
+API = "/api/"  # in any letter case, as the engine reads it
+
+
+class _Node:
+    """A segment of a path: literals win over the parameter."""
+
+    __slots__ = ("folded", "literals", "methods", "parameter")
+
+    def __init__(self) -> None:
+        self.literals: dict[bytes, _Node] = {}
+        self.folded: dict[bytes, _Node] = {}  # in lower case: literals that match in any case
+        self.parameter: _Node | None = None
+        self.methods: dict[str, Route] = {}
+
+
+class Router:
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._root = _build_tree(routes)
+
+    def find(self, method: str, raw_path: bytes) -> tuple[Route, tuple[str, ...]]:
+        """Find the route and its parameters. `raw_path` is not decoded: a %2F in a name is no separator."""
+        node, params = self._root, list[str]()
+        for segment in raw_path.partition(b"?")[0].rstrip(b"/").split(b"/")[1:]:
+            node = node.literals.get(segment) or _step(node, segment, params)
+        if not node.methods:
+            raise NoSuchRoute
+        route = node.methods.get(method)
+        if route is None:
+            raise MethodNotAllowed(", ".join(sorted(node.methods)))
+        return route, tuple(params)
+
+
+def _step(node: _Node, segment: bytes, params: list[str]) -> _Node:
+    if b"%" in segment:
+        segment = unquote_to_bytes(segment)
+    literal = node.folded.get(segment.lower()) or node.literals.get(segment)
+    if literal is not None:
+        return literal
+    if node.parameter is None or not segment:
+        raise NoSuchRoute
+    params.append(segment.decode("utf-8", "replace"))
+    return node.parameter
+
+
+def _build_tree(routes: Iterable[Route]) -> _Node:
+    root = _Node()
+    for route in routes:
+        node = root
+        for segment in route.path.rstrip("/").split("/")[1:]:  # as `find` divides a request's path
+            if segment.startswith("["):
+                node.parameter = node.parameter or _Node()
+                node = node.parameter
+            else:
+                found = node.literals.setdefault(segment.encode(), _Node())
+                if route.path.startswith(API):
+                    node.folded[segment.lower().encode()] = found
+                node = found
+        node.methods[route.method] = route
+    return root
