@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -47,8 +46,7 @@ def titles(keeper: Keeper) -> list[str]:
 
 
 def callers_of(world: World) -> Callers:
-    found: Any = world.asgi
-    return found._callers  # noqa: SLF001 - the app hands them to its upkeep, and to nobody else
+    return world.asgi.services.callers
 
 
 def stop_believing(world: World) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -25,8 +24,7 @@ def used(world: World, name: str) -> int | None:
 
 
 def callers_of(world: World) -> Callers:
-    found: Any = world.asgi
-    return found._callers  # noqa: SLF001 - the app hands them to its upkeep, and to nobody else
+    return world.asgi.services.callers
 
 
 def write_down(world: World) -> None:
