@@ -67,6 +67,9 @@ SPEAKERS = (
     "intersect/seen.py",
 )
 
+# these find out about a request what it does not say itself: its route, query, body and caller
+REQUEST_READERS = {"http/dispatcher.py", "console/sessions.py"}
+
 
 def sql_in_python(given: Sources) -> list[str]:
     def look(text: str) -> Iterator[tuple[ast.AST, str]]:
@@ -79,6 +82,22 @@ def sql_in_python(given: Sources) -> list[str]:
 
 def _as_text(value: object) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else value if isinstance(value, str) else ""
+
+
+def writes_to_request(given: Sources) -> list[str]:
+    """List assignments to fields of a request outside the code that finds them out."""
+
+    def look(text: str) -> Iterator[tuple[ast.AST, str]]:
+        for node in _nodes(text):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "request"
+            ):
+                yield node, f"writes request.{node.attr}"
+
+    return _found(given, REQUEST_READERS, look)
 
 
 def statement_faults(noun: str, names: Collection[str], text: str) -> list[str]:

@@ -219,6 +219,10 @@ def lint_imports(folder: Path, *arguments: str) -> subprocess.CompletedProcess[s
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
 
 
+def test_handlers_do_not_write_to_the_request() -> None:
+    assert house.writes_to_request(PACKAGE) == []
+
+
 def test_imports_only_go_down() -> None:
     done = lint_imports(house.ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
