@@ -11,7 +11,7 @@ import pytest
 from described import FORM, IGNORED, JSON, OPERATIONS, RAW, SETTINGS, TOLERANT_RAW, Operation, each_operation, hold
 from gamekeeper.demo import filling
 from gamekeeper.game import tokens
-from gamekeeper.http import asgi, samples
+from gamekeeper.http import dispatcher, samples
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, UNLESS_RESET_CODES_SHOWN, WRITE
 from gamekeeper.http.request import query_of
 from gamekeeper.store import users
@@ -106,7 +106,7 @@ def test_every_parameter_that_is_read_is_documented_and_the_reverse(
     def recorded(raw: bytes) -> Recorded:
         return Recorded(query_of(raw))
 
-    monkeypatch.setattr(asgi, "query_of", recorded)
+    monkeypatch.setattr(dispatcher, "query_of", recorded)
     body = operation.bodies().get(JSON)
     demo.call(operation.route.method, operation.tried(), body=body)
     assert asked == {name.lower() for name in operation.parameters("query")}
