@@ -29,7 +29,12 @@ PARAMETERS: Mapping[str, PathParameter] = {
     "lookupKey2": PathParameter(
         "The player's name, id, or place in the account's list, from 0.", samples.PLAYER, no.NoSuchPlayer
     ),
-    "tokenId": PathParameter("The token's public id, or its refresh token.", samples.TOKEN_ID, no.NoSuchToken),
+    "tokenId": PathParameter(
+        "The token's public id, or its refresh token.",
+        samples.TOKEN_ID,
+        no.NoSuchToken,
+        {**TEXT, **wire.scalars.HIDDEN},
+    ),
     "kind": PathParameter(
         "Which of the catalogue's lists.",
         "items",

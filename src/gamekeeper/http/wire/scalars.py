@@ -13,9 +13,10 @@ Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # that
 Told = Annotated[str, Meta(max_length=255, extra={"is": "told"}, extra_json_schema=STORABLE)]  # by a game
 Name = Annotated[str, Meta(extra_json_schema={"format": "name"})]  # of a new account; what it must match is a setting
 Email = Annotated[str, Meta(extra_json_schema={"format": "email"})]
-HASH = {"pattern": "^[0-9A-Fa-f]{64}$", "description": "The SHA-256 of the password, in hex."}
+HIDDEN = {"format": "password"}  # in the document: not to be shown while it is typed
+HASH = {"pattern": "^[0-9A-Fa-f]{64}$", "description": "The SHA-256 of the password, in hex.", **HIDDEN}
 Sent = Annotated[str, Meta(extra={"is": "password"}, extra_json_schema=HASH)]
-Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE)]
+Secret = Annotated[str, Meta(max_length=255, extra={"is": "secret"}, extra_json_schema=PRINTABLE | HIDDEN)]
 Instant = Annotated[str, Meta(extra={"is": "instant"}, extra_json_schema={"format": "date-time"})]  # with its offset
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Natural = Annotated[int, Meta(ge=0, le=2**31 - 1)]

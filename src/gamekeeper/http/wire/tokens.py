@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from gamekeeper.http.wire.scalars import PRINTABLE, PlainInt32, Secret, Sent, encode
+from gamekeeper.http.wire.scalars import HIDDEN, PRINTABLE, PlainInt32, Secret, Sent, encode
 
 
 class LogIn(Struct):
@@ -30,7 +30,7 @@ class RefreshGrant(Struct):
     """The same for renewing."""
 
     grant_type: Literal["refresh_token"]
-    refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE)]
+    refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE | HIDDEN)]
 
 
 GRANT_TYPE = "grant_type"
