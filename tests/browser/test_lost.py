@@ -74,23 +74,23 @@ def test_an_undo_out_of_a_list(visit: Visit, demo: DemoServer) -> None:
 def test_the_explorer(visit: Visit, demo: DemoServer) -> None:
     me = visit(demo, KEEPER)
     me.go("/console/explorer")
-    operation = me.page.locator("details.operation", has_text="/api/v1/players/[lookupKey]/items/give")
+    operation = me.page.locator("#give_item")
     operation.locator("summary").click()
     for label, text in (("lookupKey", "Wulfric"), ("itemid", HERB.id), ("quantity", "1")):
         operation.get_by_label(label).fill(text)
     with me.cut_off(RUN):
-        operation.get_by_role("button", name="Try it").click()
+        operation.get_by_role("button", name="Preview changes").click()
         notice_in(operation.locator("form"), NOT_DONE)
-    expect(operation.get_by_role("button", name="Try it")).to_be_focused()
+    expect(operation.get_by_role("button", name="Preview changes")).to_be_focused()
     me.page.keyboard.press("Enter")
-    operation.get_by_text("Only tried: nothing is changed.").wait_for()
+    operation.get_by_text("Nothing has been changed yet.").wait_for()
     expect(operation.locator("[data-said]")).to_have_count(0)
     operation.get_by_label("Reason").fill("a fern by hand")
     with me.cut_off(RUN, answered=True):
         me.page.keyboard.press("Enter")
         notice_in(operation.locator("form.confirm"), UNKNOWN)
     me.page.keyboard.press("Enter")
-    operation.get_by_text(ALREADY).wait_for()
+    operation.get_by_text("This was done already").wait_for()
     assert in_ledger(me, "a fern by hand") == 1
 
 

@@ -295,13 +295,11 @@ def many(tour: Tour) -> None:
 
 def explorer(tour: Tour) -> None:
     tour.go("/console/explorer", "API explorer")
-    operation = tour.page.locator(
-        "details.operation", has=tour.page.get_by_text("/api/v1/players/rank", exact=True)
-    ).first
+    operation = tour.page.locator("#list_ranking")
     operation.locator("summary").click()
-    operation.get_by_role("button", name="Run", exact=True).click()
-    expect(operation.locator(".outcome strong").first).to_have_text("200")
-    expect(operation.locator("[data-line]")).to_contain_text("curl")
+    operation.get_by_role("button", name="Send request").click()
+    expect(operation.locator(".result .status")).to_have_text("200")
+    expect(operation.locator(".command")).to_contain_text("curl")
 
 
 STEPS: tuple[Callable[[Tour], None], ...] = (

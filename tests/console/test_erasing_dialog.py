@@ -10,7 +10,6 @@ from game_server import put_player, stack
 from people import ANN, COIN
 from world import Answer, World
 
-RUN = "/console/explorer/run"
 HOME = f"/console/accounts/{people.USER_IDS['Ann']}"
 
 
@@ -84,18 +83,3 @@ def test_nothing_is_erased_when_the_dialog_is_out_of_date(
     assert stale.status == 409
     assert "This is what would happen now:" in Page(stale.raw.decode()).text
     assert confirm(root, stale, "Ann").status == 303
-
-
-@pytest.mark.parametrize("typed", ["", "Zoe"])
-def test_explorer_erases_nothing_without_the_accounts_name(world: World, root: Keeper, typed: str) -> None:
-    fields = {"operation": "DELETE /api/v1/users/[lookupKey]", "path.lookupKey": "Ann"}
-    tried = Page(root.post(RUN, fields).raw.decode())
-    assert "Erasing an account cannot be undone." in tried.text
-    before = everything(world, without="tokens")
-    sent = {**tried.form(RUN, "Erase Ann").fields, "reason": "by request"}
-    refused = Page(root.post(RUN, {**sent, "typed": typed}).raw.decode())
-    assert "Type the account's name, Ann, to erase it. Nothing was changed." in refused.text
-    assert everything(world, without="tokens") == before
-    again = {**refused.form(RUN, "Erase Ann").fields, "reason": "by request"}
-    assert root.post(RUN, {**again, "typed": "Ann"}).status == 200
-    assert world.get("/api/v1/users/Ann").status == 404

@@ -54,11 +54,6 @@ def csrf(request: Request) -> str:
     return hmac.new(_token(request).encode(), b"console form", hashlib.sha256).hexdigest()
 
 
-def imprint(request: Request, text: str) -> str:
-    """Digest of a typed secret, to compare it with what is typed next; keyed by the cookie, which no page has."""
-    return hmac.new(_token(request).encode(), b"typed " + text.encode(), hashlib.sha256).hexdigest()
-
-
 def fields(raw: bytes) -> dict[str, str]:
     """What came with a form."""
     return dict(parse_qsl(raw.decode("utf-8", "replace"), keep_blank_values=True))

@@ -5,9 +5,13 @@ from importlib import resources
 PAGE = "docs.html"
 KINDS = {
     "docs.css": "text/css",
+    "explorer.css": "text/css",
     "docs.js": "text/javascript",
-    "call.js": "text/javascript",
+    "explorer.js": "text/javascript",
+    "run.js": "text/javascript",
+    "request.js": "text/javascript",
     "schema.js": "text/javascript",
+    "elements.js": "text/javascript",
     "sha256.js": "text/javascript",
 }
 

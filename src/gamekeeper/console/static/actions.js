@@ -1,5 +1,5 @@
 // A form that changes something: what will change is shown in a dialog, and done from there.
-export const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathname + location.search, "Content-Type": "application/x-www-form-urlencoded" });
+const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathname + location.search, "Content-Type": "application/x-www-form-urlencoded" });
 
 const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
 const NOT_DONE = "The server cannot be reached. Nothing was done: try again.";
@@ -8,7 +8,7 @@ export const PATIENCE_MS = 60_000; // then nobody will answer any more
 
 // Sends a form and gives the answer's HTML. Gives nothing when the answer leads elsewhere or is lost, and then the form
 // stays as it is, with its key. `final`: it is to be done, not only tried.
-export async function sent(form, submitter, headers, final) {
+async function sent(form, submitter, headers, final) {
   const place = form.contains(submitter ?? form) ? form : submitter.parentElement;
   const fields = new URLSearchParams(new FormData(form, submitter));
   const focused = document.activeElement;

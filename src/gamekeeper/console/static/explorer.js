@@ -1,48 +1,35 @@
-// The API explorer: answers below their operation, a filter while somebody types, and a line to copy.
-import { HEADERS, sent } from "./actions.js";
+// The API explorer in the console: requests go through the console's own form route, as whoever is signed in.
+import { explore, rightsOf } from "/api/docs/explorer.js";
+import { PATIENCE_MS } from "./actions.js";
 
-async function run(event) {
-  const form = event.target.closest("form[data-run]");
-  const place = form?.closest(".operation")?.querySelector(".answer") ?? form?.closest(".outcome");
-  if (!form || !place) return;
-  event.preventDefault();
-  const html = await sent(form, event.submitter, HEADERS(), form.matches(".confirm"));
-  if (html) show(place, html);
+const place = document.getElementById("explorer");
+const rights = new Set(place.dataset.rights.split(" "));
+const csrf = document.querySelector("meta[name=csrf]").content;
+
+async function send({ method, path, query, body = "" }, { dryRun, key, reason = "", seen = "", typed = "" }) {
+  const confirmation = key ? { confirmed: "yes", key, seen, reason, typed } : {};
+  const answer = await fetch("/console/explorer/run", {
+    method: "POST",
+    headers: { Accept: "application/json" },
+    body: new URLSearchParams({ csrf, method, path, query, body, ...confirmation }),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("not an answer of ours");
+  if (!answer.ok) return { status: answer.status, text: await answer.text() };
+  const { request, ...outcome } = await answer.json();
+  return { ...outcome, links: linksTo(request, outcome, dryRun) };
 }
 
-function show(place, html) {
-  place.innerHTML = html; // our own template: everything in it is escaped
-  offerCopy(place);
+function linksTo(request, { replayed, recorded }, dryRun) {
+  if (replayed) return [["My changes", `/console/changes?actor=${place.dataset.account}`]];
+  return recorded && !dryRun ? [["Changes made", `/console/done/${request}`]] : [];
 }
 
-function offerCopy(within) {
-  if (!navigator.clipboard) return; // without TLS the line can be marked with one click
-  for (const each of within.querySelectorAll("[data-copy]")) each.hidden = false;
+function problemWith(operation, isPreviewed) {
+  if (operation["x-writes"] && !isPreviewed) return "You are signed in already: this is how programs log in.";
+  const missing = rightsOf(operation).filter((each) => !rights.has(each));
+  return missing.length ? `You do not have permission: this needs ${missing.join(" and ")}.` : "";
 }
 
-async function copy(button) {
-  await navigator.clipboard.writeText(button.closest(".line").querySelector("[data-line]").textContent);
-  button.textContent = "Copied";
-}
-
-function narrow(box) {
-  const words = box.value.toLowerCase().split(/\s+/);
-  let left = 0;
-  for (const each of document.querySelectorAll("[data-operation]")) {
-    const said = each.dataset.operation.toLowerCase();
-    each.hidden = !words.every((word) => said.includes(word));
-    if (!each.hidden) left += 1;
-  }
-  for (const each of document.querySelectorAll(".group")) each.hidden = !each.querySelector("[data-operation]:not([hidden])");
-  document.querySelector("[data-count]").textContent = `${left} operations`;
-}
-
-document.addEventListener("submit", run);
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (button) copy(button);
-});
-document.querySelector("[data-narrow] input")?.addEventListener("input", (event) => narrow(event.target));
-const named = document.getElementById(location.hash.slice(1));
-if (named?.matches("details")) named.open = true;
-offerCopy(document);
+// Passwords are checked and hashed by the console.
+explore(place, { send, secretOf: (_, text) => text, problemWith, needsReason: true, isIntroduced: false });

