@@ -94,6 +94,15 @@ def response_of(operation: Operation, status: int, document: Any = DOCUMENT) -> 
     return document["components"]["responses"][name] if name else described
 
 
+def examples_of(part: Any, document: Any) -> list[Any]:
+    """The values of the examples of a body, an answer or a parameter."""
+    known = document["components"]["examples"]
+    given = [
+        known[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in part.get("examples", {}).values()
+    ]
+    return [each["value"] for each in given] + ([part["example"]] if "example" in part else [])
+
+
 def hold(operation: Operation, answer: Answer, status: int) -> None:
     """The answer has the status expected, and all that either document says of it."""
     assert answer.status == status, answer.raw

@@ -26,7 +26,7 @@ OTHER_KEYS = {
     "kind": "items",
     "id": people.BOB.id,
     "server": SERVER,
-    "file": "docs.css",
+    "asset": "docs.css",
     "type": "item",
     "objectId": people.COIN.id,
     "seq": "16",  # Zoe was made: the last that populate does

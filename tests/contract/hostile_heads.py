@@ -23,7 +23,7 @@ def keys() -> Iterator[Hostile]:
                 yield from (_keyed(example, name, about, odd) for about, odd in ODD_NAMES.items())
             elif name in {"variableId", "bagId", "id", "objectId"}:
                 yield from _guid_segments(example, name)
-            elif name in {"file", "type"}:
+            elif name in {"asset", "type"}:
                 for about, odd in ODD_NAMES.items():
                     path = path_of(example.route, {name: odd})
                     yield variant(example, path, group="keys", about=f"{example.name}: {about}", status=(404,))

@@ -16,6 +16,7 @@ from described import (
     TOLERANT_RAW,
     Operation,
     each_operation,
+    examples_of,
     faults,
     response_of,
 )
@@ -93,8 +94,7 @@ def test_examples_fit_their_own_schemas(operation: Operation) -> None:
         for status in about["responses"]:
             parts += response_of(operation, int(status), document).get("content", {}).values()
         for part in parts:
-            values = [each["value"] for each in part.get("examples", {}).values()]
-            values += [part["example"]] if "example" in part else []
+            values = examples_of(part, document)
             assert values or "in" in part or "string" in part["schema"].values()
             found = [faults(part["schema"], value, document) for value in values]
             assert [each for each in found if each] == []

@@ -28,6 +28,7 @@ from gamekeeper.http.schemas import (
 JSON = "application/json"
 ERROR = "ApiError"
 ENTRY = "CatalogueEntry"
+ALWAYS_NULL: Schema = {"type": ["string", "null"], "const": None}  # generators fail on null as the only type
 OTHER_KINDS = "Later versions may have more kinds of changes: skip those that you do not know."
 ABOUT = """\
 * **This is the strict contract**, which client generators read. The server accepts more than it says, such as numbers
@@ -51,6 +52,7 @@ class Contract:
         }
         self.components: dict[str, Schema] = {}
         self.responses: dict[str, Schema] = {}
+        self.examples: dict[str, Schema] = {}
         self.components[ERROR] = self._shape(wire.errors.Error)
 
     def describe_path(self, parameter: PathParameter) -> Schema:
@@ -67,9 +69,9 @@ class Contract:
         return {"required": required, "content": {JSON: {"schema": schema, "example": example}}}
 
     def describe_answer(self, operation: Operation) -> Schema:
-        """Name an answer that is no shape after its operation."""
+        """Name an answer that is one of several shapes after its operation."""
         described = self._collect(operation.answer, require_all, name_given)
-        if "$ref" in described or described.get("type") == "array":
+        if "anyOf" not in described:
             return described
         name = f"{_title(operation.name)}Answer"
         self.components[name] = described
@@ -80,8 +82,19 @@ class Contract:
         name, found = f"{_title(operation.name)}Error", failures.of(operation)
         self.components[name] = self._error([kind for kinds in found.values() for kind in kinds], operation)
         return {
-            str(status): failures.describe_response(kinds, operation, refer(name)) for status, kinds in found.items()
+            str(status): failures.describe_response(kinds, refer(name), self._examples(kinds, operation))
+            for status, kinds in found.items()
         }
+
+    def _examples(self, kinds: list[failures.Kind], operation: Operation) -> Schema:
+        """Refer to the examples: openapi-generator warns of those that stand where they are used."""
+        found: Schema = {}
+        for code, example in failures.show_examples(kinds, operation).items():
+            same = self.examples.setdefault(code, example) == example
+            name = code if same else f"{operation.name}_{code}"
+            self.examples[name] = example
+            found[code] = {"$ref": f"#/components/examples/{name}"}
+        return found
 
     def _error(self, kinds: list[failures.Kind], operation: Operation) -> Schema:
         """The error with the codes of the operation; fields that only some of them have are optional."""
@@ -130,7 +143,7 @@ class Contract:
         return {"description": OTHER_KINDS, **_choose(wire.sides.KIND, variants)}
 
     def _side(self, kind: object) -> Schema:
-        return self._collect(kind, require_all, name_given)
+        return ALWAYS_NULL if kind is None else self._collect(kind, require_all, name_given)
 
     def _close(self, name: str, schema: Schema) -> Schema:
         return {**schema, "additionalProperties": False, **wire.strict.need_together(wire.SHAPES[name])}
@@ -140,21 +153,13 @@ class Contract:
 
     def _simplify(self, schema: Schema, rename: Rename) -> Schema:
         def change(each: Schema) -> Schema:
+            """A shape's docstring is for those who read the code."""
             plain = simplify(self._formats.get(each.get("format", ""), each))
-            title = plain.pop("title", None)
-            if "$ref" in plain:
-                return {**plain, **refer(rename(plain_name(name_of(plain["$ref"]))))}
-            if "properties" in plain:  # a shape's docstring is for those who read the code
-                return {key: value for key, value in plain.items() if key != "description"}
-            return plain if title is None else self._name(title, plain)
+            dropped = {"title", "description"} if "properties" in plain else {"title"}
+            shown = {key: value for key, value in plain.items() if key not in dropped}
+            return shown | (refer(rename(plain_name(name_of(plain["$ref"])))) if "$ref" in plain else {})
 
         return walk(schema, change)
-
-    def _name(self, title: str, schema: Schema) -> Schema:
-        """Make a component of a choice that has a name."""
-        about = {key: value for key, value in schema.items() if key in {"description", "default"}}
-        self.components[title] = {key: value for key, value in schema.items() if key not in about}
-        return {**about, **refer(title)}
 
 
 def _choose(field: str, options: dict[str, Schema]) -> Schema:

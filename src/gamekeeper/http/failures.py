@@ -69,9 +69,13 @@ def headers(names: Iterable[str]) -> Schema:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def describe_response(kinds: Sequence[Kind], operation: Operation, schema: Schema) -> Schema:
+def show_examples(kinds: Sequence[Kind], operation: Operation) -> dict[str, Schema]:
+    """Return an example of each refusal, by its code."""
+    return {code_of(each): {"value": _example(each, operation)} for each in kinds}
+
+
+def describe_response(kinds: Sequence[Kind], schema: Schema, examples: Schema) -> Schema:
     """Describe the response of one status, which these refusals have."""
-    examples = {code_of(each): {"value": _example(each, operation)} for each in kinds}
     return {
         "description": " · ".join(f"`{code}`" for code in examples),
         "headers": headers(["X-Request-Id", *_sent_with(kinds)]),

@@ -103,6 +103,7 @@ def _make(
             "components": {
                 "schemas": schemas.components,
                 "responses": schemas.responses,
+                "examples": schemas.examples,
                 "headers": HEADERS,
                 "securitySchemes": SCHEMES,
             },

@@ -49,7 +49,7 @@ async def docs(request: Request) -> Answer:
 
 
 @GROUP.operation(
-    "GET /api/docs/[file]",
+    "GET /api/docs/[asset]",
     name="get_docs_file",
     permissions=NO_TOKEN,
     access=READ,

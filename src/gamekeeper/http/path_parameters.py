@@ -63,7 +63,7 @@ PARAMETERS: Mapping[str, PathParameter] = {
         no.BadField,
         {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"},
     ),
-    "file": PathParameter(
+    "asset": PathParameter(
         "One of the page's files.",
         next(iter(files.KINDS)),
         errors.NoSuchRoute,

@@ -23,13 +23,14 @@ def simplify(schema: Schema) -> Schema:
 def _join(schema: Schema) -> Schema:
     """Make `X or null` one type with two names. Other choices are exclusive."""
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    options = [each for each in schema["anyOf"] if each != NULL]
     if "type" in rest:
         return rest  # the choice only restricts it further
-    if len(options) == len(schema["anyOf"]):
-        return {**rest, "oneOf": options}
-    if len(options) > 1 or "type" not in options[0]:
-        return {**rest, "anyOf": [*options, NULL]}
+    given = [option for each in schema["anyOf"] for option in each.get("oneOf", [each])]
+    options = [each for each in given if each != NULL]
+    if len(options) == len(given) or len(options) > 1:
+        return {**rest, "oneOf": given}
+    if "type" not in options[0]:
+        return {**rest, "anyOf": given}
     joined = {**options[0], **rest, "type": [options[0]["type"], "null"]}
     return {**joined, "enum": [*joined["enum"], None]} if "enum" in joined else joined
 

@@ -45,6 +45,7 @@ class Tolerance:
         self._max_level = max_level
         self.components: dict[str, Schema] = {}
         self.responses: dict[str, Schema] = {}
+        self.examples: dict[str, Schema] = {}
 
     def describe_path(self, parameter: PathParameter) -> Schema:
         return {"schema": parameter.schema, "description": parameter.about, "example": parameter.example}
@@ -76,7 +77,9 @@ class Tolerance:
         """Describe the refusals by status; what many operations refuse alike is said once."""
         found: dict[str, Schema] = {}
         for status, kinds in failures.of(operation).items():
-            refused = failures.describe_response(kinds, operation, self._error(kinds, operation))
+            refused = failures.describe_response(
+                kinds, self._error(kinds, operation), failures.show_examples(kinds, operation)
+            )
             name = "-".join(failures.code_of(kind) for kind in kinds)
             if len(kinds) <= FEW and self.responses.setdefault(name, refused) == refused:
                 refused = {"$ref": f"#/components/responses/{name}"}

@@ -10,7 +10,7 @@ from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, PlainInt64, encode
 
 FROM = "`Next` of the answer before; 0: all there ever was."
-After = Annotated[LongNatural | Literal["now"], Meta(title="FeedPosition", description=FROM)]
+After = Annotated[LongNatural | Literal["now"], Meta(description=FROM)]
 Wait = Annotated[Natural, Meta(description="Seconds to wait when there is nothing yet; more than 60 are 60.")]
 Own = Annotated[bool, Meta(description="Also what this account itself wrote over the link.")]
 Epoch = Annotated[Guid, Meta(description="`Epoch` of the answer before: refused when the ledger is another by now.")]

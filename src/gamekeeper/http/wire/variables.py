@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from gamekeeper.http.wire.scalars import Guid, Long
 
-VariableValue = Annotated[Long | bool, Meta(title="VariableValue", extra={"is": "value"})]
+VariableValue = Annotated[Long | bool, Meta(extra={"is": "value"})]
 
 
 class SetVariable(Struct):
