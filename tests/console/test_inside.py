@@ -54,3 +54,9 @@ def test_call_is_refused_without_the_role(world: World) -> None:
 
 def test_call_rejects_the_body_that_a_program_may_not_send(root: Keeper) -> None:
     refused(root.post(ACT, {"method": "POST", "path": GIVE, "body.dryrun": "true"}), 400, "dryRun=true")
+
+
+def test_call_with_a_large_body_keeps_its_token(make_world: Callable[..., World]) -> None:
+    root = signed_in(make_world(body_limit=2**20), "Root")
+    large = {**COINS, "ignored": "x" * 300_000}  # over 256 KiB the token is checked again after the body was decoded
+    assert root.preview("POST", GIVE, large).status == 200
