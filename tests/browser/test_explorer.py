@@ -144,6 +144,7 @@ def test_search_by_keyboard(visit: Visit, sqlite_demo: DemoServer, path: str) ->
     me.page.keyboard.type("items GIVE")
     expect(me.page.locator(".operation:visible")).to_have_count(1)
     expect(me.page.locator(".search [role=status]")).to_have_text("1 operation")
+    expect(me.page.get_by_role("navigation", name="Groups of operations").get_by_role("link")).to_have_count(1)
     me.page.keyboard.type("nothinglikethis")
     expect(me.page.locator(".search [role=status]")).to_contain_text("No results.")
     me.page.keyboard.press("Escape")

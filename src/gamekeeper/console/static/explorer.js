@@ -4,6 +4,7 @@ import { PATIENCE_MS } from "./actions.js";
 
 const place = document.getElementById("explorer");
 const rights = new Set(place.dataset.rights.split(" "));
+const SIGN_IN = ["Sign in again", "/console/sign-in?next=/console/explorer"]; // the session has ended
 const csrf = document.querySelector("meta[name=csrf]").content;
 
 async function send({ method, path, query, body = "" }, { dryRun, key, reason = "", seen = "", typed = "" }) {
@@ -15,7 +16,7 @@ async function send({ method, path, query, body = "" }, { dryRun, key, reason = 
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
   if (!answer.headers.get("Content-Type")?.startsWith("application/json")) throw new Error("not an answer of ours");
-  if (!answer.ok) return { status: answer.status, text: await answer.text() };
+  if (!answer.ok) return { status: answer.status, text: await answer.text(), links: answer.status === 401 ? [SIGN_IN] : [] };
   const { request, ...outcome } = await answer.json();
   return { ...outcome, links: linksTo(request, outcome, dryRun) };
 }

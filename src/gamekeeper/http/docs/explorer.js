@@ -21,6 +21,8 @@ function build(place, root, transport) {
     Object.entries(item).map(([method, about]) => ({ ...about, path, method: method.toUpperCase() })));
   const entries = operations.map((each) => entry(each, resolve, transport));
   const groups = root.tags.map((tag) => group(tag, entries.filter((_, at) => operations[at].tags.includes(tag.name))));
+  const links = root.tags.map((tag, at) =>
+    el("a", { href: `#${groups[at].id}` }, tag.name, " ", el("span", { class: "count" }, String(groups[at].querySelectorAll(".operation").length))));
   const count = el("span", { class: "quiet", role: "status" });
   const search = el("input", { type: "search", autocomplete: "off", spellcheck: "false", placeholder: "give, /rank, users.manage, inventory_full …", "aria-keyshortcuts": "/" });
   const about = el("details", { class: "about", open: transport.isIntroduced && matchMedia("(min-width: 60rem)").matches }, el("summary", {}, `About ${root.info.title} ${root.info.version}`), prose(root.info.description));
@@ -28,15 +30,14 @@ function build(place, root, transport) {
   const narrow = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const each of entries) each.hidden = !words.every((word) => each.words.includes(word));
-    for (const each of groups) each.hidden = !each.querySelector(".operation:not([hidden])");
+    groups.forEach((each, at) => { each.hidden = links[at].hidden = !each.querySelector(".operation:not([hidden])"); });
     about.hidden = words.length > 0;
     const left = entries.filter((each) => !each.hidden).length;
     count.textContent = left ? `${left} operation${left > 1 ? "s" : ""}` : "No results. Press Escape to show all operations.";
   };
   place.replaceChildren(
     el("div", { class: "search" }, el("label", {}, el("span", {}, "Search operations ", el("kbd", { "aria-hidden": "true" }, "/")), search), count),
-    el("nav", { "aria-label": "Groups of operations" }, root.tags.map((tag, at) =>
-      el("a", { href: `#${groups[at].id}` }, tag.name, " ", el("span", { class: "count" }, String(groups[at].querySelectorAll(".operation").length))))),
+    el("nav", { "aria-label": "Groups of operations" }, links),
     el("div", { class: "list" }, about, groups));
   search.addEventListener("input", narrow);
   document.addEventListener("keydown", (event) => {
@@ -65,7 +66,7 @@ function entry(operation, resolve, transport) {
     el("summary", {},
       el("span", { class: `method ${operation.method.toLowerCase()}` }, operation.method),
       el("code", { class: "path" }, operation.path.split(/(?<=\/)|(?=\{)/).flatMap((part) => [el("wbr"), part.startsWith("{") ? el("em", {}, part) : part])),
-      el("span", { class: "says" }, operation.summary),
+      el("span", { class: "says" }, line(operation.summary)),
       el("span", { class: "chips" }, chips(operation))));
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) details.append(inside(operation, resolve, transport));

@@ -108,7 +108,7 @@ function inputOf({ kind, choices, isSecret, required, example }) {
   const attributes = { required, autocomplete: "off", spellcheck: "false", placeholder: example };
   if (isSecret) return el("input", { ...attributes, type: "password", autocomplete: "new-password" });
   if (kind === "choice") return el("select", { required }, el("option", { value: "" }, "—"), [...choices.keys()].filter(Boolean).map((each) => el("option", {}, each)));
-  if (kind === "json") return el("textarea", { ...attributes, rows: "3" });
+  if (kind === "json") return el("textarea", { ...attributes, rows: "2" });
   return el("input", { ...attributes, inputmode: kind === "number" && "numeric" });
 }
 
@@ -147,7 +147,7 @@ function shown({ status, text, time, headers, changes, links = [], ...outcome },
     el("p", {}, el("span", { class: `status ${status < 400 ? "good" : "bad"}` }, String(status)), " ",
       el("span", { class: "quiet" }, `${time} ms · ${new Blob([text]).size} bytes `), copier(() => whole, "the answer"), " ", said(status, how, outcome),
       links.map(([name, address]) => [" ", el("a", { href: address }, name)])),
-    ...(changes ?? []).map(differences),
+    changes?.length > 0 && el("div", { class: "differences", tabindex: "0", role: "group", "aria-label": "Changes" }, changes.map(differences)),
     code(whole, "Answer"),
     headers && el("details", { class: "headers" }, el("summary", {}, "Headers"), code(headers.map(([name, value]) => `${name}: ${value}`).join("\n"), "Headers")),
   ];
@@ -169,6 +169,6 @@ function mask(text, secrets) {
 function differences(lines) {
   if (!lines.length) return el("p", { class: "quiet" }, "Nothing that can be shown side by side.");
   const heads = ["Subject", "Before", "After"].map((each) => el("th", { scope: "col" }, each));
-  return el("div", { class: "scroll" }, el("table", { class: "difference" }, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, lines.map(({ what, before, after }) =>
-    el("tr", {}, el("th", { scope: "row" }, what), el("td", { class: "was" }, before), el("td", { class: "now" }, after))))));
+  return el("table", { class: "difference" }, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, lines.map(({ what, before, after }) =>
+    el("tr", {}, el("th", { scope: "row" }, what), el("td", { class: "was" }, before), el("td", { class: "now" }, after)))));
 }
