@@ -28,7 +28,6 @@ from gamekeeper.http.schemas import (
 JSON = "application/json"
 ERROR = "ApiError"
 ENTRY = "CatalogueEntry"
-ALWAYS_NULL: Schema = {"type": ["string", "null"], "const": None}  # generators fail on null as the only type
 OTHER_KINDS = "Later versions may have more kinds of changes: skip those that you do not know."
 ABOUT = """\
 * **This is the strict contract**, which client generators read. The server accepts more than it says, such as numbers
@@ -143,7 +142,7 @@ class Contract:
         return {"description": OTHER_KINDS, **_choose(wire.sides.KIND, variants)}
 
     def _side(self, kind: object) -> Schema:
-        return ALWAYS_NULL if kind is None else self._collect(kind, require_all, name_given)
+        return self._collect(kind, require_all, name_given)
 
     def _close(self, name: str, schema: Schema) -> Schema:
         return {**schema, "additionalProperties": False, **wire.strict.need_together(wire.SHAPES[name])}

@@ -150,7 +150,10 @@ class TrimmedSide(Struct):
 
 
 class Sides(NamedTuple):
-    """The types of the two sides. None: always null."""
+    """The types of the two sides.
+
+    A side that is always null is put as one that may be: generators fail on null as the only type.
+    """
 
     before: object
     after: object
@@ -164,27 +167,26 @@ SIDES: Mapping[str, Sides] = {
     "spell_forgotten": Sides(SpellsSide, SpellsSide),
     "spells_set": Sides(SpellsSide, SpellsSide),
     "variables_set": Sides(VariablesSide, VariablesSide),
-    "player_created": Sides(None, PlayerSide),
+    "player_created": Sides(PlayerSide | None, PlayerSide),
     "player_changed": Sides(RecordSide, RecordSide),
-    "player_deleted": Sides(PlayerSide, None),
-    "user_registered": Sides(None, AccountSide),
+    "player_deleted": Sides(PlayerSide, PlayerSide | None),
+    "user_registered": Sides(AccountSide | None, AccountSide),
     "user_renamed": Sides(NameSide, NameSide),
-    "user_deleted": Sides(None, None),
+    "user_deleted": Sides(AccountSide | None, AccountSide | None),
     "email_changed": Sides(EmailSide, EmailSide),
-    "password_changed": Sides(None, PasswordSide),
-    "reset_requested": Sides(None, ResetSide),
+    "password_changed": Sides(PasswordSide | None, PasswordSide),
+    "reset_requested": Sides(ResetSide | None, ResetSide),
     "mail_retried": Sides(MailSide, MailSide),
     "powers_changed": Sides(PowersSide, PowersSide),
-    # null before: the game of an online player is told of it
     "user_banned": Sides(BanSide | None, BanSide),
     "user_unbanned": Sides(BanSide, BanSide),
     "user_muted": Sides(MuteSide | None, MuteSide),
     "user_unmuted": Sides(MuteSide | None, MuteSide),
-    "user_kicked": Sides(None, KickSide),
+    "user_kicked": Sides(KickSide | None, KickSide),
     "catalogue_put": Sides(CatalogueSide, CatalogueSide),
-    "players_loaded": Sides(None, PlayersLoadedSide),
-    "users_loaded": Sides(None, UsersLoadedSide),
-    "ledger_trimmed": Sides(None, TrimmedSide),
+    "players_loaded": Sides(PlayersLoadedSide | None, PlayersLoadedSide),
+    "users_loaded": Sides(UsersLoadedSide | None, UsersLoadedSide),
+    "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),
 }
 TOLD = ("user_banned", "user_muted", "user_unmuted", "user_kicked")  # to the game of an online player
 IN_FEED = (*OF_CHARACTERS, *TOLD)  # the feed is about players
