@@ -38,8 +38,12 @@ class Sqlite:
         return self._url(uuid.uuid4().hex)
 
     def fresh(self) -> str:
+        return self.copy(self._url("template"))
+
+    def copy(self, url: str) -> str:
+        """Of one that nobody has open."""
         name = uuid.uuid4().hex
-        shutil.copyfile(self._folder / "template.db", self._folder / f"{name}.db")
+        shutil.copyfile(url.removeprefix("sqlite:///"), self._folder / f"{name}.db")
         return self._url(name)
 
     def drop(self, url: str) -> None:
@@ -79,9 +83,15 @@ class Postgres:
         return self._url(name)
 
     def fresh(self) -> str:
-        url = self._unwritten.pop() if self._unwritten else self._copy()
+        url = self._unwritten.pop() if self._unwritten else self.copy(self._url(self._template))
         self._states[url] = self._state(url)
         return url
+
+    def copy(self, url: str) -> str:
+        """Of one that nobody is connected to."""
+        name = f"t{uuid.uuid4().hex}"
+        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{urlsplit(url).path[1:]}" {self._copied}')
+        return self._url(name)
 
     def drop(self, url: str) -> None:
         before = self._states.pop(url, None)
@@ -101,11 +111,6 @@ class Postgres:
             self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
         self._runner.run(self._db.close())
         self._runner.close()
-
-    def _copy(self) -> str:
-        name = f"t{uuid.uuid4().hex}"
-        self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{self._template}" {self._copied}')
-        return self._url(name)
 
     def _is_still(self, before: State, url: str) -> bool:
         """Whoever has just hung up is connected for another moment, and what they wrote is counted before they go."""

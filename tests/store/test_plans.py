@@ -1,16 +1,19 @@
 """No statement of a list reads more when the list is longer: the engines' own plans say so."""
 
+import asyncio
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import pytest
 
+import world as worlds
 from gamekeeper.demo import filling
 from gamekeeper.demo.names import numbered_id, numbered_name
 from gamekeeper.game import finder, history, lookup, search, undo
+from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import LISTINGS, Listing, Lists
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.order import CROWDED
@@ -73,6 +76,30 @@ class Watched:
         return await self._tx.read(watched)
 
 
+@pytest.fixture(scope="module")
+def crowds(request: pytest.FixtureRequest) -> Generator[Callable[[str], str]]:
+    """The URL of a database with many players per engine, to be copied: to load them takes longer than most tests."""
+    made: dict[str, str] = {}
+
+    def load(engine: str) -> str:
+        if engine not in made:
+            databases: Any = request.getfixturevalue(f"{engine}_databases")
+            made[engine] = databases.fresh()
+            asyncio.run(worlds.at_work(made[engine], _load))
+        return made[engine]
+
+    yield load
+    for engine, url in made.items():
+        request.getfixturevalue(f"{engine}_databases").drop(url)
+
+
+@pytest.fixture
+def database(engine: str, databases: Any, crowds: Callable[[str], str]) -> Generator[str]:
+    url = databases.copy(crowds(engine))
+    yield url
+    databases.drop(url)
+
+
 def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
     _crowd(world)
     asked = _asked(world)
@@ -84,7 +111,6 @@ def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
 
 @pytest.mark.parametrize("left", [0, PLAYERS // 2])
 def test_imported_passwords_are_found_without_looking_at_the_others(world: World, left: int) -> None:
-    world.run(filling.load_players(world.keeper, PLAYERS, lambda _: None))
     world.sql("UPDATE users SET password = $1 WHERE id < $2", imported("SALT", "HASH"), numbered_id("user", left))
     engine = world.keeper.store.engine
     if engine == "postgres":
@@ -98,7 +124,6 @@ def test_imported_passwords_are_found_without_looking_at_the_others(world: World
 
 def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
     engine, somebody = world.keeper.store.engine, numbered_id("user", 7)
-    world.run(filling.load_players(world.keeper, PLAYERS, lambda _: None))
     kept = "INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)"
     for about, table in (("id, NULL", "players"), ("NULL, id", "users")):
         world.sql(f"{kept} SELECT $1, id, '', CAST('{{}}' AS {{document}}), 0, {about} FROM {table}", ZERO)  # noqa: S608 - words of the test's own
@@ -132,7 +157,6 @@ def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
 
 def test_the_newest_tokens_and_mails_are_found_without_looking_at_the_others(world: World) -> None:
     """Also of somebody who has all of them, as a website that logs in before every call."""
-    world.run(filling.load_players(world.keeper, PLAYERS, lambda _: None))
     engine, shop = world.keeper.store.engine, USER_IDS["Shop"]
     made = f"SELECT id, '{shop}' AS user_id, row_number() OVER (ORDER BY id) AS number FROM players"  # noqa: S608 - words of the test's own
     for table, columns, values in (
@@ -195,7 +219,6 @@ def test_no_look_at_a_state_grows_with_the_accounts(world: World, monkeypatch: p
     """Neither behind what has ended, nor where nearly all are banned and muted or have powers."""
     monkeypatch.setattr(search, "SEARCHED", 50)
     monkeypatch.setattr(search, "CANDIDATES", 100)
-    world.run(filling.load_players(world.keeper, PLAYERS, lambda _: None))
     finds = [sorts["name"].find for sorts in search.STATES.values()]
     every: list[Look] = [lambda tx, find=find: find(tx, "") for find in finds]
     named: list[Look] = [lambda tx, find=find: find(tx, "example") for find in finds]
@@ -333,9 +356,12 @@ def test_postgres_plans_a_kept_statement_once(world: World) -> None:
     assert any("FROM player_records\nWHERE fold = COALESCE(" in text for (text,) in kept)
 
 
+async def _load(keeper: Keeper) -> None:
+    await filling.load_players(keeper, PLAYERS, lambda _: None)
+
+
 def _crowd(world: World) -> None:
-    """Many rows in every table that the lists read."""
-    world.run(filling.load_players(world.keeper, PLAYERS, lambda _: None))
+    """Many rows in every table that the lists read: half of the players are online."""
     ids = [numbered_id("player", number) for number in range(ONLINE)]
     world.call("PUT", "/api/link/v1/servers/s1", body={"Lease": 600})
     world.run(world.keeper.store.write(lambda tx: presence.join(tx, "s1", ids)))
