@@ -6,5 +6,5 @@ import crash_gives
 
 
 def test_a_killed_server_loses_nothing_and_doubles_nothing(empty_database: str) -> None:
-    wrong = asyncio.run(crash_gives.crash(empty_database, gives=500, clients=8, kills=2, seed=1, with_keys=True))
+    wrong = asyncio.run(crash_gives.crash(empty_database, gives=200, clients=8, kills=2, seed=1, with_keys=True))
     assert wrong == 0

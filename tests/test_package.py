@@ -183,7 +183,7 @@ def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built
         assert client.run("python", "-c", code) == quick_start.prints
     modules = ", ".join(re.sub("/", ".", each[:-3]) for each in files_of(CLIENT / "src") if each.endswith(".py"))
     client.run("python", "-c", f"import {modules}")
-    server.install("--force-reinstall", "--no-deps", built.sdist, built_client.sdist)
+    server.install("--no-deps", built_client.wheel)
     assert server.run("gamekeeper", "--version") == f"gamekeeper, version {__version__}\n"
     assert {"gamekeeper", "gamekeeper-client"} <= server.installed()
     server.run("gamekeeper", "deploy", "deploy")

@@ -81,9 +81,9 @@ def sendable(case: Hostile) -> bool:
 
 
 def test_the_corpus_over_a_socket(server: Served, line: Line, look: World) -> None:
-    """All of it once; on the other engine, where the wire is the same, every fifth."""
+    """Every third of it, for test_hostile.py sends all without a socket; on the other engine every fifteenth."""
     before = state.fingerprint(look)
-    cases = CORPUS if look.keeper.store.engine == "sqlite" else CORPUS[::5]
+    cases = CORPUS[::3] if look.keeper.store.engine == "sqlite" else CORPUS[::15]
     found = {case.about: problems for case in cases if sendable(case) and (problems := faults(server, line, case))}
     assert found == {}
     assert state.changed(before, state.fingerprint(look)) == []

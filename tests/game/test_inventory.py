@@ -395,7 +395,7 @@ class Newcomer:
 
 
 @settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # each example: a new character
 )
