@@ -136,15 +136,6 @@ def test_every_shape_has_the_servers_fields(ours: type[Struct]) -> None:
     assert mine == {each.encode_name: plain(each.type) for each in msgspec.structs.fields(theirs)}
 
 
-def test_a_shape_that_differs_is_noticed() -> None:
-    class Taken(Struct, rename="pascal"):
-        item_id: str
-        quantity: str
-
-    with pytest.raises(AssertionError):
-        test_every_shape_has_the_servers_fields(Taken)
-
-
 def below(kind: type[Any]) -> list[type[Any]]:
     return [found for each in kind.__subclasses__() for found in (each, *below(each))]
 
