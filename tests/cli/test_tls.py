@@ -76,6 +76,7 @@ def trusting(pair: Pair, newest: ssl.TLSVersion | None = None) -> ssl.SSLContext
     return context
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_https_from_the_first_line_to_the_last(port: int, pair: Pair) -> None:
     with httpx.Client(verify=trusting(pair), base_url=f"https://127.0.0.1:{port}") as client:
         answer = client.get("/health/ready")
