@@ -7,7 +7,7 @@ from keepers import Keeper
 from markup import Page
 
 import people
-from gamekeeper.console import accounts, lists
+from gamekeeper.console import accounts
 from gamekeeper.game import search
 from gamekeeper.store.users import Powers
 from world import World
@@ -73,16 +73,13 @@ def test_what_is_in_force_the_newest_first_with_its_end_and_its_reason(
     assert "or more" not in page.text
 
 
-def test_a_state_keeps_to_its_order_its_parts_and_its_search(
-    world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_state_keeps_to_its_order_its_parts_and_its_search(world: World, root: Keeper) -> None:
     imposed(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
     by_email = root.page(BANNED).links["Email"]
     assert listed(root, by_email) == ["Ann", "Clerk", "Shop"]
     assert root.page(by_email).links["Since"] == BANNED
     assert root.page(by_email).links["Show all"] == f"{PAGE}?sortby=email&sortdirection=ascending"
-    monkeypatch.setattr(lists, "SIZE", 1)
-    second = root.page(root.page(by_email).links["Next"])
+    second = root.page(root.page(f"{by_email}&pagesize=1").links["Next"])
     assert listed(root, second.links["Next"]) == ["Shop"]
     assert listed(root, second.links["First"]) == listed(root, second.links["Previous"]) == ["Ann"]
     assert second.form(PAGE, "Search").fields["state"] == "banned"

@@ -8,7 +8,7 @@ from keepers import Keeper
 
 import people
 from game_server import put_catalogue
-from gamekeeper.console import catalogue, lists
+from gamekeeper.console import catalogue, queries
 from gamekeeper.game import catalogue as rules
 from gamekeeper.store.catalogue import Named
 from world import World
@@ -97,7 +97,7 @@ def test_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> N
     maps = [Named(people.guid(0x7000 + number), f"Field {number:03}") for number in range(120)]
     put_catalogue(world, "maps", [{"Id": each.id, "Name": each.name} for each in maps])
     first = root.page(f"{PAGE}?kind=maps&search=field")
-    assert f"1 to {lists.SIZE} of 120 maps" in first.text
+    assert f"1 to {queries.SIZE} of 120 maps" in first.text
     assert "Field 050" in root.page(first.links["Next"]).text
     assert "1 to 50 of 121 maps" in root.page(f"{PAGE}?kind=maps").text
     monkeypatch.setattr(catalogue, "MATCHES", 70)

@@ -8,7 +8,7 @@ from keepers import Keeper
 
 import game_server
 import people
-from gamekeeper.console import lists
+from gamekeeper.console import queries
 from gamekeeper.demo import filling
 from gamekeeper.game import search
 from world import World
@@ -56,7 +56,7 @@ def test_what_nobody_has_and_what_is_too_short(root: Keeper) -> None:
     assert "Zoe" in short.links
 
 
-def test_those_who_are_online(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_those_who_are_online(world: World, root: Keeper) -> None:
     online = f"{PAGE}?online=yes"
     assert "Nobody is online. Show all to see those who are offline." in root.page(online).text
     assert game_server.heartbeat(world, "north").status == 200
@@ -67,8 +67,7 @@ def test_those_who_are_online(world: World, root: Keeper, monkeypatch: pytest.Mo
     assert "Nobody who is online has this in their name." in page.text
     assert names(root, page.links["Show all"]) == ["Ann", "Bob", "Zoe"]
     assert page.form(PAGE, "Search").fields["online"] == "yes"
-    monkeypatch.setattr(lists, "SIZE", 1)
-    first = root.page(root.page(online).links["Name ▲"])
+    first = root.page(root.page(f"{online}&pagesize=1").links["Name ▲"])
     assert "1 to 1 of 2 characters" in first.text
     assert names(root, first.links["Next"]) == ["Ann"]
 
@@ -93,9 +92,9 @@ def test_of_a_common_text_not_all_who_are_online_are_found(
 def test_pages_both_ways(world: World, root: Keeper) -> None:
     world.run(filling.load_players(world.keeper, MANY, lambda _: None))
     first = root.page(PAGE)
-    assert f"1 to {lists.SIZE} of {MANY + 3} characters" in first.text
+    assert f"1 to {queries.SIZE} of {MANY + 3} characters" in first.text
     second = root.page(first.links["Next"])
-    assert f"{lists.SIZE + 1} to {2 * lists.SIZE} of {MANY + 3} characters" in second.text
+    assert f"{queries.SIZE + 1} to {2 * queries.SIZE} of {MANY + 3} characters" in second.text
     assert second.links["Previous"] == second.links["First"] == PAGE
     last = root.page(second.links["Next"])
     assert "Next" not in last.links

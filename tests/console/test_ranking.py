@@ -4,7 +4,7 @@ import re
 
 from keepers import Keeper
 
-from gamekeeper.console import lists
+from gamekeeper.console import queries
 from gamekeeper.demo import filling
 from world import World
 
@@ -29,9 +29,9 @@ def test_every_rank_is_the_one_of_the_api(world: World, root: Keeper) -> None:
     everybody = crowd(world)
     for rank in (1, 2, 60, TOTAL):
         shown = ranked(root, f"{PAGE}?rank={rank}")
-        assert shown == {rank + at: name for at, name in enumerate(everybody[rank - 1 : rank - 1 + lists.SIZE])}
+        assert shown == {rank + at: name for at, name in enumerate(everybody[rank - 1 : rank - 1 + queries.SIZE])}
         worst = ranked(root, f"{PAGE}?rank={rank}&sortdirection=ascending")
-        down = range(rank, max(rank - lists.SIZE, 0), -1)
+        down = range(rank, max(rank - queries.SIZE, 0), -1)
         assert worst == {each: everybody[each - 1] for each in down}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from expectations import refused
 from gamekeeper.game import history
-from gamekeeper.http import history as operations
+from gamekeeper.http.wire.history import LIMITS
 from people import BOB, COIN
 from undos import CHANGES, items, last
 from world import World
@@ -102,9 +102,8 @@ def test_the_document_names_the_kinds(world: World) -> None:
 
 
 def test_a_table_is_longer_than_a_page_unless_a_limit_is_given(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations, "DEFAULT_LIMIT", 3)
-    monkeypatch.setattr(operations, "LARGEST", 5)
-    monkeypatch.setattr(operations, "LARGEST_FILE", 12)
+    monkeypatch.setitem(LIMITS, "json", (3, 5))
+    monkeypatch.setitem(LIMITS, "csv", (5, 12))
 
     def rows(query: str) -> int:
         answer = world.get(f"{CHANGES}?{query}")

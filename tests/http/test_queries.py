@@ -1,12 +1,29 @@
-"""Unknown query parameters: rejected on our own operations, ignored on the spec's and the engine's."""
+"""Queries: decoded as their shapes declare them; unknown parameters are rejected on our own operations only."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+import msgspec
 import pytest
-from good_requests import EXAMPLES
+from good_requests import EXAMPLES, Example
+from msgspec import UNSET, Meta, Struct
 
 from expectations import everything, refused
+from gamekeeper.game.history import Moment
+from gamekeeper.game.refusals import BadField
+from gamekeeper.http import asgi, marks, queries
+from gamekeeper.http.routes import ROUTES
+from gamekeeper.http.wire.history import HistoryQuery, ThenQuery
+from gamekeeper.http.wire.mails import MailsQuery
+from gamekeeper.http.wire.players import PlayersQuery
+from gamekeeper.http.wire.scalars import PRINTABLE
+from gamekeeper.store.history import NEVER
+from people import ANN
 from world import World
 
 KEEPER, LINK = "/api/keeper/v1", "/api/link/v1"
+ASKED = [each for each in EXAMPLES if each.route.query]
 OURS = [each for each in EXAMPLES if each.path.startswith((KEEPER, LINK))]
 
 
@@ -38,3 +55,104 @@ def test_unknown_query_parameter_is_answered_with_the_nearest(world: World, meth
 @pytest.mark.parametrize("path", ["/api/v1/players?playr=x", "/api/v1/info?zzz=1", "/api/v1/gameobjects/item?x=1"])
 def test_unknown_query_parameter_is_ignored_elsewhere(world: World, path: str) -> None:
     assert world.get(path).status == 200
+
+
+# --- as the shapes declare them --------------------------------------------------------------------------------------
+
+
+def bad_values(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Values that a schema does not allow, and what the refusal of each says."""
+    kinds = {**schema, **schema.get("anyOf", [{}])[0]}  # a number, or one of a few words
+    if "maximum" in kinds:
+        least, most = kinds["minimum"], kinds["maximum"]
+        return dict.fromkeys(("zzz", "%09", str(most + 1), str(least - 1)), f"whole number from {least} to {most}.")
+    if kinds.get("type") == "boolean":
+        return {"zzz": "must be true or false."}
+    if "maxLength" in kinds:
+        return {"x" * (kinds["maxLength"] + 1): f"must be at most {kinds['maxLength']} printable characters."}
+    return {"a%09b": "control characters."} if kinds.get("pattern") == PRINTABLE["pattern"] else {"zzz": ""}
+
+
+@pytest.mark.parametrize("example", ASKED, ids=lambda example: example.name)
+def test_every_documented_limit_is_that_of_the_refusal(
+    world: World, example: Example, subtests: pytest.Subtests
+) -> None:
+    path = example.route.path.replace("[", "{").replace("]", "}")
+    described = world.get("/api/openapi.json", by=None).json["paths"][path][example.route.method.lower()]
+    asked = [each for each in described["parameters"] if each["in"] == "query" and each["name"] != "dryRun"]
+    shape = example.route.query
+    assert shape is not None
+    assert [each["name"] for each in asked] == list(shape.__struct_encode_fields__)
+    for each in asked:
+        for value, problem in bad_values(each["schema"]).items():
+            with subtests.test(each["name"], value=value):
+                answer = world.call(example.route.method, f"{example.path}?{each['name']}={value}")
+                refused(answer, 400, "bad_field", f"The field '{each['name']}' ")
+                assert answer.message.endswith(problem)
+
+
+def test_limit_of_a_shape_is_the_limit_of_its_operation(
+    make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shape with another limit is the only change; the refusal, the document and the answer follow it."""
+
+    class Narrow(PlayersQuery, frozen=True):
+        page: Annotated[int, Meta(ge=2, le=3, description="Few pages.", extra={"cut": 2})] = 2
+
+    changed = [replace(each, query=Narrow) if each.name == "list_players" else each for each in ROUTES]
+    monkeypatch.setattr(asgi, "ROUTES", tuple(changed))
+    world = make_world()
+    refused(world.get("/api/v1/players?page=4"), 400, "bad_field", "'page' must be a whole number from 2 to 3")
+    assert [world.get(f"/api/v1/players{query}").json["Page"] for query in ("", "?page=2", "?page=3")] == [2, 2, 2]
+    parameters = world.get("/api/openapi.json", by=None).json["paths"]["/api/v1/players"]["get"]["parameters"]
+    assert {"minimum": 2, "maximum": 3}.items() <= parameters[0]["schema"].items()
+
+
+def test_shape_without_limits_or_with_a_type_that_cannot_be_read_is_refused() -> None:
+    for kind in (bytes, list[int], float):
+        shape = msgspec.defstruct("Odd", [("odd", kind, UNSET)], frozen=True)
+        with pytest.raises(TypeError, match="cannot be"):
+            queries.decode(shape, {"odd": "1"})
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({}, PlayersQuery()),
+        ({"zzz": "1"}, PlayersQuery()),
+        ({"page": "007", "pagesize": "2147483647", "limit": "1"}, PlayersQuery(7, 2**31 - 1, 1)),
+        ({"sortby": "LEVEL", "sortdirection": "dESCENDING"}, PlayersQuery(sortBy="level", sortDirection="Descending")),
+        ({"sortby": "", "search": ""}, PlayersQuery()),
+        ({"search": " Ann "}, PlayersQuery(search=" Ann ")),
+        ({"kind": " items_given ", "reason": " x ", "request": "  "}, HistoryQuery(kind="items_given", reason="x")),
+        ({"player": ANN.id.upper(), "user": "", "item": ""}, HistoryQuery(player=ANN.id)),
+        ({"from": "1970-01-01 00:00:01 UTC", "to": "1970-01-01T00:00:01Z"}, HistoryQuery(since=1000, to=1999)),
+        ({"from": "", "to": "", "before": "5"}, HistoryQuery(since=0, to=NEVER, before=5)),
+        ({"at": "12"}, ThenQuery(Moment(seq=12))),
+        ({"at": "1970-01-01T00:00:01.5"}, ThenQuery(Moment(at=1500))),
+        ({"at": ""}, ThenQuery()),
+        ({"before": f"5-{ANN.id}", "limit": "1001"}, MailsQuery(before=marks.Mark(5, ANN.id), limit=1000)),
+        ({"before": ""}, MailsQuery(before=marks.START)),
+    ],
+)
+def test_query_is_decoded(query: Mapping[str, str], found: Struct) -> None:
+    assert queries.decode(type(found), query) == found
+
+
+@pytest.mark.parametrize(
+    ("shape", "query", "problem"),
+    [
+        (PlayersQuery, {"sortdirection": ""}, "'sortDirection' must be Ascending or Descending."),
+        (PlayersQuery, {"pagesize": ""}, "'pageSize' must be a whole number from 1 to 2147483647."),
+        (HistoryQuery, {"format": ""}, "'format' must be json or csv."),
+        (HistoryQuery, {"from": "\t"}, "'from' must be a time such as 2026-11-15T12:00:00Z."),
+        (HistoryQuery, {"player": " "}, "'player' must be an id."),
+        (HistoryQuery, {"kind": "a\tb"}, "'kind' must have no control characters."),
+        (MailsQuery, {"before": "5"}, "'before' must be as the page before gives it."),
+        (ThenQuery, {"at": "9" * 19}, "'at' must be the number of a change."),
+    ],
+)
+def test_refusal_names_the_parameter_as_documented(shape: type[Struct], query: dict[str, str], problem: str) -> None:
+    with pytest.raises(BadField) as refusal:
+        queries.decode(shape, query)
+    assert refusal.value.message == f"The field {problem}"

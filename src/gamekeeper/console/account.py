@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gamekeeper.console import changes, pages, tokens
+from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import accounts, history, lookup, moderation
 from gamekeeper.game.history import Page
 from gamekeeper.game.players import Player
@@ -116,7 +117,7 @@ async def _look(tx: Reading, request: Request) -> Sight:
         ban=await penalties.ban_of(tx, user.id) if user.ban_reason is not None else None,
         mute=await penalties.mute_of(tx, user.id) if user.mute_reason is not None else None,
         tokens=await tokens.live(tx, user.id, marks.START, TOKENS) if seen else tokens.Page([], None),
-        past=await history.page(tx, Filter(within=OF_USER, whose=user.id), marks.number(request.query), CHANGES),
+        past=await history.page(tx, Filter(within=OF_USER, whose=user.id), find_cursor(request), CHANGES),
     )
 
 

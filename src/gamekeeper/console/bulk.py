@@ -7,9 +7,9 @@ What a run did is in the ledger, so whoever may can take all of it back, whereve
 import re
 
 from gamekeeper.console import changes, pages
+from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import marks
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
@@ -55,7 +55,7 @@ async def done(request: Request) -> Answer:
     """
     run, by = _run(request), lookup.guid(request.query.get("by", ""))
     wanted = Filter(within=BY_ACTOR if by else ALL, whose=by, accounts=False, kind=GIVEN, reason=f"(run {run})")
-    before = marks.number(request.query)
+    before = find_cursor(request)
     page = await request.read_in_pieces(lambda tx, rest: history.page(tx, wanted, before, PIECE, rest))
     entries = await changes.entries(request, page.changes, page.undone)
     given = [_given(each) for each in entries if run_of(each.told) == run]

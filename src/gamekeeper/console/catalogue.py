@@ -1,8 +1,9 @@
 """What the game knows of: items, spells, variables, classes and maps."""
 
 from gamekeeper.console import lists, pages
+from gamekeeper.console.queries import CatalogueQuery
 from gamekeeper.game import catalogue, lookup
-from gamekeeper.http import paging, search
+from gamekeeper.http import paging, queries
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import catalogue as entries
@@ -13,8 +14,9 @@ MATCHES = 1_000  # of a name that are looked at
 async def show(request: Request) -> Answer:
     kind = request.query.get("kind", "") or "items"
     catalogue.require_kind(kind)
-    sought = search.text(request).strip()
-    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size, lists.SIZE)
+    query = queries.decode(CatalogueQuery, request.query)
+    sought = query.search.strip()
+    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     store, alone = request.services.keeper.store, request.query.get("id", "")
     if alone:
         wanted = lookup.guid(alone)
@@ -33,5 +35,5 @@ async def show(request: Request) -> Answer:
         entries=found,
         alone=bool(alone),
         part=lists.part(request, page, total, len(found), cut=bool(sought) and total >= MATCHES),
-        sought=search.text(request),
+        sought=query.search,
     )

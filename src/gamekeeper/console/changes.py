@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -12,10 +11,11 @@ import msgspec
 from gamekeeper.console import differences, pages, undos
 from gamekeeper.console.differences import Line
 from gamekeeper.console.menu import QUERY
+from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import finder, history, lookup
 from gamekeeper.game.history import Page, Rest
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
-from gamekeeper.http import errors, marks, wire
+from gamekeeper.http import errors, queries, wire
 from gamekeeper.http import history as operations
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.caller import Caller
@@ -105,7 +105,7 @@ async def _open_file(request: Request) -> Answer:
     if form not in FORMATS:
         raise BadField(field="format", problem="must be csv or json")
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
-    wanted, cursor = await _filter(request, sought), marks.number(request.query)
+    wanted, cursor = await _filter(request, sought), find_cursor(request)
     first = await _read(request, wanted, cursor, PIECE)
     attached = (b"content-disposition", f'attachment; filename="changes.{form}"'.encode())
     stream = (_table if form == operations.CSV else _list)(request, _pieces(request, wanted, first))
@@ -196,7 +196,7 @@ def address(path: str, sought: Mapping[str, str], **more: str) -> str:
 async def _page(request: Request, sought: Mapping[str, str]) -> tuple[Page, int | None]:
     """With the time back to which was looked, when that was not far enough for a page."""
     wanted = await _filter(request, sought)
-    page = await _read(request, wanted, marks.number(request.query), LIMIT)
+    page = await _read(request, wanted, find_cursor(request), LIMIT)
     if page.next is None or len(page.changes) == LIMIT:
         return page, None
     found = await rows.first_from(request.services.keeper.store, page.next)
@@ -220,7 +220,7 @@ async def _filter(request: Request, sought: Mapping[str, str]) -> Filter:
         "actor": await _account(request, sought["actor"]),
         "item": await _item(request, sought["item"]),
     }
-    return operations.filter_of(replace(request, query=query))
+    return operations.filter_of(queries.decode(wire.history.HistoryQuery, query), request.caller)
 
 
 async def _player(tx: Reading, text: str) -> str:

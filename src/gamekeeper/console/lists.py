@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from gamekeeper.console.queries import ListQuery
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ACCOUNTS, PLAYERS, STATES, R, Sort
-from gamekeeper.http import paging, search
+from gamekeeper.http import paging, queries, search
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
 from gamekeeper.store.search import PART
 
-SIZE = 50
 ASCENDING, DESCENDING = "ascending", "descending"
 ORDERS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # that some list has
 ALL = "all"  # as the list to choose from calls what leaves nothing out
@@ -49,11 +49,13 @@ class Head(NamedTuple):
 async def searched(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequence[R], dict[str, object]]:
     """Those of the page, and what a list that can be searched and ordered shows beside them."""
     request = _orderly(request, sorts)
-    page, total, records, cut = await search.found(request, sorts, SIZE)
-    sought = search.text(request)
+    query = queries.decode(ListQuery, request.query)
+    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
+    sort, sought, ascending = _choose_sort(request, sorts), query.search, query.sortDirection == "Ascending"
+    total, records, cut = await search.find(request, page, sort, sought, descending=not ascending)
     beside: dict[str, object] = {
         "part": part(request, page, total, len(records), cut=cut),
-        "heads": heads(request, list(sorts)),
+        "heads": heads(request, list(sorts), ascending=ascending),
         "sought": sought,
         "short": 0 < len(lookup.fold(sought)) < PART,
         "kept": kept(request, "sortby", "sortdirection"),
@@ -77,10 +79,10 @@ def choice(request: Request, name: str, words: Mapping[str, str]) -> Choice:
     return Choice(name, words, chosen)
 
 
-def heads(request: Request, orders: Sequence[str]) -> dict[str, Head]:
+def heads(request: Request, orders: Sequence[str], *, ascending: bool) -> dict[str, Head]:
     """By what the list can be ordered; by the first when nothing is said."""
     chosen = request.query.get("sortby", "").lower() or orders[0]
-    now = ASCENDING if paging.ascending(request.query, ASCENDING) else DESCENDING
+    now = ASCENDING if ascending else DESCENDING
     return {by: _head(request, by, now if by == chosen else "") for by in orders}
 
 
@@ -94,6 +96,14 @@ def address(request: Request, **changed: str) -> str:
 def kept(request: Request, *names: str) -> dict[str, str]:
     """What a form of this page sends along."""
     return {name: request.query[name] for name in names if request.query.get(name)}
+
+
+def _choose_sort(request: Request, sorts: Mapping[str, Sort[R]]) -> Sort[R]:
+    """Choose the order that the address names, or the first when it names none."""
+    found = sorts.get(request.query.get("sortby", "").lower() or next(iter(sorts)))
+    if found is None:
+        raise BadField(field="sortBy", problem=f"must be {' or '.join(sorts)}")
+    return found
 
 
 def _orderly(request: Request, sorts: Mapping[str, object]) -> Request:

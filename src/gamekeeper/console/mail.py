@@ -1,10 +1,11 @@
 """The outbox: what waits, what was sent, what was not and why, and another try."""
 
 from gamekeeper.console import lists, pages
+from gamekeeper.console.queries import BeforeMark
 from gamekeeper.game import lookup, mails
 from gamekeeper.game.mails import Page
 from gamekeeper.game.refusals import NoSuchUser
-from gamekeeper.http import marks
+from gamekeeper.http import queries
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.marks import Mark
 from gamekeeper.http.request import Request
@@ -16,7 +17,7 @@ async def show(request: Request) -> Answer:
     sought, refused, page = request.query.get("account", "").strip(), None, Page([], None)
     try:
         whose = await lookup.user(request.services.keeper.store, sought) if sought else None
-        mark = marks.read(request.query.get("before", ""))
+        mark = queries.decode(BeforeMark, request.query).before
         page = await mails.page(request.services.keeper.store, whose.id if whose else None, mark, LIMIT)
     except NoSuchUser as refusal:
         refused = refusal

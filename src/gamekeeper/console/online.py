@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from gamekeeper.console import lists, live, pages, pulse
 from gamekeeper.console.characters import Character, read
+from gamekeeper.console.queries import SIZE, SearchQuery
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ONLINE_PLAYERS
-from gamekeeper.http import search
+from gamekeeper.http import queries
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, presence
@@ -51,7 +52,7 @@ async def show(request: Request) -> Answer:
 
 
 async def _on_one(request: Request, server: str) -> tuple[Sequence[Record], dict[str, object]]:
-    sought, mark = search.text(request), _mark(request)
+    sought, mark = queries.decode(SearchQuery, request.query).search, _mark(request)
     look = partial(_found, server=server, sought=lookup.fold(sought), mark=mark)
     roster, records = await request.services.keeper.store.read(look)
     to = partial(lists.address, request)
@@ -88,12 +89,12 @@ async def _found(tx: Reading, *, server: str, sought: str, mark: Mark) -> tuple[
 
 async def _roster(tx: Reading, server: str, sought: str, mark: Mark) -> Roster:
     """A page, or what there is of one among as many as are looked at; who comes back to the start gets a whole one."""
-    most = pulse.LOOKED_AT if sought else lists.SIZE
+    most = pulse.LOOKED_AT if sought else SIZE
     ahead = await (presence.before_name if mark.back else presence.after_name)(tx, server, mark.fold, most + 1)
     seen, more = ahead[:most], len(ahead) > most
     found = [each for each in seen if sought in lookup.shown(each.fold)]
-    shown, stopped = found[: lists.SIZE], more and len(found) < lists.SIZE
-    end = shown[-1].fold if len(found) > lists.SIZE else seen[-1].fold if more else ""
+    shown, stopped = found[:SIZE], more and len(found) < SIZE
+    end = shown[-1].fold if len(found) > SIZE else seen[-1].fold if more else ""
     if mark.back and not end:
         return await _roster(tx, server, sought, START)
     ids, begin = [each.player_id for each in shown], seen[0].fold if seen and mark != START else ""

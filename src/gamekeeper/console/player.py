@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gamekeeper.console import account, belongings, changes, differences, pages
 from gamekeeper.console.differences import Names
+from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import history, lookup
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.history import Moment, Page
@@ -12,10 +13,10 @@ from gamekeeper.game.lists import Ranked
 from gamekeeper.game.players import Player, player_of
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.spelling import Spelling, Trace
-from gamekeeper.http import marks
+from gamekeeper.http import queries
 from gamekeeper.http.answer import Answer
-from gamekeeper.http.history import moment_of
 from gamekeeper.http.request import Request
+from gamekeeper.http.wire.history import ThenQuery
 from gamekeeper.store import catalogue, presence, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import OF_PLAYER, Filter, Told
@@ -50,7 +51,7 @@ class Neighbour(NamedTuple):
 
 
 async def show(request: Request) -> Answer:
-    moment = moment_of(request)
+    moment = queries.decode(ThenQuery, request.query).at
     sight = await request.read_in_pieces(lambda tx, rest: _look(tx, request, moment, rest))
     player, then = sight.player, moment != Moment()
     standing = None if then or sight.record is None else await request.services.keeper.lists.rank(player.id, AROUND)
@@ -103,7 +104,7 @@ async def _look(tx: Reading, request: Request, moment: Moment, rest: history.Res
         owner=await users.by_id(tx, player.user_id),
         looker=await users.by_id(tx, request.caller.account_id),
         server=await presence.server_of(tx, player.id),
-        past=await history.page(tx, wanted, marks.number(request.query), CHANGES),
+        past=await history.page(tx, wanted, find_cursor(request), CHANGES),
         classes=await catalogue.page(tx, "classes", MOST_CHOICES, 0),
         variables=await catalogue.page(tx, "variables", MOST_CHOICES, 0),
     )

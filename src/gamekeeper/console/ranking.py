@@ -5,8 +5,9 @@ from typing import NamedTuple
 from gamekeeper.console import lists, pages
 from gamekeeper.console.characters import read
 from gamekeeper.console.lists import ASCENDING, DESCENDING, Part
+from gamekeeper.console.queries import SIZE, RankingQuery
 from gamekeeper.game.lists import RANK
-from gamekeeper.http import paging
+from gamekeeper.http import queries
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
 from gamekeeper.store.players import Record
@@ -22,8 +23,9 @@ class Stretch(NamedTuple):
 
 
 async def show(request: Request) -> Answer:
-    worst = paging.ascending(request.query, DESCENDING)
-    stretch = await _found(request, worst=worst)
+    query = queries.decode(RankingQuery, request.query)
+    worst = query.sortDirection == "Ascending"
+    stretch = await _found(request, query.rank or 0, worst=worst)
     ranks = [stretch.first + number * stretch.step for number in range(len(stretch.records))]
     return pages.render(
         request,
@@ -36,11 +38,10 @@ async def show(request: Request) -> Answer:
     )
 
 
-async def _found(request: Request, *, worst: bool) -> Stretch:
+async def _found(request: Request, asked: int, *, worst: bool) -> Stretch:
     """The ranks are those of the moment at which the rows were read: others may come and go before that."""
     keeper = request.services.keeper
     size = _size(request)
-    asked = paging.integer(request.query, "rank", 1, 0) if request.query.get("rank") else 0
     if not worst:
         first = asked or 1
         total, records = await keeper.lists.page(RANK, first - 1, size, descending=True)
@@ -65,4 +66,4 @@ def _part(request: Request, stretch: Stretch) -> Part:
 
 
 def _size(request: Request) -> int:
-    return min(lists.SIZE, request.services.keeper.settings.max_page_size)
+    return min(SIZE, request.services.keeper.settings.max_page_size)

@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 from gamekeeper.console import lists, pages
+from gamekeeper.console.queries import BeforeMark
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import NoSuchUser
-from gamekeeper.http import marks
+from gamekeeper.http import queries
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.marks import Mark
 from gamekeeper.http.request import Request
@@ -27,7 +28,7 @@ async def show(request: Request) -> Answer:
     page = Page([], None)
     try:
         whose = await lookup.user(request.services.keeper.store, sought) if sought else None
-        mark = marks.read(request.query.get("before", ""))
+        mark = queries.decode(BeforeMark, request.query).before
         page = await request.services.keeper.store.read(lambda tx: live(tx, whose.id if whose else None, mark, LIMIT))
     except NoSuchUser as refusal:
         refused = refusal

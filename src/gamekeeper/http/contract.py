@@ -20,6 +20,7 @@ from gamekeeper.http.schemas import (
     name_sent,
     plain_name,
     read_components,
+    read_query,
     refer,
     require_all,
     walk,
@@ -60,7 +61,7 @@ class Contract:
         return {"schema": schema, "description": parameter.about, "example": example}
 
     def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
-        return self._shape(shape)["properties"]
+        return self._simplify(read_query(shape), name_given)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
         schema, required = self._body(operation)

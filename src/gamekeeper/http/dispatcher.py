@@ -77,8 +77,12 @@ async def call(request: Request) -> Answer:
     request.query = query_of(request.raw_query)
     queries.require_known(route, request.query)
     if route.is_repeatable:
-        request.dry_run = request.is_dry_run()
-    made = await (route.handler(request) if route.body is None else _handle_body(request, route, route.body))
+        request.dry_run = dry_runs.is_asked_for(request.query, request.headers)
+    given = {} if route.query is None else {"query": queries.decode(route.query, request.query)}
+    if route.body is None:
+        made = await route.handler(request, **given)
+    else:
+        made = await route.handler(request, await _decode_body(request, route, route.body), **given)
     answer = made if isinstance(made, Answer) else Answer(made)
     if request.dry_run or route.successor:
         answer.headers = (*_notes(request), *answer.headers)
@@ -113,14 +117,14 @@ async def _receive_body(request: Request, route: Route) -> bytes:
     return sent
 
 
-async def _handle_body(request: Request, route: Route, shape: type[Struct] | type[bytes]) -> bytes | Answer:
+async def _decode_body(request: Request, route: Route, shape: type[Struct] | type[bytes]) -> Struct | bytes:
     if not issubclass(shape, Struct):
-        return await route.handler(request, request.raw)
+        return request.raw
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     forms, strict, changes = not route.over_link, route.is_ours, route.is_repeatable
     read = partial(bodies.decode, request.raw, content_type, shape, forms=forms, strict=strict, changes=changes)
     request.body = await request.read_body(read)
-    return await route.handler(request, request.body)
+    return request.body
 
 
 def _require_one_value(headers: Sequence[Header]) -> None:

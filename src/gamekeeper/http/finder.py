@@ -4,13 +4,10 @@ from functools import partial
 
 from gamekeeper.game import finder
 from gamekeeper.game import refusals as no
-from gamekeeper.game.refusals import BadField
-from gamekeeper.http import paging, samples, spelling, wire
+from gamekeeper.http import samples, spelling, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, Group
-from gamekeeper.http.request import CONTROL, Request
+from gamekeeper.http.request import Request
 
-DEFAULT, MOST = 20, 50
-LONGEST = 255
 ACCOUNTS = "users.query"
 
 GROUP = Group("Finder", "One search for everything.")
@@ -29,13 +26,9 @@ GROUP = Group("Finder", "One search for everything.")
         "aldw", [wire.finder.Found("player", samples.PLAYER_ID, samples.PLAYER, "level 48", "prefix")]
     ),
 )
-async def find(request: Request) -> bytes:
+async def find(request: Request, query: wire.finder.FindQuery) -> bytes:
     """Characters, accounts, the catalogue and changes, by id, name or email, the best match first."""
-    text = request.query.get("q", "")
-    if CONTROL.search(text) or len(text) > LONGEST:
-        raise BadField(field="q", problem=f"must be at most {LONGEST} printable characters")
-    limit = min(paging.integer(request.query, "limit", 1, DEFAULT), MOST)
     accounts, keeper = ACCOUNTS in request.caller.rights, request.services.keeper
-    find = partial(finder.find, text=text, most=limit, spelling=keeper.changes.spelling, accounts=accounts)
+    find = partial(finder.find, text=query.q, most=query.limit, spelling=keeper.changes.spelling, accounts=accounts)
     found = await request.through_gate(lambda: keeper.store.read(find))
-    return wire.encode(wire.finder.Finds(text, [spelling.found(each) for each in found]))
+    return wire.encode(wire.finder.Finds(query.q, [spelling.found(each) for each in found]))

@@ -35,9 +35,9 @@ GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
 )
-async def objects(request: Request) -> bytes:
+async def objects(request: Request, query: wire.lists.PageQuery) -> bytes:
     """The game's objects of one type, page by page."""
-    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size)
+    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, found = await _found(request, page)
     return wire.lists.paged(total, page.number, page.size, [_object(request, each) for each in found])
 
@@ -73,9 +73,9 @@ async def legacy_objects(request: Request, body: wire.lists.LegacyPage) -> bytes
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
 )
-async def object_names(request: Request) -> bytes:
+async def object_names(request: Request, query: wire.lists.PageQuery) -> bytes:
     """The names of the objects of one type, page by page."""
-    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size)
+    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, found = await _found(request, page)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
 

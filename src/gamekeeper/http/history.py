@@ -1,7 +1,6 @@
 """What happened, who did it, and how it was before: the ledger for people."""
 
 import csv
-import difflib
 import io
 import itertools
 import re
@@ -14,33 +13,26 @@ from gamekeeper.game import history, undo
 from gamekeeper.game import refusals as no
 from gamekeeper.game.history import Moment, Page, Rest
 from gamekeeper.game.inventory import BANK, INVENTORY, sizes
-from gamekeeper.game.refusals import BadField
 from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.game.undoing import Actor
-from gamekeeper.http import instants, marks, paging, samples, spelling, wire
+from gamekeeper.http import samples, spelling, wire
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
-from gamekeeper.http.request import CONTROL, Request
+from gamekeeper.http.query_values import read_change_number
+from gamekeeper.http.request import Request
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, Filter, one
+from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, Filter, one
 
-DEFAULT_LIMIT, LARGEST, LARGEST_FILE = 50, 1000, 10_000
 JSON, CSV = "json", "csv"
 ATTACHED = (b"content-disposition", b'attachment; filename="changes.csv"')
 COLUMNS = wire.history.ToldChange.__struct_fields__
 TABLE_PIECE = 50  # rows of a table that are written in one go: about 3 ms
-TIME = "must be a time such as 2026-11-15T12:00:00Z"
-MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
 SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # how cells begin that spreadsheets carry out, also in their full width
 # and where a cell may begin: some spreadsheets divide lines at semicolons, and do without our quotes
 FORMULA = re.compile(rf"(?:^|(?<=[;\t\r\n\"']))(?=[{SIGNS}])|^(?=[\t\r\n])")
 IN_JSON = re.compile(rf"(?<=[;\"'])[{SIGNS}]")  # always inside a text
 ACCOUNTS = "users.query"
-SHOWN_UTC = re.compile(" UTC$")  # as the console shows times
-# the clock of a time, and its fraction
-CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
-OF_SECOND_MS = 999  # from its beginning to its end
 
 OF_THE_PAST = (no.NotThereThen, no.HistoryTrimmed, no.HistoryTooLong, no.TooManyLongReads)
 GROUP = Group("History", "What happened, how it was before, and taking it back.")
@@ -57,14 +49,11 @@ GROUP = Group("History", "What happened, how it was before, and taking it back."
     refusals=(no.TooManyLongReads,),
     example_answer=wire.history.History([samples.TOLD], 4711),
 )
-async def changes(request: Request) -> bytes | Answer:
+async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes | Answer:
     """Changes, the newest first, filtered; `format=csv` gives them as a table."""
-    form = request.query.get("format", JSON).lower()
-    if form not in {JSON, CSV}:
-        raise BadField(field="format", problem="must be json or csv")
-    wanted, cursor = filter_of(request), marks.number(request.query)
-    usual, most = (LARGEST, LARGEST_FILE) if form == CSV else (DEFAULT_LIMIT, LARGEST)
-    limit = min(paging.integer(request.query, "limit", 1, usual), most)
+    form, wanted, cursor = query.format, filter_of(query, request.caller), wire.history.start_of(query.before)
+    usual, most = wire.history.LIMITS[form]
+    limit = min(query.limit or usual, most)
     read = partial(
         _read_csv if form == CSV else _read_json, wanted=wanted, cursor=cursor, limit=limit, caller=request.caller
     )
@@ -120,9 +109,9 @@ async def _read_csv(
         [wire.items.Bag(samples.PACK_ID, 12, [wire.items.ItemSlot(0)])],
     ),
 )
-async def items(request: Request) -> bytes:
+async def items(request: Request, query: wire.history.ThenQuery) -> bytes:
     """What a character has in its inventory, its bank and its bags: now, or at an earlier moment."""
-    _, world = await _world(request)
+    _, world = await _world(request, query.at)
     room = request.services.keeper.settings
     return wire.encode(
         wire.items.ItemsThen(
@@ -147,9 +136,9 @@ async def items(request: Request) -> bytes:
     refusals=OF_THE_PAST,
     example_answer=[wire.spells.KnownSpell(1, samples.STONE_SKIN)],
 )
-async def spells(request: Request) -> bytes:
+async def spells(request: Request, query: wire.history.ThenQuery) -> bytes:
     """Which spells a character knows: now, or at an earlier moment."""
-    _, world = await _world(request)
+    _, world = await _world(request, query.at)
     return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in sorted(world.spells.items())])
 
 
@@ -164,9 +153,9 @@ async def spells(request: Request) -> bytes:
     refusals=OF_THE_PAST,
     example_answer=[wire.variables.Variable(samples.DRAGONS, 6)],
 )
-async def variables(request: Request) -> bytes:
+async def variables(request: Request, query: wire.history.ThenQuery) -> bytes:
     """A character's variables: now, or at an earlier moment."""
-    _, world = await _world(request)
+    _, world = await _world(request, query.at)
     return wire.encode([wire.variables.Variable(each, value) for each, value in sorted(world.variables.items())])
 
 
@@ -185,15 +174,15 @@ async def variables(request: Request) -> bytes:
     ),
     example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
 )
-async def undone(request: Request) -> Answer:
+async def undone(request: Request, query: wire.history.UndoQuery) -> Answer:
     """Take a change back, if what it changed is still as it left it."""
-    seq = _number(request.params[0], "seq")
+    seq = read_change_number(request.params[0], "seq")
     keeper, caller = request.services.keeper, request.caller
     kept = await one(keeper.store, seq)
     if kept:  # what is gone may have been undone under this key before: the rule is asked after the replay
         _require(caller, undo.needed(kept))
     by = Actor(caller.account_id, caller.name, partial(_require, caller))
-    trade_ms = 0 if request.flag("force") else keeper.settings.trade_minutes * MINUTE_MS
+    trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = sizes(keeper.settings), keeper.changes.spelling
     decide = partial(undo.undo, seq=seq, actor=by, spelling=words, room=room, trade_ms=trade_ms)
     answer = await request.change(decide, spelling.undone)
@@ -206,9 +195,8 @@ def _require(caller: Caller, needs: frozenset[str]) -> None:
     caller.require(needs)
 
 
-def filter_of(request: Request) -> Filter:
-    """As the query says it."""
-    player, user, actor = (paging.guid(request.query, name) for name in ("player", "user", "actor"))
+def filter_of(query: wire.history.HistoryQuery, caller: Caller) -> Filter:
+    player, user, actor = query.player or None, query.user or None, query.actor or None
     within, whose = next(
         ((within, each) for within, each in ((OF_PLAYER, player), (OF_USER, user), (BY_ACTOR, actor)) if each),
         (ALL, None),
@@ -216,74 +204,24 @@ def filter_of(request: Request) -> Filter:
     return Filter(
         within=within,
         whose=whose,
-        accounts=ACCOUNTS in request.caller.rights,
-        me=request.caller.account_id,
-        since=_time(request, "from", 0),
-        until=_time(request, "to", NEVER, end=True),
-        kind=_kind(request),
-        request_id=_text(request, "request"),
-        reason=_text(request, "reason"),
-        item_id=paging.guid(request.query, "item"),
+        accounts=ACCOUNTS in caller.rights,
+        me=caller.account_id,
+        since=query.since,
+        until=query.to,
+        kind=query.kind or None,
+        request_id=query.request or None,
+        reason=query.reason or None,
+        item_id=query.item or None,
         user_id=user if within == OF_PLAYER else None,
         actor_id=actor if within != BY_ACTOR else None,
     )
 
 
-async def _world(request: Request) -> tuple[str, history.World]:
-    moment = moment_of(request)
+async def _world(request: Request, moment: Moment) -> tuple[str, history.World]:
     key, trace = request.params[0], request.services.keeper.changes.spelling
     if moment == Moment():
         return await request.services.keeper.store.read(lambda tx: history.belongings(tx, key, moment, trace))
     return await request.read_in_pieces(lambda tx, rest: history.belongings(tx, key, moment, trace, rest))
-
-
-def moment_of(request: Request) -> Moment:
-    """What `at` says: a time or the number of a change; now when it says nothing."""
-    text = request.query.get("at", "")
-    if not text:
-        return Moment()
-    if text.isascii() and text.isdigit():
-        return Moment(seq=_number(text, "at"))
-    return Moment(at=_time(request, "at", 0, MOMENT, end=True))
-
-
-def _number(text: str, field: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < len(str(NEVER))):
-        raise BadField(field=field, problem="must be the number of a change")
-    return int(text)
-
-
-def _time(request: Request, name: str, default: int, problem: str = TIME, *, end: bool = False) -> int:
-    """`end`: of the second that is named, so that what is shown to the second can be asked for."""
-    text = SHOWN_UTC.sub("Z", request.query.get(name, ""))
-    if not text:
-        return default
-    try:
-        return instants.moment(text) + (_rest(text) if end else 0)
-    except (ValueError, OverflowError):
-        raise BadField(field=name, problem=problem) from None
-
-
-def _rest(text: str) -> int:
-    """How long what the time names goes on after its beginning; browsers leave out seconds that are :00."""
-    clock = CLOCK.search(text)
-    return OF_SECOND_MS if clock and not clock["fraction"] else 0
-
-
-def _kind(request: Request) -> str | None:
-    kind = _text(request, "kind")
-    if kind is None or kind in history.KINDS:
-        return kind
-    near = difflib.get_close_matches(kind.lower(), history.KINDS)
-    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(history.KINDS)}"
-    raise BadField(field="kind", problem=f"names no kind of change: {meant}")
-
-
-def _text(request: Request, name: str) -> str | None:
-    text = request.query.get(name, "").strip()
-    if CONTROL.search(text):
-        raise BadField(field=name, problem="must have no control characters")
-    return text or None
 
 
 def told(page: Page, caller: Caller) -> wire.history.History:

@@ -69,11 +69,11 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entr
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
 )
-async def catalogue_page(request: Request) -> bytes:
+async def catalogue_page(request: Request, query: wire.lists.PageQuery) -> bytes:
     """What was published, page by page."""
     kind = request.params[0]
     catalogue.require_kind(kind)
-    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size)
+    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, found = await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
 

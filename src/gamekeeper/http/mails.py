@@ -7,14 +7,13 @@ from gamekeeper import log
 from gamekeeper.game import mails
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decide
-from gamekeeper.http import marks, paging, samples, spelling, wire
+from gamekeeper.http import samples, spelling, wire
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.marks import Mark
 from gamekeeper.http.operation import MANAGE, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.segments import guid_param
 
-DEFAULT_LIMIT, LARGEST = 50, 1000
 DUE = "The mail is due now."
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
 
@@ -32,11 +31,9 @@ GROUP = Group("Mails", "The outbox, and trying a mail again.")
     refusals=(),
     example_answer=wire.mails.Mails([samples.MAIL], samples.MAIL_MARK),
 )
-async def outbox(request: Request) -> bytes:
+async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
     """Mails, the newest first: to whom, and how each fares; never the code in one."""
-    user, before = paging.guid(request.query, "user"), marks.read(request.query.get("before", ""))
-    limit = min(paging.integer(request.query, "limit", 1, DEFAULT_LIMIT), LARGEST)
-    page = await mails.page(request.services.keeper.store, user, before, limit)
+    page = await mails.page(request.services.keeper.store, query.user or None, query.before, query.limit)
     told = [spelling.mail(each, request.caller) for each in page.mails]
     return wire.encode(wire.mails.Mails(told, str(Mark(*page.next)) if page.next else None))
 

@@ -1,4 +1,8 @@
-"""The declaration of an operation: it stands beside the handler, and everything about the operation derives from it."""
+"""The declaration of an operation: it stands beside the handler, and everything about the operation derives from it.
+
+A handler takes the request and then, under these names and in this order, what its operation declares: `body` and
+`query`, both decoded and checked. A handler that takes anything else is rejected when its module is imported.
+"""
 
 import inspect
 import re
@@ -128,6 +132,7 @@ class Group:
 
         def declare(handler: H) -> H:
             _require_parts(address, parts, handler)
+            _require_arguments(address, parts, handler)
             self.operations.append(
                 Operation(
                     method=method,
@@ -168,3 +173,15 @@ def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
     unknown = sorted(parts.keys() - Parts.__annotations__.keys())
     if unknown:
         raise DeclarationError(f"The operation {address} declares {', '.join(unknown)}, which no operation has.")
+
+
+def _require_arguments(address: str, parts: Parts, handler: Handler) -> None:
+    """Check that the handler takes what the dispatcher hands over."""
+    given = {"body": parts.get("body"), "query": parts.get("query")}
+    declared = ["request", *(f"{name}: {shape.__name__}" for name, shape in given.items() if shape)]
+    _, *others = inspect.signature(handler).parameters.values()
+    taken = ["request", *(f"{each.name}: {getattr(each.annotation, '__name__', '')}" for each in others)]
+    if taken != declared:
+        raise DeclarationError(
+            f"The handler of {address} takes ({', '.join(taken)}). The operation declares ({', '.join(declared)})."
+        )

@@ -28,10 +28,10 @@ GROUP = Group("Pages", "This description, for programs and for people.")
     refusals=(),
     example_answer={"openapi": "3.1.0"},
 )
-async def openapi(request: Request) -> bytes:
+async def openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
     """This description of the API, as OpenAPI 3.1."""
     files = request.services.files
-    return files.tolerant_document if request.flag("tolerant") else files.document
+    return files.tolerant_document if query.tolerant else files.document
 
 
 @GROUP.operation(

@@ -16,9 +16,6 @@ from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
 from gamekeeper.store.players import Record
 
-AROUND = 5
-MOST_AROUND = 50
-
 GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
 
 
@@ -34,9 +31,9 @@ GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
     refusals=(no.SearchNotReady, no.TooManyLongReads),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
-async def by_name(request: Request) -> bytes:
+async def by_name(request: Request, query: wire.players.PlayersQuery) -> bytes:
     """Characters by name or level, page by page: all of them, or those that a search finds."""
-    return await search.page(request, PLAYERS, spelling.player_record)
+    return await search.page(request, query, PLAYERS, spelling.player_record)
 
 
 @GROUP.operation(
@@ -51,10 +48,10 @@ async def by_name(request: Request) -> bytes:
     refusals=(),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
-async def by_rank(request: Request) -> bytes:
+async def by_rank(request: Request, query: wire.players.RankQuery) -> bytes:
     """Characters by level and experience, the best first."""
-    page = paging.from_query(request.query, request.services.keeper.settings.max_page_size)
-    total, records = await _found(request, RANK, page, descending=not paging.ascending(request.query, "descending"))
+    page = paging.from_query(query, request.services.keeper.settings.max_page_size)
+    total, records = await _found(request, RANK, page, descending=query.sortDirection == "Descending")
     return wire.lists.paged(total, page.number, page.size, records)
 
 
@@ -69,9 +66,9 @@ async def by_rank(request: Request) -> bytes:
     refusals=(no.SearchNotReady, no.TooManyLongReads),
     example_answer=wire.lists.Paged(48, 0, 5, 1, [samples.RECORD]),
 )
-async def online(request: Request) -> bytes:
+async def online(request: Request, query: wire.players.PlayersQuery) -> bytes:
     """Characters that are online, page by page: all of them, or those that a search finds."""
-    return await search.page(request, ONLINE_PLAYERS, spelling.player_record)
+    return await search.page(request, query, ONLINE_PLAYERS, spelling.player_record)
 
 
 @GROUP.operation(
@@ -156,10 +153,9 @@ async def show(request: Request) -> bytes:
     refusals=(),
     example_answer=msgspec.Raw(samples.RANK),
 )
-async def rank(request: Request) -> bytes:
+async def rank(request: Request, query: wire.players.AroundQuery) -> bytes:
     """The rank of one character, with those just above and below it."""
-    around = paging.integer(request.query, "around", 0, AROUND, MOST_AROUND)
-    return spelling.rank(await request.services.keeper.lists.rank(request.params[0], around))
+    return spelling.rank(await request.services.keeper.lists.rank(request.params[0], query.around))
 
 
 @GROUP.operation(

@@ -1,17 +1,49 @@
-"""Query parameters: on our own operations an unknown one is rejected, because a misspelt one can do harm.
+"""Decode a query into the shape that its operation declares.
 
-The other operations ignore unknown parameters: their clients expect that.
+Names, defaults and limits of the parameters stand in the shape alone. Where a type cannot say how its text is read,
+`Meta.extra` does:
+
+* `read`: the function that reads it, and `schema`: its JSON schema, which the function's type does not give;
+* `cut`: a larger number counts as this one;
+* `blank`: an empty text counts as a parameter left out; `strip`: so does white space, which is removed around a text;
+* `problem`: what the refusal of a wrong id says.
+
+On our own operations an unknown parameter is rejected, because a misspelt one can do harm. The other operations ignore
+unknown parameters: their clients expect that.
 """
 
-from collections.abc import Mapping
+import types
+from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
-from gamekeeper.http import dry_runs, nearest
+import msgspec
+from msgspec import Meta, Struct, UnsetType
+
+from gamekeeper.http import dry_runs, nearest, query_values
 from gamekeeper.http.errors import UnknownParameter
 from gamekeeper.http.operation import Route
+from gamekeeper.http.query_values import Read
+
+S = TypeVar("S", bound=Struct)
+Query = Mapping[str, str]  # names in lower case, each once
 
 
-def require_known(route: Route, query: Mapping[str, str]) -> None:
+class _Type(NamedTuple):
+    """A field's type: the bare one, and what is said about it."""
+
+    bare: Any
+    metas: tuple[Meta, ...]
+
+    def find_extra(self, name: str) -> Any:  # noqa: ANN401 - whatever the shape says under that name
+        return next((each.extra[name] for each in reversed(self.metas) if each.extra and name in each.extra), None)
+
+    def find_limit(self, name: str) -> int | None:
+        return next((found for each in reversed(self.metas) if (found := getattr(each, name)) is not None), None)
+
+
+def require_known(route: Route, query: Query) -> None:
+    """Reject an unknown parameter of one of our own operations."""
     if not query or not route.is_ours:
         return
     known = known_names(route)
@@ -25,3 +57,79 @@ def known_names(route: Route) -> dict[str, str]:
     """What a route reads from the query: names in lower case → as they are documented."""
     asked = route.query.__struct_encode_fields__ if route.query else ()
     return {name.lower(): name for name in (*asked, *(dry_runs.SPELLINGS if route.is_repeatable else ()))}
+
+
+def decode(shape: type[S], query: Query) -> S:
+    """Decode the parameters of a shape, in the order of its fields; others are ignored."""
+    return cast("S", _make_decoder(shape)(query))
+
+
+def find_schemas(shape: type[Struct]) -> dict[str, dict[str, Any]]:
+    """Find the JSON schemas that fields give for themselves: name of the parameter → schema with its description."""
+    given = {each.encode_name: _resolve(each.type) for each in msgspec.structs.fields(shape)}
+    return {
+        name: {"description": next(meta.description for meta in reversed(kind.metas) if meta.description), **schema}
+        for name, kind in given.items()
+        if (schema := kind.find_extra("schema"))
+    }
+
+
+@cache
+def _make_decoder(shape: type[Struct]) -> Callable[[Query], Struct]:
+    defaults = shape()  # frozen, so that all requests can have it
+    fields = [
+        (each.encode_name.lower(), each.name, each.encode_name, _make_reader(each.type, getattr(defaults, each.name)))
+        for each in msgspec.structs.fields(shape)
+    ]
+
+    def decode(query: Query) -> Struct:
+        if not query:
+            return defaults
+        given = {field: read(query[key], name) for key, field, name, read in fields if key in query}
+        return shape(**given) if given else defaults
+
+    return decode
+
+
+def _make_reader(kind: Any, default: object) -> Read:  # noqa: ANN401 - a type annotation of any form
+    resolved = _resolve(kind)
+    read = resolved.find_extra("read") or _find_reader(resolved)
+    if not resolved.find_extra("blank"):
+        return read
+    strip = resolved.find_extra("strip")
+
+    def read_unless_blank(text: str, name: str) -> object:
+        text = text.strip() if strip else text
+        return read(text, name) if text else default
+
+    return read_unless_blank
+
+
+def _resolve(kind: Any) -> _Type:  # noqa: ANN401 - as above
+    """Take the `| UnsetType` of a parameter without a default off its type."""
+    if get_origin(kind) in (Union, types.UnionType):
+        kinds = [each for each in get_args(kind) if each is not UnsetType]
+        return _resolve(kinds[0]) if len(kinds) == 1 else _Type(kinds, ())
+    if get_origin(kind) is Annotated:
+        bare, *metas = get_args(kind)
+        inner = _resolve(bare)
+        return _Type(inner.bare, (*inner.metas, *(each for each in metas if isinstance(each, Meta))))
+    return _Type(kind, ())
+
+
+def _find_reader(kind: _Type) -> Read:
+    if isinstance(kind.bare, list):  # a number, or one of a few words
+        number, words = (_resolve(each) for each in cast("list[Any]", kind.bare))
+        return query_values.make_word_reader(get_args(words.bare), _find_reader(number))
+    if get_origin(kind.bare) is Literal:
+        return query_values.make_choice_reader(get_args(kind.bare))
+    if kind.bare is bool:
+        return query_values.read_boolean
+    if kind.bare is int:
+        least, most = cast("int", kind.find_limit("ge")), cast("int", kind.find_limit("le"))
+        return query_values.make_integer_reader(least, most, kind.find_extra("cut"))
+    if kind.bare is not str:
+        raise TypeError(f"A query parameter cannot be {kind.bare}: give its type a function that reads it.")
+    if kind.find_extra("is") == "guid":
+        return query_values.make_id_reader(kind.find_extra("problem"))
+    return query_values.make_text_reader(kind.find_limit("max_length"))

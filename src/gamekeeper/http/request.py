@@ -14,7 +14,7 @@ from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decide, Intent
 from gamekeeper.game.history import Rest
 from gamekeeper.game.refusals import BadField, RepeatedField
-from gamekeeper.http import bodies, dry_runs, large_bodies
+from gamekeeper.http import bodies, large_bodies
 from gamekeeper.http.answer import Answer, Header, answer_change
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.errors import NoSuchRoute
@@ -74,21 +74,6 @@ class Request:
             expected=self.expected,
             queue=self._queue(),
         )
-
-    def is_dry_run(self) -> bool:
-        dry_runs.require_known(self.query)
-        dry_runs.require_no_header(self.headers)
-        given = {self.flag(name) for name in dry_runs.SPELLINGS if name.lower() in self.query}
-        if len(given) > 1:
-            raise BadField(field="dryRun", problem="is true in one spelling and false in another")
-        return True in given
-
-    def flag(self, name: str) -> bool:
-        """A query parameter that is true or false, and false when it is not there."""
-        given = self.query.get(name.lower(), "false").lower()
-        if given not in {"true", "false"}:
-            raise BadField(field=name, problem="must be true or false")
-        return given == "true"
 
     async def gone(self) -> None:
         """Returns when the caller has hung up; for operations that read no body."""

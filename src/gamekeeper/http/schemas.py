@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
-from gamekeeper.http import wire
+from gamekeeper.http import queries, wire
 
 Schema = dict[str, Any]
 Change = Callable[[str, Schema], Schema]  # of a component, by the name of its shape
@@ -33,6 +33,12 @@ def read_components(kind: Any) -> tuple[Schema, dict[str, Schema]]:  # noqa: ANN
     """Return the schema of a type, and the components that it refers to."""
     (schema,), components = msgspec.json.schema_components([kind], ref_template=REF)
     return schema, components
+
+
+def read_query(shape: type[Struct]) -> Schema:
+    """Return the schema of a query, with those that its fields give for themselves."""
+    schema = read_components(shape)[1][shape.__name__]
+    return {**schema, "properties": {**schema["properties"], **queries.find_schemas(shape)}}
 
 
 def refer(name: str) -> Schema:

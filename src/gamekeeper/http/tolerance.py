@@ -19,6 +19,7 @@ from gamekeeper.http.schemas import (
     name_sent,
     plain_name,
     read_components,
+    read_query,
     refer,
     require_all,
     walk,
@@ -52,7 +53,7 @@ class Tolerance:
 
     def describe_query(self, shape: type[Struct]) -> dict[str, Schema]:
         """Describe each parameter of a query."""
-        return _refer(read_components(shape)[1][shape.__name__], name_given)["properties"]
+        return _refer(read_query(shape), name_given)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
         """Where nothing is required an empty body will do, and PHP's empty array is an empty object."""

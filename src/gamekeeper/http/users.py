@@ -32,9 +32,9 @@ GROUP = Group("Users", "Accounts, and which characters are theirs.")
     refusals=(no.SearchNotReady, no.TooManyLongReads),
     example_answer=wire.lists.Paged(25, 0, 5, 1, [samples.LISTED]),
 )
-async def by_name(request: Request) -> bytes:
+async def by_name(request: Request, query: wire.users.UsersQuery) -> bytes:
     """Accounts by name or email, page by page: all of them, or those that a search finds."""
-    return await search.page(request, ACCOUNTS, partial(spelling.user_record, codes=sees_codes(request)))
+    return await search.page(request, query, ACCOUNTS, partial(spelling.user_record, codes=sees_codes(request)))
 
 
 @GROUP.operation(

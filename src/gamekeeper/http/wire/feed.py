@@ -9,17 +9,26 @@ from gamekeeper.http.wire.errors import Error
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Instant, LongNatural, Natural, PlainInt64, encode
 
+LONGEST_WAIT = 60  # seconds
+
 FROM = "`Next` of the answer before; 0: all there ever was."
 After = Annotated[LongNatural | Literal["now"], Meta(description=FROM)]
-Wait = Annotated[Natural, Meta(description="Seconds to wait when there is nothing yet; more than 60 are 60.")]
+WAIT = f"Seconds to wait when there is nothing yet; more than {LONGEST_WAIT} are {LONGEST_WAIT}."
+Wait = Annotated[Natural, Meta(description=WAIT, extra={"cut": LONGEST_WAIT})]
 Own = Annotated[bool, Meta(description="Also what this account itself wrote over the link.")]
-Epoch = Annotated[Guid, Meta(description="`Epoch` of the answer before: refused when the ledger is another by now.")]
+Epoch = Annotated[
+    Guid,
+    Meta(
+        description="`Epoch` of the answer before: refused when the ledger is another by now.",
+        extra={"problem": "must be the Epoch of an earlier answer"},
+    ),
+]
 
 
-class FeedQuery(Struct):
+class FeedQuery(Struct, frozen=True):
     after: After = 0
     wait: Wait = 0
-    limit: Limit = 100
+    limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 100
     own: Own = False
     epoch: Epoch | UnsetType = UNSET
 

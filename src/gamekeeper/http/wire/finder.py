@@ -11,9 +11,9 @@ SOUGHT = "An id, also of a deleted character or account, or the beginning or a p
 Sought = Annotated[Printable, Meta(description=SOUGHT)]
 
 
-class FindQuery(Struct):
+class FindQuery(Struct, frozen=True):
     q: Sought = ""
-    limit: Limit = 20
+    limit: Annotated[Limit, Meta(extra={"cut": 50})] = 20
 
 
 class Found(Struct):

@@ -5,46 +5,71 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.game.history import KINDS
+from gamekeeper.game.history import KINDS, Moment
+from gamekeeper.http import query_values
 from gamekeeper.http.wire.items import ChangedBag, ItemSlot, Sum
 from gamekeeper.http.wire.players import PLAYER_FIELDS
-from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt64, Positive, Printable
+from gamekeeper.http.wire.scalars import PRINTABLE, Guid, Id, Instant, PlainInt64, Positive
 from gamekeeper.http.wire.spells import KnownSpell
 from gamekeeper.http.wire.users import USER_FIELDS
 from gamekeeper.http.wire.variables import ChangedVariable
+from gamekeeper.store.history import NEVER
 
-Cursor = Annotated[int, Meta(ge=1, le=2**63 - 1, description="Changes before this number: `Next` of the page before.")]
-Since = Annotated[Instant, Meta(description="Changes from this time on, from its beginning.")]
-END = "Without a fraction: to the end of that second."
-Until = Annotated[Instant, Meta(description=f"Changes up to this time. {END}")]
-Whose = Annotated[Guid, Meta(description="Changes of this character, by its id; also of a deleted one.")]
-OfUser = Annotated[Guid, Meta(description="Changes of this account and its characters' creation and deletion.")]
-By = Annotated[Guid, Meta(description="Changes that this account made; not those that it reported for a game.")]
-OfItem = Annotated[Guid, Meta(description="Changes that have this item on either side.")]
-OfRequest = Annotated[Printable, Meta(description="Changes that the request with this `X-Request-Id` made.")]
-Because = Annotated[Printable, Meta(description="Changes whose reason has this in it, in any case.")]
-OfKind = Annotated[str, Meta(description="Changes of this kind.", extra_json_schema={"enum": list(KINDS)})]
-Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table in UTF-8; its `X-Next` is `Next`.")]
-MOMENT = {"anyOf": [{"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}]}
-Then = Annotated[
-    str,
+TIME = {"format": "date-time", "type": "string"}
+Cursor = Annotated[int, Meta(ge=1, le=NEVER, description="Changes before this number: `Next` of the page before.")]
+Since = Annotated[
+    int,
     Meta(
-        description=f"The number of a change, or a time: how it was once all up to it had happened. {END}",
-        extra_json_schema=MOMENT,
+        description="Changes from this time on, from its beginning.",
+        extra={"read": query_values.read_start, "schema": TIME, "blank": True},
     ),
 ]
-MANY = "At most so many: 50 unless told and 1,000 at most; with `format=csv` 1,000 unless told and 10,000 at most."
-Many = Annotated[Positive, Meta(description=MANY)]
+END = "Without a fraction: to the end of that second."
+Until = Annotated[
+    int,
+    Meta(
+        description=f"Changes up to this time. {END}",
+        extra={"read": query_values.read_end, "schema": TIME, "blank": True},
+    ),
+]
+Whose = Annotated[Id, Meta(description="Changes of this character, by its id; also of a deleted one.")]
+OfUser = Annotated[Id, Meta(description="Changes of this account and its characters' creation and deletion.")]
+By = Annotated[Id, Meta(description="Changes that this account made; not those that it reported for a game.")]
+OfItem = Annotated[Id, Meta(description="Changes that have this item on either side.")]
+Words = Annotated[str, Meta(extra={"blank": True, "strip": True}, extra_json_schema=PRINTABLE)]
+OfRequest = Annotated[Words, Meta(description="Changes that the request with this `X-Request-Id` made.")]
+Because = Annotated[Words, Meta(description="Changes whose reason has this in it, in any case.")]
+OfKind = Annotated[
+    str,
+    Meta(
+        description="Changes of this kind.",
+        extra={"read": query_values.read_kind, "blank": True, "strip": True},
+        extra_json_schema={"enum": list(KINDS)},
+    ),
+]
+Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table in UTF-8; its `X-Next` is `Next`.")]
+MOMENT = {"anyOf": [{"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}], "type": "string"}
+Then = Annotated[
+    Moment,
+    Meta(
+        description=f"The number of a change, or a time: how it was once all up to it had happened. {END}",
+        extra={"read": query_values.read_moment, "schema": MOMENT, "blank": True},
+    ),
+]
+# of each format: the default limit, and the largest, to which a larger one is cut
+LIMITS = {"json": (50, 1_000), "csv": (1_000, 10_000)}
+MANY = "At most so many: {:,} unless told and {:,} at most; with `format=csv` {:,} unless told and {:,} at most."
+Many = Annotated[Positive, Meta(description=MANY.format(*LIMITS["json"], *LIMITS["csv"]))]
 
 
-class HistoryQuery(Struct, rename={"since": "from"}):
+class HistoryQuery(Struct, frozen=True, rename={"since": "from"}):
     player: Whose | UnsetType = UNSET
     user: OfUser | UnsetType = UNSET
     actor: By | UnsetType = UNSET
     kind: OfKind | UnsetType = UNSET
     item: OfItem | UnsetType = UNSET
-    since: Since | UnsetType = UNSET
-    to: Until | UnsetType = UNSET
+    since: Since = 0
+    to: Until = NEVER
     request: OfRequest | UnsetType = UNSET
     reason: Because | UnsetType = UNSET
     before: Cursor | UnsetType = UNSET
@@ -57,12 +82,17 @@ Force = Annotated[
 ]
 
 
-class UndoQuery(Struct):
+def start_of(before: int | UnsetType) -> int | None:
+    """Return the number of the change before which a page starts; None: with the newest."""
+    return None if before is UNSET or before == NEVER else before
+
+
+class UndoQuery(Struct, frozen=True):
     force: Force = False
 
 
-class ThenQuery(Struct):
-    at: Then | UnsetType = UNSET
+class ThenQuery(Struct, frozen=True):
+    at: Then = Moment()
 
 
 class ToldChange(Struct):

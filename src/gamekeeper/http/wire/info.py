@@ -9,7 +9,7 @@ from gamekeeper.http.wire.scalars import PlainInt32, PlainInt64
 Tolerant = Annotated[bool, Meta(description="Describe what the server accepts, instead of the strict contract.")]
 
 
-class DocumentQuery(Struct):
+class DocumentQuery(Struct, frozen=True):
     tolerant: Tolerant = False
 
 

@@ -8,11 +8,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from gamekeeper.http.wire.scalars import PRINTABLE, Int32, Natural, PlainInt32, Positive
 
 R = TypeVar("R")
+DEFAULT_SIZE = 5
 
 
 class LegacyPage(Struct):
     page: Natural = 0
-    count: Annotated[Int32, Meta(description="0 and less mean 5, as for the engine.")] = 5
+    count: Annotated[Int32, Meta(description=f"0 and less mean {DEFAULT_SIZE}, as for the engine.")] = DEFAULT_SIZE
 
 
 Number = Annotated[Natural, Meta(description="Which page, from 0; one past the end has no records.")]
@@ -29,9 +30,9 @@ Search = Annotated[
 ]
 
 
-class PageQuery(Struct):
+class PageQuery(Struct, frozen=True):
     page: Number = 0
-    pageSize: Size = 5  # noqa: N815 - the wire's spelling
+    pageSize: Size = DEFAULT_SIZE  # noqa: N815 - the wire's spelling
     limit: Limit | UnsetType = UNSET
 
 

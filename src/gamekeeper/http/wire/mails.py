@@ -4,18 +4,26 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gamekeeper.http import marks
+from gamekeeper.http.query_values import read_mark
 from gamekeeper.http.wire.lists import Limit
-from gamekeeper.http.wire.scalars import Guid, Instant, PlainInt32
+from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32
 
-MARK = {"pattern": "^([0-9]{1,18}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$"}
-Mark = Annotated[str, Meta(description="Mails before this place: `Next` of the page before.", extra_json_schema=MARK)]
-ToUser = Annotated[Guid, Meta(description="Mails to this account, by its id.")]
+MARK = {"pattern": "^([0-9]{1,18}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$", "type": "string"}
+Before = Annotated[
+    marks.Mark,
+    Meta(
+        description="Mails before this place: `Next` of the page before.",
+        extra={"read": read_mark, "schema": MARK, "blank": True},
+    ),
+]
+ToUser = Annotated[Id, Meta(description="Mails to this account, by its id.")]
 
 
-class MailsQuery(Struct):
+class MailsQuery(Struct, frozen=True):
     user: ToUser | UnsetType = UNSET
-    before: Mark | UnsetType = UNSET
-    limit: Limit = 50
+    before: Before = marks.START
+    limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
 
 
 class Mail(Struct):

@@ -27,20 +27,22 @@ class SetClass(Struct):
 
 Around = Annotated[int, Meta(ge=0, le=50, description="How many above and how many below to show.")]
 Order = Annotated[Literal["Ascending", "Descending"], Meta(description="Descending: the best first.")]
-PlayerSort = Annotated[Literal["name", "level"], Meta(description="The order; level: as in the rank list.")]
+PlayerSort = Annotated[
+    Literal["name", "level"], Meta(description="The order; level: as in the rank list.", extra={"blank": True})
+]
 
 
-class PlayersQuery(PageQuery):
+class PlayersQuery(PageQuery, frozen=True):
     search: Search = ""
     sortBy: PlayerSort = "name"  # noqa: N815 - the wire's spelling
     sortDirection: Direction = "Ascending"  # noqa: N815 - as above
 
 
-class RankQuery(PageQuery):
+class RankQuery(PageQuery, frozen=True):
     sortDirection: Order = "Descending"  # noqa: N815 - the wire's spelling
 
 
-class AroundQuery(Struct):
+class AroundQuery(Struct, frozen=True):
     around: Around = 5
 
 

@@ -1,4 +1,4 @@
-"""Types of single values. `extra` is read by bodies.py, `extra_json_schema` by openapi.py."""
+"""Types of single values. `extra` is read by bodies.py and queries.py, `extra_json_schema` by openapi.py."""
 
 from typing import Annotated
 
@@ -9,6 +9,7 @@ ZERO = "00000000-0000-0000-0000-000000000000"
 STORABLE = {"pattern": "^[^\\x00-\\x1f\\x7f]*$"}
 PRINTABLE = {"pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
 Guid = Annotated[str, Meta(extra={"is": "guid"}, extra_json_schema={"format": "uuid"})]
+Id = Annotated[Guid, Meta(extra={"problem": "must be an id", "blank": True})]  # of a query
 Text = Annotated[str, Meta(max_length=255, extra_json_schema=PRINTABLE)]  # that people write
 Told = Annotated[str, Meta(max_length=255, extra={"is": "told"}, extra_json_schema=STORABLE)]  # by a game
 Name = Annotated[str, Meta(extra_json_schema={"format": "name"})]  # of a new account; what it must match is a setting

@@ -41,10 +41,10 @@ class RedeemCode(Struct):
     new: Sent
 
 
-UserSort = Annotated[Literal["name", "email"], Meta(description="The order.")]
+UserSort = Annotated[Literal["name", "email"], Meta(description="The order.", extra={"blank": True})]
 
 
-class UsersQuery(PageQuery):
+class UsersQuery(PageQuery, frozen=True):
     search: Search = ""
     sortBy: UserSort = "name"  # noqa: N815 - the wire's spelling
     sortDirection: Direction = "Ascending"  # noqa: N815 - as above

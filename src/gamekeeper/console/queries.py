@@ -1,0 +1,47 @@
+"""What the console's pages read from their addresses, decoded as the API's operations decode theirs."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from gamekeeper.http import marks, queries
+from gamekeeper.http.request import Request
+from gamekeeper.http.wire.history import Cursor, start_of
+from gamekeeper.http.wire.lists import Direction, PageQuery, Search, Size
+from gamekeeper.http.wire.mails import Before
+from gamekeeper.http.wire.players import Order
+from gamekeeper.http.wire.scalars import Positive
+
+SIZE = 50  # records on a page of a list
+Rank = Annotated[Positive, Meta(extra={"blank": True})]
+
+
+class SearchQuery(Struct, frozen=True):
+    search: Search = ""
+
+
+class CatalogueQuery(PageQuery, frozen=True):
+    pageSize: Size = SIZE  # noqa: N815 - the spelling of the API's lists
+    search: Search = ""
+
+
+class ListQuery(CatalogueQuery, frozen=True):
+    sortDirection: Direction = "Ascending"  # noqa: N815 - as above
+
+
+class RankingQuery(Struct, frozen=True):
+    rank: Rank | UnsetType = UNSET
+    sortDirection: Order = "Descending"  # noqa: N815 - as above
+
+
+class BeforeChange(Struct, frozen=True):
+    before: Cursor | UnsetType = UNSET
+
+
+class BeforeMark(Struct, frozen=True):
+    before: Before = marks.START
+
+
+def find_cursor(request: Request) -> int | None:
+    """Return the number of the change before which a history goes on; None: it starts with the newest."""
+    return start_of(queries.decode(BeforeChange, request.query).before)

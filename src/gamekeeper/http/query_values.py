@@ -1,0 +1,144 @@
+"""Readers of single query parameters: from the text that was sent to a value, or a refusal that names the parameter."""
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+
+from gamekeeper.game import lookup
+from gamekeeper.game.history import KINDS, Moment
+from gamekeeper.game.refusals import BadField
+from gamekeeper.http import instants
+from gamekeeper.http.marks import Mark
+from gamekeeper.store.history import NEVER
+
+Read = Callable[[str, str], object]  # of the text and the parameter's name
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+TIME = "must be a time such as 2026-11-15T12:00:00Z"
+MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
+TRUTH = {"true": True, "false": False}
+REST_OF_SECOND_MS = 999
+_DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
+_CHANGE_NUMBER = re.compile(rf"[0-9]{{1,{len(str(NEVER)) - 1}}}", re.ASCII)
+_SHOWN_UTC = re.compile(" UTC$")  # as the console shows times
+# The time of day in a time, and its fraction of a second.
+_CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")
+
+
+def make_integer_reader(least: int, most: int, cut: int | None) -> Read:
+    """`cut`: a larger number that is not above `most` counts as this one."""
+    largest = most if cut is None else cut
+
+    def read(text: str, name: str) -> object:
+        if not _DIGITS.fullmatch(text) or not least <= (value := int(text)) <= most:
+            raise BadField(field=name, problem=f"must be a whole number from {least} to {most}")
+        return min(value, largest)
+
+    return read
+
+
+def make_choice_reader(options: Sequence[str]) -> Read:
+    """Read one of the options, in any letter case."""
+    known = {each.lower(): each for each in options}
+
+    def read(text: str, name: str) -> object:
+        found = known.get(text.lower())
+        if found is None:
+            raise BadField(field=name, problem=f"must be {' or '.join(options)}")
+        return found
+
+    return read
+
+
+def make_word_reader(words: Sequence[str], otherwise: Read) -> Read:
+    """Read one of the words, in any letter case, or what the other reader reads."""
+    known = {each.lower(): each for each in words}
+
+    def read(text: str, name: str) -> object:
+        return known.get(text.lower()) or otherwise(text, name)
+
+    return read
+
+
+def make_text_reader(longest: int | None) -> Read:
+    problem = f"must be at most {longest} printable characters" if longest else "must have no control characters"
+
+    def read(text: str, name: str) -> object:
+        if CONTROL.search(text) or (longest and len(text) > longest):
+            raise BadField(field=name, problem=problem)
+        return text
+
+    return read
+
+
+def make_id_reader(problem: str) -> Read:
+    def read(text: str, name: str) -> object:
+        found = lookup.guid(text)
+        if found is None:
+            raise BadField(field=name, problem=problem)
+        return found
+
+    return read
+
+
+def read_boolean(text: str, name: str) -> bool:
+    found = TRUTH.get(text.lower())
+    if found is None:
+        raise BadField(field=name, problem="must be true or false")
+    return found
+
+
+def read_start(text: str, name: str) -> int:
+    """Read a time as milliseconds since 1970."""
+    return _read_time(text, name, TIME)
+
+
+def read_end(text: str, name: str) -> int:
+    """Read a time as the last millisecond of what it names, so that a time shown in seconds includes its second."""
+    return _read_time(text, name, TIME, to_end=True)
+
+
+def read_moment(text: str, name: str) -> Moment:
+    """Read a time, or the number of a change."""
+    if text.isascii() and text.isdigit():
+        return Moment(seq=read_change_number(text, name))
+    return Moment(at=_read_time(text, name, MOMENT, to_end=True))
+
+
+def read_change_number(text: str, name: str) -> int:
+    if not _CHANGE_NUMBER.fullmatch(text):
+        raise BadField(field=name, problem="must be the number of a change")
+    return int(text)
+
+
+def read_kind(text: str, name: str) -> str:
+    """Read a kind of change. The refusal names the nearest ones."""
+    if CONTROL.search(text):
+        raise BadField(field=name, problem="must have no control characters")
+    if text in KINDS:
+        return text
+    near = difflib.get_close_matches(text.lower(), KINDS)
+    meant = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(KINDS)}"
+    raise BadField(field=name, problem=f"names no kind of change: {meant}")
+
+
+def read_mark(text: str, name: str) -> Mark:
+    at, _, last = text.partition("-")
+    found = lookup.guid(last)
+    if not _CHANGE_NUMBER.fullmatch(at) or found is None:
+        raise BadField(field=name, problem="must be as the page before gives it")
+    return Mark(int(at), found)
+
+
+def _read_time(text: str, name: str, problem: str, *, to_end: bool = False) -> int:
+    text = _SHOWN_UTC.sub("Z", text)
+    try:
+        return instants.moment(text) + (_find_rest(text) if to_end else 0)
+    except (ValueError, OverflowError):
+        raise BadField(field=name, problem=problem) from None
+
+
+def _find_rest(text: str) -> int:
+    """Return how many milliseconds what a time names lasts after its start. Browsers omit seconds that are :00."""
+    clock = _CLOCK.search(text)
+    return REST_OF_SECOND_MS if clock and not clock["fraction"] else 0
