@@ -78,7 +78,9 @@ async def call(request: Request) -> Answer:
     queries.require_known(route, request.query)
     if route.is_repeatable:
         request.dry_run = dry_runs.is_asked_for(request.query, request.headers)
-    given = {} if route.query is None else {"query": queries.decode(route.query, request.query)}
+    given = {each.argument: each.read(request.params[each.place], each.name) for each in route.path_values}
+    if route.query is not None:
+        given["query"] = queries.decode(route.query, request.query)
     if route.body is None:
         made = await route.handler(request, **given)
     else:

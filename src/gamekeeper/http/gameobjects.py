@@ -2,12 +2,11 @@
 
 from gamekeeper.game import catalogue, inventory
 from gamekeeper.game import refusals as no
-from gamekeeper.game.refusals import NoSuchObject, NoSuchObjectType
+from gamekeeper.game.refusals import NoSuchObject
 from gamekeeper.http import paging, samples, spelling, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
-from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
 
 OBJECT = wire.catalogue.ItemObject | wire.catalogue.VariableObject | wire.catalogue.NamedEntry
@@ -35,10 +34,10 @@ GROUP = Group("Gameobjects", "The catalogue in the engine's own types and shapes
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT]),
 )
-async def objects(request: Request, query: wire.lists.PageQuery) -> bytes:
+async def objects(request: Request, query: wire.lists.PageQuery, object_type: str) -> bytes:
     """The game's objects of one type, page by page."""
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await _found(request, page)
+    total, found = await _found(request, object_type, page)
     return wire.lists.paged(total, page.number, page.size, [_object(request, each) for each in found])
 
 
@@ -53,10 +52,10 @@ async def objects(request: Request, query: wire.lists.PageQuery) -> bytes:
     example_body=wire.lists.LegacyPage(),
     example_answer=wire.lists.Legacy(31, 0, 1, [wire.catalogue.Keyed(samples.DRAUGHT, samples.DRAUGHT_OBJECT)]),
 )
-async def legacy_objects(request: Request, body: wire.lists.LegacyPage) -> bytes:
+async def legacy_objects(request: Request, body: wire.lists.LegacyPage, object_type: str) -> bytes:
     """The game's objects of one type, in the old envelope."""
     page = paging.from_body(body, request.services.keeper.settings.max_page_size)
-    total, found = await _found(request, page)
+    total, found = await _found(request, object_type, page)
     return wire.lists.legacy(
         total, page.number, [wire.catalogue.keyed(each.id, _object(request, each)) for each in found]
     )
@@ -73,10 +72,10 @@ async def legacy_objects(request: Request, body: wire.lists.LegacyPage) -> bytes
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_OBJECT.Name]),
 )
-async def object_names(request: Request, query: wire.lists.PageQuery) -> bytes:
+async def object_names(request: Request, query: wire.lists.PageQuery, object_type: str) -> bytes:
     """The names of the objects of one type, page by page."""
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await _found(request, page)
+    total, found = await _found(request, object_type, page)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(each.name) for each in found])
 
 
@@ -89,9 +88,9 @@ async def object_names(request: Request, query: wire.lists.PageQuery) -> bytes:
     refusals=(),
     example_answer={samples.DRAUGHT: samples.DRAUGHT_OBJECT.Name},
 )
-async def legacy_object_names(request: Request) -> bytes:
+async def legacy_object_names(request: Request, object_type: str) -> bytes:
     """The names of all objects of one type, by their ids."""
-    _, found = await _found(request, Page(0, paging.MOST, paging.MOST))
+    _, found = await _found(request, object_type, Page(0, paging.MOST, paging.MOST))
     return wire.encode({each.id: each.name for each in found})
 
 
@@ -105,26 +104,18 @@ async def legacy_object_names(request: Request) -> bytes:
     refusals=(no.NoSuchObject,),
     example_answer=samples.DRAUGHT_OBJECT,
 )
-async def game_object(request: Request) -> bytes:
+async def game_object(request: Request, object_type: str, object_id: str) -> bytes:
     """One of the game's objects, by its type and id."""
-    kind, object_id = _kind(request), guid_param("objectId", request.params[1])
+    kind = wire.catalogue.OBJECTS[object_type]
     found = await entries.by_id(request.services.keeper.store, kind, [object_id]) if kind else {}
     if object_id not in found:
-        raise NoSuchObject(type=request.params[0].lower(), id=object_id)
+        raise NoSuchObject(type=object_type, id=object_id)
     return _object(request, found[object_id])
 
 
-async def _found(request: Request, page: Page) -> tuple[int, list[entries.Entry]]:
-    kind = _kind(request)
+async def _found(request: Request, object_type: str, page: Page) -> tuple[int, list[entries.Entry]]:
+    kind = wire.catalogue.OBJECTS[object_type]  # None: we keep no objects of this type
     return await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
-
-
-def _kind(request: Request) -> str | None:
-    """Which of our lists is meant; None for a type that we keep none of."""
-    name = request.params[0].lower()
-    if name not in wire.catalogue.OBJECTS:
-        raise NoSuchObjectType(type=request.params[0])
-    return wire.catalogue.OBJECTS[name]
 
 
 def _object(request: Request, entry: entries.Entry) -> bytes:

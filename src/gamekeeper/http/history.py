@@ -19,7 +19,6 @@ from gamekeeper.http import samples, spelling, wire
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
-from gamekeeper.http.query_values import read_change_number
 from gamekeeper.http.request import Request
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, Filter, one
@@ -174,9 +173,8 @@ async def variables(request: Request, query: wire.history.ThenQuery) -> bytes:
     ),
     example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
 )
-async def undone(request: Request, query: wire.history.UndoQuery) -> Answer:
+async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> Answer:
     """Take a change back, if what it changed is still as it left it."""
-    seq = read_change_number(request.params[0], "seq")
     keeper, caller = request.services.keeper, request.caller
     kept = await one(keeper.store, seq)
     if kept:  # what is gone may have been undone under this key before: the rule is asked after the replay

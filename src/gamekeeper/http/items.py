@@ -8,7 +8,6 @@ from gamekeeper.http import samples, spelling, wire
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.segments import guid_param
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 
@@ -82,9 +81,8 @@ async def in_bank(request: Request) -> bytes:
         [wire.items.NamedSlot(0, None, samples.COIN, 2288, samples.BUFFS, "Silver Mark"), wire.items.NamedSlot(1)],
     ),
 )
-async def in_bag(request: Request) -> bytes:
+async def in_bag(request: Request, bag_id: str) -> bytes:
     """What is in a bag."""
-    bag_id = guid_param("bagId", request.params[0])
     size, slots, names = await request.services.keeper.store.read(partial(items.bag, bag_id=bag_id))
     return wire.encode(wire.items.NamedBag(bag_id, size, spelling.named_slots(slots, names, bag_id, size)))
 

@@ -1,6 +1,5 @@
 """The game link: what game servers tell us."""
 
-import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -11,10 +10,7 @@ from gamekeeper.http import bodies, instants, paging, samples, spelling, wire
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.segments import guid_param
 from gamekeeper.store import catalogue as entries
-
-_SERVER = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 
 ENTRIES = (
     wire.lists.Paged[wire.catalogue.ItemEntry]
@@ -35,10 +31,8 @@ GROUP = Group("Link", "What game servers tell us: the catalogue, characters, who
     example_body=[samples.DRAUGHT_ENTRY],
     example_answer=wire.link.Count(1),
 )
-async def put_catalogue(request: Request, body: bytes) -> Answer:
+async def put_catalogue(request: Request, body: bytes, kind: str) -> Answer:
     """Publish items, spells, variables, classes or maps."""
-    kind = request.params[0]
-    catalogue.require_kind(kind)
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     given = await request.read_body(partial(_entries, kind, body, content_type))
     return await request.change(
@@ -69,10 +63,8 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entr
     refusals=(),
     example_answer=wire.lists.Paged(31, 0, 5, 1, [samples.DRAUGHT_ENTRY]),
 )
-async def catalogue_page(request: Request, query: wire.lists.PageQuery) -> bytes:
+async def catalogue_page(request: Request, query: wire.lists.PageQuery, kind: str) -> bytes:
     """What was published, page by page."""
-    kind = request.params[0]
-    catalogue.require_kind(kind)
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, found = await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
@@ -101,9 +93,8 @@ async def catalogue_page(request: Request, query: wire.lists.PageQuery) -> bytes
     example_body=wire.link.PutPlayer(Level=49, Items=[wire.items.ItemSlot(17, None, samples.DRAUGHT, 2)]),
     example_answer=samples.RECORD,
 )
-async def put_player(request: Request, body: wire.link.PutPlayer) -> Answer:
+async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str) -> Answer:
     """Create a character, or tell what changed about one."""
-    player_id = guid_param("id", request.params[0])
     decide = partial(
         link.put_player,
         player_id=player_id,
@@ -124,9 +115,8 @@ async def put_player(request: Request, body: wire.link.PutPlayer) -> Answer:
     refusals=(no.NoSuchPlayer, no.PlayerOnline),
     example_answer=samples.RECORD,
 )
-async def delete_player(request: Request) -> Answer:
+async def delete_player(request: Request, player_id: str) -> Answer:
     """Delete a character that is not online."""
-    player_id = guid_param("id", request.params[0])
     decide = partial(characters.delete, key=player_id, spelling=request.services.keeper.changes.spelling)
     return await request.change(decide, spelling.player_record)
 
@@ -142,9 +132,8 @@ async def delete_player(request: Request) -> Answer:
     example_body=wire.link.Lease(30),
     example_answer=wire.link.ServerState(samples.REALM, samples.LATER, 7),
 )
-async def heartbeat(request: Request, body: wire.link.Lease) -> Answer:
+async def heartbeat(request: Request, body: wire.link.Lease, server: str) -> Answer:
     """Say that a game server lives; its players are online until the lease ends."""
-    server = _server(request)
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
         decide, lambda state: wire.encode(wire.link.ServerState(server, instants.instant(state[0]), state[1]))
@@ -162,9 +151,9 @@ async def heartbeat(request: Request, body: wire.link.Lease) -> Answer:
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
-async def joined(request: Request, body: wire.link.Players) -> Answer:
+async def joined(request: Request, body: wire.link.Players, server: str) -> Answer:
     """Say that characters have come online."""
-    decide = partial(presence.join, server=_server(request), ids=body.Players)
+    decide = partial(presence.join, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
 
@@ -179,9 +168,9 @@ async def joined(request: Request, body: wire.link.Players) -> Answer:
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
-async def left(request: Request, body: wire.link.Players) -> Answer:
+async def left(request: Request, body: wire.link.Players, server: str) -> Answer:
     """Say that characters have gone offline."""
-    decide = partial(presence.leave, server=_server(request), ids=body.Players)
+    decide = partial(presence.leave, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
 
 
@@ -194,14 +183,7 @@ async def left(request: Request, body: wire.link.Players) -> Answer:
     refusals=(no.NoSuchServer,),
     example_answer=wire.link.Online(7),
 )
-async def shut(request: Request) -> Answer:
+async def shut(request: Request, server: str) -> Answer:
     """Shut a game server: all of its players go offline at once."""
-    decide = partial(presence.shut, server=_server(request))
+    decide = partial(presence.shut, server=server)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
-
-
-def _server(request: Request) -> str:
-    name = request.params[0]
-    if not _SERVER.fullmatch(name):
-        raise BadField(field="server", problem="must have 1 to 64 characters: letters from A to Z, digits, and . _ : -")
-    return name

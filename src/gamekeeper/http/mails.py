@@ -12,7 +12,6 @@ from gamekeeper.http.answer import Answer
 from gamekeeper.http.marks import Mark
 from gamekeeper.http.operation import MANAGE, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.segments import guid_param
 
 DUE = "The mail is due now."
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
@@ -47,9 +46,9 @@ async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
     refusals=(no.NoSuchMail, no.MailNotRetriable),
     example_answer=wire.users.Message(DUE),
 )
-async def retry(request: Request) -> Answer:
+async def retry(request: Request, mail_id: str) -> Answer:
     """Try a mail again now."""
-    decide = partial(mails.retry, mail_id=guid_param("mailId", request.params[0]))
+    decide = partial(mails.retry, mail_id=mail_id)
     return await sending(request, decide, DUE)
 
 

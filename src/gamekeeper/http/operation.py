@@ -1,11 +1,11 @@
 """The declaration of an operation: it stands beside the handler, and everything about the operation derives from it.
 
-A handler takes the request and then, under these names and in this order, what its operation declares: `body` and
-`query`, both decoded and checked. A handler that takes anything else is rejected when its module is imported.
+A handler takes the request and then, under these names and in this order, what its operation declares: `body`,
+`query`, and those parameters of the path that have a reader in path_parameters.py. All of them are decoded and checked.
+A handler that takes anything else is rejected when its module is imported.
 """
 
 import inspect
-import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http.answer import Answer
+from gamekeeper.http.path_parameters import PathValue, list_names, list_values
 
 KEEPER_ROOT = "/api/keeper/"
 LINK_ROOT = "/api/link/"  # for game servers
@@ -61,6 +62,7 @@ class Route:
     handler: Handler
     body: type[Struct] | type[bytes] | None = None  # bytes: the handler decodes it
     query: type[Struct] | None = None
+    path_values: tuple[PathValue, ...] = ()  # that the handler takes
     successor: str | None = None  # of a deprecated operation
 
     @property
@@ -79,7 +81,7 @@ class Route:
 
     @property
     def parameters(self) -> list[str]:
-        return re.findall(r"\[(\w+)\]", self.path)
+        return list_names(self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +134,7 @@ class Group:
 
         def declare(handler: H) -> H:
             _require_parts(address, parts, handler)
-            _require_arguments(address, parts, handler)
+            _require_arguments(address, parts, list_values(path), handler)
             self.operations.append(
                 Operation(
                     method=method,
@@ -146,6 +148,7 @@ class Group:
                     cache=parts.get("cache", NO_STORE),
                     body=parts.get("body"),
                     query=parts.get("query"),
+                    path_values=list_values(path),
                     answer=parts["answer"],
                     refusals=tuple(parts["refusals"]),
                     example_path=parts.get("example_path", {}),
@@ -175,10 +178,13 @@ def _require_parts(address: str, parts: Parts, handler: Handler) -> None:
         raise DeclarationError(f"The operation {address} declares {', '.join(unknown)}, which no operation has.")
 
 
-def _require_arguments(address: str, parts: Parts, handler: Handler) -> None:
-    """Check that the handler takes what the dispatcher hands over."""
-    given = {"body": parts.get("body"), "query": parts.get("query")}
-    declared = ["request", *(f"{name}: {shape.__name__}" for name, shape in given.items() if shape)]
+def _require_arguments(address: str, parts: Parts, values: Sequence[PathValue], handler: Handler) -> None:
+    """Check that the handler takes what the dispatcher hands over. Requests without a query share one frozen value."""
+    if "query" in parts and not parts["query"].__struct_config__.frozen:
+        raise DeclarationError(f"The operation {address} declares {parts['query'].__name__}, which is not frozen.")
+    kinds = {"body": parts.get("body"), "query": parts.get("query")}
+    kinds |= {each.argument: inspect.signature(each.read).return_annotation for each in values}
+    declared = ["request", *(f"{name}: {kind.__name__}" for name, kind in kinds.items() if kind)]
     _, *others = inspect.signature(handler).parameters.values()
     taken = ["request", *(f"{each.name}: {getattr(each.annotation, '__name__', '')}" for each in others)]
     if taken != declared:

@@ -4,7 +4,6 @@ from typing import Any
 
 from gamekeeper.http import wire
 from gamekeeper.http.answer import Answer
-from gamekeeper.http.errors import NoSuchRoute
 from gamekeeper.http.files import KINDS
 from gamekeeper.http.operation import NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request
@@ -57,12 +56,9 @@ async def docs(request: Request) -> Answer:
     answer="text/*",
     refusals=(),
 )
-async def file(request: Request) -> Answer:
+async def show_file(request: Request, file: str) -> Answer:
     """A file that the page needs."""
-    name = request.params[0]
-    if name not in KINDS:
-        raise NoSuchRoute
-    return _answer(KINDS[name], request.services.files.named[name])
+    return _answer(KINDS[file], request.services.files.named[file])
 
 
 def _answer(kind: str, content: bytes) -> Answer:

@@ -1,15 +1,24 @@
-"""The parameters of the API's paths: what each means, its schema, an example and the refusal of a wrong one."""
+"""The parameters of the API's paths: what each means, its schema, an example, and how its text is read or refused.
 
-from collections.abc import Mapping
+A parameter that has a reader is handed to the handler under the name of its `argument`. The others are names or ids of
+records, which only the database can find: handlers take their text from `request.params`.
+"""
+
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from gamekeeper.game import catalogue, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, files, samples, wire
+from gamekeeper.http.query_values import CHANGE_NUMBER, read_change_number
 
 TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 255}
 GUID: Mapping[str, Any] = {"type": "string", "format": "uuid"}
+SERVER = "[A-Za-z0-9._:-]{1,64}"
+_SERVER = re.compile(SERVER, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +27,49 @@ class PathParameter:
     example: str
     refusal: type[Refusal]
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXT)
+    read: Callable[[str, str], object] | None = None  # of the text and the parameter's name
+    argument: str = ""  # of the handler
     strict_schema: Mapping[str, Any] | None = None  # of the strict contract, where it is another
 
 
+def read_guid(text: str, name: str) -> str:
+    found = lookup.guid(text)
+    if found is None:
+        raise no.BadField(field=name, problem="must be a guid")
+    return found
+
+
+def read_kind(text: str, _: str) -> str:
+    catalogue.require_kind(text)
+    return text
+
+
+def read_object_type(text: str, _: str) -> str:
+    """Read one of the engine's types, in any letter case, as one in lower case."""
+    if text.lower() not in wire.catalogue.OBJECTS:
+        raise no.NoSuchObjectType(type=text)
+    return text.lower()
+
+
+def read_server(text: str, name: str) -> str:
+    if not _SERVER.fullmatch(text):
+        raise no.BadField(field=name, problem="must have 1 to 64 characters: letters from A to Z, digits, and . _ : -")
+    return text
+
+
+def read_file(text: str, _: str) -> str:
+    if text not in files.KINDS:
+        raise errors.NoSuchRoute
+    return text
+
+
+def _id(about: str, example: str, argument: str) -> PathParameter:
+    return PathParameter(about, example, no.BadField, GUID, read_guid, argument)
+
+
 PARAMETERS: Mapping[str, PathParameter] = {
-    "variableId": PathParameter("Id of a variable of the catalogue.", samples.DRAGONS, no.BadField, GUID),
-    "bagId": PathParameter("The `BagId` of the slot that holds the bag.", samples.PACK_ID, no.BadField, GUID),
+    "variableId": _id("Id of a variable of the catalogue.", samples.DRAGONS, "variable_id"),
+    "bagId": _id("The `BagId` of the slot that holds the bag.", samples.PACK_ID, "bag_id"),
     "username": PathParameter("The account's name, in any case, or id.", samples.USER, no.NoSuchUser),
     "lookupKey1": PathParameter("The account's name, in any case, or id.", samples.USER, no.NoSuchUser),
     "lookupKey2": PathParameter(
@@ -40,34 +86,44 @@ PARAMETERS: Mapping[str, PathParameter] = {
         "items",
         no.NoSuchKind,
         {"type": "string", "enum": sorted(wire.catalogue.ENTRIES)},
+        read_kind,
+        "kind",
     ),
-    "id": PathParameter("The player's id, which the game chooses.", samples.PLAYER_ID, no.BadField, GUID),
+    "id": _id("The player's id, which the game chooses.", samples.PLAYER_ID, "player_id"),
     "type": PathParameter(
         "One of the engine's types, in any case.",
         "item",
         no.NoSuchObjectType,
         {"type": "string", "enum": sorted(wire.catalogue.OBJECTS)},
+        read_object_type,
+        "object_type",
     ),
-    "objectId": PathParameter("The object's id.", samples.DRAUGHT, no.BadField, GUID),
+    "objectId": _id("The object's id.", samples.DRAUGHT, "object_id"),
     "seq": PathParameter(
         "The change's number.",
         "4711",
         no.NoSuchChange,
-        {"type": "string", "pattern": "^[0-9]{1,18}$"},
+        {"type": "string", "pattern": f"^{CHANGE_NUMBER}$"},
+        read_change_number,
+        "seq",
         {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     ),
-    "mailId": PathParameter("The mail's id.", samples.MAIL_ID, no.BadField, GUID),
+    "mailId": _id("The mail's id.", samples.MAIL_ID, "mail_id"),
     "server": PathParameter(
         "The name that the game server chose for itself.",
         samples.REALM,
         no.BadField,
-        {"type": "string", "pattern": "^[A-Za-z0-9._:-]{1,64}$"},
+        {"type": "string", "pattern": f"^{SERVER}$"},
+        read_server,
+        "server",
     ),
     "asset": PathParameter(
         "One of the page's files.",
         next(iter(files.KINDS)),
         errors.NoSuchRoute,
         {"type": "string", "enum": sorted(files.KINDS)},
+        read_file,
+        "file",
     ),
 }
 LOOKUP_KEY = "Name, in any case, or id."
@@ -78,3 +134,21 @@ _OF_PLAYER = PathParameter(LOOKUP_KEY, samples.PLAYER, no.NoSuchPlayer)
 def find_parameter(name: str, path: str) -> PathParameter:
     """Find the parameter of this path. A `lookupKey` is an account's below /users and a player's elsewhere."""
     return PARAMETERS.get(name) or (_OF_ACCOUNT if "/users/" in path else _OF_PLAYER)
+
+
+class PathValue(NamedTuple):
+    """A parameter that is handed to the handler: where it stands among those of its path, and how it is read."""
+
+    place: int
+    name: str
+    argument: str
+    read: Callable[[str, str], object]
+
+
+def list_names(path: str) -> list[str]:
+    return re.findall(r"\[(\w+)\]", path)
+
+
+def list_values(path: str) -> tuple[PathValue, ...]:
+    found = [(place, name, find_parameter(name, path)) for place, name in enumerate(list_names(path))]
+    return tuple(PathValue(place, name, each.argument, each.read) for place, name, each in found if each.read)

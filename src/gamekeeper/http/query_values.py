@@ -9,17 +9,17 @@ from gamekeeper.game.history import KINDS, Moment
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
 from gamekeeper.http.marks import Mark
-from gamekeeper.store.history import NEVER
 
 Read = Callable[[str, str], object]  # of the text and the parameter's name
 
+CHANGE_NUMBER = "[0-9]{1,18}"  # of as many digits as every 64-bit integer has room for
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 TIME = "must be a time such as 2026-11-15T12:00:00Z"
 MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"
 TRUTH = {"true": True, "false": False}
 REST_OF_SECOND_MS = 999
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
-_CHANGE_NUMBER = re.compile(rf"[0-9]{{1,{len(str(NEVER)) - 1}}}", re.ASCII)
+_CHANGE_NUMBER = re.compile(CHANGE_NUMBER, re.ASCII)
 _SHOWN_UTC = re.compile(" UTC$")  # as the console shows times
 # The time of day in a time, and its fraction of a second.
 _CLOCK = re.compile(r"[^\d+-]\d\d:?\d\d(?::?\d\d)?(?P<fraction>[.,]\d+)?(?:Z|[+-][\d:.]+)?$")

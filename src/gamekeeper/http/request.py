@@ -19,6 +19,7 @@ from gamekeeper.http.answer import Answer, Header, answer_change
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.errors import NoSuchRoute
 from gamekeeper.http.operation import NO_TOKEN, READ, Route
+from gamekeeper.http.query_values import CONTROL
 from gamekeeper.http.services import Services
 from gamekeeper.store.engine import Snapshot
 
@@ -26,7 +27,6 @@ R = TypeVar("R")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 LONGEST_REASON = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 NOBODY = Caller("", "", "", read_only=True, rights=frozenset())
 
 

@@ -6,7 +6,6 @@ from gamekeeper.http import bodies, samples, wire
 from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.segments import guid_param
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 
@@ -45,10 +44,9 @@ async def every(request: Request) -> bytes:
     refusals=(no.NoSuchVariable,),
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
-async def one(request: Request) -> bytes:
+async def one(request: Request, variable_id: str) -> bytes:
     """One variable of a character; 0 or false when it was never set."""
-    variable_id, value = await _value(request)
-    return wire.encode(wire.variables.Variable(variable_id, value))
+    return wire.encode(wire.variables.Variable(variable_id, await _value(request, variable_id)))
 
 
 @GROUP.operation(
@@ -62,9 +60,9 @@ async def one(request: Request) -> bytes:
     refusals=(no.NoSuchVariable,),
     example_answer=wire.variables.Value(6),
 )
-async def value(request: Request) -> bytes:
+async def value(request: Request, variable_id: str) -> bytes:
     """One variable's bare value."""
-    return wire.encode(wire.variables.Value((await _value(request))[1]))
+    return wire.encode(wire.variables.Value(await _value(request, variable_id)))
 
 
 @GROUP.operation(
@@ -79,9 +77,8 @@ async def value(request: Request) -> bytes:
     example_body=wire.variables.SetVariable(7),
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
-async def assign(request: Request, body: wire.variables.SetVariable) -> Answer:
+async def assign(request: Request, body: wire.variables.SetVariable, variable_id: str) -> Answer:
     """Set a variable of a character."""
-    variable_id = guid_param("variableId", request.params[1])
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     decide = partial(
         variables.set_value,
@@ -93,10 +90,8 @@ async def assign(request: Request, body: wire.variables.SetVariable) -> Answer:
     return await request.change(decide, lambda new: wire.encode(wire.variables.Variable(variable_id, new)))
 
 
-async def _value(request: Request) -> tuple[str, int | bool]:
-    variable_id = guid_param("variableId", request.params[1])
-
+async def _value(request: Request, variable_id: str) -> int | bool:
     async def look(tx: Reading) -> int | bool:
         return await variables.value(tx, await lookup.player_id(tx, request.params[0]), variable_id)
 
-    return variable_id, await request.services.keeper.store.read(look)
+    return await request.services.keeper.store.read(look)

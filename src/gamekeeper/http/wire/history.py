@@ -48,7 +48,7 @@ OfKind = Annotated[
     ),
 ]
 Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table in UTF-8; its `X-Next` is `Next`.")]
-MOMENT = {"anyOf": [{"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}], "type": "string"}
+MOMENT = {"anyOf": [{"pattern": f"^{query_values.CHANGE_NUMBER}$"}, {"format": "date-time"}], "type": "string"}
 Then = Annotated[
     Moment,
     Meta(

@@ -5,11 +5,11 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gamekeeper.http import marks
-from gamekeeper.http.query_values import read_mark
+from gamekeeper.http.query_values import CHANGE_NUMBER, read_mark
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32
 
-MARK = {"pattern": "^([0-9]{1,18}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$", "type": "string"}
+MARK = {"pattern": f"^({CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})?$", "type": "string"}
 Before = Annotated[
     marks.Mark,
     Meta(
