@@ -4,7 +4,7 @@ BIN := .venv/bin
 # half of a start-up is compiling, and tests and battery start some thousand processes: a machine's habit not to keep bytecode stays outside
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test browser-postgresql lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick docs site package lock clean
+.PHONY: run setup test browser-postgresql lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -63,6 +63,9 @@ bench: .venv/dev ## beside the peers, on both engines, up to five million player
 bench-quick: .venv/dev ## its main ratios with 10,000 players, in under three minutes; BEFORE=checkout: just lookups of that version and of this one
 	$(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 7)
 
+generators: .venv/dev .venv/generators/ready ## clients of five generators out of /api/openapi.json, compiled and tried on a server
+	$(BIN)/pytest tests/generators
+
 docs: .venv/dev ## docs/settings.md, docs/cli.md and docs/operations.md, generated
 	$(BIN)/python scripts/generate_docs.py
 
@@ -80,6 +83,7 @@ lock: .venv/dev ## the newest versions that fit pyproject.toml, into the lock fi
 	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
 	echo semgrep | $(LOCK) --upgrade - -o requirements-semgrep.lock
 	echo "patroni[etcd3,psycopg2-binary]" | $(LOCK) --upgrade - -o requirements-patroni.lock
+	printf '%s\n' openapi-python-client openapi-generator-cli urllib3 python-dateutil | $(LOCK) --upgrade - -o requirements-generators.lock
 
 clean:
 	rm -rf .venv demo-data dist site
@@ -107,3 +111,7 @@ clean:
 # the version that docs/deploy.md names; Debian 12's does not work with PostgreSQL 18
 .venv/patroni/ready: .venv/bin/python requirements-patroni.lock
 	scripts/install_patroni.sh
+
+# an environment of its own, with what the generated Python needs; Node's packages are beside it
+.venv/generators/ready: .venv/bin/python requirements-generators.lock tests/generators/package-lock.json
+	scripts/install_generators.sh

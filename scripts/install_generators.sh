@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The client generators of `make generators`, in .venv/generators: two Python packages and three of npm, by their lock files.
+# Where there is no Java or Node, it installs Debian's, as root. Where it cannot, it says what is missing and fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=.venv/generators
+
+missing=()
+command -v java >/dev/null || missing+=(default-jre-headless)
+command -v node >/dev/null || missing+=(nodejs)
+command -v npm >/dev/null || missing+=(npm)
+if [ ${#missing[@]} -gt 0 ]; then
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "The generators cannot be tried: they need Java, Node and npm. As root, on Debian: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  apt-get install -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+if ! node --eval 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)'; then
+  echo "The generators cannot be tried: they need Node 20.19 or newer, and this is $(node --version)." >&2
+  exit 1
+fi
+
+rm -rf "$folder"
+.venv/bin/python -m venv "$folder"
+"$folder/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r requirements-generators.lock
+cp tests/generators/package.json tests/generators/package-lock.json "$folder"
+# No package runs a script of its own: none needs to, and @scarf/scarf would send usage data.
+npm ci --prefix "$folder" --prefer-offline --ignore-scripts --no-audit --no-fund --loglevel=error
+touch "$folder/ready"
