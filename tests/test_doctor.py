@@ -74,6 +74,14 @@ def test_an_item_that_became_another(world: World) -> None:
     ]
 
 
+def test_an_epoch_row_that_vanished(world: World) -> None:
+    world.sql("DELETE FROM epoch")
+    [(check, message)] = errors(world)
+    assert check == "ledger"
+    assert "epoch" in message
+    assert message.endswith("restore a backup.")
+
+
 def test_a_ledger_row_that_vanished(world: World) -> None:
     give = {"itemid": people.COIN.id, "quantity": 3}
     assert world.post("/api/v1/players/Bob/items/give", give).status == 200

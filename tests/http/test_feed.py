@@ -262,6 +262,22 @@ def test_another_epoch_is_409(world: World) -> None:
     refused(world.get(f"{CHANGES}?epoch={epoch}&after=999999&wait=60"), 409, "epoch_changed", people.guid(0xE))
 
 
+def test_database_without_its_epoch_is_503_and_logged(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also for reports and undos that depend on the row."""
+    give(world)
+    undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
+    world.sql("DELETE FROM epoch")
+    for answer in (
+        *(world.get(f"{CHANGES}?{query}", by="Server") for query in ("", "after=now", "after=0&wait=1")),
+        put_player(world, BOB.id, {"Level": 9, "AppliedSeq": 0}),
+        world.post(undo),
+    ):
+        refused(answer, 503, "database_away")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 5
+    assert all("The table epoch has lost its only row" in each for each in lines)
+
+
 def test_a_cursor_in_the_future_is_409(world: World) -> None:
     last = world.ledger()[-1].seq
     assert ask(world, f"after={last}")["Next"] == last

@@ -12,11 +12,12 @@ READ_ONLY = "Every transaction of the database user is read-only (default_transa
 
 
 async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> list[Finding]:
-    """Run every check. The later ones need a readable file and the current schema, so they are left out without these.
+    """Run every check. The later ones need what the first ones look at, and are left out without it.
 
     `fix` first creates missing indexes and counts the lists again: nothing else can be repaired from what is stored.
     """
     found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
+    found = found or await ledger.check_epoch(keeper.store)
     if not found:
         found = [*await lists.create_indexes(keeper), await lists.recount(keeper)] if fix else []
         found += await imports.unfinished(keeper.store)

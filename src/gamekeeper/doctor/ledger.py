@@ -5,10 +5,18 @@ from collections import Counter
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, SHOWN, UNDO, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, SHOWN, UNDO, Finding, Findings, Progress
 from gamekeeper.game.spelling import Spelling
-from gamekeeper.store import catalogue, items, ledger
+from gamekeeper.store import catalogue, feed, items, ledger
 from gamekeeper.store.engine import Reading
+
+
+async def check_epoch(tx: Reading) -> list[Finding]:
+    try:
+        await feed.standing(tx)
+    except feed.NoEpoch as problem:
+        return [Finding(ERROR, "ledger", str(problem))]
+    return []
 
 
 async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:

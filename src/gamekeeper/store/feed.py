@@ -2,10 +2,17 @@
 
 from typing import NamedTuple
 
-from gamekeeper.store.engine import Reading, Row, Store
+from gamekeeper.store.engine import Away, Reading, Row, Store, Unusable
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("feed")
+
+
+class NoEpoch(Away, Unusable):
+    """Without the row of the table epoch no follower can tell whether a cursor is still valid."""
+
+    def __init__(self) -> None:
+        super().__init__("The table epoch has lost its only row. Put the same row back, or restore a backup.")
 
 
 class Change(NamedTuple):
@@ -34,7 +41,9 @@ class Horizon(NamedTuple):
 
 async def standing(tx: Reading) -> Standing:
     row = await tx.one(SQL.standing)
-    return Standing(*row) if row else Standing("", 0, 0)
+    if row is None:
+        raise NoEpoch
+    return Standing(*row)
 
 
 async def horizon(store: Store, passed: int, decided: int) -> Horizon | None:

@@ -2,6 +2,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
+from gamekeeper.store.feed import NoEpoch
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -65,7 +66,9 @@ async def belongings_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
 async def trimmed(tx: Reading) -> int:
     """Up to which number only the newest rows are left; whoever would trim meanwhile waits for this transaction."""
     row = await tx.one(SQL.trimmed)
-    return row[0] if row else 0
+    if row is None:
+        raise NoEpoch
+    return row[0]
 
 
 async def old(tx: Reading, after: int, before_ms: int, most: int) -> Old:
