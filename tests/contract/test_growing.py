@@ -126,6 +126,20 @@ def test_undo_of_unknown_field_is_refused(world: World) -> None:
     refused(undone(world, last(world)), 409, "undo_conflict", "does not know FromLater")
 
 
+@pytest.mark.parametrize("kind", ["deletion", "creation"])
+def test_undo_with_unknown_belongings_is_refused(world: World, kind: str) -> None:
+    """This version knows no table for them: in the document they would be shown, and lost to the newer version."""
+    if kind == "deletion":
+        world.call("DELETE", "/api/v1/players/Zoe")
+    else:
+        carry_out(world, CREATE)
+    side = "before" if kind == "deletion" else "after"
+    ((text,),) = world.sql(f"SELECT {side} FROM ledger WHERE seq = $1", last(world))  # noqa: S608 - the test's own words
+    fields = json.loads(text) | {"Title": "Duke", "Marks": [1, 2], "Quests": [{"QuestId": people.ZOE.id, "Done": True}]}
+    world.sql(f"UPDATE ledger SET {side} = $1 WHERE seq = $2", json.dumps(fields), last(world))  # noqa: S608 - the same
+    refused(undone(world, last(world)), 409, "undo_conflict", "does not know Quests; use a newer one")
+
+
 FIRST = [
     "Name",
     "InBank",

@@ -6,7 +6,9 @@ invented. An undo is a change like others, so it can be undone too.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+import msgspec
 
 from gamekeeper.game import account_undo, characters, item_undo, lookup, powers, trades, variables
 from gamekeeper.game.changes import Decision
@@ -192,12 +194,20 @@ def undoable(told: Told) -> bool:
 def unknown_fields(kind: str, before: Trace, after: Trace) -> list[str]:
     """Fields of a newer version that the change set: this version has no rule for them.
 
-    Of a character that came or went all fields come and go together, so that no rule is needed.
+    When a player came or went, the fields of its record came and went together, so no rule is needed for those.
+    Its belongings are in tables that this version does not know.
     """
-    if kind in {PlayerCreated.kind, PlayerDeleted.kind}:
-        return []
-    names = before.unknown.keys() | after.unknown.keys()
-    return sorted(name for name in names if before.unknown.get(name) != after.unknown.get(name))
+    values = {**before.unknown, **after.unknown}
+    changed = sorted(name for name in values if before.unknown.get(name) != after.unknown.get(name))
+    if kind not in {PlayerCreated.kind, PlayerDeleted.kind}:
+        return changed
+    return [name for name in changed if _lists_objects(values[name])]
+
+
+def _lists_objects(value: object) -> bool:
+    """Tell belongings, such as items and spells, from fields of the record: only belongings are lists of objects."""
+    found: object = msgspec.json.decode(cast("msgspec.Raw", value))
+    return isinstance(found, list) and any(isinstance(each, dict) for each in cast("list[object]", found))
 
 
 def needed(told: Told) -> frozenset[str]:
