@@ -140,6 +140,15 @@ def test_undo_with_unknown_belongings_is_refused(world: World, kind: str) -> Non
     refused(undone(world, last(world)), 409, "undo_conflict", "does not know Quests; use a newer one")
 
 
+def test_erasure_keeps_no_unknown_field(world: World) -> None:
+    """It may say who somebody is, and only the newer version could tell."""
+    rewrite(world, newer)
+    assert world.call("DELETE", "/api/v1/users/Ann").status == 200
+    deleted = [json.loads(row.before or "{}") for row in world.ledger() if row.kind == "player_deleted"]
+    assert [row["Name"] for row in deleted] == ["", ""]
+    assert not [name for row in deleted for name in row if name in {"FromLater", "Rank2"}]
+
+
 FIRST = [
     "Name",
     "InBank",

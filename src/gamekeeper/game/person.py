@@ -49,6 +49,6 @@ async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -
 
 
 async def _deleted(tx: Reading, player_id: str, spelling: Spelling) -> tuple[str, PlayerDeleted]:
-    """The name, and the change without it."""
+    """The name, and the change without it. Fields of a newer version go too: they may be personal data."""
     _, change = await characters.deleted(tx, player_id, spelling)
-    return change.player.name, replace(change, player=replace(change.player, name=""))
+    return change.player.name, replace(change, player=replace(change.player, name="", unknown={}))
