@@ -74,6 +74,30 @@ def test_an_item_that_became_another(world: World) -> None:
     ]
 
 
+def test_a_view_and_a_trigger_that_vanished(world: World) -> None:
+    on_table = " ON players" if world.keeper.store.engine == "postgres" else ""
+    world.sql("DROP VIEW player_records")
+    world.sql(f"DROP TRIGGER players_ranked{on_table}")
+    found = errors(world)
+    assert [check for check, _ in found] == ["schema", "schema"]
+    assert [message.partition(".")[0] for _, message in found] == [
+        "The view player_records is missing",
+        "The trigger players_ranked is missing",
+    ]
+    assert all(message.endswith("or restore a backup.") for _, message in found)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_trigger_of_an_index_that_vanished(world: World) -> None:
+    """With the index itself dropped, as a killed bulk load leaves it, the index is what is missing."""
+    world.sql("DROP TRIGGER players_by_part_added")
+    assert [message.partition(".")[0] for _, message in errors(world, "schema")] == [
+        "The trigger players_by_part_added is missing"
+    ]
+    world.sql("DROP TABLE players_by_part")
+    assert {check for check, _ in errors(world)} == {"indexes"}
+
+
 def test_an_epoch_row_that_vanished(world: World) -> None:
     world.sql("DELETE FROM epoch")
     [(check, message)] = errors(world)

@@ -1,9 +1,9 @@
 """All checks, in order."""
 
 from gamekeeper.doctor import accounts, bags, imports, ledger, lists, players, settings
-from gamekeeper.doctor.findings import ERROR, NOTE, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, UNDO, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store import privileges
+from gamekeeper.store import objects, privileges
 from gamekeeper.store.engine import Reading, Unusable
 from gamekeeper.store.failures import OWNER, SCHEMA
 from gamekeeper.store.migrate import SchemaMismatch, pending, require_utf8
@@ -17,7 +17,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
     `fix` first creates missing indexes and counts the lists again: nothing else can be repaired from what is stored.
     """
     found = await _check_integrity(keeper) or await _check_user(keeper) or await _check_schema(keeper)
-    found = found or await ledger.check_epoch(keeper.store)
+    found = found or await _check_objects(keeper) or await ledger.check_epoch(keeper.store)
     if not found:
         found = [*await lists.create_indexes(keeper), await lists.recount(keeper)] if fix else []
         found += await imports.unfinished(keeper.store)
@@ -48,6 +48,13 @@ async def _check_schema(keeper: Keeper) -> list[Finding]:
         return [Finding(ERROR, "schema", str(problem))]
     names = ", ".join(f"{each.number:04} {each.name}" for each in waiting)
     return [Finding(ERROR, "schema", f"Not applied yet: {names}. Run: gamekeeper migrate")] if waiting else []
+
+
+async def _check_objects(keeper: Keeper) -> list[Finding]:
+    found = Findings()
+    for each in await objects.missing(keeper.store, keeper.store.engine):
+        found.add(ERROR, "schema", f"The {each.kind} {each.name} is missing. {UNDO}")
+    return found.all()
 
 
 async def _check_integrity(keeper: Keeper) -> list[Finding]:
