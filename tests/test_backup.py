@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 import threading
 import warnings
 from collections.abc import Callable
@@ -381,6 +382,20 @@ def test_a_manifest_that_is_too_large_is_refused(world: World, file: Path) -> No
         changed.writestr(archive.MANIFEST, changed.read(archive.MANIFEST) + b" " * (archive.MANIFEST_MOST + 1))
     with pytest.raises(BadBackup, match="would unpack to 1 MiB"):
         Archive(file)
+
+
+@pytest.mark.parametrize("field", ["made_at", "ledger", "rows"])
+@pytest.mark.parametrize("number", [10**30, -1])
+def test_a_number_out_of_range_in_the_manifest_is_refused(
+    world: World, file: Path, empty_database: str, field: str, number: int
+) -> None:
+    back_up(world, file)
+    with ZipFile(file, "a", ZIP_DEFLATED) as changed, warnings.catch_warnings(action="ignore"):
+        text = re.sub(rf'"{field}": \d+', f'"{field}": {number}', changed.read(archive.MANIFEST).decode())
+        changed.writestr(archive.MANIFEST, text)
+    with pytest.raises(BadBackup, match=rf"is not a whole backup: .*{field}.* Nothing was changed"):
+        restore(file, empty_database)
+    assert is_untouched(empty_database)
 
 
 def test_a_line_without_end_is_refused(

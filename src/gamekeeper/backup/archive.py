@@ -5,7 +5,7 @@ import errno
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Annotated, Any, Self
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import msgspec
@@ -21,6 +21,8 @@ MANIFEST_MOST = 1 << 20  # bytes; ours has about ten thousand
 # times their size; every row has ids of its own, so 250 times is out of reach. A ZIP can reach 1,032 times.
 UNPACKED_MOST = 256 << 20
 RATIO_MOST = 250
+Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]  # what both databases can store
+Time = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]  # milliseconds since 1970, up to the year 9999
 # what zipfile lets through when bytes of a file are not what they were
 _BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
 
@@ -32,7 +34,7 @@ class BadBackup(BadCopy):
 class Table(msgspec.Struct, frozen=True):
     name: str
     columns: list[str]
-    rows: int
+    rows: Count
     sha256: str
 
 
@@ -40,8 +42,8 @@ class Manifest(msgspec.Struct, frozen=True):
     format: int
     gamekeeper: str  # the version that made it
     engine: str
-    made_at: int  # by the database's clock
-    ledger: int  # its last number
+    made_at: Time  # by the database's clock
+    ledger: Count  # its last number
     migrations: list[Applied]
     tables: list[Table]
 
