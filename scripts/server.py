@@ -14,7 +14,7 @@ from typing import Self
 
 import httpx
 
-READY_SECONDS = 30
+READY_SECONDS = 120  # to start or to stop; a busy machine may need most of it
 KEPT_MOST = 100
 _kept: deque[int] = deque()  # sockets that hold a port
 
