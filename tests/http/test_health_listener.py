@@ -10,6 +10,7 @@ from server import Server, free_port
 
 CONNECTIONS = 20
 PATIENCE_SECONDS = 2
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the database has no part in it
 
 
 def status(port: int, path: str) -> int:
@@ -21,6 +22,7 @@ def hold(port: int, lines: ExitStack) -> None:
         lines.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
 
 
+@ON_SQLITE
 def test_health_port_answers_while_all_connections_are_held(database: str) -> None:
     health = free_port()
     server = Server(database, health_port=health, open_connections=CONNECTIONS, head_seconds=60)
@@ -34,6 +36,7 @@ def test_health_port_answers_while_all_connections_are_held(database: str) -> No
         assert server.stop() == 0
 
 
+@ON_SQLITE
 def test_held_connections_without_a_request_are_closed_soon(database: str) -> None:
     with Server(database, open_connections=CONNECTIONS, head_seconds=1) as server, ExitStack() as lines:
         hold(server.port, lines)

@@ -1,4 +1,7 @@
-"""Deadlines and caps of a real server, over real sockets: heads, bodies, idle connections."""
+"""Deadlines and caps of a real server, over real sockets: heads, bodies, idle connections.
+
+The database has no part in it; SQLite is enough.
+"""
 
 import contextlib
 import json
@@ -6,12 +9,12 @@ import select
 import socket
 import time
 from collections.abc import Generator
-from typing import Any
 
 import httpx
 import pytest
 
 import people
+from databases import Sqlite
 from server import Server
 
 SECONDS = 1  # that the server here waits for a request
@@ -21,20 +24,19 @@ GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
 LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 
 
-@pytest.fixture(scope="module", params=("sqlite", "postgres"))
-def served(request: pytest.FixtureRequest) -> Generator[tuple[Server, str]]:
+@pytest.fixture(scope="module")
+def served(sqlite_databases: Sqlite) -> Generator[tuple[Server, str]]:
     """A server, and a token for it."""
-    yield from serving(request, SECONDS)
+    yield from serving(sqlite_databases, SECONDS)
 
 
-@pytest.fixture(scope="module", params=("sqlite", "postgres"))
-def patient(request: pytest.FixtureRequest) -> Generator[tuple[Server, str]]:
+@pytest.fixture(scope="module")
+def patient(sqlite_databases: Sqlite) -> Generator[tuple[Server, str]]:
     """The same for what has nothing to do with time: however busy the machine is, nobody comes too late."""
-    yield from serving(request, 60)
+    yield from serving(sqlite_databases, 60)
 
 
-def serving(request: pytest.FixtureRequest, seconds: int) -> Generator[tuple[Server, str]]:
-    databases: Any = request.getfixturevalue(f"{request.param}_databases")
+def serving(databases: Sqlite, seconds: int) -> Generator[tuple[Server, str]]:
     url = databases.fresh()
     with Server(url, receive_seconds=seconds, head_seconds=seconds, open_connections=CONNECTIONS) as server:
         yield server, databases.tokens["Root"]
@@ -162,8 +164,8 @@ def test_a_flood_of_idle_connections_locks_nobody_out_for_long(server: Server) -
     assert httpx.get(f"{server.url}/health/live", timeout=30).is_success
 
 
-def test_a_thousand_idle_connections_are_in_nobodys_way(database: str) -> None:
-    with Server(database, receive_seconds=60, head_seconds=60) as server:
+def test_a_thousand_idle_connections_are_in_nobodys_way(sqlite_databases: Sqlite) -> None:
+    with Server(sqlite_databases.fresh(), receive_seconds=60, head_seconds=60) as server:
         idle = [connect(server) for _ in range(1000)]
         for _ in range(20):  # whoever had to wait for one of them to go would wait for a minute
             httpx.get(f"{server.url}/health/live", timeout=30).raise_for_status()
