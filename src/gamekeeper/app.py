@@ -134,7 +134,7 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
 
 def build_services(keeper: Keeper, callers: Callers, pages: Pages | None = None) -> Services:
     more = (*(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
-    admission = Admission(keeper.settings.requests_in_flight)
+    admission, readiness = Admission(keeper.settings.requests_in_flight), health.readiness(keeper)
     return Services(
         keeper=keeper,
         router=Router((*ROUTES, *more)),
@@ -145,8 +145,8 @@ def build_services(keeper: Keeper, callers: Callers, pages: Pages | None = None)
         ),
         admission=admission,
         gate=Gate(admission),
-        readiness=health.readiness(keeper),
-        metrics=Metrics(keeper, callers, admission),
+        readiness=readiness,
+        metrics=Metrics(keeper, callers, admission, readiness),
         live=pages.live if pages else None,
     )
 

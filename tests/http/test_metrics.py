@@ -12,6 +12,7 @@ import pytest
 
 import people
 from gamekeeper.http.figures import FAMILIES
+from gamekeeper.http.health import FRESH_SECONDS
 from server import Server
 from world import Answer, World
 
@@ -153,6 +154,23 @@ def test_a_database_that_is_away_is_told(databases: Any, loop: asyncio.AbstractE
     assert samples["gamekeeper_database_up"] == 0
     assert "gamekeeper_ledger_position" not in samples
     world.close()
+
+
+def test_a_database_that_takes_no_writes_is_told(make_world: Make) -> None:
+    """Reads go on, so the database is up."""
+    world = make_world(metrics_token=TOKEN)
+    assert scrape(world)["gamekeeper_database_writable"] == 1
+    if world.keeper.store.engine == "sqlite":
+        file = world.keeper.store.path
+        assert file
+        file.rename(file.with_suffix(".moved"))
+    else:
+        (name,) = world.sql("SELECT CAST(current_database() AS text)")[0]
+        world.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+        world = make_world(metrics_token=TOKEN)  # its sessions began after that
+    time.sleep(FRESH_SECONDS)
+    samples = scrape(world)
+    assert (samples["gamekeeper_database_up"], samples["gamekeeper_database_writable"]) == (1, 0)
 
 
 def test_the_document_has_every_name_and_no_other(make_world: Make) -> None:

@@ -1,12 +1,13 @@
 """What an operator may want to know, as Prometheus reads it: counts of every worker, and what the database says now."""
 
+import asyncio
 import os
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gamekeeper import __version__, log
 from gamekeeper.game.keeper import Keeper
@@ -19,6 +20,7 @@ from gamekeeper.http.workers import Figure, Workers
 from gamekeeper.store import ledger, mails, replication
 from gamekeeper.store.engine import Away
 
+T = TypeVar("T")
 # up to ten times the threshold of the alert on slow requests: a quantile never exceeds the last bound
 BOUNDS_US = (250, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
 NO_ROUTE = "none"
@@ -49,6 +51,7 @@ FAMILIES: Mapping[str, Family] = {
     "gamekeeper_process_start_seconds": Family(GAUGE, "When the process started, in seconds since 1970."),
     "gamekeeper_info": Family(GAUGE, "Always 1; the version and the engine are its labels."),
     "gamekeeper_database_up": Family(GAUGE, "1 when the database answered this scrape, else 0."),
+    "gamekeeper_database_writable": Family(GAUGE, "1 when the database took a write for this scrape, else 0."),
     "gamekeeper_synchronous_standbys": Family(GAUGE, "Synchronous standbys that are present, and that are expected."),
     "gamekeeper_outbox": Family(GAUGE, "Mails waiting to be sent, and refused for good in the last day."),
     "gamekeeper_players_online": Family(GAUGE, "Characters online."),
@@ -57,8 +60,8 @@ FAMILIES: Mapping[str, Family] = {
 
 
 class Metrics:
-    def __init__(self, keeper: Keeper, callers: Callers, admission: Admission) -> None:
-        self._keeper, self._callers, self._admission = keeper, callers, admission
+    def __init__(self, keeper: Keeper, callers: Callers, admission: Admission, readiness: Question[None]) -> None:
+        self._keeper, self._callers, self._admission, self._readiness = keeper, callers, admission, readiness
         self.pace = Pace()
         self._workers = Workers(keeper.settings.workers)
         self._database = Question(self._asked, 0)
@@ -129,12 +132,13 @@ class Metrics:
 
     async def _shared(self) -> list[Figure]:
         """What is the same whichever process says it; that the database is away is one of the things to know."""
-        found = [_sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1)]
-        try:
-            found += await self._database.answer()
-        except Away:
-            return [*found, _sample("gamekeeper_database_up", {}, 0)]
-        return [*found, _sample("gamekeeper_database_up", {}, 1)]
+        read, written = await asyncio.gather(_if_any(self._database), _if_any(self._readiness))
+        return [
+            _sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1),
+            *(figure for figures in read for figure in figures),
+            _sample("gamekeeper_database_up", {}, len(read)),
+            _sample("gamekeeper_database_writable", {}, len(written)),
+        ]
 
     async def _asked(self) -> list[Figure]:
         store = self._keeper.store
@@ -150,6 +154,14 @@ class Metrics:
             _sample("gamekeeper_players_online", {}, await self._keeper.lists.total(ONLINE)),
             _sample("gamekeeper_ledger_position", {}, await ledger.last(store)),
         ]
+
+
+async def _if_any(question: Question[T]) -> list[T]:
+    """The answer; none while the database is away."""
+    try:
+        return [await question.answer()]
+    except Away:
+        return []
 
 
 def _sample(family: str, labels: Labels, value: float, suffix: str = "") -> Figure:
