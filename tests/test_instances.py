@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 import people
+from databases import Postgres
 from server import Server
 from world import SENT
 
-pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 LOG_IN = {"grant_type": "password", "username": "Root", "password": SENT}
 
 
@@ -26,13 +26,16 @@ class Instance:
         return self.client.request(method, path, headers=headers, json=json)
 
 
-@pytest.fixture
-def instances(database: str) -> Generator[tuple[Instance, Instance]]:
-    with Server(database) as one, Server(database) as two:
+@pytest.fixture(scope="module")
+def instances(postgres_databases: Postgres) -> Generator[tuple[Instance, Instance]]:
+    """Shared by all tests: each uses players or accounts of its own."""
+    url = postgres_databases.fresh()
+    with Server(url) as one, Server(url) as two:
         both = Instance(one.url), Instance(two.url)
         yield both
         for each in both:
             each.client.close()
+    postgres_databases.drop(url)
 
 
 def until(happens: Callable[[], bool]) -> None:
@@ -82,7 +85,7 @@ def test_presence_agrees_and_lapses(instances: tuple[Instance, Instance]) -> Non
 
 
 def test_guesses_are_counted_together(instances: tuple[Instance, Instance]) -> None:
-    wrong = {**LOG_IN, "password": "00" * 32}
+    wrong = {**LOG_IN, "username": "Clerk", "password": "00" * 32}
     answers = [each.client.post("/api/oauth/token", json=wrong).status_code for _ in range(8) for each in instances]
     assert answers.count(400) == 10
     assert answers.count(429) == 6
