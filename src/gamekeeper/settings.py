@@ -13,7 +13,9 @@ MOST = 2**31 - 1
 LONGEST_NUMBER = 20
 MASK = "…"
 # variables that are read elsewhere: by the examples, the battery and the tests
-OTHERS = frozenset({"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS"})
+OTHERS = frozenset(
+    {"TOKEN", "BATTERY_CRASH", "TEST_POSTGRES", "CHROMIUM", "SCREENSHOTS", "TOUR_PLAYERS", "BROWSER_ENGINE"}
+)
 
 
 class BadSetting(Exception):
