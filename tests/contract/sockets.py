@@ -31,7 +31,7 @@ def served(database: str, token: str) -> Generator[Served]:
     """`gamekeeper serve` on a free port, until the block ends."""
     port = free_port()
     command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(port)]
-    environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false"}
+    environment = {**os.environ, "GAMEKEEPER_ACCESS_LOG": "false", "GAMEKEEPER_RECEIVE_SECONDS": "60"}
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert server.stdout

@@ -43,7 +43,7 @@ class Player(Struct, rename="pascal"):
     last_online: str | None
 
 
-class RankedPlayer(Player, rename="pascal"):
+class RankedPlayer(Player, rename="pascal", kw_only=True):
     rank: int
 
 
