@@ -118,7 +118,8 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
     if kind == JSON:
         for document in (DOCUMENT, TOLERANT):
             schema = response_of(operation, status, document)["content"][kind]["schema"]
-            assert faults(schema, answer.json, document) == []
+            found = faults(schema, answer.json, document)
+            assert not found, found
 
 
 def hold_changes(world: World) -> set[str]:
