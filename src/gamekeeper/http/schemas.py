@@ -51,7 +51,7 @@ def name_of(reference: str) -> str:
 
 def plain_name(name: str) -> str:
     """Turn `Paged_PlayerRecord_` into PagedPlayerRecord; a shape inside another has its module before it."""
-    return _MODULE.sub("", name).replace("_", "")
+    return "".join(part[:1].upper() + part[1:] for part in _MODULE.sub("", name).split("_"))
 
 
 def name_given(name: str) -> str:
