@@ -61,7 +61,7 @@ bench: .venv/dev ## beside the peers, on both engines, up to five million player
 	$(BIN)/python -m benchmarks
 
 bench-quick: .venv/dev ## its main ratios with 10,000 players, in under three minutes; BEFORE=checkout: just lookups of that version and of this one
-	$(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 7)
+	$(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 8)
 
 generators: .venv/dev .venv/generators/ready ## clients of five generators out of /api/openapi.json, compiled and tried on a server
 	$(BIN)/pytest tests/generators

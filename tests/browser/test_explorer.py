@@ -79,6 +79,31 @@ def test_what_changed_meanwhile_is_previewed_again(visit: Visit, sqlite_demo: De
     expect(operation.locator(".result")).to_contain_text("Done.")
 
 
+def test_key_survives_a_lost_answer_and_an_ended_log_in(visit: Visit, sqlite_demo: DemoServer) -> None:
+    """A change whose outcome is unknown is sent again with its key after the next log-in."""
+    me = enter(visit, sqlite_demo, DOCS)
+    operation = preview_gift(me, "Undrel", HERB.id)
+    operation.get_by_label("Reason").fill("one fern")
+    apply = operation.get_by_role("button", name=APPLY)
+    with me.cut_off("**/items/give", answered=True):
+        apply.click()
+        expect(operation.get_by_role("alert")).to_contain_text("It is not known whether it was done")
+    me.expected = {401}
+    denied = {"Message": "Authorization has been denied for this request.", "Code": "denied"}
+    me.page.route("**/items/give", lambda route: route.fulfill(status=401, json=denied), times=1)
+    apply.click()
+    expect(operation.get_by_role("alert")).to_contain_text("Log in, then send it again")
+    apply.click()
+    expect(operation.locator(".result")).to_contain_text("This was done already, and not once more.")
+
+
+@pytest.mark.parametrize("path", [f"{CONSOLE}#100%", f"{DOCS}#100%"])
+def test_stray_fragment_of_the_address_is_ignored(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(path)
+    expect(me.page.locator(".operation").first).to_be_visible()
+
+
 @pytest.mark.parametrize("path", [CONSOLE, DOCS])
 def test_edited_request_is_previewed_again(visit: Visit, sqlite_demo: DemoServer, path: str) -> None:
     operation = preview_gift(enter(visit, sqlite_demo, path), "Verity", HERB.id)

@@ -9,6 +9,7 @@ from keepers import Keeper, break_off
 
 import people
 from gamekeeper.console.differences import MANY
+from gamekeeper.console.explorer import MOST_SHOWN
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import IdempotencyInProgress
 from gamekeeper.store.engine import Undecided
@@ -256,3 +257,11 @@ def test_number_of_64_bits_is_sent_exactly(root: Keeper) -> None:
     path = f"/api/v1/players/Ann/variables/{people.KILLS.id}"
     found = run(root, "POST", path, {"value": 2**63 - 1})
     assert str(2**63 - 1) in found["text"]
+
+
+def test_long_answer_is_cut(root: Keeper) -> None:
+    sent = {"method": "GET", "path": "/api/openapi.json"}
+    long = root.post(RUN, sent, headers={"accept": "application/json"}).json
+    assert (long["status"], long["cut"]) == (200, True)
+    assert 0 < len(long["text"]) <= MOST_SHOWN
+    assert run(root, "GET", "/api/v1/players/Ann")["cut"] is False

@@ -22,6 +22,7 @@ from gamekeeper.http.wire.scalars import Sent
 from gamekeeper.http.wire.users import USER_FIELDS
 
 CHECKED = "authorization"  # the field of a write's body for the current password; every other password is a new one
+MOST_SHOWN = 200_000  # bytes of an answer: encoding a whole export would hold up other requests
 RESET_CODE = re.compile(rf'("{USER_FIELDS["reset_code"]}":\s*")[^"]+')
 Fields = Mapping[str, str]
 
@@ -51,7 +52,8 @@ async def _answer(request: Request, route: Operation, fields: Fields) -> dict[st
     changes = await differences.of_request(request.services.keeper, answer.entries, dry_run=call.dry_run)
     return {
         "status": answer.status,
-        "text": RESET_CODE.sub(r"\1…", answer.content.decode("utf-8", "replace")),
+        "text": RESET_CODE.sub(r"\1…", answer.content[:MOST_SHOWN].decode("utf-8", "ignore")),
+        "cut": len(answer.content) > MOST_SHOWN,
         "request": request.id,
         "changes": [[line._asdict() for line in each] for each in changes],
         "seen": answer.seen,

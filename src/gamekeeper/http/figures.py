@@ -18,7 +18,7 @@ from gamekeeper.http.pace import Pace
 from gamekeeper.http.question import Question
 from gamekeeper.http.workers import Figure, Workers
 from gamekeeper.store import ledger, mails, replication
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import Away, Unusable
 
 T = TypeVar("T")
 # up to ten times the threshold of the alert on slow requests: a quantile never exceeds the last bound
@@ -160,7 +160,7 @@ async def _if_any(question: Question[T]) -> list[T]:
     """The answer; none while the database is away."""
     try:
         return [await question.answer()]
-    except Away:
+    except (Away, Unusable):
         return []
 
 

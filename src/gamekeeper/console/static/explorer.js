@@ -1,7 +1,7 @@
 // The API explorer in the console: requests go through the console's own form route, as whoever is signed in.
 import { explore, rightsOf } from "/api/docs/explorer.js";
-import { PATIENCE_MS } from "./actions.js";
 
+const PATIENCE_MS = 90_000; // longer than the change feed waits
 const place = document.getElementById("explorer");
 const rights = new Set(place.dataset.rights.split(" "));
 const SIGN_IN = ["Sign in again", "/console/sign-in?next=/console/explorer"]; // the session has ended

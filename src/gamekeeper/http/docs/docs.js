@@ -4,7 +4,7 @@ import { addressOf } from "./request.js";
 import { sha256 } from "./sha256.js";
 
 const KEPT = "gamekeeper-token";
-const PATIENCE_MS = 60_000; // no answer comes after that
+const PATIENCE_MS = 90_000; // longer than the change feed waits
 const $ = (id) => document.getElementById(id);
 
 const token = () => sessionStorage.getItem(KEPT) ?? "";

@@ -50,7 +50,7 @@ function build(place, root, transport) {
 }
 
 function open() {
-  const there = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const there = document.getElementById(location.hash.slice(1));
   if (there?.matches("details")) there.open = true;
   there?.scrollIntoView({ behavior: "instant" });
 }

@@ -4,6 +4,7 @@ import { commandOf, DRY_RUN, fieldsOf, markOf, randomKey, requestOf } from "./re
 
 const NOT_DONE = "The server cannot be reached. Nothing was done: try again.";
 const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
+const LOG_IN = "Log in, then send it again from here: it is never done twice.";
 const UNSURE = new Set(["outcome_unknown", "internal_error", "idempotency_in_progress"]);
 const DIFFERENT = "The two new passwords are not the same. Type the new password again.";
 
@@ -60,6 +61,7 @@ export function formOf(operation, resolve, transport) {
 
   function confirmation(request, preview) {
     const key = randomKey();
+    let mayBeDone = false; // an earlier attempt has no known outcome: only a repetition with this key is safe
     const typedAgain = fields.flatMap((each, at) => (each.isNew && inputs[at].value
       ? [{ first: inputs[at].value, name: each.name, input: el("input", { type: "password", required: true, autocomplete: "new-password" }) }] : []));
     const name = preview.erases && el("input", { required: true, autocomplete: "off", spellcheck: "false" });
@@ -75,11 +77,18 @@ export function formOf(operation, resolve, transport) {
       if (typedAgain.some((each) => each.first !== each.input.value)) return say(confirming, DIFFERENT);
       const how = { key, seen: preview.seen, reason: reason ? reason.value.trim() : "", typed: name ? name.value : "" };
       const answer = await attempt(confirming, () => transport.send(request, how), UNKNOWN);
-      if (!answer) return;
+      if (!answer) {
+        mayBeDone = true;
+        return;
+      }
       const { Code, Message } = isJson(answer.text) ? JSON.parse(answer.text) ?? {} : {};
       if (Code === "changed_meanwhile") await send(request, `${Message} This is what would happen now:`);
       else if (Code === "name_not_typed") say(confirming, Message);
-      else if (mayBeSentAgain(answer.status, Code)) say(confirming, UNSURE.has(Code) || !Message ? UNKNOWN : `${Message} Then send it again: it is never done twice.`);
+      else if (mayBeDone && (answer.status === 401 || answer.status === 403)) say(confirming, `${Message} ${LOG_IN}`);
+      else if (mayBeSentAgain(answer.status, Code)) {
+        mayBeDone = true;
+        say(confirming, UNSURE.has(Code) || !Message ? UNKNOWN : `${Message} Then send it again: it is never done twice.`);
+      }
       else {
         show(answer, how);
         result.querySelector("h3").focus(); // what had the focus is no longer there
@@ -140,7 +149,7 @@ function say(form, text) {
   form.append(el("p", { class: "notice bad", role: "alert", "data-said": true }, text));
 }
 
-function shown({ status, text, time, headers, changes, links = [], ...outcome }, how, secrets) {
+function shown({ status, text, time, headers, changes, cut, links = [], ...outcome }, how, secrets) {
   const whole = pretty(mask(text, secrets));
   return [
     el("h3", { tabindex: "-1" }, how.dryRun ? "Preview" : "Answer"),
@@ -148,6 +157,7 @@ function shown({ status, text, time, headers, changes, links = [], ...outcome },
       el("span", { class: "quiet" }, `${time} ms · ${new Blob([text]).size} bytes `), copier(() => whole, "the answer"), " ", said(status, how, outcome),
       links.map(([name, address]) => [" ", el("a", { href: address }, name)])),
     changes?.length > 0 && el("div", { class: "differences", tabindex: "0", role: "group", "aria-label": "Changes" }, changes.map(differences)),
+    cut && el("p", { class: "quiet" }, "This is the beginning of the answer. Use the curl command to get all of it."),
     code(whole, "Answer"),
     headers && el("details", { class: "headers" }, el("summary", {}, "Headers"), code(headers.map(([name, value]) => `${name}: ${value}`).join("\n"), "Headers")),
   ];

@@ -76,5 +76,5 @@ SHAPES: Mapping[str, type[Struct]] = {  # by name, which is also that of the com
     name: shape
     for module in _MODULES
     for name, shape in vars(module).items()
-    if isinstance(shape, type) and issubclass(shape, Struct)
+    if isinstance(shape, type) and issubclass(shape, Struct) and shape is not Struct
 }
