@@ -1,4 +1,4 @@
-"""Which page is asked for, by a query or by a legacy body."""
+"""The page of a list that a query or a legacy body selects."""
 
 from dataclasses import dataclass
 

@@ -27,7 +27,7 @@ class PathParameter:
     example: str
     refusal: type[Refusal]
     schema: Mapping[str, Any] = field(default_factory=lambda: TEXT)
-    read: Callable[[str, str], object] | None = None  # of the text and the parameter's name
+    read: Callable[[str, str], object] | None = None  # takes the text and the parameter's name
     argument: str = ""  # of the handler
     strict_schema: Mapping[str, Any] | None = None  # of the strict contract, where it is another
 

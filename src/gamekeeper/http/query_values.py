@@ -10,9 +10,9 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
 from gamekeeper.http.marks import Mark
 
-Read = Callable[[str, str], object]  # of the text and the parameter's name
+Read = Callable[[str, str], object]  # takes the text and the parameter's name
 
-CHANGE_NUMBER = "[0-9]{1,18}"  # of as many digits as every 64-bit integer has room for
+CHANGE_NUMBER = "[0-9]{1,18}"  # 18 digits: the most that always fit into 64 bits
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 TIME = "must be a time such as 2026-11-15T12:00:00Z"
 MOMENT = "must be a time such as 2026-11-15 12:00 or 2026-11-15T12:00:00Z, or the number of a change such as 1234"

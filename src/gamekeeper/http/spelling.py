@@ -30,7 +30,7 @@ from gamekeeper.store.users import User
 
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
 _KNOWN = frozenset(_FIELDS)
-ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # as every record that has them spells them
+ITEM, QUANTITY = wire.items.Sum.__struct_fields__  # field names that all records of items share
 _TIMES = [place for place, name in enumerate(_FIELDS) if name in wire.history.TIMES]
 _attributes = attrgetter(*(PLAYER_ATTRIBUTES[name] for name in _FIELDS))
 _STORED = [  # a document that an older version wrote lacks what was added since

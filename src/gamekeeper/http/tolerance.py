@@ -56,7 +56,7 @@ class Tolerance:
         return _refer(read_query(shape), name_given)["properties"]
 
     def describe_body(self, operation: Operation) -> Schema:
-        """Where nothing is required an empty body will do, and PHP's empty array is an empty object."""
+        """Describe a body. Without required fields it may be empty, or `[]`, which PHP sends for an empty object."""
         example = msgspec.to_builtins(operation.example_body)
         if operation.body is None or not issubclass(operation.body, Struct):
             entries = [self._sent(kind, strict=True) for kind in dict.fromkeys(wire.catalogue.ENTRIES.values())]
@@ -72,7 +72,7 @@ class Tolerance:
         return {"required": required, "content": content}
 
     def describe_answer(self, operation: Operation) -> Schema:
-        return self._given(operation.answer)
+        return self._describe(operation.answer)
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe the refusals by status; what many operations refuse alike is said once."""
@@ -92,12 +92,12 @@ class Tolerance:
         for kind in kinds:
             shapes.setdefault(failures.shape_of(kind, operation), []).append(failures.code_of(kind))
         described = [
-            {"allOf": [self._given(shape), {"properties": wire.errors.error_code(codes)}]}
+            {"allOf": [self._describe(shape), {"properties": wire.errors.error_code(codes)}]}
             for shape, codes in shapes.items()
         ]
         return described[0] if len(described) == 1 else {"anyOf": described}
 
-    def _given(self, kind: Any) -> Schema:  # noqa: ANN401 - a type annotation of any form
+    def _describe(self, kind: Any) -> Schema:  # noqa: ANN401 - a type annotation of any form
         return self._collect(kind, require_all, name_given)
 
     def _sent(self, kind: Any, *, strict: bool) -> Schema:  # noqa: ANN401 - as above
@@ -105,7 +105,7 @@ class Tolerance:
         return self._collect(kind, self._close if strict else self._forgive, name_sent)
 
     def _form(self, schema: Schema) -> Schema:
-        """The same as a form, in which a field that is there twice is refused even when it is not known."""
+        """Describe a body as a form. A repeated field is rejected, also an unknown one."""
         if "anyOf" in schema:
             return {"anyOf": [self._form(each) for each in schema["anyOf"]]}
         known = walk(self.components[name_of(schema["$ref"])], _as_in_form)
@@ -128,7 +128,7 @@ class Tolerance:
         return {**forgiven, "properties": fields}
 
     def _close(self, name: str, schema: Schema) -> Schema:
-        """Without unknown fields; those of our answers are accepted and ignored."""
+        """Describe a strict body: unknown fields are rejected, fields of our answers accepted and ignored."""
         forgiven = self._forgive(name, schema)
         about = {"readOnly": True, "description": "Accepted and ignored."}
         shape = wire.SHAPES[name]
@@ -154,14 +154,14 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _as_in_form(schema: Schema) -> Schema:
-    """A form has no null, and more words for booleans."""
+    """Change a schema to what a form can hold: no null, and more words for booleans."""
     if schema == NULL:
         return BLANK
     return {**schema, "enum": [*TRUTH, *bodies.BITS, *bodies.SWITCHES]} if schema.get("enum") == TRUTH else schema
 
 
 def _digits(least: int, most: int) -> str:
-    """Whole numbers as text, of fewer digits than the greatest: their range needs no words."""
+    """Return a pattern for whole numbers as text, with fewer digits than the largest, so that each is in range."""
     sign = "-?" if least < 0 else ""
     more = f"[1-9][0-9]{{0,{len(str(most)) - 2}}}" if most > 9 else f"[{max(least, 0)}-{most}]"  # noqa: PLR2004 - one digit
     return f"^{sign}{more}$" if least > 0 or most <= 9 else f"^(0|{sign}{more})$"  # noqa: PLR2004 - as above

@@ -1,6 +1,7 @@
 """Every JSON shape, by noun, attributes spelt exactly as on the wire. Nothing else knows how a field is spelt."""
 
 from collections.abc import Mapping
+from types import ModuleType
 
 from msgspec import Struct
 
@@ -52,29 +53,10 @@ __all__ = [
     "users",
     "variables",
 ]
-_MODULES = (
-    catalogue,
-    errors,
-    feed,
-    finder,
-    history,
-    info,
-    items,
-    link,
-    lists,
-    mails,
-    moderation,
-    players,
-    powers,
-    sides,
-    spells,
-    tokens,
-    users,
-    variables,
-)
 SHAPES: Mapping[str, type[Struct]] = {  # by name, which is also that of the component in the OpenAPI document
     name: shape
-    for module in _MODULES
+    for module in tuple(globals().values())
+    if isinstance(module, ModuleType)
     for name, shape in vars(module).items()
     if isinstance(shape, type) and issubclass(shape, Struct) and shape is not Struct
 }

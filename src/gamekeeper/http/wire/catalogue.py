@@ -46,7 +46,7 @@ class VariableObject(Struct):
 
 
 class Keyed(Struct, Generic[R]):
-    """As `keyed` writes it."""
+    """A record beside its id, in lists of the engine. `keyed` encodes it."""
 
     Key: Guid
     Value: R

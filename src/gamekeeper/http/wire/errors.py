@@ -16,13 +16,13 @@ class Error(Struct):
 
 
 class LogInError(Error):
-    """As `log_in_error` writes it."""
+    """The error of a log-in, with the field that OAuth asks for. `log_in_error` encodes it."""
 
     error: Literal["invalid_request", "invalid_grant", "unsupported_grant_type", "unauthorized_client"]
 
 
 def error_code(codes: Sequence[str]) -> dict[str, object]:
-    """The one field of an error that differs from row to row."""
+    """Return the schema of `Code`, with the codes that an operation can answer with."""
     return {"Code": {"type": "string", "enum": codes}}
 
 

@@ -45,7 +45,7 @@ class FeedChange(Struct):
 
 
 class UnappliedError(Error):
-    """As `unapplied_error` writes it."""
+    """The refusal of a report, with the changes that the game has not applied yet. `unapplied_error` encodes it."""
 
     Changes: list[FeedChange]
 

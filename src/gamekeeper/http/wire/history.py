@@ -1,4 +1,4 @@
-"""The audit log: changes, how they are searched, and their undo."""
+"""Shapes of the audit log: search parameters, changes, and the answer of an undo."""
 
 from typing import Annotated, Literal
 
@@ -135,7 +135,7 @@ class Undone(Struct):
 
 
 class LedgerSide(Struct, omit_defaults=True):
-    """What a change was about besides fields of the record, before or after."""
+    """One side of a stored change, before or after it: the lists that do not belong to the player record."""
 
     Items: list[ItemSlot] = []
     Bank: list[ItemSlot] = []

@@ -1,4 +1,4 @@
-"""The server about itself."""
+"""Answers about the server: health, versions, settings."""
 
 from typing import Annotated
 

@@ -37,7 +37,7 @@ DELETED = "ERR_DELETED"  # the engine's word: a real client hides the rows that 
 
 
 class NamedSlot(ItemSlot):
-    """With the item's name in the catalogue; `ERR_DELETED` for an empty slot and for an unknown item."""
+    """A slot with the item's name in the catalogue; `ERR_DELETED` for an empty slot and for an unknown item."""
 
     ItemName: str = DELETED
 

@@ -1,4 +1,4 @@
-"""What game servers report and are answered."""
+"""Bodies and answers of the game link."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Pages of records, and how they are asked for."""
+"""Pages of records, and the query parameters that select one."""
 
 from collections.abc import Sequence
 from typing import Annotated, Generic, Literal, TypeVar
@@ -37,7 +37,7 @@ class PageQuery(Struct, frozen=True):
 
 
 class Paged(Struct, Generic[R]):
-    """As `paged` writes it."""
+    """A page of records. `paged` encodes it."""
 
     Total: PlainInt32
     Page: PlainInt32
@@ -47,7 +47,7 @@ class Paged(Struct, Generic[R]):
 
 
 class Legacy(Struct, Generic[R]):
-    """As `legacy` writes it."""
+    """A page of records in the envelope of the POST lists. `legacy` encodes it."""
 
     total: PlainInt32
     Page: PlainInt32

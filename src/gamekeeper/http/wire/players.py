@@ -1,4 +1,4 @@
-"""Players: their record, ranks, and what a request says of them."""
+"""Players: their record, their rank, and the bodies and queries of their operations."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -77,7 +77,7 @@ class PlayerDocument(Struct):
 
 
 class PlayerRecord(PlayerDocument):
-    """The document with its tail, as `player_tail` writes it."""
+    """The stored document with its tail. `player_tail` encodes the tail."""
 
     ClassName: str
     MapName: str
@@ -86,13 +86,13 @@ class PlayerRecord(PlayerDocument):
 
 
 class RankedPlayer(PlayerRecord):
-    """As `ranked_player` writes it: the rank comes first."""
+    """A player with its rank, which is encoded first. `ranked_player` encodes it."""
 
     Rank: PlainInt32
 
 
 class Rank(Struct):
-    """As `rank` writes it."""
+    """The rank of one player, with the players above and below. `rank` encodes it."""
 
     Rank: PlainInt32
     Of: PlainInt32

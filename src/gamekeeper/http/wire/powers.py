@@ -1,4 +1,4 @@
-"""What an account may do."""
+"""Permissions of an account."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ _LINK = Meta(extra={"or": "game.link"}, description="Also as `game.link`.")
 
 
 class ChangePowers(Struct):
-    """Only what is given changes."""
+    """Permissions to change. Those that a body leaves out stay as they are."""
 
     editor: bool | UnsetType = UNSET
     ban: bool | UnsetType = UNSET
@@ -23,7 +23,7 @@ class ChangePowers(Struct):
 
 
 class HeldPowers(Struct):
-    """All that an account may do; the spec's records say a part of it."""
+    """All permissions of an account; the spec's `Power` has some of them."""
 
     Id: str
     Name: str
@@ -37,7 +37,7 @@ class HeldPowers(Struct):
     GameLink: bool
 
 
-RIGHTS = {  # what a body that changes powers calls those that have a point in their name
+RIGHTS = {  # field of the body → name of the permission, where the two differ
     "usersquery": "users.query",
     "usersmanage": "users.manage",
     "gamelink": "game.link",

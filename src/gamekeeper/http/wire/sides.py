@@ -1,4 +1,4 @@
-"""What stands on the two sides of a change, by its kind. The OpenAPI document shows it; `spelling.trace` writes it.
+"""The shapes of `Before` and `After` of a change, by its kind. The OpenAPI document shows them.
 
 A field is optional here when it is left out where it says nothing, when an earlier version did not write it, or when it
 is personal: an erasure takes those away.
@@ -65,13 +65,13 @@ class EmailSide(Struct):
 
 
 class PasswordSide(Struct):
-    """Passwords are in no change."""
+    """A change never holds a password."""
 
     Password: Literal["changed"]
 
 
 class ResetSide(Struct):
-    """Codes are in no change."""
+    """A change never holds a reset code."""
 
     PasswordResetCode: Literal["changed"]
 
@@ -109,7 +109,7 @@ class BanSide(Struct):
 
 
 class MuteSide(Struct):
-    """The same for a mute."""
+    """A mute, or null for none; the other fields as in `BanSide`."""
 
     MuteReason: str | UnsetType | None = UNSET
     Reason: Text = UNSET
@@ -123,7 +123,7 @@ class KickSide(Struct):
 
 
 class CatalogueSide(Struct):
-    """The entries of one of its lists."""
+    """The catalogue's entries of the reported kind, such as all items."""
 
     Items: list[ItemEntry] | UnsetType = UNSET
     Spells: list[NamedEntry] | UnsetType = UNSET
@@ -190,7 +190,7 @@ SIDES: Mapping[str, Sides] = {
 }
 TOLD = ("user_banned", "user_muted", "user_unmuted", "user_kicked")  # to the game of an online player
 IN_FEED = (*OF_CHARACTERS, *TOLD)  # the feed is about players
-BY_UNDO = (  # what an undo writes
+BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
     *("user_renamed", "email_changed", "powers_changed", "user_banned", "user_unbanned", "user_muted", "user_unmuted"),
 )

@@ -18,7 +18,7 @@ class LogIn(Struct):
 
 
 class PasswordGrant(Struct):
-    """What a LogIn must be, said more exactly than its refusals allow to read it."""
+    """A log-in by password, for the documents. Requests are decoded as `LogIn`: errors are OAuth's."""
 
     grant_type: Literal["password"]
     username: Annotated[str, Meta(min_length=1, extra_json_schema=PRINTABLE)]
@@ -27,7 +27,7 @@ class PasswordGrant(Struct):
 
 
 class RefreshGrant(Struct):
-    """The same for renewing."""
+    """A log-in by refresh token, for the documents."""
 
     grant_type: Literal["refresh_token"]
     refresh_token: Annotated[str, Meta(min_length=1, max_length=255, extra_json_schema=PRINTABLE | HIDDEN)]
@@ -52,5 +52,5 @@ class Revoked(Struct, omit_defaults=True):
 
 
 def revoked(answer: bytes, token_id: str) -> bytes:
-    """The answer about all tokens, made one about this token."""
+    """Add the id of the revoked token to the answer."""
     return encode({**msgspec.json.decode(answer, type=dict[str, msgspec.Raw]), "tokenId": token_id})
