@@ -24,7 +24,7 @@ def map_body(_context: object, body: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _with_whole_numbers(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """To JSON Schema 1.0 is an integer; docs/decisions.md says that to us it is not."""
+    """To JSON Schema 1.0 is an integer; docs/decisions/requests.md says that to us it is not."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
