@@ -4,7 +4,7 @@ BIN := .venv/bin
 # half of a start-up is compiling, and tests and battery start some thousand processes: a machine's habit not to keep bytecode stays outside
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test browser-postgresql lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs site package lock clean
+.PHONY: run setup test browser-postgresql lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
@@ -68,6 +68,9 @@ generators: .venv/dev .venv/generators/ready ## clients of five generators out o
 
 docs: .venv/dev ## docs/settings.md, docs/cli.md and docs/operations.md, generated
 	$(BIN)/python scripts/generate_docs.py
+
+texts: .venv/dev ## the texts of the console, collected from its Python files, templates and scripts
+	$(BIN)/python scripts/extract_texts.py
 
 site: .venv/dev ## the documents as a website, in site/; fails on a dead link
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

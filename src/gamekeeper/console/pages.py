@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from gamekeeper.console import sessions
 from gamekeeper.console.menu import MENU
 from gamekeeper.console.refusals import BY_QUERY, UNSURE
+from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
 from gamekeeper.http.answer import Answer, Header
@@ -42,7 +43,10 @@ TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    extensions=["jinja2.ext.i18n"],
 )
+TEMPLATES.policies["ext.i18n.trimmed"] = True
+TEMPLATES.install_gettext_translations(CATALOGUE, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - i18n adds it
 
 
 def render(request: Request, template: str, **context: object) -> Answer:
@@ -109,6 +113,8 @@ def _shared(request: Request) -> dict[str, object]:
         "request_id": request.id,
         "place": place(request),
         "done_by": request.query.get("done", ""),
+        "language": LANGUAGE,
+        "script_texts": SCRIPT_TEXTS,
     }
 
 

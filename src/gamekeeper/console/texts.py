@@ -1,0 +1,30 @@
+"""Texts of the console, translated: the English text is the key. `make texts` collects them in locale/console.pot."""
+
+import json
+from gettext import translation
+from importlib import resources
+from pathlib import Path
+from typing import Any, cast
+
+LANGUAGE = "en"
+LOCALE = Path(str(resources.files("gamekeeper.console") / "locale"))
+CATALOGUE = translation("console", LOCALE, [LANGUAGE], fallback=True)  # without a catalogue, the English text itself
+
+
+def gettext(message: str, **values: object) -> str:
+    """Translate a message and fill in its %(name)s placeholders, as the templates' gettext does."""
+    return CATALOGUE.gettext(message) % values
+
+
+def ngettext(singular: str, plural: str, count: int, **values: object) -> str:
+    """Translate a message in the form that `count` needs. The placeholder %(num)s is the count."""
+    return CATALOGUE.ngettext(singular, plural, count) % {"num": count, **values}
+
+
+def load_script_texts(language: str) -> dict[str, Any]:
+    """Load the translations of the static scripts: message → text, or message → list of plural forms."""
+    file = LOCALE / language / "scripts.json"
+    return cast("dict[str, Any]", json.loads(file.read_bytes())) if file.is_file() else {}
+
+
+SCRIPT_TEXTS = load_script_texts(LANGUAGE)
