@@ -1,4 +1,4 @@
-"""A world in which every write of the table has something to do."""
+"""Fixture: a world in which every write of the table `writes.CASES` can succeed."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from world import World
 
 @pytest.fixture
 def ready(world: World) -> World:
-    """Zoe is online on server one, so that every case has something to do."""
+    """Put Zoe online on server one, so that every write case can succeed."""
     game_server.heartbeat(world)
     game_server.join(world, ZOE.id)
     return world

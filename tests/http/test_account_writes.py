@@ -1,4 +1,4 @@
-"""What every write of accounts and tokens takes: Idempotency-Key, ?dryRun=true, X-Reason; and what stays of it."""
+"""Every write of accounts and tokens accepts Idempotency-Key, ?dryRun=true and X-Reason, and is recorded."""
 
 import json
 import re
@@ -33,7 +33,7 @@ class Ready:
 @dataclass(frozen=True)
 class Write:
     ready: Callable[[World], Ready]
-    kind: str | None  # of its ledger row; None: tokens are not in the ledger
+    kind: str | None  # the kind of change in the audit log; None: writes of tokens are not recorded there
 
 
 def plain(path: str, **body: object) -> Callable[[World], Ready]:
@@ -76,8 +76,8 @@ WRITES: Mapping[tuple[str, str], Write] = {
     ("DELETE", f"{TOKENS}/[username]"): Write(plain(f"{TOKENS}/Shop"), None),
     ("DELETE", f"{TOKENS}/[username]/[tokenId]"): Write(one_token(TOKENS), None),
 }
-LOG_IN = ("POST", TOKEN)  # takes none of the three
-ERASE = ("DELETE", f"{USERS}/[lookupKey]")  # in test_erasing.py
+LOG_IN = ("POST", TOKEN)  # accepts neither a key nor a dry run nor a reason
+ERASE = ("DELETE", f"{USERS}/[lookupKey]")  # test_erasing.py tests it
 IDS = [f"{method} {path}".replace("[", "{").replace("]", "}") for method, path in WRITES]
 every_write = pytest.mark.parametrize("write", WRITES, ids=IDS)
 
@@ -87,17 +87,17 @@ def send(world: World, write: tuple[str, str], ready: Ready, query: str = "", **
     return world.call(write[0], ready.path + query, body=ready.body, headers=spelt)
 
 
-def test_the_table_has_every_write_of_accounts_and_tokens() -> None:
+def test_table_lists_every_write_of_accounts_and_tokens() -> None:
     rows = [row for row in ROUTES if row.access is WRITE and row.path.startswith(OURS)]
-    written = {(row.method, row.path) for row in rows if "/admin/" not in row.path}  # these are in test_moderation.py
+    written = {(row.method, row.path) for row in rows if "/admin/" not in row.path}  # test_moderation.py tests them
     assert written == {*WRITES, LOG_IN, ERASE}
 
 
-# --- Idempotency-Key ----------------------------------------------------------------------------------------------
+# --- Idempotency-Key -----------------------------------------------------------------------------------------------
 
 
 @every_write
-def test_the_same_key_replays(world: World, write: tuple[str, str]) -> None:
+def test_repeated_key_replays_the_first_answer(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
     entries = len(world.ledger())
     first = send(world, write, ready, Idempotency_Key="k1")
@@ -110,7 +110,7 @@ def test_the_same_key_replays(world: World, write: tuple[str, str]) -> None:
 
 
 @every_write
-def test_the_same_key_with_another_request_is_refused(world: World, write: tuple[str, str]) -> None:
+def test_repeated_key_with_another_request_is_refused(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
     assert send(world, write, ready, Idempotency_Key="k1").status == 200
     after = everything(world)
@@ -126,7 +126,7 @@ def _other(body: Mapping[str, object] | None) -> Mapping[str, object] | None:
 
 
 @every_write
-def test_what_is_no_key(world: World, write: tuple[str, str]) -> None:
+def test_malformed_key_is_refused(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
     before = everything(world)
     for key in ("", " ", "two words", "k" * 256, "ünï", "tab\tbed"):
@@ -138,7 +138,9 @@ def test_what_is_no_key(world: World, write: tuple[str, str]) -> None:
 
 
 @every_write
-def test_eight_at_once_with_one_key_apply_once(make_world: Callable[..., World], write: tuple[str, str]) -> None:
+def test_eight_concurrent_requests_with_one_key_apply_once(
+    make_world: Callable[..., World], write: tuple[str, str]
+) -> None:
     first, second = make_world(), make_world()
     ready = WRITES[write].ready(first)
     entries, mails = len(first.ledger()), len(rows(first, "mails"))
@@ -165,7 +167,7 @@ def test_keys_are_scoped_by_account_and_not_by_token(world: World) -> None:
     refused(world.post(register.path, register.body, headers=key, by="Clerk"), 409, "username_taken")
 
 
-def test_token_and_role_are_checked_before_a_replay(world: World) -> None:
+def test_replay_requires_token_and_role(world: World) -> None:
     change = WRITES["POST", f"{USERS}/[lookupKey]/manage/email/change"].ready(world)
     key = {"Idempotency-Key": "k1"}
     assert world.post(change.path, change.body, headers=key).status == 200
@@ -173,7 +175,7 @@ def test_token_and_role_are_checked_before_a_replay(world: World) -> None:
     refused(world.post(change.path, change.body, headers=key, by="Clerk"), 403, "role_missing")
 
 
-def test_only_successes_are_kept(world: World) -> None:
+def test_failed_request_does_not_store_its_key(world: World) -> None:
     key = {"Idempotency-Key": "k1"}
     taken = {"new": "bob@example.test"}
     refused(world.post(f"{USERS}/Ann/manage/email/change", taken, headers=key), 409, "email_taken")
@@ -183,7 +185,7 @@ def test_only_successes_are_kept(world: World) -> None:
     assert (answer.status, "idempotent-replay" in answer.headers) == (200, False)
 
 
-def test_keys_are_kept_for_thirty_days(world: World) -> None:
+def test_keys_are_deleted_after_thirty_days(world: World) -> None:
     reset = WRITES["GET", f"{USERS}/[lookupKey]/password/reset"].ready(world)
     assert world.get(reset.path, headers={"Idempotency-Key": "k1"}).status == 200
     for days, kept in ((29, 1), (2, 0)):
@@ -192,15 +194,15 @@ def test_keys_are_kept_for_thirty_days(world: World) -> None:
         assert len(rows(world, "idempotency_keys")) == kept
 
 
-def test_the_fingerprint_leaves_secrets_out(world: World) -> None:
-    """So another password under the same key is the same request: nothing can be found by trying."""
+def test_fingerprint_of_a_request_excludes_secrets(world: World) -> None:
+    """Another password under the same key counts as the same request, so a stored key cannot confirm a guess."""
     path, key = f"{USERS}/Ann/manage/password/change", {"Idempotency-Key": "k1"}
     first = world.post(path, {"new": NEW}, headers=key)
     again = world.post(path, {"new": SENT}, headers=key)
     assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
 
 
-def test_neither_logging_in_nor_validating_takes_a_key(world: World) -> None:
+def test_log_in_and_validation_ignore_keys(world: World) -> None:
     key = {"Idempotency-Key": "k1"}
     body = {"grant_type": "password", "username": "Root", "password": SENT}
     tokens = {world.post(TOKEN, body, by=None, headers=key).json["access_token"] for _ in range(2)}
@@ -211,13 +213,13 @@ def test_neither_logging_in_nor_validating_takes_a_key(world: World) -> None:
     assert not rows(world, "idempotency_keys")
 
 
-# --- ?dryRun=true -------------------------------------------------------------------------------------------------
+# --- ?dryRun=true --------------------------------------------------------------------------------------------------
 
 
 @every_write
 def test_a_dry_run_answers_what_would_happen_and_changes_nothing(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
-    before = everything(world, without="known_callers")  # a right password is one in a dry run, too
+    before = everything(world, without="known_callers")  # a dry run with the right password marks its caller as known
     tried = [send(world, write, ready, query) for query in ("?dryRun=true", "?DRYRUN=True")]
     assert everything(world, without="known_callers") == before
     real = send(world, write, ready, "?dryRun=false")
@@ -236,7 +238,7 @@ def test_a_dry_run_neither_reads_nor_stores_keys(world: World, write: tuple[str,
 
 
 @every_write
-def test_what_is_no_dry_run(world: World, write: tuple[str, str]) -> None:
+def test_malformed_dry_run_is_refused(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
     before = everything(world)
     for query in ("?dryRun=1", "?dryRun=", "?dryRun=yes"):
@@ -254,17 +256,17 @@ def test_what_is_no_dry_run(world: World, write: tuple[str, str]) -> None:
         ("Ann/manage/email/change", {"new": "nonsense"}, 400),
     ],
 )
-def test_a_dry_run_is_refused_as_the_real_one(world: World, path: str, body: object, status: int) -> None:
+def test_dry_run_is_refused_like_the_real_request(world: World, path: str, body: object, status: int) -> None:
     tried, real = (world.post(f"{USERS}/{path}{query}", body) for query in ("?dryRun=true", ""))
     assert (tried.status, tried.code, tried.message) == (real.status, real.code, real.message)
     assert real.status == status
 
 
-# --- the ledger and X-Reason --------------------------------------------------------------------------------------
+# --- audit log and X-Reason ----------------------------------------------------------------------------------------
 
 
 @every_write
-def test_the_ledger_says_who_did_what_and_why(world: World, write: tuple[str, str]) -> None:
+def test_audit_log_records_actor_change_and_reason(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
     before = world.ledger()
     answer = send(world, write, ready, X_Reason="asked for by mail, caf\u00e9 \u2116 4711")
@@ -283,7 +285,7 @@ def _target(world: World, write: tuple[str, str]) -> str:
 
 
 @every_write
-def test_what_is_no_reason(world: World, write: tuple[str, str]) -> None:
+def test_malformed_reason_is_refused(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
     before = everything(world)
     for reason in ("r" * 501, "line\x0bfeed", "esc\x1b[2J"):
@@ -294,7 +296,7 @@ def test_what_is_no_reason(world: World, write: tuple[str, str]) -> None:
     assert send(world, write, ready, X_Reason="r" * 500).status == 200
 
 
-def test_before_and_after_are_in_the_ledger(world: World) -> None:
+def test_audit_log_records_before_and_after(world: World) -> None:
     change = WRITES["POST", f"{USERS}/[lookupKey]/manage/email/change"].ready(world)
     assert world.post(change.path, change.body).status == 200
     entry = world.ledger()[-1]
@@ -303,7 +305,7 @@ def test_before_and_after_are_in_the_ledger(world: World) -> None:
 
 
 @pytest.mark.parametrize("kind", ["password_changed", "reset_requested", "user_registered"])
-def test_secrets_appear_as_changed(world: World, kind: str) -> None:
+def test_audit_log_shows_secrets_as_changed(world: World, kind: str) -> None:
     write = next(write for write in WRITES if WRITES[write].kind == kind)
     assert send(world, write, WRITES[write].ready(world)).status == 200
     after = json.loads(world.ledger()[-1].after or "")
@@ -312,7 +314,7 @@ def test_secrets_appear_as_changed(world: World, kind: str) -> None:
 
 
 @every_write
-def test_no_secret_is_in_the_ledger_or_under_a_key(world: World, write: tuple[str, str]) -> None:
+def test_audit_log_and_stored_answers_contain_no_secret(world: World, write: tuple[str, str]) -> None:
     ready = WRITES[write].ready(world)
     assert send(world, write, ready, Idempotency_Key="k1").status == 200
     found = world.sql("SELECT code FROM resets")
@@ -324,8 +326,8 @@ def test_no_secret_is_in_the_ledger_or_under_a_key(world: World, write: tuple[st
     assert not [secret for secret in secrets if secret in everything]
 
 
-def test_a_live_code_is_not_kept_with_an_answer(world: World) -> None:
-    """One's own address again changes nothing, so the code lives on; its record is kept for thirty days."""
+def test_stored_answer_does_not_contain_a_valid_reset_code(world: World) -> None:
+    """Setting the same address again keeps the reset code valid, but the stored answer must not contain the code."""
     code = reset_code(world, "Ann")
     own = {"new": "ann@example.test"}
     answer = world.post(f"{USERS}/Ann/manage/email/change", own, headers={"Idempotency-Key": "k1"})

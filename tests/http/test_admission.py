@@ -1,4 +1,4 @@
-"""Admission: one request too many is turned away at once, and its place is free again as soon as somebody is done."""
+"""Admission: requests above the limit are rejected at once; a finished request frees its place."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -12,7 +12,8 @@ from proof import refused
 from world import SENT, Answer, World
 
 VALIDATE = "/api/v1/users/Ann/password/validate"
-NAMES = ("Ann", "Bob", "Mona", "Shop", "Clerk")  # who tries at one account takes turns: these do not
+# Password checks of one account are serialised; these are different accounts
+NAMES = ("Ann", "Bob", "Mona", "Shop", "Clerk")
 GIVE = "/api/v1/players/Bob/items/give"
 CHANGES = "/api/link/v1/changes"
 COIN = {"itemid": people.COIN.id, "quantity": 1}
@@ -24,7 +25,7 @@ async def unread() -> MutableMapping[str, Any]:
 
 
 async def ask(world: World, path: str, receive: Callable[[], Awaitable[MutableMapping[str, Any]]]) -> int:
-    """The status of a POST whose body comes as `receive` has it."""
+    """Send a POST whose body `receive` delivers, and return the status."""
     headers = [(b"authorization", f"Bearer {world.tokens['Root']}".encode())]
     scope = {"type": "http", "method": "POST", "raw_path": path.encode(), "query_string": b"", "headers": headers}
     sent: list[MutableMapping[str, Any]] = []
@@ -37,7 +38,7 @@ async def ask(world: World, path: str, receive: Callable[[], Awaitable[MutableMa
 
 
 def fill(world: World) -> None:
-    """As if others were at work in every place."""
+    """Occupy every place, as if other requests were running."""
     for _ in range(world.keeper.settings.requests_in_flight):
         world.asgi.services.admission.enter()
 
@@ -46,7 +47,7 @@ def empty(world: World) -> bool:
     return world.asgi.services.admission.taken == 0
 
 
-def test_one_more_than_the_places_is_turned_away(make_world: MAKES) -> None:
+def test_request_above_the_limit_is_rejected(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=3)
 
     async def at_once() -> list[Answer]:
@@ -62,7 +63,7 @@ def test_one_more_than_the_places_is_turned_away(make_world: MAKES) -> None:
     assert world.post(VALIDATE, {"password": SENT}).status == 200
 
 
-def test_nothing_is_read_or_asked_for_those_turned_away(make_world: MAKES) -> None:
+def test_rejected_request_reads_no_body_and_no_database(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=2)
     fill(world)
     assert world.run(ask(world, GIVE, unread)) == 503
@@ -74,24 +75,24 @@ def test_nothing_is_read_or_asked_for_those_turned_away(make_world: MAKES) -> No
 
 
 @pytest.mark.parametrize("path", ["/health/live", "/health/ready", "/metrics"])
-def test_those_who_look_after_us_are_never_turned_away(make_world: MAKES, path: str) -> None:
+def test_health_and_metrics_are_never_rejected(make_world: MAKES, path: str) -> None:
     world = make_world(requests_in_flight=1, metrics_token="look")
     fill(world)
-    assert world.get(path, token="look").status in {200, 404}  # where no metrics are built, they are nowhere
+    assert world.get(path, token="look").status in {200, 404}  # 404 where metrics are disabled
     assert world.asgi.services.admission.taken == 1
 
 
 @pytest.mark.parametrize(
     ("path", "status"), [("/api/v1/players/Ann", 200), ("/api/v1/players/Nobody", 404), ("/nowhere", 404)]
 )
-def test_a_place_is_given_back_whatever_comes_of_it(make_world: MAKES, path: str, status: int) -> None:
+def test_place_is_freed_after_any_answer(make_world: MAKES, path: str, status: int) -> None:
     world = make_world(requests_in_flight=1)
     for _ in range(3):
         assert world.get(path).status == status
     assert empty(world)
 
 
-def test_a_place_is_given_back_when_something_breaks(make_world: MAKES) -> None:
+def test_place_is_freed_after_an_exception(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=1)
 
     async def broken() -> MutableMapping[str, Any]:
@@ -101,7 +102,7 @@ def test_a_place_is_given_back_when_something_breaks(make_world: MAKES) -> None:
     assert empty(world)
 
 
-def test_a_place_is_given_back_by_those_who_are_cancelled(make_world: MAKES) -> None:
+def test_place_is_freed_after_cancellation(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=1)
 
     async def cancelled() -> None:
@@ -115,7 +116,7 @@ def test_a_place_is_given_back_by_those_who_are_cancelled(make_world: MAKES) -> 
     assert empty(world)
 
 
-def test_those_who_wait_for_changes_keep_no_place(make_world: MAKES) -> None:
+def test_long_poll_holds_no_place(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=1)
     after = world.get(f"{CHANGES}?after=now", by="Server").json["Next"]
 
@@ -135,7 +136,7 @@ def test_those_who_wait_for_changes_keep_no_place(make_world: MAKES) -> None:
     assert empty(world)
 
 
-def test_those_who_send_slowly_keep_no_place(make_world: MAKES) -> None:
+def test_slow_upload_holds_no_place(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=1)
 
     async def slowly() -> tuple[int, int]:
@@ -156,7 +157,7 @@ def test_those_who_send_slowly_keep_no_place(make_world: MAKES) -> None:
     assert empty(world)
 
 
-def test_a_body_that_comes_when_all_places_are_taken(make_world: MAKES) -> None:
+def test_body_that_arrives_when_all_places_are_taken_is_rejected(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=2)
     before = len(world.ledger())
 

@@ -1,4 +1,4 @@
-"""Bodies: JSON and forms, keys in any case, strings for numbers and booleans; everything else is named and refused."""
+"""Request bodies: JSON and forms, keys in any case, strings for numbers and booleans; other bodies are refused."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -26,11 +26,11 @@ def labelled(content_type: str) -> dict[str, str]:
 
 
 def padded(size: int) -> bytes:
-    """A good body of exactly that many bytes."""
+    """Return a valid body of exactly `size` bytes."""
     return OK[:-1] + b',"pad":"' + b"x" * (size - len(OK) - 9) + b'"}'
 
 
-# --- JSON or form -------------------------------------------------------------------------------------------------
+# --- JSON or form --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -53,19 +53,19 @@ def padded(size: int) -> bytes:
         (b'{"new":"\\u0061nn@new.test"}', labelled(JSON)),
     ],
 )
-def test_forms_of_one_body(world: World, raw: bytes, headers: Mapping[str, str]) -> None:
+def test_json_and_form_bodies_are_equivalent(world: World, raw: bytes, headers: Mapping[str, str]) -> None:
     answer = world.call("POST", EMAIL, raw=raw, headers=headers)
     assert (answer.status, answer.json.get("Email")) == (200, "ann@new.test"), answer.raw
 
 
 @pytest.mark.parametrize("headers", [labelled(JSON), labelled(FORM), {}])
-def test_an_empty_array_is_an_empty_object(world: World, headers: Mapping[str, str]) -> None:
+def test_empty_array_counts_as_empty_object(world: World, headers: Mapping[str, str]) -> None:
     assert world.call("POST", USERS, raw=b"[]", headers=headers).json["count"] == 5
     refused(world.call("POST", EMAIL, raw=b"[]", headers=headers), 400, "missing_field", "The field 'new' is missing.")
 
 
 @pytest.mark.parametrize("headers", [labelled(JSON), labelled(FORM), labelled("text/plain"), {}])
-def test_no_body_is_an_empty_object(world: World, headers: Mapping[str, str]) -> None:
+def test_missing_body_counts_as_empty_object(world: World, headers: Mapping[str, str]) -> None:
     for raw in (b"", b"  \r\n"):
         assert world.call("POST", USERS, raw=raw, headers=headers).status == 200
         refused(world.call("POST", EMAIL, raw=raw, headers=headers), 400, "missing_field")
@@ -83,20 +83,20 @@ def test_no_body_is_an_empty_object(world: World, headers: Mapping[str, str]) ->
         (b'"text"', {}),
     ],
 )
-def test_other_types_are_unsupported(world: World, raw: bytes, headers: Mapping[str, str]) -> None:
+def test_other_media_types_are_refused(world: World, raw: bytes, headers: Mapping[str, str]) -> None:
     answer = world.call("POST", EMAIL, raw=raw, headers=headers)
     message = "Send the body as application/json or application/x-www-form-urlencoded."
     refused(answer, 415, "unsupported_media_type", message)
 
 
-def test_a_content_type_without_a_body_is_ignored(world: World) -> None:
+def test_content_type_without_body_is_ignored(world: World) -> None:
     assert world.get(USERS, headers=labelled("text/plain")).status == 200
 
 
-# --- broken -------------------------------------------------------------------------------------------------------
+# --- malformed bodies ----------------------------------------------------------------------------------------------
 
 
-def test_what_is_not_json(world: World) -> None:
+def test_malformed_json_is_refused(world: World) -> None:
     before = everything(world)
     broken = [
         b"{",
@@ -131,14 +131,14 @@ def test_what_is_not_json(world: World) -> None:
     ],
 )
 @pytest.mark.parametrize("charset", ["", "; charset=iso-8859-1"])
-def test_a_form_that_is_not_utf_8(world: World, raw: bytes, charset: str) -> None:
+def test_form_that_is_not_utf_8_is_refused(world: World, raw: bytes, charset: str) -> None:
     before = everything(world)
     answer = world.call("POST", EMAIL, raw=raw, headers=labelled(FORM + charset))
     refused(answer, 400, "malformed_body", "The form is not UTF-8. Encode its text as UTF-8 and send it again.")
     assert everything(world) == before
 
 
-def test_a_form_in_utf_8_keeps_every_letter(world: World) -> None:
+def test_form_in_utf_8_keeps_every_letter(world: World) -> None:
     for raw in (b"reason=gr%C3%B6%C3%9Fe", b"reason=gr\xc3\xb6\xc3\x9fe", BOM + b"reason=gr%C3%B6%C3%9Fe"):
         assert world.call("POST", f"{USERS}/Ann/admin/mute", raw=raw, headers=labelled(FORM)).status == 200
         assert world.get(f"{USERS}/Ann").json["MuteReason"] == "größe"
@@ -146,7 +146,7 @@ def test_a_form_in_utf_8_keeps_every_letter(world: World) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"null", b"true", b"7", b'"text"', b"[1]", b"[[]]", b'[{"new":"a@b.test"}]'])
-def test_what_is_no_object(world: World, raw: bytes) -> None:
+def test_json_that_is_not_an_object_is_refused(world: World, raw: bytes) -> None:
     answer = world.call("POST", EMAIL, raw=raw, headers=labelled(JSON))
     refused(answer, 400, "malformed_body", "The body must be a JSON object.")
 
@@ -160,19 +160,19 @@ def test_what_is_no_object(world: World, raw: bytes) -> None:
         (b"new=a%40new.test&New=b%40new.test", FORM),
     ],
 )
-def test_a_field_twice_in_any_casing(world: World, raw: bytes, content_type: str) -> None:
+def test_repeated_field_in_any_case_is_refused(world: World, raw: bytes, content_type: str) -> None:
     before = everything(world)
     refused(world.call("POST", EMAIL, raw=raw, headers=labelled(content_type)), 400, "repeated_field")
     assert everything(world) == before
 
 
 def nested(levels: int, opening: str, closing: str) -> bytes:
-    """The body itself is the first level."""
+    """Return a body with this many levels of nesting, of which the body itself is the first."""
     return (OK[:-1].decode() + ',"deep":' + opening * (levels - 1) + "1" + closing * (levels - 1) + "}").encode()
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
-def test_thirty_two_levels_and_no_more(world: World, opening: str, closing: str) -> None:
+def test_body_may_nest_thirty_two_levels(world: World, opening: str, closing: str) -> None:
     step = opening.count("[") + opening.count("{")
     deepest = nested(1 + 31 // step, opening, closing)
     assert world.call("POST", EMAIL, raw=deepest, headers=labelled(JSON)).status == 200
@@ -182,24 +182,24 @@ def test_thirty_two_levels_and_no_more(world: World, opening: str, closing: str)
         assert "32 levels" in answer.message
 
 
-# --- values -------------------------------------------------------------------------------------------------------
+# --- values --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [("quantity", "1"), ("bankoverflow", "true"), ("bankoverflow", "False"), ("bankoverflow", True)],
 )
-def test_strings_for_numbers_and_booleans(world: World, field: str, value: object) -> None:
+def test_strings_are_read_as_numbers_and_booleans(world: World, field: str, value: object) -> None:
     assert world.post(GIVE, {**COINS, field: value}).json["quantity"]["total"] == 1
 
 
-def test_a_form_has_only_strings(world: World) -> None:
+def test_form_strings_are_read_as_numbers_and_booleans(world: World) -> None:
     form = {"ItemId": people.COIN.id.upper(), "Quantity": "2", "BankOverflow": "TRUE"}
     assert world.call("POST", GIVE, form=form).json["quantity"]["total"] == 2
 
 
 @pytest.mark.parametrize(("sent", "held"), [("1", True), ("on", True), ("ON", True), ("0", False), ("Off", False)])
-def test_form_booleans_may_be_bits_and_switches(world: World, sent: str, *, held: bool) -> None:
+def test_form_boolean_may_be_a_digit_or_on_and_off(world: World, sent: str, *, held: bool) -> None:
     path = "/api/keeper/v1/users/Ann/powers"
     assert world.post(path, {"ban": not held}).status == 200
     answer = world.call("POST", path, form={"ban": sent, "users.query": sent})
@@ -210,7 +210,7 @@ def test_form_booleans_may_be_bits_and_switches(world: World, sent: str, *, held
 
 
 @pytest.mark.parametrize(("sent", "value"), [("1", True), ("on", True), ("0", False), ("off", False)])
-def test_form_value_of_a_boolean_variable(world: World, sent: str, *, value: bool) -> None:
+def test_form_sets_a_boolean_variable(world: World, sent: str, *, value: bool) -> None:
     path = f"/api/v1/players/Ann/variables/{people.TUTORIAL.id}"
     answer = world.call("POST", path, form={"value": sent})
     assert (answer.status, answer.json["Value"]) == (200, value)
@@ -221,7 +221,7 @@ def test_form_value_of_a_boolean_variable(world: World, sent: str, *, value: boo
     assert number.json["Value"] is not True
 
 
-def test_null_is_left_out_where_a_field_may_be(world: World) -> None:
+def test_null_counts_as_missing_for_optional_fields(world: World) -> None:
     answer = world.post(GIVE, {**COINS, "bankoverflow": None, "more": None})
     assert (answer.status, answer.json["quantity"]) == (200, {"total": 1, "bank": 0, "inventory": 1})
     for path in (USERS, "/api/v1/players", "/api/v1/players/online"):
@@ -232,7 +232,7 @@ def test_null_is_left_out_where_a_field_may_be(world: World) -> None:
     refused(world.call("POST", GIVE, form={"itemid": people.COIN.id, "quantity": ""}), 400, "bad_field")
 
 
-def test_of_two_names_of_a_field_the_one_that_says_something_counts(world: World) -> None:
+def test_of_two_names_of_a_field_the_one_with_a_value_counts(world: World) -> None:
     answer = world.post("/api/keeper/v1/users/Ann/powers", {"usersQuery": None, "users.query": True, "ban": None})
     assert (answer.status, answer.json["UsersQuery"], answer.json["Ban"]) == (200, True, False)
 
@@ -264,7 +264,7 @@ WRONG_VALUES: Mapping[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("field", WRONG_VALUES)
-def test_values_of_another_type(world: World, field: str) -> None:
+def test_value_of_a_wrong_type_is_refused(world: World, field: str) -> None:
     before = everything(world)
     for value in WRONG_VALUES[field]:
         answer = world.post(GIVE, {**COINS, field: value})
@@ -274,12 +274,12 @@ def test_values_of_another_type(world: World, field: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "-" + "9" * 5000, "1e99999", "9" * 20])
-def test_huge_numbers(world: World, number: str) -> None:
+def test_huge_number_is_refused(world: World, number: str) -> None:
     raw = f'{{"itemid":"{people.COIN.id}","quantity":{number}}}'.encode()
     refused(world.call("POST", GIVE, raw=raw, headers=labelled(JSON)), 400, "bad_field")
 
 
-def test_text_that_cannot_be_stored(world: World) -> None:
+def test_text_that_cannot_be_stored_is_refused(world: World) -> None:
     for raw in (
         b'{"new":"a\\u0000@new.test"}',
         b'{"new":"\\ud800@new.test"}',
@@ -290,12 +290,12 @@ def test_text_that_cannot_be_stored(world: World) -> None:
         refused(answer, 400, "bad_field", "The field 'new' has characters that cannot be stored.")
 
 
-# --- size ---------------------------------------------------------------------------------------------------------
+# --- size ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Length": "10"}])
-def test_the_largest_body(world: World, headers: Mapping[str, str]) -> None:
-    """What counts is what comes, not what is announced."""
+def test_body_of_the_largest_size_is_accepted(world: World, headers: Mapping[str, str]) -> None:
+    """The limit applies to the bytes received, not to the Content-Length."""
     assert len(padded(LIMIT)) == LIMIT
     sent = {**labelled(JSON), **headers}
     assert world.call("POST", EMAIL, raw=padded(LIMIT), headers=sent).status == 200
@@ -304,17 +304,17 @@ def test_the_largest_body(world: World, headers: Mapping[str, str]) -> None:
 
 
 @pytest.mark.parametrize("announced", [str(LIMIT + 1), "9" * 5000])
-def test_a_body_announced_too_large(world: World, announced: str) -> None:
+def test_content_length_above_the_limit_is_refused(world: World, announced: str) -> None:
     refused(world.call("POST", EMAIL, raw=OK, headers={"Content-Length": announced}), 413, "body_too_large")
 
 
 @pytest.mark.parametrize("announced", ["", "-1", "ten", "１"])  # noqa: RUF001 - a full-width digit on purpose
-def test_an_announcement_that_says_nothing(world: World, announced: str) -> None:
+def test_malformed_content_length_is_ignored(world: World, announced: str) -> None:
     assert world.call("POST", EMAIL, raw=OK, headers={"Content-Length": announced}).status == 200
 
 
 def chunked(world: World, *chunks: bytes, cut: bool = False) -> tuple[int, dict[str, Any]]:
-    """A body that comes in pieces; when cut, the client goes away before the last."""
+    """Send a body in chunks; with `cut`, the client disconnects before the last one."""
     incoming = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     incoming.append({"type": "http.disconnect"} if cut else {"type": "http.request", "body": b"", "more_body": False})
     sent: list[Any] = []
@@ -331,27 +331,27 @@ def chunked(world: World, *chunks: bytes, cut: bool = False) -> tuple[int, dict[
     return sent[0]["status"], json.loads(sent[1]["body"])
 
 
-def test_a_body_in_pieces(world: World) -> None:
+def test_chunked_body_is_joined_and_limited(world: World) -> None:
     pieces = [padded(LIMIT)[start : start + 1000] for start in range(0, LIMIT, 1000)]
     assert chunked(world, *pieces)[0] == 200
     status, body = chunked(world, *pieces, b" ")
     assert (status, body["Code"]) == (413, "body_too_large")
 
 
-def test_a_body_that_is_cut_off(world: World) -> None:
+def test_truncated_body_changes_nothing(world: World) -> None:
     before = everything(world)
     status, body = chunked(world, OK, cut=True)
     assert (status, body["Message"]) == (400, "The body ended before it was complete.")
     assert everything(world) == before
 
 
-def test_the_limit_is_a_setting(make_world: Callable[..., World]) -> None:
+def test_body_limit_is_a_setting(make_world: Callable[..., World]) -> None:
     world = make_world(body_limit=1024)
     assert world.call("POST", EMAIL, raw=padded(1024)).status == 200
     refused(world.call("POST", EMAIL, raw=padded(1025)), 413, "body_too_large")
 
 
-def test_half_a_character_in_a_fields_name_is_a_400(world: World) -> None:
+def test_lone_surrogate_in_a_field_name_is_a_400(world: World) -> None:
     sent = b'{"\\ud800": 1, "\\ud800": 2}'
     answer = world.call("POST", "/api/oauth/token", by=None, raw=sent, headers={"content-type": "application/json"})
     assert (answer.status, answer.code) == (400, "repeated_field")

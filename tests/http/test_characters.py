@@ -1,4 +1,4 @@
-"""What a caller may do to a character: rename it, set its level and its class, delete it; and rename an account."""
+"""Operations that rename a player, set its level or class, or delete it; and the one that renames an account."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ CALLS = (
 
 
 @pytest.mark.parametrize(("method", "path", "body"), CALLS)
-def test_who_may(world: World, method: str, path: str, body: object) -> None:
+def test_caller_needs_a_token_and_for_accounts_the_role(world: World, method: str, path: str, body: object) -> None:
     before = everything(world)
     refused(world.call(method, path, body=body, by=None), 401, "denied")
     if path.startswith(U):
@@ -37,8 +37,8 @@ def test_who_may(world: World, method: str, path: str, body: object) -> None:
 
 
 @pytest.mark.parametrize(("method", "path", "body"), CALLS)
-def test_like_every_write(world: World, method: str, path: str, body: object) -> None:
-    """A dry run changes nothing, a key makes it one change, a reason is kept, nobody is a 404."""
+def test_write_supports_dry_run_key_and_reason(world: World, method: str, path: str, body: object) -> None:
+    """A dry run changes nothing, a repeated key applies once, the reason is recorded, an unknown name is a 404."""
     before = everything(world)
     tried = world.call(method, f"{path}?dryRun=true", body=body)
     unknown = world.call(method, path.replace("Ann", "Nobody").replace("Bob", "Nobody"), body=body)
@@ -52,7 +52,7 @@ def test_like_every_write(world: World, method: str, path: str, body: object) ->
     assert world.ledger()[-1].actor_id == USER_IDS["Root"]
 
 
-def test_rename(world: World) -> None:
+def test_rename_changes_player_name_and_list_order(world: World) -> None:
     answer = world.post(f"{P}/ann/name", {"name": "Anthea"}, by="Shop")
     assert (answer.status, answer.json["Name"], answer.json["Id"]) == (200, "Anthea", ANN.id)
     assert answer.raw == world.get(f"{P}/anthea").raw
@@ -64,7 +64,7 @@ def test_rename(world: World) -> None:
     assert names == ["Anthea", "Bob", "Zoe"]
 
 
-def test_rename_user(world: World) -> None:
+def test_rename_changes_account_name_and_not_its_player(world: World) -> None:
     answer = world.post(f"{U}/ann/name", {"name": "Anthea"})
     assert (answer.status, answer.json["Name"], answer.json["Id"]) == (200, "Anthea", USER_IDS["Ann"])
     assert "ApiUserManagement" in answer.json["Power"]
@@ -74,11 +74,11 @@ def test_rename_user(world: World) -> None:
     assert (entry.kind, entry.user_id, entry.player_id) == ("user_renamed", USER_IDS["Ann"], None)
     assert [json.loads(side or "") for side in (entry.before, entry.after)] == [{"Name": "Ann"}, {"Name": "Anthea"}]
     assert "Anthea" in [each["Name"] for each in world.get(f"{U}?pageSize=10").json["Values"]]
-    assert world.get(f"{P}/Ann").status == 200  # a character has its own name
+    assert world.get(f"{P}/Ann").status == 200  # the account's player keeps its own name
 
 
 @pytest.mark.parametrize("place", [P, U])
-def test_names_that_will_not_do(world: World, place: str) -> None:
+def test_invalid_reserved_or_taken_name_is_refused(world: World, place: str) -> None:
     before = everything(world)
     refused(world.post(f"{place}/Ann/name", {"name": "RANK"}), 400, "reserved_name")
     for name in ("a", "x" * 21, "a b", "", ANN.id, "b\x00b"):
@@ -90,19 +90,19 @@ def test_names_that_will_not_do(world: World, place: str) -> None:
 
 
 @pytest.mark.parametrize("place", [P, U])
-def test_one_s_own_name_in_another_case(world: World, place: str) -> None:
+def test_own_name_in_another_case_is_accepted_once(world: World, place: str) -> None:
     assert world.post(f"{place}/Ann/name", {"name": "aNN"}).json["Name"] == "aNN"
     rows = len(world.ledger())
     assert world.post(f"{place}/Ann/name", {"name": "aNN"}).status == 200
-    assert len(world.ledger()) == rows  # as it is already
+    assert len(world.ledger()) == rows  # the name is the same already
     assert world.get(f"{place}/ann").json["Name"] == "aNN"
 
 
-def test_the_name_of_one_s_own_account_or_another_s_is_free_for_a_character(world: World) -> None:
+def test_player_may_have_the_name_of_an_account(world: World) -> None:
     assert world.post(f"{P}/Zoe/name", {"name": "Mona"}).status == 200
 
 
-def test_level(world: World) -> None:
+def test_set_level_resets_experience_and_rank(world: World) -> None:
     answer = world.post(f"{P}/Ann/level", {"level": "100"}, by="Shop")
     assert (answer.status, answer.json["Level"], answer.json["Exp"]) == (200, 100, 0)
     assert answer.raw == world.get(f"{P}/Ann").raw
@@ -113,26 +113,26 @@ def test_level(world: World) -> None:
 
 
 @pytest.mark.parametrize("level", [0, -1, 101, 2**31, "x", 1.0, True, None])
-def test_levels_that_will_not_do(world: World, level: object) -> None:
+def test_invalid_level_is_refused(world: World, level: object) -> None:
     before = everything(world)
     refused(world.post(f"{P}/Ann/level", {"level": level}), 400, "bad_field", "'level'")
     assert everything(world) == before
 
 
-def test_the_highest_level_is_a_setting(make_world: Callable[..., World]) -> None:
+def test_highest_level_is_a_setting(make_world: Callable[..., World]) -> None:
     world = make_world(max_level=200)
     assert world.post(f"{P}/Ann/level", {"level": 200}).status == 200
     refused(world.post(f"{P}/Ann/level", {"level": 201}), 400, "bad_field", "from 1 to 200")
 
 
 @pytest.mark.parametrize("name", ["classid", "ClassId", "id"])
-def test_class(world: World, name: str) -> None:
+def test_set_class_accepts_each_field_name(world: World, name: str) -> None:
     answer = world.post(f"{P}/Bob/class", {name: WARRIOR.id.upper()}, by="Shop")
     assert (answer.status, answer.json["ClassId"], answer.json["ClassName"]) == (200, WARRIOR.id, "Warrior")
     assert answer.raw == world.get(f"{P}/Bob").raw
 
 
-def test_classes_that_will_not_do(world: World) -> None:
+def test_unknown_class_is_refused(world: World) -> None:
     before = everything(world)
     for unknown in (people.NOBODY_ID, ZERO):
         refused(world.post(f"{P}/Bob/class", {"classid": unknown}), 404, "no_such_class", "Invalid class id.")
@@ -141,13 +141,13 @@ def test_classes_that_will_not_do(world: World) -> None:
     assert everything(world) == before
 
 
-def test_any_class_while_none_is_published(world: World) -> None:
+def test_any_class_is_accepted_while_none_is_published(world: World) -> None:
     world.sql("DELETE FROM classes")
     assert world.post(f"{P}/Bob/class", {"classid": people.NOBODY_ID}).json["ClassId"] == people.NOBODY_ID
     refused(world.post(f"{P}/Bob/class", {"classid": ZERO}), 404, "no_such_class")
 
 
-def test_delete(world: World) -> None:
+def test_delete_removes_player_and_items_and_keeps_account(world: World) -> None:
     was = world.get(f"{P}/Ann").raw
     answer = world.call("DELETE", f"{P}/{ANN.id}", by="Shop")
     assert (answer.status, answer.raw) == (200, was)
@@ -159,8 +159,8 @@ def test_delete(world: World) -> None:
     assert world.get(f"{U}/Ann").status == 200
 
 
-def test_while_online(world: World) -> None:
-    """It may be changed, and the game hears of it; it may not be deleted."""
+def test_online_player_may_be_changed_but_not_deleted(world: World) -> None:
+    """An online player may be changed, and its game server receives the changes; it may not be deleted."""
     heartbeat(world)
     join(world, ZOE.id)
     cursor = world.get(f"{LINK}/changes?after=now", by="Server").json["Next"]

@@ -1,4 +1,4 @@
-"""Names and addresses that another has already, as an import leaves them: reachable by id, and to be had back."""
+"""Duplicate names and addresses that an import leaves: their owners are found by id and can claim them later."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,8 +21,8 @@ from proof import refused
 from world import CLI, Answer, World
 
 TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
-FIRST, SECOND = people.guid(0x501), people.guid(0x502)  # the accounts Zed and ZED
-KNIGHT, OTHER = people.guid(0x503), people.guid(0x504)  # the characters Knight and KNIGHT
+FIRST, SECOND = people.guid(0x501), people.guid(0x502)  # ids of the accounts Zed and ZED
+KNIGHT, OTHER = people.guid(0x503), people.guid(0x504)  # ids of the players Knight and KNIGHT
 ADDRESS = "zed@example.test"
 
 
@@ -44,7 +44,7 @@ def load(world: World, *changes: Change) -> None:
 
 @pytest.fixture
 def clashing(world: World) -> World:
-    """Zed came first; ZED has neither its name nor its address. So with Zed's Knight and ZED's KNIGHT."""
+    """Import Zed and then ZED, who gets neither the name nor the address; likewise their players Knight and KNIGHT."""
     knights = [Player(KNIGHT, FIRST, "Knight"), Player(OTHER, SECOND, "KNIGHT")]
     accounts = [imported(FIRST, "Zed"), imported(SECOND, "ZED")]
     load(
@@ -74,8 +74,8 @@ def folds(world: World, table: str, row_id: str) -> tuple[Any, ...]:
     return world.sql(f"SELECT {columns} FROM {table} WHERE id = $1", row_id)[0]  # noqa: S608 - our own tables
 
 
-def test_both_log_in_with_their_old_passwords(clashing: World) -> None:
-    """One by name, the other by its id, however that is spelt."""
+def test_both_accounts_log_in_with_their_old_passwords(clashing: World) -> None:
+    """The first account logs in by name, the second by its id in any spelling."""
     assert works(clashing, token_of(clashing, "zed", "Zed"))
     assert works(clashing, token_of(clashing, "{" + SECOND.upper() + "}", "ZED"))
     assert log_in(clashing, "zed", old_password("ZED")).json["error"] == "invalid_grant"
@@ -89,7 +89,7 @@ def test_exact_account_name_wins_at_log_in(clashing: World) -> None:
 
 
 def test_exact_name_wins_over_folded_name(world: World) -> None:
-    """The long s of the first folds to the S of the second, as an import may bring them in."""
+    """The first name has a long s (U+017F), which case folding turns into the S of the second name."""
     accounts = [imported(FIRST, "\u017fharp"), imported(SECOND, "SHARP")]
     knights = [Player(KNIGHT, FIRST, "\u017fharp", level=1), Player(OTHER, SECOND, "SHARP", level=2)]
     load(
@@ -114,15 +114,15 @@ def test_exact_name_wins_over_folded_name(world: World) -> None:
     refused(world.get(f"{USERS}/sharpe"), 404, "no_such_user")
 
 
-def test_folded_name_leads_to_no_clashing_account_alone(clashing: World) -> None:
-    """Once the first is called otherwise, the second is still found by its exact name only."""
+def test_folded_name_does_not_find_the_second_account(clashing: World) -> None:
+    """After the first account is renamed, the second is still found by its exact name only."""
     assert clashing.post(f"{USERS}/{FIRST}/name", {"name": "Zack"}).status == 200
     assert clashing.get(f"{USERS}/ZED").json["Id"] == SECOND
     refused(clashing.get(f"{USERS}/zed"), 404, "no_such_user")
 
 
-def test_guesses_at_an_id_are_counted(make_world: Callable[..., World]) -> None:
-    """At one's own id with those at the name; at nobody's as at nobody's name, and told alike."""
+def test_failed_log_ins_by_id_are_limited(make_world: Callable[..., World]) -> None:
+    """Attempts by id and by name share one limit; unknown ids are limited and answered like unknown names."""
     world = make_world(guesses_per_caller=2)
     shop = people.USER_IDS["Shop"]
     for tried in (("Shop", shop, shop.upper()), (people.NOBODY_ID, people.NOBODY_ID.replace("-", ""), "Nobody")):
@@ -134,15 +134,15 @@ def test_guesses_at_an_id_are_counted(make_world: Callable[..., World]) -> None:
     assert log_in(world, people.NOBODY_ID.upper(), wire_form("not it")).status == 429
 
 
-def test_a_name_that_is_a_guid_is_nobodys_key(world: World) -> None:
-    """It is reachable by its id alone, at the token endpoint as everywhere."""
+def test_name_that_is_a_guid_is_not_a_lookup_key(world: World) -> None:
+    """An account whose name looks like a guid is found by its id only, also at the token endpoint."""
     load(world, UsersLoaded([imported(SECOND, FIRST)]))
     assert log_in(world, FIRST, old_password(FIRST)).json["error"] == "invalid_grant"
     assert works(world, token_of(world, SECOND, FIRST))
 
 
 @pytest.mark.parametrize("rest", ["", f"/{people.guid(0x505)}"])
-def test_nobody_ends_the_tokens_of_who_has_the_same_name(clashing: World, rest: str) -> None:
+def test_account_cannot_revoke_tokens_of_its_namesake(clashing: World, rest: str) -> None:
     first, second = token_of(clashing, FIRST, "Zed"), token_of(clashing, SECOND, "ZED")
     for key in ("zed", "Zed", FIRST):
         refused(clashing.call("DELETE", f"{TOKEN}/{key}{rest}", token=second), 403, "role_missing")
@@ -155,7 +155,7 @@ def test_nobody_ends_the_tokens_of_who_has_the_same_name(clashing: World, rest: 
     assert works(clashing, second) == bool(rest)
 
 
-def test_an_account_gets_its_name_back(clashing: World) -> None:
+def test_account_claims_its_name_after_the_other_is_renamed(clashing: World) -> None:
     path, body = f"{USERS}/{SECOND}/name", {"name": "ZED"}
     refused(clashing.post(path, body), 409, "username_taken")
     assert clashing.post(f"{USERS}/zed/name", {"name": "Zack"}).status == 200
@@ -170,7 +170,7 @@ def test_an_account_gets_its_name_back(clashing: World) -> None:
 
 
 @pytest.mark.parametrize("operation", ["manage/email/change", "email/change"])
-def test_an_account_gets_its_address_back(clashing: World, operation: str) -> None:
+def test_account_claims_its_address_after_the_other_moved(clashing: World, operation: str) -> None:
     path, body = f"{USERS}/{SECOND}/{operation}", {"new": ADDRESS, "authorization": old_password("ZED")}
     refused(clashing.post(path, body), 409, "email_taken")
     assert clashing.post(f"{USERS}/zed/manage/email/change", {"new": "zack@example.test"}).status == 200
@@ -184,8 +184,8 @@ def test_an_account_gets_its_address_back(clashing: World, operation: str) -> No
     assert len(clashing.ledger()) == before + 1
 
 
-def test_a_character_gets_its_name_back(clashing: World) -> None:
-    """In the lists, too; what a game saves in between leaves it as it is."""
+def test_player_claims_its_name_after_the_other_is_renamed(clashing: World) -> None:
+    """The lists show the name again; a save of the game server in between does not undo this."""
     heartbeat(clashing)
     join(clashing, OTHER)
     path, body = f"{PLAYERS}/{OTHER}/name", {"name": "KNIGHT"}

@@ -1,4 +1,4 @@
-"""CORS: off, unless origins are allowed; then for exactly those, and without cookies."""
+"""CORS is off by default; when origins are configured, exactly those are allowed, without cookies."""
 
 from collections.abc import Callable
 
@@ -22,14 +22,14 @@ def of_cors(answer: Answer) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name.startswith("access-control-")}
 
 
-def test_off_unless_it_is_set(world: World) -> None:
+def test_cors_is_off_by_default(world: World) -> None:
     refused = preflight(world, PORTAL)
     assert (refused.status, refused.headers["allow"], of_cors(refused)) == (405, "POST", {})
     answer = world.get("/api/v1/players/Ann", headers={"Origin": PORTAL})
     assert (answer.status, of_cors(answer), answer.headers["vary"]) == (200, {}, "authorization")
 
 
-def test_a_browser_asks_beforehand(make_world: MAKES) -> None:
+def test_preflight_of_an_allowed_origin_is_answered(make_world: MAKES) -> None:
     world = make_world(cors_origins=f"https://other.example.com, {PORTAL}")
     answer = preflight(world, PORTAL)
     assert (answer.status, answer.raw) == (204, b"")
@@ -48,7 +48,7 @@ def test_a_browser_asks_beforehand(make_world: MAKES) -> None:
     assert preflight(world, PORTAL, "/nowhere").status == 404
 
 
-def test_a_page_of_an_origin_allowed_may_read(make_world: MAKES) -> None:
+def test_answer_to_an_allowed_origin_is_readable(make_world: MAKES) -> None:
     world = make_world(cors_origins=PORTAL)
     for path, status, vary in (
         ("/api/v1/players/Ann", 200, "authorization, origin"),
@@ -63,7 +63,7 @@ def test_a_page_of_an_origin_allowed_may_read(make_world: MAKES) -> None:
 @pytest.mark.parametrize(
     "origin", [OTHER, "null", "", f"{PORTAL}.evil.example.com", f"{PORTAL}:8443", "http://portal.example.com", "*"]
 )
-def test_nobody_else_may(make_world: MAKES, origin: str) -> None:
+def test_other_origins_get_no_cors_headers(make_world: MAKES, origin: str) -> None:
     world = make_world(cors_origins=PORTAL)
     refused = preflight(world, origin)
     assert (refused.status, of_cors(refused), refused.headers["vary"]) == (405, {}, "origin")
@@ -71,7 +71,7 @@ def test_nobody_else_may(make_world: MAKES, origin: str) -> None:
     assert (answer.status, of_cors(answer)) == (200, {})
 
 
-def test_options_that_is_no_preflight(make_world: MAKES) -> None:
+def test_options_without_preflight_headers_is_an_ordinary_request(make_world: MAKES) -> None:
     world = make_world(cors_origins=PORTAL)
     assert world.call("OPTIONS", GIVE, headers={"Origin": PORTAL}).status == 405
 
@@ -87,13 +87,13 @@ def test_options_that_is_no_preflight(make_world: MAKES) -> None:
         (" ", set[bytes]()),
     ],
 )
-def test_origins_as_browsers_spell_them(value: str, found: set[bytes]) -> None:
+def test_setting_accepts_origins_as_browsers_spell_them(value: str, found: set[bytes]) -> None:
     assert Cors(settings.load({}, cors_origins=value)).origins == found
 
 
 @pytest.mark.parametrize(
     "value", ["*", "portal.example.com", "https://a.test/", "https://a.test/x", "https://*.a.test"]
 )
-def test_a_value_that_is_none(value: str) -> None:
+def test_malformed_origin_in_the_setting_is_refused(value: str) -> None:
     with pytest.raises(BadSetting, match=r"GAMEKEEPER_CORS_ORIGINS has '.*' in it; each must be a scheme and a host"):
         Cors(settings.load({}, cors_origins=f"https://good.test,{value}"))

@@ -1,4 +1,4 @@
-"""Operations 23 to 26, 29 and 30, and the redeeming of a code: proving, changing and resetting passwords and emails."""
+"""Operations 23 to 26, 29 and 30 and redeeming a reset code: check, change and reset passwords and emails."""
 
 import base64
 from collections.abc import Callable
@@ -25,7 +25,8 @@ BODIES: dict[str, dict[str, object]] = {
     MANAGE_PASSWORD: {"new": NEW},
     RESET: {"code": "never issued", "new": NEW},
 }
-PROVING = {VALIDATE: "password", EMAIL: "authorization", PASSWORD: "authorization"}  # where the password is proven
+# Operation: the field with the current password
+PROVING = {VALIDATE: "password", EMAIL: "authorization", PASSWORD: "authorization"}
 HASHES = [
     (VALIDATE, "password"),
     (EMAIL, "authorization"),
@@ -68,11 +69,11 @@ def opens(world: World, password: str, user: str = "Ann") -> bool:
     return answer.status == 200
 
 
-# --- who may ------------------------------------------------------------------------------------------------------
+# --- permissions ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("operation", BODIES)
-def test_needs_a_token_and_the_role(world: World, operation: str) -> None:
+def test_operation_needs_a_token_and_the_role(world: World, operation: str) -> None:
     before = everything(world)
     path = f"{USERS}/Ann/{operation}"
     role = "users.manage" if operation.startswith("manage") else "users.query"
@@ -81,7 +82,7 @@ def test_needs_a_token_and_the_role(world: World, operation: str) -> None:
     assert everything(world) == before
 
 
-def test_asking_for_a_code_needs_a_token_and_the_role(world: World) -> None:
+def test_reset_request_needs_a_token_and_the_role(world: World) -> None:
     before = everything(world)
     refused(world.get(f"{USERS}/Ann/{RESET}", by=None), 401, "denied")
     refused(world.get(f"{USERS}/Ann/{RESET}", by="Shop"), 403, "role_missing")
@@ -89,31 +90,31 @@ def test_asking_for_a_code_needs_a_token_and_the_role(world: World) -> None:
 
 
 @pytest.mark.parametrize("operation", [MANAGE_EMAIL, MANAGE_PASSWORD])
-def test_managing_needs_more_than_reading(world: World, operation: str) -> None:
+def test_manage_operation_needs_the_manage_role(world: World, operation: str) -> None:
     refused(post(world, operation, by="Clerk"), 403, "role_missing", "This needs the role users.manage.")
     assert post(world, operation, by="Root").status == 200
 
 
 @pytest.mark.parametrize("operation", BODIES)
-def test_unknown_user(world: World, operation: str) -> None:
+def test_unknown_user_is_a_404(world: World, operation: str) -> None:
     refused(post(world, operation, user="Nobody"), 404, "no_such_user", "No user with name 'Nobody'.")
     missing = f"No user with id '{people.NOBODY_ID}'."
     refused(post(world, operation, user=people.NOBODY_ID), 404, "no_such_user", missing)
 
 
-def test_asking_a_code_for_an_unknown_user(world: World) -> None:
+def test_reset_request_for_an_unknown_user_is_a_404(world: World) -> None:
     refused(world.get(f"{USERS}/Nobody/{RESET}"), 404, "no_such_user", "No user with name 'Nobody'.")
 
 
 @pytest.mark.parametrize("operation", BODIES)
-def test_needs_every_field(world: World, operation: str) -> None:
+def test_missing_field_is_refused(world: World, operation: str) -> None:
     for field in BODIES[operation]:
         body = {name: value for name, value in BODIES[operation].items() if name != field}
         refused(post(world, operation, body), 400, "missing_field", f"The field '{field}' is missing.")
 
 
 @pytest.mark.parametrize(("operation", "field"), HASHES)
-def test_what_is_no_hash(world: World, operation: str, field: str) -> None:
+def test_malformed_password_hash_is_refused(world: World, operation: str, field: str) -> None:
     before = everything(world)
     for bad in ("", "secret", "a" * 63, "a" * 65, "g" * 64, "ａ" * 64, f" {SENT[1:]}", f"{SENT}\n", None, 7, [SENT]):  # noqa: RUF001 - full-width letters on purpose
         answer = post(world, operation, BODIES[operation] | {field: bad})
@@ -121,7 +122,7 @@ def test_what_is_no_hash(world: World, operation: str, field: str) -> None:
     assert everything(world) == before
 
 
-# --- 23: validate -------------------------------------------------------------------------------------------------
+# --- 23: validate --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sent", [SENT, SENT.upper()])
@@ -134,7 +135,7 @@ def test_validate_by_id(world: World) -> None:
     assert post(world, VALIDATE, user=people.USER_IDS["Ann"].upper()).status == 200
 
 
-def test_validating_changes_nothing(world: World) -> None:
+def test_validate_changes_nothing(world: World) -> None:
     before = everything(world, without="known_callers")
     assert opens(world, SENT)
     assert everything(world, without="known_callers") == before
@@ -150,7 +151,7 @@ def test_wrong_password_is_a_400_and_changes_nothing(world: World, operation: st
     assert after == before
 
 
-# --- 24 and 29: email ---------------------------------------------------------------------------------------------
+# --- 24 and 29: email ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
@@ -162,7 +163,7 @@ def test_email_change_has_the_exact_body(world: World, operation: str) -> None:
     assert (written.kind, written.user_id) == ("email_changed", people.USER_IDS["Ann"])
 
 
-def test_email_change_shows_the_other_set_of_powers(world: World) -> None:
+def test_email_change_answers_the_permissions_as_the_spec_has_them(world: World) -> None:
     powers = {
         name: post(world, MANAGE_EMAIL, {"new": f"{name}@new.test"}, user=name).json["Power"]
         for name in ("Root", "Clerk")
@@ -180,7 +181,7 @@ def test_email_change_shows_a_mute(world: World) -> None:
 
 @pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
 @pytest.mark.parametrize("taken", ["bob@example.test", "BOB@example.test"])
-def test_email_of_somebody_else(world: World, operation: str, taken: str) -> None:
+def test_taken_email_is_refused(world: World, operation: str, taken: str) -> None:
     before = everything(world, without="known_callers")
     answer = post(world, operation, BODIES[operation] | {"new": taken})
     refused(answer, 409, "email_taken", f"Account already with email '{taken}'.")
@@ -188,21 +189,21 @@ def test_email_of_somebody_else(world: World, operation: str, taken: str) -> Non
 
 
 @pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
-def test_own_email_again(world: World, operation: str) -> None:
+def test_own_email_again_changes_nothing(world: World, operation: str) -> None:
     before = everything(world, without="known_callers")
     answer = post(world, operation, BODIES[operation] | {"new": "ann@example.test"})
     assert (answer.status, answer.json) == (200, anns_record(world) | {"Email": "ann@example.test"})
     assert everything(world, without="known_callers") == before
 
 
-def test_own_email_in_another_case(world: World) -> None:
+def test_own_email_in_another_case_is_accepted(world: World) -> None:
     answer = post(world, MANAGE_EMAIL, {"new": "ANN@example.test"})
     assert (answer.status, answer.json["Email"]) == (200, "ANN@example.test")
     assert world.get(f"{USERS}/Ann").json["Email"] == "ANN@example.test"
 
 
 @pytest.mark.parametrize("operation", [EMAIL, MANAGE_EMAIL])
-def test_what_is_no_email(world: World, operation: str) -> None:
+def test_malformed_email_is_refused(world: World, operation: str) -> None:
     before = everything(world)
     for bad in ("", "ann", "ann@", "ann@example.com\r\nBcc: eve@example.com", "a b@example.com", None, 7, True):
         answer = post(world, operation, BODIES[operation] | {"new": bad})
@@ -211,7 +212,7 @@ def test_what_is_no_email(world: World, operation: str) -> None:
     assert everything(world) == before
 
 
-def test_smuggled_powers_change_nothing(world: World) -> None:
+def test_extra_power_fields_change_nothing(world: World) -> None:
     smuggled = {"Power": {"Api": True}, "api": True, "users_manage": True, "Name": "Eve", "Id": people.NOBODY_ID}
     assert post(world, MANAGE_EMAIL, BODIES[MANAGE_EMAIL] | smuggled).json == anns_record(world)
     refused(
@@ -221,7 +222,7 @@ def test_smuggled_powers_change_nothing(world: World) -> None:
     )
 
 
-# --- 25 and 30: password ------------------------------------------------------------------------------------------
+# --- 25 and 30: password -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -236,13 +237,13 @@ def test_password_change_has_the_exact_body(world: World, operation: str, messag
     assert (written.kind, written.before) == ("password_changed", None)
 
 
-def test_hashes_in_upper_case_are_the_same_password(world: World) -> None:
+def test_upper_case_hash_is_the_same_password(world: World) -> None:
     assert post(world, PASSWORD, {"new": NEW.upper(), "authorization": SENT.upper()}).status == 200
     assert opens(world, NEW)
 
 
 @pytest.mark.parametrize("how", [PASSWORD, MANAGE_PASSWORD, RESET])
-def test_a_password_change_revokes_that_users_tokens_at_once(world: World, how: str) -> None:
+def test_password_change_revokes_the_accounts_tokens_at_once(world: World, how: str) -> None:
     assert world.get("/api/v1/players", by="Clerk").status == world.get("/api/v1/players", by="Shop").status == 200
     code = reset_code(world, "Clerk")
     body = {"code": code, "new": NEW} if how == RESET else BODIES[how]
@@ -251,24 +252,24 @@ def test_a_password_change_revokes_that_users_tokens_at_once(world: World, how: 
     assert world.get("/api/v1/players", by="Shop").status == 200
 
 
-# --- 26: asking for a code ----------------------------------------------------------------------------------------
+# --- 26: asking for a code -----------------------------------------------------------------------------------------
 
 
-def test_without_smtp_the_answer_warns(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reset_request_without_smtp_warns(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     answer = world.get(f"{USERS}/Ann/{RESET}", by="Clerk")
     assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE, "Warning": WARNING}))
     log.flush()
-    assert f'"problem": "{WARNING}"' in capsys.readouterr().err  # the log says so too
+    assert f'"problem": "{WARNING}"' in capsys.readouterr().err  # the log has the same warning
 
 
-def test_with_smtp_the_answer_is_the_specs(make_world: Callable[..., World]) -> None:
+def test_reset_request_with_smtp_has_the_specs_answer(make_world: Callable[..., World]) -> None:
     world = make_world(smtp_url="smtp://mail.example.test:25", mail_from="game@example.test")
     answer = world.get(f"{USERS}/Ann/{RESET}")
     assert (answer.status, answer.raw) == (200, spelt({"Message": SENT_MESSAGE}))
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_code_and_mail_are_stored_together(world: World) -> None:
+def test_reset_code_and_mail_are_stored_in_one_transaction(world: World) -> None:
     code = reset_code(world, "Ann")
     mails = world.sql("SELECT user_id, kind, expires_at - queued_at FROM mails")
     assert mails == [(people.USER_IDS["Ann"], "password_reset", 30 * 60_000)]
@@ -276,21 +277,21 @@ def test_code_and_mail_are_stored_together(world: World) -> None:
     assert world.ledger()[-1].kind == "reset_requested"
 
 
-def test_a_code_whose_mail_cannot_be_queued_is_not_stored(world: World) -> None:
+def test_reset_code_is_not_stored_when_its_mail_cannot_be_queued(world: World) -> None:
     world.sql("ALTER TABLE mails RENAME TO away")
     before = everything(world, without="mails")
     assert world.get(f"{USERS}/Ann/{RESET}").status in {500, 503}
     assert everything(world, without="mails") == before
 
 
-def test_codes_are_random_and_long(world: World) -> None:
+def test_reset_codes_are_random_and_long(world: World) -> None:
     codes = {reset_code(world, name) for name in people.USER_IDS}
     assert len(codes) == len(people.USER_IDS)
     for code in codes:
         assert len(base64.urlsafe_b64decode(code + "==")) * 8 >= 128
 
 
-# --- redeeming a code ---------------------------------------------------------------------------------------------
+# --- redeeming a code ----------------------------------------------------------------------------------------------
 
 
 def test_redeem_has_the_exact_body(world: World) -> None:
@@ -300,34 +301,34 @@ def test_redeem_has_the_exact_body(world: World) -> None:
     assert not opens(world, SENT)
 
 
-def test_a_code_works_once(world: World) -> None:
+def test_reset_code_works_once(world: World) -> None:
     code = reset_code(world, "Ann")
     assert redeem(world, code).status == 200
     refused(redeem(world, code), 400, "wrong_code", WRONG_CODE)
 
 
-def test_a_code_is_its_users_alone(world: World) -> None:
+def test_reset_code_works_for_its_own_account_only(world: World) -> None:
     code = reset_code(world, "Ann")
     refused(redeem(world, code, user="Bob"), 400, "wrong_code")
     assert opens(world, SENT, "Bob")
     assert redeem(world, code).status == 200
 
 
-def test_the_newest_code_wins(world: World) -> None:
+def test_newest_reset_code_replaces_older_ones(world: World) -> None:
     old, new = reset_code(world, "Ann"), reset_code(world, "Ann")
     refused(redeem(world, old), 400, "wrong_code")
     assert redeem(world, new).status == 200
 
 
 @pytest.mark.parametrize(("wrong", "status"), [(4, 200), (5, 400)])
-def test_a_code_has_five_tries(world: World, wrong: int, status: int) -> None:
+def test_reset_code_allows_five_attempts(world: World, wrong: int, status: int) -> None:
     code = reset_code(world, "Ann")
     for guess in ("", "guess", code[:-1], code + "x", code.swapcase())[:wrong]:
         refused(redeem(world, guess), 400, "wrong_code")
     assert redeem(world, code).status == status
 
 
-def test_dry_runs_are_tries_too(world: World) -> None:
+def test_dry_run_counts_as_an_attempt_at_a_code(world: World) -> None:
     code = reset_code(world, "Ann")
     for _ in range(5):
         refused(world.post(f"{USERS}/Ann/{RESET}?dryRun=true", {"code": "guess", "new": NEW}), 400, "wrong_code")
@@ -335,7 +336,7 @@ def test_dry_runs_are_tries_too(world: World) -> None:
     assert world.get(f"{USERS}/Ann").json["PasswordResetCode"] is None
 
 
-def test_a_new_code_has_five_tries_of_its_own(world: World) -> None:
+def test_new_reset_code_allows_five_new_attempts(world: World) -> None:
     reset_code(world, "Ann")
     for _ in range(5):
         redeem(world, "guess")
@@ -343,20 +344,20 @@ def test_a_new_code_has_five_tries_of_its_own(world: World) -> None:
 
 
 @pytest.mark.parametrize("operation", [PASSWORD, MANAGE_PASSWORD, EMAIL, MANAGE_EMAIL])
-def test_a_code_dies_with_a_change_of_password_or_email(world: World, operation: str) -> None:
+def test_change_of_password_or_email_invalidates_the_reset_code(world: World, operation: str) -> None:
     code = reset_code(world, "Ann")
     assert post(world, operation).status == 200
     refused(redeem(world, code, wire_form("third")), 400, "wrong_code")
     assert rows(world, "resets") == []
 
 
-def test_a_code_runs_out(world: World) -> None:
+def test_reset_code_expires(world: World) -> None:
     code = reset_code(world, "Ann")
     world.sql("UPDATE resets SET expires_at = expires_at - 30 * 60000")
     refused(redeem(world, code), 400, "wrong_code", WRONG_CODE)
 
 
-def test_what_is_no_code(world: World) -> None:
+def test_malformed_reset_code_is_refused(world: World) -> None:
     reset_code(world, "Ann")
     before = everything(world)
     for bad in (None, 7, "x" * 256, "a\x00b", ["code"], {"a": 1}):
@@ -366,10 +367,10 @@ def test_what_is_no_code(world: World) -> None:
     assert everything(world) == before
 
 
-# --- replays and dry runs that must prove something first ---------------------------------------------------------
+# --- replays and dry runs of operations that need a password or code -----------------------------------------------
 
 
-def test_a_password_change_replays_although_the_old_password_is_gone(world: World) -> None:
+def test_replayed_password_change_needs_no_valid_old_password(world: World) -> None:
     key = {"Idempotency-Key": "once"}
     first, again = (world.post(f"{USERS}/Ann/{PASSWORD}", BODIES[PASSWORD], headers=key) for _ in range(2))
     assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
@@ -377,15 +378,15 @@ def test_a_password_change_replays_although_the_old_password_is_gone(world: Worl
     refused(post(world, PASSWORD), 400, "wrong_password")
 
 
-def test_a_redeemed_code_replays(world: World) -> None:
+def test_repeated_key_replays_a_redeemed_code(world: World) -> None:
     body, key = {"code": reset_code(world, "Ann"), "new": NEW}, {"Idempotency-Key": "once"}
     first, again = (world.post(f"{USERS}/Ann/{RESET}", body, headers=key) for _ in range(2))
     assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
     refused(redeem(world, str(body["code"])), 400, "wrong_code")
 
 
-def test_changing_ones_own_password_replays_under_a_new_token(world: World) -> None:
-    """The first answer got lost and the token is revoked: the client logs in again and asks with the same key."""
+def test_own_password_change_replays_under_a_new_token(world: World) -> None:
+    """The first answer was lost and the token is revoked: the client logs in again and repeats the key."""
     key = {"Idempotency-Key": "once"}
     first = world.post(f"{USERS}/Root/{PASSWORD}", BODIES[PASSWORD], headers=key)
     refused(world.post(f"{USERS}/Root/{PASSWORD}", BODIES[PASSWORD], headers=key), 401, "denied")
@@ -395,7 +396,7 @@ def test_changing_ones_own_password_replays_under_a_new_token(world: World) -> N
     assert (again.status, again.raw, again.headers["idempotent-replay"]) == (200, first.raw, "true")
 
 
-def test_a_refusal_is_decided_anew(world: World) -> None:
+def test_refusal_is_not_replayed(world: World) -> None:
     key = {"Idempotency-Key": "once"}
     wrong = BODIES[PASSWORD] | {"authorization": WRONG}
     refused(world.post(f"{USERS}/Ann/{PASSWORD}", wrong, headers=key), 400, "wrong_password")

@@ -1,4 +1,4 @@
-"""?dryRun=true, on every write to characters and over the link."""
+"""?dryRun=true on every write to players and over the game link."""
 
 import re
 
@@ -13,7 +13,7 @@ from writes import COINS, GIVE, PLAYERS, Case, every_write, send, stored
 
 
 def timeless(answer: Answer) -> tuple[int, bytes]:
-    """Without the moment a lease ends: two heartbeats are two moments."""
+    """Return status and body without the lease's expiry, which differs between two heartbeats."""
     return answer.status, re.sub(rb'"ExpiresAt":"[^"]*"', b'"ExpiresAt":""', answer.raw)
 
 
@@ -48,7 +48,7 @@ def test_a_dry_run_neither_reads_nor_stores_keys(ready: World, case: Case) -> No
     assert everything(ready) == done
 
 
-def test_a_dry_run_of_a_new_character_answers_the_record_it_would_have(world: World) -> None:
+def test_dry_run_of_a_new_player_answers_its_future_record(world: World) -> None:
     player_id, body = game_server.newcomer(1, Items=[game_server.stack(0, POUCH.id)])
     path = f"{LINK}/players/{player_id}"
     tried = world.call("PUT", f"{path}?dryRun=true", body=body).json
@@ -57,7 +57,7 @@ def test_a_dry_run_of_a_new_character_answers_the_record_it_would_have(world: Wo
     assert tried | {"CreationDate": ""} == real | {"CreationDate": ""}
 
 
-def test_a_dry_run_is_true_or_false(world: World, subtests: pytest.Subtests) -> None:
+def test_dry_run_must_be_true_or_false(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for value in ("yes", "1", "", "tru"):
         with subtests.test(value):
@@ -83,7 +83,7 @@ def test_every_spelling_of_dry_run_changes_nothing(world: World, spelling: str) 
     "name", ["dryRun", "DRY_RUN", "dry-run", "dry run", " dryRun", "dryRun[]", "dryRun[0]", "dry.run", "X-Dry-Run"]
 )
 def test_dry_run_asked_for_in_the_body_is_400_and_changes_nothing(world: World, name: str) -> None:
-    """In a body it would be ignored, and the change made."""
+    """A dry run requested in the body must not be ignored: the change would be applied."""
     before = everything(world)
     for path, body in (
         (GIVE, COINS),
@@ -107,7 +107,7 @@ def test_query_parameter_like_dry_run_is_400_and_changes_nothing(world: World, q
 
 
 def test_header_of_a_dry_run_in_a_request_is_400(world: World) -> None:
-    """Answers have it; a request that has it would be carried out."""
+    """`X-Dry-Run` is an answer header; a request with it must be refused, not applied."""
     before = everything(world)
     refused(world.post(GIVE, COINS, headers={"X-Dry-Run": "true"}), 400, "bad_field", "'x-dry-run'")
     assert everything(world) == before

@@ -1,4 +1,4 @@
-"""Errors: one body for every refusal, the order of the checks, and nothing of the inside in a 500."""
+"""Errors: every refusal has the same body, checks have a fixed order, and a 500 reveals no internals."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ class Asked:
     method: str
     path: str
     more: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # of the answer
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])  # headers that the answer must have
 
 
 FACES = [
@@ -61,7 +61,7 @@ FACES = [
 
 
 def shaped(answer: Answer, status: int, code: str) -> None:
-    """The one face of every refusal."""
+    """Require the body that all refusals share."""
     refused(answer, status, code)
     assert list(answer.json) == ["Message", "Code", "RequestId"]
     assert answer.json["RequestId"] == answer.headers["x-request-id"]
@@ -71,23 +71,23 @@ def shaped(answer: Answer, status: int, code: str) -> None:
     assert answer.headers["cache-control"] == "no-store"
 
 
-# --- the body -----------------------------------------------------------------------------------------------------
+# --- the body ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("asked", FACES, ids=lambda asked: f"{asked.status} {asked.code} {asked.path}")
-def test_one_body_for_every_refusal(world: World, asked: Asked) -> None:
+def test_every_refusal_has_the_same_body(world: World, asked: Asked) -> None:
     answer = world.call(asked.method, asked.path, **asked.more)
     shaped(answer, asked.status, asked.code)
     assert {name: answer.headers[name] for name in asked.headers} == asked.headers
 
 
-def test_the_same_body_for_a_key_used_for_something_else(world: World) -> None:
+def test_refusal_of_a_reused_key_has_the_same_body(world: World) -> None:
     key = {"Idempotency-Key": "k1"}
     assert world.post(EMAIL, {"new": "a@new.test"}, headers=key).status == 200
     shaped(world.post(EMAIL, {"new": "b@new.test"}, headers=key), 422, "idempotency_key_reused")
 
 
-def test_the_same_body_for_too_many_guesses(make_world: Callable[..., World]) -> None:
+def test_refusal_of_too_many_guesses_has_the_same_body(make_world: Callable[..., World]) -> None:
     world = make_world(guesses_per_caller=1)
     wrong = {"password": "a" * 64}
     assert world.post(f"{USERS}/Ann/password/validate", wrong).status == 400
@@ -96,7 +96,7 @@ def test_the_same_body_for_too_many_guesses(make_world: Callable[..., World]) ->
     assert int(answer.headers["retry-after"]) > 0
 
 
-def test_every_refusal_has_a_status_and_a_sentence() -> None:
+def test_every_refusal_class_has_a_status_and_a_message() -> None:
     def branches(kind: type[refusals.Refusal]) -> list[type[refusals.Refusal]]:
         return [kind, *(leaf for branch in kind.__subclasses__() for leaf in branches(branch))]
 
@@ -113,15 +113,15 @@ def test_request_ids_differ(world: World) -> None:
     assert len(ids) == 40
 
 
-# --- the order of the checks --------------------------------------------------------------------------------------
+# --- the order of the checks ---------------------------------------------------------------------------------------
 
 
-def test_the_route_comes_before_the_token(world: World) -> None:
+def test_route_is_checked_before_token(world: World) -> None:
     refused(world.get("/api/v1/nonsense", by=None), 404, "no_such_route")
     refused(world.call("DELETE", USERS, by=None), 405, "method_not_allowed")
 
 
-def test_the_token_comes_before_the_role_and_all_that_follows(world: World) -> None:
+def test_token_is_checked_before_role_and_body(world: World) -> None:
     for path in (EMAIL, f"{USERS}/Nobody/manage/email/change"):
         refused(world.call("POST", path, token="gka_bad", raw=b"x" * 70_000), 401, "denied", DENIED)
 
@@ -129,7 +129,7 @@ def test_the_token_comes_before_the_role_and_all_that_follows(world: World) -> N
 @pytest.mark.parametrize(
     "more", [{"raw": b"x" * 70_000}, {"raw": b"x", "headers": {"Content-Type": "text/plain"}}, {"body": {"new": 7}}, {}]
 )
-def test_without_the_role_nothing_is_learnt(world: World, more: Mapping[str, Any]) -> None:
+def test_caller_without_the_role_learns_nothing_from_errors(world: World, more: Mapping[str, Any]) -> None:
     answers = [
         world.call("POST", f"{USERS}/{key}/manage/email/change", by="Clerk", **more)
         for key in ("Ann", "Nobody", people.NOBODY_ID, people.USER_IDS["Ann"], "%00")
@@ -138,7 +138,7 @@ def test_without_the_role_nothing_is_learnt(world: World, more: Mapping[str, Any
         refused(answer, 403, "role_missing", "This needs the role users.manage.")
 
 
-def test_size_then_type_then_shape_then_existence_then_rule(world: World) -> None:
+def test_checks_run_in_order_size_type_shape_existence_rule(world: World) -> None:
     nobody = f"{USERS}/Nobody/manage/email/change"
     plain = {"Content-Type": "text/plain"}
     refused(world.call("POST", nobody, raw=b"x" * 65_537, headers=plain), 413, "body_too_large")
@@ -148,17 +148,17 @@ def test_size_then_type_then_shape_then_existence_then_rule(world: World) -> Non
     refused(world.post(EMAIL, {"new": "bob@example.test"}), 409, "email_taken")
 
 
-def test_a_replay_comes_before_existence(world: World) -> None:
+def test_replay_is_answered_before_existence_is_checked(world: World) -> None:
     key = {"Idempotency-Key": "k1"}
     assert world.post(EMAIL, {"new": "a@new.test"}, headers=key).status == 200
     nobody = f"{USERS}/Nobody/manage/email/change"
     refused(world.post(nobody, {"new": "a@new.test"}, headers=key), 422, "idempotency_key_reused")
 
 
-# --- paths and headers --------------------------------------------------------------------------------------------
+# --- paths and headers ---------------------------------------------------------------------------------------------
 
 
-def test_only_these_need_no_token(world: World) -> None:
+def test_only_listed_routes_need_no_token(world: World) -> None:
     def denied(route: Route) -> bool:
         path = route.path.replace("[", "").replace("]", "")
         return world.call(route.method, path, by=None).status == 401
@@ -170,7 +170,7 @@ def test_only_these_need_no_token(world: World) -> None:
 
 
 @pytest.mark.parametrize("path", [USERS, f"{USERS}/Ann", f"{PLAYERS}/online/count"])
-def test_a_trailing_slash_is_accepted(world: World, path: str) -> None:
+def test_trailing_slash_is_accepted(world: World, path: str) -> None:
     assert world.get(f"{path}/").raw == world.get(path).raw
 
 
@@ -180,7 +180,7 @@ def test_connection_close_is_echoed(world: World) -> None:
     assert "connection" not in world.get(USERS, headers={"Connection": "keep-alive"}).headers
 
 
-# --- what goes wrong on our side ----------------------------------------------------------------------------------
+# --- server errors -------------------------------------------------------------------------------------------------
 
 
 def logged(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -188,7 +188,7 @@ def logged(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
-def test_a_500_says_nothing_of_the_inside_and_the_log_says_all(
+def test_a_500_hides_internals_and_the_log_has_them(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def broken(*_: object) -> None:
@@ -204,7 +204,7 @@ def test_a_500_says_nothing_of_the_inside_and_the_log_says_all(
     assert INNER in line["failure"]
 
 
-def test_after_a_500_the_next_is_served(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_request_after_a_500_is_served(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(lookup, "user_record", None)
         assert world.get(f"{USERS}/Ann").status == 500
@@ -212,7 +212,7 @@ def test_after_a_500_the_next_is_served(world: World, monkeypatch: pytest.Monkey
 
 
 def stop_writes(world: World) -> None:
-    """A disk that is full, or a server that has become a standby."""
+    """Make the database read-only, like a full disk or a server that became a standby."""
     if world.keeper.store.engine == "sqlite":
         world.sql("PRAGMA max_page_count = 1")
         return
@@ -221,8 +221,10 @@ def stop_writes(world: World) -> None:
     world.sql("SELECT set_config('default_transaction_read_only', 'on', false)")
 
 
-def test_a_database_that_takes_no_writes(make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]) -> None:
-    """Until what is left of the last page is full the writes go on; the reads do so after it too."""
+def test_read_only_database_answers_503_to_writes_and_serves_reads(
+    make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Writes succeed until the last database page is full; reads succeed after that too."""
     world = make_world(resets_per_account=1000)
     stop_writes(world)
     answers = (world.post(EMAIL, {"new": f"{number}@new.test"}) for number in range(500))
@@ -233,8 +235,9 @@ def test_a_database_that_takes_no_writes(make_world: Callable[..., World], capsy
     assert world.get(USERS).status == 200
 
 
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite is a file that this process holds open
-def test_a_database_that_is_gone(
+# A SQLite file cannot go away: this process holds it open
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_unreachable_database_answers_503(
     databases: Any, loop: asyncio.AbstractEventLoop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     url = databases.fresh()
@@ -248,7 +251,7 @@ def test_a_database_that_is_gone(
     world.close()
 
 
-def test_no_secret_is_in_the_log(make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_contains_no_secret(make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]) -> None:
     world = make_world(access_log=True)
     log_in = world.post("/api/oauth/token", {"grant_type": "password", "username": "Root", "password": SENT}, by=None)
     pair = log_in.json
@@ -258,12 +261,12 @@ def test_no_secret_is_in_the_log(make_world: Callable[..., World], capsys: pytes
     world.call("DELETE", f"/api/oauth/token/Root/{pair['refresh_token']}")
     log.flush()
     text = capsys.readouterr().err
-    assert len(text.splitlines()) == 5 + 1  # a line for each request, and one that mail is not set up
+    assert len(text.splitlines()) == 5 + 1  # one line per request, and one saying that mail is not configured
     secrets = [SENT, "b" * 64, code, pair["access_token"], pair["refresh_token"], "$argon2"]
     assert not [secret for secret in secrets if secret in text]
 
 
-def test_the_log_is_one_line_per_request(make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_has_one_line_per_request(make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]) -> None:
     world = make_world(access_log=True)
     before = everything(world)
     answer = world.get(f"{USERS}/Nobody%0A%1B%5B2J", by="Clerk")

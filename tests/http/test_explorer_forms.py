@@ -1,4 +1,4 @@
-"""The explorer's scripts: the form of each operation, from the document, and the request and curl command it makes."""
+"""The API explorer's scripts build each operation's form from the OpenAPI document, its request and curl command."""
 
 import json
 import subprocess
@@ -36,7 +36,7 @@ GUID = "96d6cdc3-877e-5dc4-9024-eac3881a6adb"
 
 
 def evaluate(expression: str, given: object = None) -> Any:
-    """What JavaScript makes of the expression, with the document of this API."""
+    """Evaluate the expression in JavaScript, with this API's OpenAPI document."""
     document = json.loads(openapi.document(ROUTES, settings.load({})))
     script = f"{SCRIPT}\nconsole.log(JSON.stringify({expression}));"
     done = subprocess.run(
@@ -56,7 +56,7 @@ def send(operation: str, **texts: str) -> dict[str, Any]:
 
 
 def command(operation: str, how: dict[str, object], **texts: str) -> list[str]:
-    """The words that a shell makes of the command, with a value for each variable."""
+    """Return the words that a shell parses the command into, with a value for each variable."""
     shown: str = evaluate(
         'commandOf("http://game.test", filled(given[0], given[1], markOf), given[2])', [operation, texts, how]
     )
@@ -67,7 +67,7 @@ def command(operation: str, how: dict[str, object], **texts: str) -> list[str]:
 
 
 def fields_of() -> dict[str, dict[str, dict[str, Any]]]:
-    """The fields of every operation, by its id and theirs."""
+    """Return the form fields of every operation, by operation id and field id."""
     found = evaluate(
         "operations.map((each) => [each.operationId, fieldsOf(each, resolve).map("
         "(field) => ({ ...field, choices: field.choices && [...field.choices.keys()] }))])",
@@ -75,7 +75,7 @@ def fields_of() -> dict[str, dict[str, dict[str, Any]]]:
     return {name: {f"{each['place']}.{each['name']}": each for each in fields} for name, fields in found}
 
 
-def test_every_operation_has_a_form_with_all_it_takes() -> None:
+def test_every_operation_has_a_form_with_all_its_parameters() -> None:
     forms = fields_of()
     assert set(forms) == {route.name for route in ROUTES}
     for route in ROUTES:
@@ -88,7 +88,7 @@ def test_every_operation_has_a_form_with_all_it_takes() -> None:
     assert set(forms["issue_token"]) == grants
 
 
-def test_kinds_of_fields_follow_the_schema() -> None:
+def test_field_kinds_follow_the_schema() -> None:
     forms = fields_of()
     give = forms["give_item"]
     assert [give[f"body.{name}"]["kind"] for name in ("itemid", "quantity", "bankoverflow")] == [
@@ -108,7 +108,7 @@ def test_kinds_of_fields_follow_the_schema() -> None:
 
 
 def test_body_of_alternatives_is_one_form() -> None:
-    """With $ref, oneOf, allOf, const and lists of types, however the document says it."""
+    """The schemas may use $ref, oneOf, allOf, const and lists of types."""
     password = {
         "allOf": [{"type": "object", "required": ["kind"], "properties": {"kind": {"const": "password"}}}],
         "properties": {"name": {"type": ["string", "null"]}, "id": {"type": "string", "readOnly": True}},
@@ -130,7 +130,7 @@ def test_body_of_alternatives_is_one_form() -> None:
     ]
 
 
-def test_secrets_are_hidden_while_they_are_typed() -> None:
+def test_secret_fields_are_masked() -> None:
     every = [(name, field) for fields in fields_of().values() for name, field in fields.items()]
     secret = {name for name, field in every if field.get("isSecret")}
     passwords = {"body.password", "body.new", "body.authorization"}
@@ -140,7 +140,7 @@ def test_secrets_are_hidden_while_they_are_typed() -> None:
     assert not [name for name, field in every if field.get("isSecret") and field["example"]]
 
 
-def test_request_is_what_a_program_would_send() -> None:
+def test_request_from_a_form_equals_that_of_a_program() -> None:
     sent = send("give_item", lookupKey="B'ob/ $&", itemid=GUID, quantity="5", bankoverflow="true")
     assert sent["path"] == "/api/v1/players/B'ob%2F%20%24%26/items/give"
     assert json.loads(sent["body"]) == {"itemid": GUID, "quantity": 5, "bankoverflow": True}
@@ -152,11 +152,11 @@ def test_request_is_what_a_program_would_send() -> None:
 @pytest.mark.parametrize(
     ("typed", "sent"), [("7", "7"), ("true", "true"), ("9223372036854775807", "9223372036854775807"), ("x", '"x"')]
 )
-def test_value_is_sent_as_what_it_is(typed: str, sent: str) -> None:
+def test_typed_value_is_sent_with_its_json_type(typed: str, sent: str) -> None:
     assert send("set_variable", lookupKey="Ann", variableId=GUID, value=typed)["body"] == f'{{"value":{sent}}}'
 
 
-def test_value_that_is_no_number_is_sent_for_the_operation_to_refuse() -> None:
+def test_invalid_number_is_sent_as_text() -> None:
     assert '"quantity":"five"' in send("give_item", lookupKey="Ann", itemid=GUID, quantity="five")["body"]
 
 
@@ -173,7 +173,7 @@ def test_answer_is_shown_with_exact_numbers() -> None:
     assert evaluate("pretty(given)", "Seq,At\n1,x") == "Seq,At\n1,x"
 
 
-def test_command_means_the_same_to_a_shell() -> None:
+def test_shell_parses_the_command_into_the_same_request() -> None:
     texts = {"lookupKey": "B'ob $HOME", "new": "x$(id)", "authorization": "`id`"}
     words = command("change_password", {"dryRun": True}, **texts)
     assert words[:3] == ["-X", "POST", "http://game.test/api/v1/users/B'ob%20%24HOME/password/change?dryRun=true"]
@@ -181,7 +181,7 @@ def test_command_means_the_same_to_a_shell() -> None:
     assert json.loads(words[-1]) == {"new": "n", "authorization": "a"}
 
 
-def test_command_is_quoted_beside_a_secret() -> None:
+def test_command_quotes_values_beside_a_secret() -> None:
     texts = {"username": "O'N `id` $(id)", "password": "x", "email": 'a"b@example.test'}
     words = command("register_user", {"key": "k1", "reason": "it's $(id) `id`"}, **texts)
     assert {"Idempotency-Key: k1", "X-Reason: it's $(id) `id`"} <= set(words)
