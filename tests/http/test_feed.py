@@ -1,4 +1,4 @@
-"""GET /api/link/v1/changes, and AppliedSeq: how a game hears of what was done to its characters."""
+"""GET /api/link/v1/changes and AppliedSeq: how a game server receives the changes of its players."""
 
 import asyncio
 import json
@@ -53,10 +53,10 @@ def kinds(told: Any) -> list[str]:
     return [each["Kind"] for each in told["Changes"]]
 
 
-# --- what it tells -------------------------------------------------------------------------------------------------
+# --- content -------------------------------------------------------------------------------------------------------
 
 
-def test_a_change_as_it_is_told(world: World) -> None:
+def test_change_has_the_documented_fields(world: World) -> None:
     after = now(world)
     give(world, quantity=5)
     told = ask(world, f"after={after}")
@@ -71,7 +71,7 @@ def test_a_change_as_it_is_told(world: World) -> None:
     assert told["Next"] == row.seq
 
 
-def test_every_kind_of_change_of_a_character_in_order(world: World) -> None:
+def test_feed_has_every_kind_of_player_change_in_order(world: World) -> None:
     after = now(world)
     give(world, "Bob", 7)
     world.post("/api/v1/players/Bob/items/take", {"itemid": COIN.id, "quantity": 7})
@@ -92,7 +92,7 @@ def test_every_kind_of_change_of_a_character_in_order(world: World) -> None:
     assert told["Changes"][-1]["Before"]["Name"] == "New1"
 
 
-def test_from_any_cursor_in_pieces_of_any_size_it_is_the_same_list(world: World) -> None:
+def test_pages_of_any_size_from_any_cursor_give_the_same_list(world: World) -> None:
     for number in range(6):
         give(world, "Ann" if number % 2 else "Bob")
         world.post("/api/v1/users/Ann/manage/email/change", {"new": f"ann{number}@example.test"})
@@ -109,10 +109,10 @@ def test_from_any_cursor_in_pieces_of_any_size_it_is_the_same_list(world: World)
     for change in whole:
         rest = [each for each in whole if each["Seq"] > change["Seq"]]
         assert ask(world, f"after={change['Seq']}")["Changes"] == rest
-    assert ask(world, "after=0") == ask(world, "after=0")  # at least once: asking twice gives it twice
+    assert ask(world, "after=0") == ask(world, "after=0")  # the same cursor gives the same changes again
 
 
-def test_accounts_and_the_catalogue_are_never_in_it(world: World) -> None:
+def test_feed_skips_changes_of_accounts_and_catalogue(world: World) -> None:
     before = now(world)
     registered = {"username": "Newbie", "password": SENT, "email": "newbie@example.test"}
     assert world.post("/api/v1/users/register", registered).status == 200
@@ -123,17 +123,17 @@ def test_accounts_and_the_catalogue_are_never_in_it(world: World) -> None:
     assert put_catalogue(world, "maps", [{"Id": people.guid(0x77), "Name": "Cave"}]).status == 200
     told = ask(world, f"after={before}&own=true")
     assert told["Changes"] == []
-    assert told["Next"] == world.ledger()[-1].seq > before + 3  # passed over, never to be looked at again
+    assert told["Next"] == world.ledger()[-1].seq > before + 3  # the cursor moved past the skipped changes
     raw = world.get(f"{CHANGES}?after=0&own=true&limit=1000", by="Server").raw.decode()
     for hidden in (SENT, code, "ab" * 32, "argon2", "password", "@example.test"):
         assert hidden.lower() not in raw.lower()
 
 
-def test_own_reports_are_left_out_unless_asked_for(world: World) -> None:
+def test_own_reports_are_excluded_by_default(world: World) -> None:
     after = now(world)
     put_player(world, BOB.id, {"Level": 4})
     assert world.call("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 5}, by="Root").status == 200
-    give(world, by="Server")  # the same account, but over the API
+    give(world, by="Server")  # the same account, but through the API instead of the link
     last = world.ledger()[-1].seq
     told = ask(world, f"after={after}")
     assert [(each["Kind"], each["By"]) for each in told["Changes"]] == [
@@ -147,7 +147,7 @@ def test_own_reports_are_left_out_unless_asked_for(world: World) -> None:
     assert ask(world, f"after={last}") == {"Changes": [], "Next": last + 1, "Epoch": told["Epoch"]}
 
 
-def test_what_did_not_happen_is_not_told(world: World) -> None:
+def test_feed_has_no_dry_runs_and_refusals(world: World) -> None:
     after = now(world)
     body = {"itemid": COIN.id, "quantity": 1}
     assert world.post("/api/v1/players/Bob/items/give?dryRun=true", body).status == 200
@@ -157,7 +157,7 @@ def test_what_did_not_happen_is_not_told(world: World) -> None:
     assert (told["Changes"], told["Next"]) == ([], after)
 
 
-def test_from_now_on(world: World) -> None:
+def test_cursor_now_starts_at_the_end(world: World) -> None:
     give(world)
     told = ask(world, "after=Now&wait=60&limit=1")
     assert (told["Changes"], told["Next"]) == ([], world.ledger()[-1].seq)
@@ -168,7 +168,7 @@ def test_from_now_on(world: World) -> None:
 # --- waiting -------------------------------------------------------------------------------------------------------
 
 
-def test_a_poll_is_answered_as_soon_as_a_change_commits(world: World) -> None:
+def test_long_poll_is_answered_when_a_change_commits(world: World) -> None:
     after = now(world)
 
     async def give_later() -> Any:
@@ -181,19 +181,19 @@ def test_a_poll_is_answered_as_soon_as_a_change_commits(world: World) -> None:
     assert kinds(told.json) == ["items_given"]
 
 
-def test_a_poll_is_answered_after_its_time_with_nothing(world: World) -> None:
+def test_long_poll_times_out_with_an_empty_page(world: World) -> None:
     after = now(world)
     began = time.monotonic()
     told = ask(world, f"after={after}&wait=1")
-    assert 1 <= time.monotonic() - began < 30  # no more than a minute can be asked for
+    assert 1 <= time.monotonic() - began < 30  # below the longest wait, which is a minute
     assert (told["Changes"], told["Next"]) == ([], after)
 
 
-def test_what_is_filtered_out_does_not_end_the_wait_but_moves_the_cursor(world: World) -> None:
+def test_excluded_change_moves_the_cursor_without_ending_the_wait(world: World) -> None:
     after = now(world)
 
     async def meanwhile() -> Any:
-        """The second has heard of the report; the first goes on waiting, and hears of the gift."""
+        """Report and give while both poll: the second poll gets the report, the first waits on and gets the gift."""
         await until_they_wait(world.keeper.feed)
         await world.send("PUT", f"{LINK}/players/{BOB.id}", body={"Level": 9}, by="Server")
         seen = await world.send("GET", f"{CHANGES}?after={after}&wait=60&own=true", by="Server")
@@ -211,7 +211,7 @@ def test_what_is_filtered_out_does_not_end_the_wait_but_moves_the_cursor(world: 
     assert (told["Changes"], told["Next"]) == ([], after + 1)
 
 
-def test_a_token_revoked_during_the_wait_is_not_answered(world: World) -> None:
+def test_long_poll_with_a_revoked_token_is_refused(world: World) -> None:
     after = now(world)
 
     async def revoke_and_give() -> Any:
@@ -223,7 +223,7 @@ def test_a_token_revoked_during_the_wait_is_not_answered(world: World) -> None:
     refused(told, 401, "denied")
 
 
-def test_who_hangs_up_leaves_nothing_behind(world: World) -> None:
+def test_disconnect_during_a_long_poll_leaves_nothing_behind(world: World) -> None:
     after = now(world)
     scope: dict[str, Any] = {
         "type": "http",
@@ -253,7 +253,7 @@ def test_who_hangs_up_leaves_nothing_behind(world: World) -> None:
 # --- bad input -----------------------------------------------------------------------------------------------------
 
 
-def test_another_epoch_is_409(world: World) -> None:
+def test_wrong_epoch_is_409(world: World) -> None:
     epoch = ask(world)["Epoch"]
     assert ask(world, f"epoch={epoch.upper().replace('-', '')}")["Epoch"] == epoch
     refused(world.get(f"{CHANGES}?epoch={people.NOBODY_ID}"), 409, "epoch_changed", epoch)
@@ -263,7 +263,7 @@ def test_another_epoch_is_409(world: World) -> None:
 
 
 def test_database_without_its_epoch_is_503_and_logged(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also for reports and undos that depend on the row."""
+    """Reports and undos, which read the epoch row, are a 503 too."""
     give(world)
     undo = f"/api/keeper/v1/changes/{world.ledger()[-1].seq}/undo"
     world.sql("DELETE FROM epoch")
@@ -278,7 +278,7 @@ def test_database_without_its_epoch_is_503_and_logged(world: World, capsys: pyte
     assert all("The table epoch has lost its only row" in each for each in lines)
 
 
-def test_a_cursor_in_the_future_is_409(world: World) -> None:
+def test_cursor_in_the_future_is_409(world: World) -> None:
     last = world.ledger()[-1].seq
     assert ask(world, f"after={last}")["Next"] == last
     for ahead in (last + 1, 2**63 - 1):
@@ -295,22 +295,22 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_garbage_is_400(world: World, name: str, subtests: pytest.Subtests) -> None:
+def test_malformed_parameter_is_400(world: World, name: str, subtests: pytest.Subtests) -> None:
     for value in BAD[name]:
         with subtests.test(value):
             refused(world.get(f"{CHANGES}?{name}={value}"), 400, "bad_field", f"'{name}'")
     refused(world.get(f"{CHANGES}?{name}=1&{name.upper()}=1"), 400, "repeated_field")
 
 
-def test_limit_and_wait_above_the_largest_are_cut_to_it() -> None:
+def test_limit_and_wait_above_the_maximum_are_reduced() -> None:
     asked = queries.decode(FeedQuery, {"limit": "2147483647", "wait": "2147483647"})
     assert (asked.limit, asked.wait, FeedQuery().limit) == (1000, 60, 100)
 
 
-# --- who may -------------------------------------------------------------------------------------------------------
+# --- permissions ---------------------------------------------------------------------------------------------------
 
 
-def test_only_the_role_may_and_reading_is_enough(world: World) -> None:
+def test_feed_needs_the_role_and_accepts_a_read_only_token(world: World) -> None:
     refused(world.get(CHANGES, by=None), 401, "denied")
     for account in ("Shop", "Clerk"):
         refused(world.get(CHANGES, by=account), 403, "role_missing", "game.link")
@@ -333,7 +333,7 @@ def report(world: World, applied: object, quantity: int = 9, **more: str) -> Any
     return put_player(world, BOB.id, {"Items": [stack(0, COIN.id, quantity)], "AppliedSeq": applied}, **more)
 
 
-def test_a_report_that_has_not_heard_of_a_change_is_409_with_it(world: World) -> None:
+def test_report_that_missed_a_change_is_409_with_that_change(world: World) -> None:
     applied = now(world)
     give(world, "Bob", 5)
     give(world, "Ann", 5)
@@ -353,7 +353,7 @@ def test_a_report_that_has_not_heard_of_a_change_is_409_with_it(world: World) ->
     assert world.get("/api/v1/players/Bob/items/inventory").json[0]["Quantity"] == 9
 
 
-def test_own_reports_need_not_be_applied_but_those_of_others_do(world: World) -> None:
+def test_applied_seq_may_skip_own_reports_but_not_those_of_others(world: World) -> None:
     applied = now(world)
     assert report(world, applied, 1).status == 200
     assert report(world, applied, 2).status == 200
@@ -363,7 +363,7 @@ def test_own_reports_need_not_be_applied_but_those_of_others_do(world: World) ->
     assert report(world, answer.json["Changes"][-1]["Seq"], 3).status == 200
 
 
-def test_a_report_with_a_key_replays_though_changes_came_since(world: World) -> None:
+def test_repeated_key_replays_a_report_despite_later_changes(world: World) -> None:
     applied = now(world)
     key: Any = {"headers": {"Idempotency-Key": "loot-1"}}
     first = report(world, applied, 4, **key)
@@ -375,7 +375,7 @@ def test_a_report_with_a_key_replays_though_changes_came_since(world: World) -> 
     assert report(world, applied, 4).code == "unapplied_changes"
 
 
-def test_many_changes_come_in_pieces(world: World) -> None:
+def test_many_missed_changes_come_in_pages(world: World) -> None:
     applied = now(world)
     for _ in range(103):
         give(world)
@@ -385,7 +385,7 @@ def test_many_changes_come_in_pieces(world: World) -> None:
     assert report(world, second[-1]["Seq"]).status == 200
 
 
-def test_bad_applied_numbers(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_applied_seq_is_400(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     values: list[object] = [-1, 1.5, True, None, "x", [], 2**63]
     for value in values:
@@ -394,4 +394,4 @@ def test_bad_applied_numbers(world: World, subtests: pytest.Subtests) -> None:
     refused(report(world, world.ledger()[-1].seq + 1), 409, "cursor_ahead")
     assert everything(world) == before
     assert report(world, str(now(world))).status == 200
-    assert put_player(world, ANN.id, {"Level": 13}).status == 200  # without it nothing is asked
+    assert put_player(world, ANN.id, {"Level": 13}).status == 200  # a report without AppliedSeq is not checked

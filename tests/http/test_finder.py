@@ -1,4 +1,4 @@
-"""One search for everything: what it finds, in which order, for whom, and whatever somebody types."""
+"""The search over everything: results, their order, permissions, and odd input."""
 
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +16,7 @@ SEARCH = "/api/keeper/v1/search"
 
 
 def found(world: World, text: str, query: str = "", **more: Any) -> list[tuple[str, str, str]]:
-    """Kind, name and how it matched."""
+    """Return kind, name and match type of each result."""
     answer = world.get(f"{SEARCH}?q={quote(text)}{query}", **more)
     assert answer.status == 200, answer.raw
     assert answer.json["Query"] == text
@@ -34,7 +34,7 @@ def people_called(world: World, *names: str) -> None:
         assert put_player(world, player_id, {**body, "Name": name}).status == 200
 
 
-def test_whatever_has_an_id(world: World) -> None:
+def test_search_finds_everything_by_id(world: World) -> None:
     wanted = {
         ANN.id: ("player", ANN.id),
         USER_IDS["Ann"]: ("user", USER_IDS["Ann"]),
@@ -49,26 +49,27 @@ def test_whatever_has_an_id(world: World) -> None:
     for text, what in wanted.items():
         for typed in {text, text.upper(), text.replace("-", ""), f" {text} "}:
             assert ids(world, typed)[0] == what
-    assert ids(world, "#16") == ids(world, " #16 ") == [("change", "16")]  # as people write it
+    assert ids(world, "#16") == ids(world, " #16 ") == [("change", "16")]  # people write a change's number with a #
     assert ids(world, "##16") == ids(world, "#") == ids(world, "#999999") == []
     assert ids(world, people.NOBODY_ID) == ids(world, "999999") == ids(world, "9" * 60) == []
 
 
-def test_what_is_deleted_is_found_by_its_id(world: World) -> None:
+def test_deleted_player_is_found_by_id(world: World) -> None:
     assert world.call("DELETE", "/api/v1/players/Bob").status == 200
     told = {"Kind": "player", "Id": BOB.id, "Name": "Bob", "Detail": "deleted", "Match": "id"}
     for typed in (BOB.id, BOB.id.upper(), BOB.id.replace("-", "")):
         for by in ("Root", "Shop"):
             assert world.get(f"{SEARCH}?q={typed}", by=by).json["Found"] == [told]
-    assert found(world, "Bob") == [("user", "Bob", "exact")]  # by its id alone
+    assert found(world, "Bob") == [("user", "Bob", "exact")]  # the deleted player is found by id only
     assert found(world, BOB.id[:-1]) == []
     deletion = world.ledger()[-1].seq
     assert world.post(f"/api/keeper/v1/changes/{deletion}/undo").status == 200
-    assert [each["Detail"] for each in world.get(f"{SEARCH}?q={BOB.id}").json["Found"]] == [BOB.id]  # there again
+    # The undo restored the player
+    assert [each["Detail"] for each in world.get(f"{SEARCH}?q={BOB.id}").json["Found"]] == [BOB.id]
 
 
-def test_who_was_erased_is_found_by_id_without_a_name(world: World) -> None:
-    """Their rows stay, by their ids; accounts are for those who may see them."""
+def test_erased_account_is_found_by_id_without_a_name(world: World) -> None:
+    """Rows of erased accounts and players stay under their ids; accounts need the permission."""
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
     for kind, each in (("player", ANN.id), ("user", USER_IDS["Ann"])):
         told = {"Kind": kind, "Id": each, "Name": each, "Detail": "deleted", "Match": "id"}
@@ -78,7 +79,7 @@ def test_who_was_erased_is_found_by_id_without_a_name(world: World) -> None:
     assert found(world, "ann@example.test", by="Clerk") == []
 
 
-def test_names_the_best_match_first(world: World) -> None:
+def test_best_match_comes_first(world: World) -> None:
     people_called(world, "Annabel", "Anna", "Joanna", "Hanna")
     assert found(world, "ANN")[:2] == [("player", "Ann", "exact"), ("user", "Ann", "exact")]
     names = [name for kind, name, _ in found(world, "ann") if kind == "player"]
@@ -91,14 +92,14 @@ def test_names_the_best_match_first(world: World) -> None:
     assert found(world, "ann", "&limit=1") == [("player", "Ann", "exact")]
 
 
-def test_emails_whole_and_begun(world: World) -> None:
+def test_emails_are_found_whole_and_by_prefix(world: World) -> None:
     assert found(world, "ann@example.test") == [("user", "Ann", "exact")]
     assert found(world, "Bob@ex") == [("user", "Bob", "prefix")]
     assert ("user", "Mona", "part") in found(world, "a@example")
     assert found(world, "bbo@example") == [("user", "Bob", "near")]
 
 
-def test_the_catalogue(world: World) -> None:
+def test_search_finds_catalogue_entries(world: World) -> None:
     assert found(world, "gold") == [("item", "Gold Coin", "prefix")]
     assert found(world, "coin") == [("item", "Gold Coin", "part")]
     assert found(world, "sword") == [("item", "Sword", "exact")]
@@ -110,35 +111,36 @@ def test_the_catalogue(world: World) -> None:
         assert [name for _, name, _ in found(world, text)] == ["\u00c9toile 100%_!"]
 
 
-def test_a_slip_of_the_finger(world: World) -> None:
+def test_search_tolerates_a_typing_error(world: World) -> None:
     people_called(world, "Alice", "Alicia", "Balthus")
     for typed in ("Alcie", "lAice", "Alic3", "Alicee", "Alixe", "xlice", "Alce", "lice"):
         names = [(name, match) for kind, name, match in found(world, typed) if kind == "player"]
         assert names[0][0] == "Alice", typed
         assert names[0][1] in {"near", "part"}, typed
-    assert [name for _, name, _ in found(world, "Blathus the Great")] == ["Balthus"]  # what follows is not looked at
+    # Text after the first word is ignored for typing errors
+    assert [name for _, name, _ in found(world, "Blathus the Great")] == ["Balthus"]
     assert found(world, "Xqzzy") == []
     assert found(world, "Alice")[0] == ("player", "Alice", "exact")
     assert "near" not in {match for *_, match in found(world, "Ali")}
 
 
-def test_who_types_a_long_name_whole_is_told_of_no_parts(world: World) -> None:
+def test_exact_match_of_a_long_name_hides_partial_matches(world: World) -> None:
     people_called(world, "Balthus", "Balthusar", "Xbalthus", "Balthu")
     assert found(world, "BALTHUS") == [("player", "Balthus", "exact"), ("player", "Balthusar", "prefix")]
-    assert ("player", "Xbalthus", "part") in found(world, "Balthu")  # a shorter one may be a part as well
+    assert ("player", "Xbalthus", "part") in found(world, "Balthu")  # for a shorter name, partial matches are shown too
     assert ("player", "Xbalthus", "part") in found(world, "althus")
 
 
-def test_what_is_not_seen_is_not_enough(world: World) -> None:
+def test_exact_match_that_the_caller_may_not_see_hides_nothing(world: World) -> None:
     people_called(world, "Xbalthus", "No1234567")
     world.sql("UPDATE users SET name = 'Balthus', fold = 'balthus' WHERE id = $1", USER_IDS["Mona"])
     assert found(world, "Balthus") == [("user", "Balthus", "exact")]
     assert found(world, "Balthus", by="Shop") == [("player", "Xbalthus", "part")]
     world.sql("UPDATE ledger SET seq = 1234567 WHERE seq = 16")
-    assert ("player", "No1234567", "part") in found(world, "1234567")  # any number may be a change's
+    assert ("player", "No1234567", "part") in found(world, "1234567")  # a number may also be the number of a change
 
 
-def test_whole_emails_and_names_of_the_catalogue_are_enough_too(world: World) -> None:
+def test_exact_email_or_catalogue_name_hides_partial_matches(world: World) -> None:
     people_called(world, "Fireballs", "Xfireball")
     assert found(world, "fireball") == [("spell", "Fireball", "exact"), ("player", "Fireballs", "prefix")]
     world.sql("UPDATE users SET email_fold = 'joann@example.test' WHERE id = $1", USER_IDS["Mona"])
@@ -146,7 +148,7 @@ def test_whole_emails_and_names_of_the_catalogue_are_enough_too(world: World) ->
     assert set(found(world, "nn@example.test")) == {("user", "Ann", "part"), ("user", "Mona", "part")}
 
 
-def test_what_begins_so_is_found_beside_many_parts(world: World) -> None:
+def test_prefix_match_is_found_beside_many_partial_matches(world: World) -> None:
     names = [*(f"A zed {number}" for number in range(2 * finder.EACH)), "Zed stone"]
     put_catalogue(
         world,
@@ -158,14 +160,14 @@ def test_what_begins_so_is_found_beside_many_parts(world: World) -> None:
     assert [match for *_, match in told[1:]] == ["part"] * finder.EACH
 
 
-def test_slips_are_all_there_are() -> None:
+def test_typing_errors_cover_every_single_edit() -> None:
     made = set(slips("abc"))
     assert {"bac", "acb", "ab", "ac", "bc", "xbc", "axc", "abx", "xabc", "axbc", "abxc"} <= made
     assert max(map(len, made)) == 4
     assert len(list(slips("x" * finder.NEAR_LETTERS))) < 500
 
 
-def test_no_accounts_without_the_role(world: World) -> None:
+def test_caller_without_the_role_sees_no_accounts(world: World) -> None:
     world.post("/api/v1/users/Bob/admin/mute", {"reason": "rude"})
     for text in ("Ann", "ann@example.test", "example", "anm", "nn@ex", USER_IDS["Ann"], "Mona", "8", "13", "17"):
         answer = world.get(f"{SEARCH}?q={text}", by="Shop")
@@ -176,7 +178,7 @@ def test_no_accounts_without_the_role(world: World) -> None:
     assert found(world, "13", by="Clerk") == [("change", "Change 13", "id")]
 
 
-def test_wildcards_quotes_and_the_like_are_letters(world: World) -> None:
+def test_wildcards_and_quotes_are_literal(world: World) -> None:
     for text in (
         "%",
         "_",
@@ -197,25 +199,25 @@ def test_wildcards_quotes_and_the_like_are_letters(world: World) -> None:
         assert found(world, text) == [], text
 
 
-def test_who_is_hidden_by_a_clash_is_found_by_the_beginning(world: World) -> None:
+def test_account_with_a_duplicate_name_is_found_by_prefix(world: World) -> None:
     world.sql("UPDATE players SET fold = 'ann' || $1, name = 'Ann' WHERE id = $2", f"\x01{ZOE.id}", ZOE.id)
     assert [each for each in ids(world, "Ann") if each[0] == "player"] == [("player", ANN.id), ("player", ZOE.id)]
 
 
-def test_nothing_is_found_by_nothing(world: World) -> None:
+def test_empty_query_finds_nothing(world: World) -> None:
     for text in ("", " ", "\u3000"):
         assert found(world, text) == []
     assert world.get(SEARCH).json == {"Query": "", "Found": []}
 
 
-def test_malformed(world: World) -> None:
+def test_malformed_query_is_400(world: World) -> None:
     refused(world.get(f"{SEARCH}?q=Ann", by=None), 401, "denied")
     for query in ("q=%00", "q=a%0ab", f"q={'a' * 256}", "q=a&limit=0", "q=a&limit=x"):
         refused(world.get(f"{SEARCH}?{query}"), 400, "bad_field")
     assert world.get(f"{SEARCH}?q={'a' * 255}&limit=5000").status == 200
 
 
-def test_while_the_index_of_parts_is_away_the_rest_is_found(world: World) -> None:
+def test_search_works_without_the_index_of_partial_names(world: World) -> None:
     world.run(world.keeper.store.write(indexes.drop))
     assert found(world, "bo") == [("player", "Bob", "prefix"), ("user", "Bob", "prefix")]
     assert ids(world, "BOB")[0] == ("player", BOB.id)

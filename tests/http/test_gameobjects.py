@@ -1,4 +1,4 @@
-"""The catalogue as the engine's own clients ask for it."""
+"""The catalogue of the game through the operations of the engine's own clients."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ EMPTY = (
     *("animation", "npc", "projectile", "quest", "resource", "shop", "crafttables", "crafts", "event"),
     *("servervariable", "tileset", "guildvariable", "uservariable"),
 )
-ITEMS = [  # by name
+ITEMS = [  # sorted by name
     {
         "Id": item.id,
         "Name": item.name,
@@ -42,7 +42,7 @@ KNOWN: dict[str, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", KNOWN)
-def test_every_form_of_a_list_has_the_catalogue(world: World, kind: str) -> None:
+def test_every_list_operation_has_the_whole_catalogue(world: World, kind: str) -> None:
     wanted = KNOWN[kind]
     listed, legacy = world.get(f"{OBJECTS}/{kind}").json, world.post(f"{OBJECTS}/{kind}").json
     assert listed == {"Total": len(wanted), "Page": 0, "PageSize": 5, "Count": len(wanted), "Values": wanted}
@@ -53,13 +53,13 @@ def test_every_form_of_a_list_has_the_catalogue(world: World, kind: str) -> None
 
 
 @pytest.mark.parametrize("kind", KNOWN)
-def test_one_entry_bare(world: World, kind: str) -> None:
+def test_single_entry_has_no_envelope(world: World, kind: str) -> None:
     for each in KNOWN[kind]:
         assert world.get(f"{OBJECTS}/{kind}/{each['Id']}").json == each
 
 
 @pytest.mark.parametrize("kind", EMPTY)
-def test_the_engines_other_types_are_empty(world: World, kind: str) -> None:
+def test_other_engine_types_are_empty_lists(world: World, kind: str) -> None:
     assert world.get(f"{OBJECTS}/{kind}").json == {"Total": 0, "Page": 0, "PageSize": 5, "Count": 0, "Values": []}
     assert world.post(f"{OBJECTS}/{kind}", {}).json == {"total": 0, "Page": 0, "count": 0, "entries": []}
     assert world.get(f"{OBJECTS}/{kind}/names").json["Values"] == []
@@ -67,7 +67,7 @@ def test_the_engines_other_types_are_empty(world: World, kind: str) -> None:
     refused(world.get(f"{OBJECTS}/{kind}/{COIN.id}"), 404, "no_such_object", f"no {kind} with id '{COIN.id}'")
 
 
-def test_types_and_ids_in_any_form(world: World) -> None:
+def test_type_and_id_are_accepted_in_any_spelling(world: World) -> None:
     assert world.get(f"{OBJECTS}/Item").raw == world.get(f"{OBJECTS}/item/").raw
     assert world.post(f"{OBJECTS}/PLAYERVARIABLE/names").json == world.post(f"{OBJECTS}/PlayerVariable/names").json
     plain = world.get(f"{OBJECTS}/item/{COIN.id}").raw
@@ -75,25 +75,25 @@ def test_types_and_ids_in_any_form(world: World) -> None:
 
 
 @pytest.mark.parametrize("kind", ["items", "time", "player", "it%65ms", "item%00"])
-def test_another_type_is_unknown(world: World, kind: str) -> None:
+def test_unknown_type_is_404(world: World, kind: str) -> None:
     for method, rest in (("GET", ""), ("POST", ""), ("GET", "/names"), ("POST", "/names"), ("GET", f"/{COIN.id}")):
         answer = world.call(method, f"{OBJECTS}/{kind}{rest}")
         refused(answer, 404, "no_such_object_type", "ask for item, spell, class, map or playervariable")
 
 
-def test_an_id_of_another_type_or_of_nothing(world: World) -> None:
+def test_unknown_id_is_404(world: World) -> None:
     for unknown in (people.NOBODY_ID, ZERO, FIREBALL.id):
         refused(world.get(f"{OBJECTS}/item/{unknown}"), 404, "no_such_object", f"no item with id '{unknown}'")
     refused(world.get(f"{OBJECTS}/item/coin"), 400, "bad_field", "objectId")
 
 
-def test_any_token_will_do_and_none_will_not(world: World) -> None:
+def test_any_token_is_enough_and_none_is_401(world: World) -> None:
     for method, rest in (("GET", ""), ("POST", ""), ("GET", "/names"), ("POST", "/names"), ("GET", f"/{COIN.id}")):
         refused(world.call(method, f"{OBJECTS}/item{rest}", by=None), 401, "denied")
         assert world.call(method, f"{OBJECTS}/item{rest}", by="Shop").status == 200
 
 
-def test_pages_are_those_of_every_list(make_world: Any) -> None:
+def test_paging_follows_the_rules_of_other_lists(make_world: Any) -> None:
     world = make_world(max_page_size=3)
     names = [each["Name"] for each in ITEMS]
     for path, wanted in ((f"{OBJECTS}/item", ITEMS), (f"{OBJECTS}/item/names", names)):
@@ -106,10 +106,11 @@ def test_pages_are_those_of_every_list(make_world: Any) -> None:
     legacy = world.post(f"{OBJECTS}/item", {"page": "1", "COUNT": 99999}).json
     assert (legacy["total"], legacy["Page"], [each["Value"]["Name"] for each in legacy["entries"]]) == (4, 1, names[3:])
     assert world.call("POST", f"{OBJECTS}/item", form={"count": "1"}).json["count"] == 1
-    assert world.post(f"{OBJECTS}/item", {"count": 0}).json["count"] == 3  # the default, cut to the largest page
+    # 0 means the default, limited to the largest page
+    assert world.post(f"{OBJECTS}/item", {"count": 0}).json["count"] == 3
 
 
-def test_all_names_are_told_at_once_however_long_a_page_may_be(world: World) -> None:
+def test_names_are_answered_without_paging(world: World) -> None:
     more = [{"Id": people.guid(0x5000 + each), "Name": f"Spell {each}"} for each in range(250)]
     put_catalogue(world, "spells", more)
     names = world.post(f"{OBJECTS}/spell/names", []).json
@@ -117,7 +118,7 @@ def test_all_names_are_told_at_once_however_long_a_page_may_be(world: World) -> 
     assert names.items() >= {each["Id"]: each["Name"] for each in more}.items()
 
 
-def test_a_new_entry_and_a_new_cap_are_seen_at_once(make_world: Any) -> None:
+def test_new_entry_and_new_stack_limit_show_at_once(make_world: Any) -> None:
     world = make_world(stack_cap=500)
     kept = world.get(f"{OBJECTS}/item")
     assert kept.json["Values"][1]["MaxInventoryStack"] == 500

@@ -1,4 +1,4 @@
-"""Long reads: others are answered between their pieces, an account has one at a time, and each shows one moment."""
+"""Long reads: other requests are answered in between, an account has a limit, and each read is one snapshot."""
 
 import asyncio
 import csv
@@ -26,7 +26,7 @@ COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, 
           WHERE a.kind = 'items_given' LIMIT """
 GIVE, COIN = "/api/v1/players/Ann/items/give", {"itemid": people.COIN.id, "quantity": 1}
 PIECES = 5
-COMPUTED = 0.02  # seconds in each
+COMPUTED = 0.02  # seconds of CPU time per piece of work
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def long_world(world: World) -> World:
 
 
 async def ask_until(world: World, others: asyncio.Future[Answer], path: str) -> int:
-    """How many requests are answered one after the other until the other one is."""
+    """Return how many requests are answered, one after the other, before `others` is done."""
     count = 0
     while not others.done():
         assert (await world.send("GET", path, by="Root")).status == 200
@@ -49,7 +49,7 @@ async def ask_until(world: World, others: asyncio.Future[Answer], path: str) -> 
 @pytest.mark.parametrize(
     "path", [EXPORT, f"{EXPORT}&reason=nobody+said+this", "/api/keeper/v1/players/Ann/items?at=20"], ids=str
 )
-def test_others_are_answered_between_the_pieces_of_a_long_read(
+def test_other_requests_are_answered_during_a_long_read(
     long_world: World, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.setattr(gate, "FREE_SECONDS", 0.0)
@@ -60,10 +60,10 @@ def test_others_are_answered_between_the_pieces_of_a_long_read(
 
     count, answer = long_world.run(at_once())
     assert answer.status == 200
-    assert count >= 2  # a read that is not cut into pieces leaves time for one at most
+    assert count >= 2  # an uninterrupted read leaves time for one at most
 
 
-def test_export_shows_one_moment_while_others_write(long_world: World) -> None:
+def test_export_is_one_snapshot_while_others_write(long_world: World) -> None:
     newest = long_world.ledger()[-1].seq
 
     async def at_once() -> tuple[int, Answer]:
@@ -81,7 +81,7 @@ def test_export_shows_one_moment_while_others_write(long_world: World) -> None:
     assert newest <= numbers[0] < newest + given
 
 
-def test_too_many_long_reads_of_one_account_are_refused_and_another_account_is_not(long_world: World) -> None:
+def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: World) -> None:
     count = 1 + gate.WAITING_OF_ONE + 2
 
     async def at_once() -> list[Answer]:
@@ -98,14 +98,14 @@ def test_too_many_long_reads_of_one_account_are_refused_and_another_account_is_n
 
 
 def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL ends a connection that is idle inside a transaction."""
+    """PostgreSQL closes a connection that is idle inside a transaction: pauses must be shorter than that."""
     assert gate.PAUSE_SECONDS <= watch.PATIENCE_SECONDS / 2
-    monkeypatch.setattr(gate, "SHARE", 0.0001)  # without a bound a pause would last for many seconds
-    monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)  # short, so that no stall of a busy machine makes it too long
+    monkeypatch.setattr(gate, "SHARE", 0.0001)  # without PAUSE_SECONDS a pause would last for many seconds
+    monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)  # short, so that a busy machine does not make it too long
     monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
 
     async def at_once() -> Answer:
-        await long_world.keeper.store.limit(30)  # as `serve` does
+        await long_world.keeper.store.limit(30)  # the statement timeout that `serve` sets
         read = asyncio.ensure_future(long_world.send("GET", "/api/keeper/v1/changes?limit=251", by="Shop"))
         await ask_until(long_world, read, "/api/v1/players/Ann")
         return await read
@@ -131,7 +131,7 @@ def test_few_long_reads_run_at_once() -> None:
     assert most == gate.AT_ONCE
 
 
-def test_short_read_goes_on_beside_an_export_of_its_account() -> None:
+def test_short_read_runs_beside_an_export_of_its_account() -> None:
     async def read(rest: Rest) -> None:
         await rest()
 
@@ -147,7 +147,7 @@ def test_short_read_goes_on_beside_an_export_of_its_account() -> None:
     asyncio.run(at_once())
 
 
-def test_export_ends_when_its_caller_hangs_up(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_ends_when_its_caller_disconnects(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     resting = asyncio.Event()
 
     async def never_go_on(_: Gate, __: str) -> None:
@@ -179,12 +179,12 @@ def compute(seconds: float) -> None:
 
 @pytest.fixture
 def others_stay_active(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine the others may come in late; they count as active all the same."""
+    """Count other requests as active for a minute, in case a busy machine delays them."""
     monkeypatch.setattr(gate, "ACTIVE_SECONDS", 60.0)
 
 
 async def enter_until(admission: Admission, over: asyncio.Event) -> None:
-    """Other requests that come in all the time."""
+    """Count another request every 10 ms until `over` is set."""
     while not over.is_set():
         admission.entered += 1
         await asyncio.sleep(0.01)
@@ -192,7 +192,7 @@ async def enter_until(admission: Admission, over: asyncio.Event) -> None:
 
 @pytest.mark.usefixtures("others_stay_active")
 def test_long_work_gets_its_share_while_others_ask() -> None:
-    """Another request comes in during each piece, so the time must not depend on when a second task gets its turn."""
+    """Each piece counts another request itself, so the result does not depend on the scheduling of a second task."""
     admission = Admission(1)
 
     async def work(rest: Rest) -> None:
@@ -210,8 +210,8 @@ def test_long_work_gets_its_share_while_others_ask() -> None:
     assert asyncio.run(measure()) >= PIECES * COMPUTED / gate.SHARE
 
 
-def test_long_work_is_not_slowed_down_while_nobody_else_asks() -> None:
-    """Without others it gives way once between its pieces: during a sleep the loop would turn thousands of times."""
+def test_long_work_is_not_slowed_down_without_other_requests() -> None:
+    """Alone, it yields once between its pieces: if it slept, the event loop would run thousands of iterations."""
 
     async def work(rest: Rest) -> int:
         steps = 0
@@ -238,7 +238,7 @@ def test_long_work_is_not_slowed_down_while_nobody_else_asks() -> None:
     assert asyncio.run(alone()) <= 2 * PIECES
 
 
-def test_work_that_fails_ends_its_turn() -> None:
+def test_failed_work_frees_its_place() -> None:
     async def fail(rest: Rest) -> None:
         await rest()
         raise TooManyLongReads(1)

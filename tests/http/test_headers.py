@@ -1,4 +1,4 @@
-"""The headers of every kind of answer, all of them."""
+"""The complete headers of every kind of answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,27 +45,27 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, str], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_all_headers_of(world: World, name: str) -> None:
+def test_answer_has_exactly_these_headers(world: World, name: str) -> None:
     asked, wanted, more = CASES[name]
     answer = world.call(asked.get("method", "GET"), **{key: asked[key] for key in asked if key != "method"})
     assert answer.headers.keys() & DIFFERING == {"x-request-id", "content-length", *more}
     assert {key: value for key, value in answer.headers.items() if key not in DIFFERING} == wanted
 
 
-def test_all_headers_of_an_answer_that_is_still_the_same(world: World) -> None:
+def test_not_modified_answer_has_exactly_these_headers(world: World) -> None:
     tag = world.get("/api/v1/players/Ann").headers["etag"]
     answer = world.get("/api/v1/players/Ann", headers={"If-None-Match": tag})
     assert answer.status == 304
     assert answer.headers == API | KEPT | {"etag": tag, "x-request-id": answer.headers["x-request-id"]}
 
 
-def test_browsers_are_told_to_stay_with_tls_only_by_who_speaks_it(make_world: Callable[..., World]) -> None:
+def test_hsts_header_is_sent_over_tls_only(make_world: Callable[..., World]) -> None:
     world = make_world(tls_cert="cert.pem", tls_key="key.pem")
     assert world.get("/health/live").headers["strict-transport-security"] == "max-age=31536000"
 
 
-def test_no_header_is_there_twice(make_world: Callable[..., World]) -> None:
-    """`Answer.headers` would not show it."""
+def test_no_header_is_repeated(make_world: Callable[..., World]) -> None:
+    """The raw list is compared, because the mapping `Answer.headers` hides duplicates."""
     origin = "https://portal.example.com"
     world = make_world(cors_origins=origin, receive_seconds=1)
     sent = [(b"connection", b"close"), (b"origin", origin.encode()), (b"authorization", b"Bearer nothing")]
@@ -78,7 +78,7 @@ def test_no_header_is_there_twice(make_world: Callable[..., World]) -> None:
 async def _headers(
     world: World, method: str, path: bytes, sent: list[tuple[bytes, bytes]]
 ) -> list[tuple[bytes, bytes]]:
-    """Of an answer to a request whose body never comes."""
+    """Return the headers of the answer to a request whose body never arrives."""
     scope = {"type": "http", "method": method, "raw_path": path, "query_string": b"", "headers": sent}
     found: list[Any] = []
 

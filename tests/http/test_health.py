@@ -1,4 +1,4 @@
-"""Health: live without the database, ready when it takes writes, and cheap however many ask."""
+"""Health: live without the database, ready when it accepts writes, and cheap under many requests."""
 
 import asyncio
 import uuid
@@ -21,45 +21,45 @@ ASKERS = 30
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy machine is no silent database."""
+    """Wait longer for the database, so that a busy machine does not look like a silent one."""
     monkeypatch.setattr(question, "ANSWER_SECONDS", 30)
 
 
 def ready_soon(world: World) -> int:
-    """When the last good answer is no longer fresh."""
+    """Ask for readiness after the cached answer has expired."""
     world.run(asyncio.sleep(health.FRESH_SECONDS + 0.1))
     return world.get("/health/ready", by=None).status
 
 
 def written(world: World) -> int:
-    """A number that grows with every transaction that writes."""
+    """Return a number that grows with every write transaction."""
     if world.keeper.store.engine == "sqlite":
         return world.keeper.store.figures().batched
     return int(world.sql("SELECT CAST(pg_current_xact_id() AS text)")[0][0])
 
 
-def test_live_and_ready(world: World) -> None:
+def test_server_is_live_and_ready(world: World) -> None:
     assert world.get("/health/live", by=None).json == {"Status": "live"}
     assert world.get("/health/ready", by=None).json == {"Status": "ready"}
 
 
-def test_those_who_ask_at_once_share_one_write_and_it_holds_for_a_moment(world: World) -> None:
+def test_concurrent_readiness_checks_share_one_write(world: World) -> None:
     async def ask() -> list[int]:
         answers = await asyncio.gather(*(world.send("GET", "/health/ready", by=None) for _ in range(ASKERS)))
         return [answer.status for answer in answers]
 
     before = written(world)
     assert world.run(ask()) + world.run(ask()) == [200] * 2 * ASKERS
-    assert 1 <= written(world) - before < ASKERS / 3  # servers do some housekeeping of their own
+    assert 1 <= written(world) - before < ASKERS / 3  # PostgreSQL itself writes now and then
     assert ready_soon(world) == 200
 
 
-def test_a_check_leaves_nothing_behind(world: World) -> None:
+def test_readiness_check_leaves_no_rows(world: World) -> None:
     assert world.get("/health/ready", by=None).status == 200
     assert world.sql("SELECT COUNT(*) FROM guesses") == [(0,)]
 
 
-def test_not_ready_when_nothing_can_be_written(world: World) -> None:
+def test_read_only_database_is_not_ready(world: World) -> None:
     assert ready_soon(world) == 200
     if world.keeper.store.engine == "sqlite":
         world.sql("PRAGMA query_only = ON")
@@ -71,8 +71,9 @@ def test_not_ready_when_nothing_can_be_written(world: World) -> None:
     assert world.get("/health/live", by=None).status == 200
 
 
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite is a file that this process holds open
-def test_not_ready_when_the_database_is_gone(databases: Any, loop: asyncio.AbstractEventLoop) -> None:
+# This process holds a SQLite file open: it cannot go away
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_unreachable_database_is_not_ready(databases: Any, loop: asyncio.AbstractEventLoop) -> None:
     url = databases.fresh()
     world = World(url, databases.tokens, loop)
     databases.drop(url)
@@ -80,16 +81,16 @@ def test_not_ready_when_the_database_is_gone(databases: Any, loop: asyncio.Abstr
     world.close()
 
 
-def test_it_is_asked_again_after_a_failure(make_world: Callable[..., World]) -> None:
+def test_readiness_is_checked_again_after_a_failure(make_world: Callable[..., World]) -> None:
     world = make_world()
     world.run(world.keeper.store.close())
     closed = ready_soon(world)
     world.run(world.keeper.store.open())
     assert world.get("/health/ready", by=None).status == 200
-    assert closed == {"sqlite": 503, "postgres": 200}[world.keeper.store.engine]  # a pool opens itself again
+    assert closed == {"sqlite": 503, "postgres": 200}[world.keeper.store.engine]  # a PostgreSQL pool reconnects
 
 
-def test_silence_is_told_in_bounded_time_and_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question, "ANSWER_SECONDS", 0.1)
     asked = 0
 
@@ -108,7 +109,7 @@ def test_silence_is_told_in_bounded_time_and_asked_about_once(monkeypatch: pytes
     assert asked == 1
 
 
-def test_a_write_that_hangs_is_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_write_is_not_awaited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question, "ANSWER_SECONDS", 0.1)
     over = asyncio.Event()
 
@@ -137,7 +138,7 @@ def as_superuser(world: World, commands: str) -> None:
 
 @pytest.fixture
 def lesser_role(world: World) -> Iterator[str]:
-    """The server's role, which is neither superuser nor owner: those keep what is taken from others."""
+    """Connect as a role without superuser and ownership, whose privileges can be revoked."""
     name, role = urlsplit(world.url).path[1:], f"gk_{uuid.uuid4().hex}"
     world.sql(f"CREATE ROLE {role}")
     for each in ("TABLES", "SEQUENCES", "FUNCTIONS"):
@@ -146,7 +147,7 @@ def lesser_role(world: World) -> Iterator[str]:
     world.sql("REVOKE USAGE ON SCHEMA public FROM PUBLIC")
     world.sql(f"GRANT USAGE ON SCHEMA public TO {role}")
     world.sql(f'ALTER DATABASE "{name}" SET role = {role}')
-    world.run(world.keeper.store.close())  # the next connections have that role
+    world.run(world.keeper.store.close())  # the next connections use the new role
     yield role
     as_superuser(world, f'ALTER DATABASE "{name}" RESET role; DROP OWNED BY {role}; DROP ROLE {role}')
     world.run(world.keeper.store.close())
@@ -164,12 +165,12 @@ def lesser_role(world: World) -> Iterator[str]:
     ],
 )
 def test_revoked_privileges_are_503_and_not_ready(world: World, lesser_role: str, revoked: str, fault: str) -> None:
-    """Doctor names them."""
+    """The doctor names the missing privileges."""
     give = "/api/v1/players/Bob/items/give", {"itemid": people.COIN.id, "quantity": 1}
     add, newcomer = f"/api/link/v1/players/{uuid.uuid4()}", {"Name": "Newcomer", "UserId": people.USER_IDS["Ann"]}
     assert (world.post(*give).status, ready_soon(world), errors(world)) == (200, 200, [])
     as_superuser(world, f"REVOKE {revoked} FROM {lesser_role}")
-    world.run(world.keeper.store.close())  # a schema is looked up once for each connection
+    world.run(world.keeper.store.close())  # each connection looks up the schema once
     refused = world.call("PUT", add, body=newcomer, by="Server")
     assert (refused.status, refused.json["Code"], ready_soon(world)) == (503, "database_away", 503)
     assert any(fault in each for each in errors(world)), errors(world)

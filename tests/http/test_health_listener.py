@@ -1,4 +1,4 @@
-"""Health on a port of its own: answered while all connections of the API are held, by each worker, and only health."""
+"""The separate health port: it answers while all API connections are held, in every worker, and serves only health."""
 
 import socket
 from contextlib import ExitStack
@@ -10,7 +10,7 @@ from server import Server, free_port
 
 CONNECTIONS = 20
 PATIENCE_SECONDS = 2
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the database has no part in it
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the engine makes no difference here
 
 
 def status(port: int, path: str) -> int:

@@ -1,4 +1,4 @@
-"""The ledger for people: each filter, the cursor, tables for spreadsheets, and how it was at an earlier moment."""
+"""The audit log over HTTP: filters, cursor, CSV export, and the state of a player at an earlier time."""
 
 import csv
 import io
@@ -19,13 +19,13 @@ from world import World
 
 CHANGES = "/api/keeper/v1/changes"
 THEN = "/api/keeper/v1/players"
-PEOPLE = 16  # rows that populate writes
-NO_ACCOUNTS = 8  # of them: the catalogue's five and the three characters
+PEOPLE = 16  # changes that filling the test world records
+NO_ACCOUNTS = 8  # of these, not about accounts: five of the catalogue and three players
 FAR, LONG_AGO = 4_000_000_000_000, 1_000_000_000_000
 
 
 def give(world: World, quantity: int = 1, name: str = "Bob", item: str = COIN.id, **more: Any) -> int:
-    """The number of the change."""
+    """Give an item and return the number of the change."""
     body = {"itemid": item, "quantity": quantity}
     assert world.post(f"/api/v1/players/{name}/items/give", body, **more).status == 200
     return last(world)
@@ -45,7 +45,7 @@ def numbers(world: World, query: str = "", **more: Any) -> list[int]:
     return [each["Seq"] for each in told(world, query, **more)]
 
 
-def test_a_change_says_who_did_what_to_whom_and_why(world: World) -> None:
+def test_change_names_actor_target_and_reason(world: World) -> None:
     seq = give(world, 3, by="Shop", headers={"X-Reason": "order 12"})
     change = told(world)[0]
     assert (change["Seq"], change["Kind"], change["Reason"]) == (seq, "items_given", "order 12")
@@ -55,12 +55,12 @@ def test_a_change_says_who_did_what_to_whom_and_why(world: World) -> None:
     assert (change["Undoes"], change["UndoneBy"], change["Undoable"]) == (None, None, True)
 
 
-def test_no_token_no_history(world: World) -> None:
+def test_history_needs_a_token(world: World) -> None:
     for path in (CHANGES, f"{THEN}/Ann/items", f"{THEN}/Ann/spells", f"{THEN}/Ann/variables"):
         refused(world.get(path, by=None), 401, "denied")
 
 
-def test_each_filter(world: World) -> None:
+def test_each_filter_selects_its_changes(world: World) -> None:
     by_shop = give(world, 1, by="Shop", headers={"X-Reason": "Order 50% of A_B!"})
     to_ann = give(world, 2, "Ann", ARROW.id)
     put_player(world, BOB.id, {"Level": 9})
@@ -71,7 +71,7 @@ def test_each_filter(world: World) -> None:
     assert numbers(world, f"player={BOB.id}") == [by_server, by_shop, 15]
     assert numbers(world, f"user={USER_IDS['Bob']}") == [account, 15, 11]
     assert numbers(world, f"actor={USER_IDS['Shop']}") == [by_shop]
-    assert numbers(world, f"actor={USER_IDS['Server']}") == []  # what a game reports is not its account's doing
+    assert numbers(world, f"actor={USER_IDS['Server']}") == []  # reports of a game server have no actor
     assert numbers(world, "kind=items_given") == [to_ann, by_shop]
     assert numbers(world, f"item={ARROW.id}") == [to_ann, 14, 1]
     assert numbers(world, f"request={request_id}") == [account]
@@ -80,28 +80,26 @@ def test_each_filter(world: World) -> None:
     assert numbers(world, f"kind=items_given&item={ARROW.id}&actor={USER_IDS['Root']}") == [to_ann]
 
 
-def test_a_part_of_the_reason(world: World) -> None:
+def test_reason_filter_matches_a_substring(world: World) -> None:
     seq = give(world, headers={"X-Reason": "Order 50% of A_B! \u00c9tienne"})
     give(world, headers={"X-Reason": "Another offer"})
     for part in ("order", "ORDER", "50%25", "a_b!", "of a", "%C3%89tienne"):
         assert numbers(world, f"reason={part}") == [seq], part
-    for part in ("o%25f", "_rder", "%25%25", "!!", "\\", "%C3%A9tienne"):  # only A to Z have two cases here
+    for part in ("o%25f", "_rder", "%25%25", "!!", "\\", "%C3%A9tienne"):  # case is ignored for A to Z only
         assert numbers(world, f"reason={part}") == [], part
 
 
-def test_from_and_to(world: World) -> None:
+def test_from_and_to_limit_the_time(world: World) -> None:
     first, second, third = (give(world) for _ in range(3))
     for seq, at in ((first, 1_000), (second, 2_000), (third, 3_000)):
         world.sql("UPDATE ledger SET at = $1 WHERE seq = $2", FAR + at, seq)
     assert numbers(world, "from=2096-10-02T07:06:42Z") == [third, second]
     assert numbers(world, "from=2096-10-02T07:06:42Z&to=2096-10-02T07:06:42Z") == [second]
     assert numbers(world, "to=2096-10-02T07:06:41.000Z&limit=1") == [first]
-    assert numbers(world, "from=2096-10-02T07:06:42.001") == [third]  # without a zone it is UTC
+    assert numbers(world, "from=2096-10-02T07:06:42.001") == [third]  # a time without a zone is UTC
 
 
-def test_to_a_time_long_ago_is_found_without_reading_what_is_later(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_to_filter_skips_later_changes_without_reading_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW", 2)
     for _ in range(12):
         give(world)
@@ -109,7 +107,7 @@ def test_to_a_time_long_ago_is_found_without_reading_what_is_later(
     assert numbers(world, "to=1970-01-01T01:23:20Z&limit=3") == [5, 4, 3]
 
 
-def test_the_cursor_comes_to_every_change_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cursor_visits_every_change_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW", 4)
     monkeypatch.setattr(history, "WINDOWS", 2)
     for number in range(11):
@@ -130,14 +128,14 @@ def test_the_cursor_comes_to_every_change_once(world: World, monkeypatch: pytest
             assert seen == sorted(set(seen), reverse=True)
 
 
-def test_what_came_meanwhile_does_not_come_twice(world: World) -> None:
+def test_changes_made_while_paging_cause_no_duplicates(world: World) -> None:
     first = world.get(f"{CHANGES}?limit=5").json
     give(world)
     second = numbers(world, f"limit=5&before={first['Next']}")
     assert [each["Seq"] for each in first["Changes"]] + second == list(range(PEOPLE, PEOPLE - 10, -1))
 
 
-def test_who_may_not_look_at_accounts_sees_no_row_about_one(world: World) -> None:
+def test_caller_without_the_role_sees_no_changes_of_accounts(world: World) -> None:
     world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
     seen = told(world, "limit=1000", by="Shop")
     assert len(seen) == NO_ACCOUNTS
@@ -148,7 +146,7 @@ def test_who_may_not_look_at_accounts_sees_no_row_about_one(world: World) -> Non
     assert numbers(world, f"user={USER_IDS['Mona']}", by="Clerk") == [13, 12]
 
 
-def test_what_the_game_was_told_of_an_account_is_about_an_account(world: World) -> None:
+def test_mute_of_an_online_player_counts_as_a_change_of_an_account(world: World) -> None:
     world.call("PUT", "/api/link/v1/servers/one", body={"Lease": 60}, by="Server")
     world.post("/api/link/v1/servers/one/joined", {"Players": [ANN.id]}, by="Server")
     world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
@@ -156,7 +154,7 @@ def test_what_the_game_was_told_of_an_account_is_about_an_account(world: World) 
     assert [each["Kind"] for each in told(world, f"player={ANN.id}", by="Shop")] == ["player_created"]
 
 
-def test_a_table_for_spreadsheets(world: World) -> None:
+def test_csv_has_the_documented_columns(world: World) -> None:
     reasons = ["=1+1", "+1", "-1", "@x", 'a "quoted", one', "null"]
     for reason in reasons:
         give(world, headers={"X-Reason": reason})
@@ -172,7 +170,7 @@ def test_a_table_for_spreadsheets(world: World) -> None:
     assert world.get(f"{CHANGES}?format=CSV&limit=2").headers["x-next"] == str(last(world) - 1)
 
 
-BEYOND = "9999-12-31T23:59:59-23:59"  # the year 10000 in UTC
+BEYOND = "9999-12-31T23:59:59-23:59"  # falls into the year 10000 in UTC
 BAD = {
     **dict.fromkeys(("player", "user", "actor", "item"), ("Ann", "%00", "1")),
     **dict.fromkeys(("from", "to"), ("yesterday", "%00", "0000-01-01", "0001-01-01T00:00:00+23:59", BEYOND)),
@@ -183,13 +181,13 @@ BAD = {
 }
 
 
-def test_malformed(world: World) -> None:
+def test_malformed_filter_is_400(world: World) -> None:
     for field, values in BAD.items():
         for value in values:
             refused(world.get(f"{CHANGES}?{field}={value}"), 400, "bad_field", field)
 
 
-# --- as it was -------------------------------------------------------------------------------------------------------
+# --- earlier state -------------------------------------------------------------------------------------------------
 
 
 def filled(slots: list[Any]) -> dict[int, tuple[str, int]]:
@@ -202,7 +200,7 @@ def items(world: World, at: object = "", name: str = "Ann") -> Any:
     return answer.json
 
 
-def test_items_of_now_are_those_of_the_api(world: World) -> None:
+def test_current_items_equal_those_of_the_api(world: World) -> None:
     def unnamed(slots: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{name: value for name, value in each.items() if name != "ItemName"} for each in slots]
 
@@ -214,7 +212,7 @@ def test_items_of_now_are_those_of_the_api(world: World) -> None:
     assert world.get(f"{THEN}/Ann/variables").json == world.get("/api/v1/players/Ann/variables").json
 
 
-def test_items_at_each_number_and_at_each_time(world: World) -> None:
+def test_items_at_each_change_and_time_are_reconstructed(world: World) -> None:
     start = last(world)
     wanted = {start: items(world)}
     acts: list[Callable[[], object]] = [
@@ -234,7 +232,7 @@ def test_items_at_each_number_and_at_each_time(world: World) -> None:
     assert {seq: items(world, at) for seq, at in seconds.items()} == {seq: wanted[seq] for seq in seconds}
 
 
-def test_spells_and_variables_at_a_moment(world: World) -> None:
+def test_spells_and_variables_at_a_time_are_reconstructed(world: World) -> None:
     start = last(world)
     world.post("/api/v1/players/Ann/spells/forget", {"spellid": FIREBALL.id})
     world.post("/api/v1/players/Ann/spells/teach", {"spellid": HEAL.id})
@@ -253,7 +251,7 @@ def test_spells_and_variables_at_a_moment(world: World) -> None:
     assert (values("Bob", start + 3), values("Bob", start + 4)) == ({}, {TUTORIAL.id: True})
 
 
-def test_of_a_deleted_character_by_its_id(world: World) -> None:
+def test_history_of_a_deleted_player_is_found_by_id(world: World) -> None:
     before = last(world)
     wanted = items(world)
     assert world.call("DELETE", "/api/v1/players/Ann").status == 200
@@ -264,7 +262,7 @@ def test_of_a_deleted_character_by_its_id(world: World) -> None:
     refused(world.get(f"{THEN}/{people.NOBODY_ID}/items?at=1"), 404, "no_such_player")
 
 
-def test_before_it_was_made_it_was_not_there(world: World) -> None:
+def test_player_did_not_exist_before_its_creation(world: World) -> None:
     player_id, body = newcomer(1, Items=[stack(0, COIN.id, 5)])
     put_player(world, player_id, body)
     made = last(world)
@@ -274,7 +272,7 @@ def test_before_it_was_made_it_was_not_there(world: World) -> None:
         refused(world.get(f"{THEN}/New1/{what}?at=2001-01-01"), 404, "not_there_then")
 
 
-def test_before_what_is_kept_nobody_knows(make_world: Callable[..., World]) -> None:
+def test_state_before_the_retained_history_is_refused(make_world: Callable[..., World]) -> None:
     world = make_world(ledger_days=8)
     for _ in range(3):
         give(world, 5)
@@ -288,7 +286,7 @@ def test_before_what_is_kept_nobody_knows(make_world: Callable[..., World]) -> N
     refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_trimmed")
 
 
-def test_more_changes_than_anybody_takes_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "BACK", 2)
     monkeypatch.setattr(history, "FURTHEST", 4)
     start = last(world)
@@ -299,7 +297,7 @@ def test_more_changes_than_anybody_takes_back(world: World, monkeypatch: pytest.
     refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_too_long")
 
 
-def test_what_says_nothing_of_what_it_held_is_passed_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_without_items_are_skipped_for_items(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "FURTHEST", 2)
     start = give(world)
     for level in range(3, 20):
@@ -311,8 +309,8 @@ def test_what_says_nothing_of_what_it_held_is_passed_over(world: World, monkeypa
     refused(world.get(f"{THEN}/Bob/items?at={start}"), 409, "history_too_long")
 
 
-def test_before_an_import_it_was_not_there(world: World) -> None:
-    """Its characters have no row of their own: one row tells of the whole batch."""
+def test_imported_player_did_not_exist_before_its_import(world: World) -> None:
+    """Imported players have no change of their own: one change describes the whole batch."""
     world.sql("DELETE FROM ledger WHERE player_id = $1", BOB.id)
     kept = "INSERT INTO imports (source, stage, last, report, listed, counts, started_at, finished_at)"
     world.sql(f"{kept} VALUES ('x', 'done', '', '', 0, '{{}}', $1, $1)", LONG_AGO)
@@ -325,13 +323,13 @@ def test_before_an_import_it_was_not_there(world: World) -> None:
     for at in (14, 16, "2001-09-09T01:46:41Z"):
         assert filled(items(world, at, "Bob")["inventory"]) == {}
     assert filled(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 1)}
-    assert items(world, "2001-09-09T01:46:39Z")["bags"]  # who has rows of their own is known by them
+    assert items(world, "2001-09-09T01:46:39Z")["bags"]  # a player with changes of its own has a known history
 
 
-# --- how much at once ------------------------------------------------------------------------------------------------
+# --- page limits ---------------------------------------------------------------------------------------------------
 
 
-def test_a_page_ends_when_it_is_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_page_ends_early_with_a_cursor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = numbers(world, "limit=1000")
     monkeypatch.setattr(history, "LETTERS", 400)
     for query, header in (("", ""), ("&kind=catalogue_put", ""), ("&format=csv", "x-next")):
@@ -352,14 +350,14 @@ def test_a_page_ends_when_it_is_long(world: World, monkeypatch: pytest.MonkeyPat
         assert seen == ([seq for seq in wanted if seq <= 5] if "kind" in query else wanted)
 
 
-def test_item_is_looked_for_in_fewer_windows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_filter_reads_fewer_windows_per_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW", 4)
     monkeypatch.setattr(history, "WINDOWS_OF_ITEM", 1)
     answer = world.get(f"{CHANGES}?item={ARROW.id}").json
     assert (answer["Next"], [each["Seq"] for each in answer["Changes"]]) == (PEOPLE - 3, [14])
 
 
-def test_one_wrong_clock_does_not_end_a_search(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_change_with_a_wrong_clock_does_not_end_a_search(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "WINDOW", 4)
     first = give(world, headers={"X-Reason": "wanted"})
     for _ in range(6):
@@ -369,10 +367,10 @@ def test_one_wrong_clock_does_not_end_a_search(world: World, monkeypatch: pytest
     assert numbers(world, "from=2096-10-02T07:06:40Z&reason=wanted") == [first]
 
 
-# --- what the caller may undo ----------------------------------------------------------------------------------------
+# --- Undoable ------------------------------------------------------------------------------------------------------
 
 
-def test_undoable_is_the_callers(world: World) -> None:
+def test_undoable_depends_on_the_callers_role(world: World) -> None:
     given = give(world)
     put_player(world, BOB.id, {"Level": 9})
     world.post("/api/v1/users/Bob/name", {"name": "Bobby"})
@@ -388,15 +386,15 @@ def test_undoable_is_the_callers(world: World) -> None:
     assert undoable("Shop") == {given: False, given + 1: False, 16: False}
 
 
-def test_no_such_moment(world: World) -> None:
+def test_malformed_or_future_time_is_refused(world: World) -> None:
     newest, now = last(world), world.run(clock.now(world.keeper.store))
     soon, later = (instant(now + ahead) for ahead in (30_000, 90_000))
     for what in ("items", "spells", "variables"):
         for at in ("yesterday", "-1", "1.5", "9" * 19, "%00", "2026-13-01", BEYOND, newest + 1, later):
             refused(world.get(f"{THEN}/Ann/{what}?at={at}"), 400, "bad_field")
-        for at in (newest, soon):  # whose clock is a little ahead sees what is there now
+        for at in (newest, soon):  # a time slightly in the future means now
             assert world.get(f"{THEN}/Ann/{what}?at={at}").json == world.get(f"{THEN}/Ann/{what}").json
 
 
-def test_zoe_has_nothing(world: World) -> None:
+def test_player_without_items_has_empty_slots_at_any_time(world: World) -> None:
     assert (filled(items(world, "", ZOE.id)["inventory"]), items(world, "", "zoe")["bags"]) == ({}, [])

@@ -1,4 +1,4 @@
-"""How the ledger is asked: times as they are shown, kinds that there are, and tables."""
+"""Parameters of the audit log: times as they are displayed, kinds of changes, and CSV limits."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ from world import World
 SECOND = 1_000_000_000_000  # 2001-09-09 01:46:40 UTC
 BEGUN = "2001-09-09T01:46:40"
 THEN = f"/api/keeper/v1/players/{BOB.id}/items"
-# times, and how many of the changes were made by then that are 0, 73, 20,999 and 21,000 ms after BEGUN
+# times, and how many of the changes at 0, 73, 20,999 and 21,000 ms after BEGUN were made by then
 NAMED = {
     f"{BEGUN}Z": 2,
     BEGUN: 2,
@@ -45,7 +45,7 @@ MEANT = {
 
 
 def given(world: World, *after_ms: int) -> list[int]:
-    """Coins for Bob, each so long after that second began; what was before is a day older."""
+    """Give Bob coins at these offsets from SECOND, and make all earlier changes a day older."""
     world.sql("UPDATE ledger SET at = $1", SECOND - 86_400_000)
     made: list[int] = []
     for each in after_ms:
@@ -61,7 +61,7 @@ def numbers(world: World, query: str) -> list[int]:
     return [each["Seq"] for each in answer.json["Changes"]][::-1]
 
 
-def test_to_a_time_is_to_the_end_of_what_it_names(world: World) -> None:
+def test_to_includes_the_whole_named_unit_of_time(world: World) -> None:
     made = given(world, 0, 73, 20_999, 21_000)
     for to, found in NAMED.items():
         assert numbers(world, f"from=2001-09-09&to={quote(to)}") == made[:found], to
@@ -69,39 +69,39 @@ def test_to_a_time_is_to_the_end_of_what_it_names(world: World) -> None:
         assert coins.get(COIN.id, 0) == found, to
 
 
-def test_from_a_time_is_from_its_beginning(world: World) -> None:
+def test_from_starts_at_the_beginning_of_the_named_unit(world: World) -> None:
     made = given(world, -1, 0, 73, 1_000)
     for begin in (f"{BEGUN}Z", "2001-09-09 01:46:40 UTC"):
         assert numbers(world, f"from={quote(begin)}") == made[1:]
         assert numbers(world, f"from={quote(begin)}&to={quote(begin)}") == made[1:3]
 
 
-def test_a_time_has_one_zone(world: World) -> None:
+def test_time_with_two_zones_is_refused(world: World) -> None:
     for name in ("from", "to"):
         for text in (f"{BEGUN}Z UTC", f"{BEGUN}+01:00 UTC", f"{BEGUN}UTC", " UTC", f"{BEGUN} CET"):
             refused(world.get(f"{CHANGES}?{name}={quote(text)}"), 400, "bad_field", name)
     refused(world.get(f"{THEN}?at={quote('1 UTC')}"), 400, "bad_field", "at")
 
 
-def test_every_kind_can_be_asked_for(world: World) -> None:
+def test_every_kind_is_accepted_as_a_filter(world: World) -> None:
     assert {world.get(f"{CHANGES}?kind={kind}&limit=1").status for kind in history.KINDS} == {200}
     assert world.get(f"{CHANGES}?kind=").json == world.get(CHANGES).json
 
 
-def test_a_kind_that_there_is_not_is_refused(world: World) -> None:
+def test_unknown_kind_is_refused(world: World) -> None:
     for kind, named in MEANT.items():
         refused(world.get(f"{CHANGES}?kind={kind}"), 400, "bad_field", named)
         refused(world.get(f"{CHANGES}?kind={kind}&format=csv", by="Shop"), 400, "bad_field", named)
 
 
-def test_the_document_names_the_kinds(world: World) -> None:
+def test_openapi_document_lists_the_kinds(world: World) -> None:
     asked = world.get("/api/openapi.json", by=None).json["paths"][CHANGES]["get"]["parameters"]
     schemas = {each["name"]: each["schema"] for each in asked}
     assert schemas["kind"]["enum"] == list(history.KINDS)
     assert "default" not in schemas["limit"]
 
 
-def test_a_table_is_longer_than_a_page_unless_a_limit_is_given(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_csv_is_longer_than_a_page_by_default(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LIMITS, "json", (3, 5))
     monkeypatch.setitem(LIMITS, "csv", (5, 12))
 
@@ -117,5 +117,5 @@ def test_a_table_is_longer_than_a_page_unless_a_limit_is_given(world: World, mon
     assert rows("format=csv&limit=500") == 12
 
 
-def test_a_table_for_programs_begins_with_its_first_name(world: World) -> None:
+def test_csv_for_programs_has_no_byte_order_mark(world: World) -> None:
     assert world.get(f"{CHANGES}?format=csv").raw.startswith(b"Seq,")

@@ -1,4 +1,4 @@
-"""What is left of who was erased offers no way back: there is none."""
+"""Changes about erased accounts cannot be undone, and the history does not offer it."""
 
 from expectations import refused
 from people import ANN, BOB, COIN, USER_IDS
@@ -7,7 +7,7 @@ from world import World
 
 
 def undoable(world: World, query: str, by: str = "Root") -> dict[str, bool]:
-    """By kind."""
+    """Return whether each change is undoable, by its kind."""
     return {each["Kind"]: each["Undoable"] for each in world.get(f"{CHANGES}?{query}", by=by).json["Changes"]}
 
 
@@ -17,12 +17,12 @@ def changed(world: World) -> None:
     assert world.post("/api/v1/users/Ann/name", {"name": "Anna"}).status == 200
 
 
-def test_no_undo_is_offered_where_names_were_taken_out(world: World) -> None:
+def test_changes_of_an_erased_account_are_not_undoable(world: World) -> None:
     changed(world)
     assert world.call("DELETE", "/api/v1/players/Ann").status == 200
     of_player = f"player={ANN.id}"
     kinds = {"items_given", "player_changed", "player_created", "player_deleted"}
-    assert undoable(world, of_player) == dict.fromkeys(kinds, True)  # it may come back
+    assert undoable(world, of_player) == dict.fromkeys(kinds, True)  # the deletion of the player can still be undone
     assert undoable(world, f"user={USER_IDS['Ann']}&kind=user_renamed") == {"user_renamed": True}
     assert world.call("DELETE", "/api/v1/users/Anna").status == 200
     for by in ("Root", "Shop"):
@@ -33,8 +33,8 @@ def test_no_undo_is_offered_where_names_were_taken_out(world: World) -> None:
         refused(undone(world, each["Seq"]), 409, "undo_conflict")
 
 
-def test_who_belongs_to_another_by_then_is_not_erased(world: World) -> None:
-    """An account's characters go with it; one that it once had does not."""
+def test_player_with_a_new_owner_is_not_erased(world: World) -> None:
+    """Erasing an account erases its current players, not those that it owned earlier."""
     assert items(world, "give", COIN.id).status == 200
     sent = {"UserId": USER_IDS["Bob"]}
     assert world.call("PUT", f"/api/link/v1/players/{ANN.id}", body=sent, by="Server").status == 200

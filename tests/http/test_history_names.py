@@ -1,4 +1,4 @@
-"""What accounts are called is told to those who may look at accounts."""
+"""The names of accounts in the audit log are visible only with the permission to see accounts."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from undos import CHANGES, items
 from world import World
 
 
-def test_what_others_are_called_is_for_those_who_may_look_at_accounts(world: World) -> None:
+def test_account_names_in_history_need_the_role(world: World) -> None:
     for name in ("Root", "Shop"):
         items(world, "give", COIN.id, 1, "Bob", by=name)
     put_player(world, BOB.id, {"Level": 9})

@@ -1,4 +1,4 @@
-"""The ledger as a table for spreadsheets: the same rows, and nothing that a spreadsheet would carry out."""
+"""The audit log as CSV: the same changes, and no cell that a spreadsheet would run as a formula."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ def table(world: World, query: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(world.get(f"{CHANGES}?format=csv&{query}").raw.decode())))
 
 
-def test_a_table_has_the_rows_of_the_page(world: World) -> None:
+def test_csv_has_the_changes_of_the_json_page(world: World) -> None:
     items(world, "give", COIN.id)
     listed = world.get(f"{CHANGES}?limit=1000").json["Changes"]
     assert [int(row["Seq"]) for row in table(world, "limit=1000")] == [each["Seq"] for each in listed]
@@ -30,12 +30,12 @@ def test_a_table_has_the_rows_of_the_page(world: World) -> None:
         ("it's; a-b = c,=d", "it's; a-b = c,=d"),
     ],
 )
-def test_no_cell_is_a_formula_wherever_it_begins(world: World, reason: str, cell: str) -> None:
+def test_csv_cell_is_never_a_formula(world: World, reason: str, cell: str) -> None:
     items(world, "give", COIN.id, headers={"X-Reason": reason})
     assert table(world, "limit=1")[0]["Reason"] == cell
 
 
-def test_what_is_told_in_json_stays_what_it_was(world: World) -> None:
+def test_json_keeps_text_that_csv_must_escape(world: World) -> None:
     said = 'a;=1+1; "-2" \'\uff20'
     assert world.post("/api/v1/users/Bob/admin/mute", {"reason": said}).status == 200
     cell = table(world, "limit=1")[0]["After"]

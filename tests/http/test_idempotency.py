@@ -1,4 +1,4 @@
-"""Idempotency-Key, on every write to characters and over the link."""
+"""Idempotency-Key on every write to players and over the game link."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def give(world: World, key: str, **more: Any) -> Answer:
 
 
 @every_write
-def test_the_same_request_with_the_same_key_is_answered_again_and_applied_once(ready: World, case: Case) -> None:
+def test_repeated_key_replays_the_answer_and_applies_once(ready: World, case: Case) -> None:
     first = send(ready, case, case.good, Idempotency_Key="k")
     assert first.status == 200, first.raw
     assert "idempotent-replay" not in first.headers
@@ -39,7 +39,7 @@ def test_the_same_request_with_the_same_key_is_answered_again_and_applied_once(r
 
 
 @every_write
-def test_another_request_with_the_same_key_is_422_and_changes_nothing(ready: World, case: Case) -> None:
+def test_key_reused_for_another_request_is_422(ready: World, case: Case) -> None:
     send(ready, case, case.good, Idempotency_Key="k")
     done = everything(ready)
     refused(send(ready, case, case.other, Idempotency_Key="k"), 422, "idempotency_key_reused")
@@ -47,7 +47,7 @@ def test_another_request_with_the_same_key_is_422_and_changes_nothing(ready: Wor
 
 
 @every_write
-def test_a_refusal_is_not_stored_and_is_decided_anew(ready: World, case: Case) -> None:
+def test_refusal_is_not_stored_under_the_key(ready: World, case: Case) -> None:
     before = everything(ready)
     statuses = [send(ready, case, case.bad, Idempotency_Key="k").status for _ in range(2)]
     assert statuses[0] == statuses[1]
@@ -68,7 +68,7 @@ def test_a_key_is_scoped_by_account_not_by_token(world: World) -> None:
     assert coins(world) == 260
 
 
-def test_one_request_in_two_spellings_is_the_same_request(world: World) -> None:
+def test_fingerprint_ignores_spelling_of_the_request(world: World) -> None:
     first = give(world, "k")
     spelt = {"ItemId": COIN.id.upper(), "QUANTITY": "5", "bankOverflow": "false", "unknown": 1}
     again = world.post(GIVE, spelt, headers={"Idempotency-Key": "k"})
@@ -78,7 +78,7 @@ def test_one_request_in_two_spellings_is_the_same_request(world: World) -> None:
     assert coins(world) == 255
 
 
-def test_without_a_key_and_with_another_key_the_request_is_applied_again(world: World) -> None:
+def test_request_without_key_or_with_new_key_is_applied_again(world: World) -> None:
     for key in ("k", "l", "K"):
         assert "idempotent-replay" not in give(world, key).headers
     world.post(GIVE, COINS)
@@ -98,7 +98,7 @@ def test_token_and_role_are_checked_before_a_replay(world: World) -> None:
     refused(world.call("PUT", path, body=body, headers=headers, token=fresh), 403, "role_missing")
 
 
-def test_a_key_is_1_to_255_visible_ascii_characters(world: World, subtests: pytest.Subtests) -> None:
+def test_key_has_1_to_255_visible_ascii_characters(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for key in ("", " ", "a b", "x" * 256, "\x7f", "schlüssel", "\u20ac"):
         with subtests.test(repr(key[:9])):
@@ -108,8 +108,8 @@ def test_a_key_is_1_to_255_visible_ascii_characters(world: World, subtests: pyte
         assert give(world, key).status == 200
 
 
-def test_two_different_keys_are_400_and_change_nothing(world: World) -> None:
-    """A gateway that adds a key of its own would otherwise make a retry a new change."""
+def test_two_keys_in_one_request_are_400(world: World) -> None:
+    """If a gateway adds its own key, a retry must not become a second change."""
     key = {"Idempotency-Key": "order-1"}
     first = world.post(GIVE, COINS, headers=key)
     before = everything(world)
@@ -138,7 +138,7 @@ def test_a_key_replays_from_another_instance(make_world: Callable[..., World]) -
     assert coins(one) == 255
 
 
-def test_requests_at_the_same_time_with_one_key_are_applied_once(make_world: Callable[..., World]) -> None:
+def test_concurrent_requests_with_one_key_are_applied_once(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
     headers = {"Idempotency-Key": "k"}
 
@@ -151,8 +151,8 @@ def test_requests_at_the_same_time_with_one_key_are_applied_once(make_world: Cal
     assert coins(one) == 255
 
 
-def test_one_still_under_way_is_waited_for_and_then_told_to_come_back(world: World) -> None:
-    """On SQLite one writer does all the work, so the second waits; on PostgreSQL it is told so after five seconds."""
+def test_repeat_waits_for_the_running_request_and_then_is_409(world: World) -> None:
+    """SQLite has one writer, so the second request waits; PostgreSQL answers 409 after five seconds."""
     slow = Intent("test", actor_id=people.USER_IDS["Root"], key="k", fingerprint="another request")
 
     begun, answered = asyncio.Event(), asyncio.Event()

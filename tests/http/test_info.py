@@ -1,4 +1,4 @@
-"""What sites and tools ask about the server first."""
+"""Information about the server, which sites and tools request first."""
 
 import itertools
 import time
@@ -21,13 +21,13 @@ SECRETS = [each.name for each in fields(Settings) if each.metadata["secret"]]
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_any_token_will_do_and_none_will_not(world: World, path: str) -> None:
+def test_any_token_is_enough_and_none_is_401(world: World, path: str) -> None:
     refused(world.get(path, by=None), 401, "denied")
     refused(world.get(path, token="gka_unknown"), 401, "denied")
     assert world.get(path, by="Shop").status == 200
 
 
-def test_the_versions_need_no_token(world: World) -> None:
+def test_version_list_needs_no_token(world: World) -> None:
     answer = world.get("/api/info", by=None)
     assert (answer.status, answer.json) == (200, {"versions": ["v1"]})
 
@@ -37,16 +37,16 @@ def test_version_list_is_a_bare_array(world: World) -> None:
     assert (answer.status, answer.json) == (200, ["v1"])
 
 
-def test_the_name_and_the_port(make_world: Any) -> None:
+def test_info_has_name_and_port(make_world: Any) -> None:
     world = make_world(game_name="Harrowmere", port=5401)
     assert world.get(INFO).json == {"name": "Harrowmere", "port": 5401}
 
 
-def test_a_good_token_is_authorized(world: World) -> None:
+def test_active_token_is_authorized(world: World) -> None:
     assert world.get(f"{INFO}/authorized").json == {"authorized": True}
 
 
-def test_the_limits_are_the_settings(make_world: Any) -> None:
+def test_config_has_the_limits_from_the_settings(make_world: Any) -> None:
     limits = {"max_characters": 3, "inventory_slots": 36, "bank_slots": 101, "spell_slots": 37, "max_level": 99}
     world = make_world(game_name="Harrowmere", port=5401, **limits)
     assert world.get(f"{INFO}/config").json == {
@@ -64,7 +64,7 @@ def test_the_limits_are_the_settings(make_world: Any) -> None:
     }
 
 
-def test_no_answer_has_a_secret_in_it(make_world: Any) -> None:
+def test_info_contains_no_secret(make_world: Any) -> None:
     hidden = {name: f"smtp://hidden-{name}" for name in SECRETS if name != "database"}
     world = make_world(mail_from="keeper@example.test", **hidden)
     assert {"smtp_url", "metrics_token"} < set(SECRETS)
@@ -74,12 +74,12 @@ def test_no_answer_has_a_secret_in_it(make_world: Any) -> None:
         assert world.url not in told
 
 
-def test_the_stats_by_name(world: World) -> None:
+def test_stat_names_are_listed(world: World) -> None:
     names = ["Attack", "AbilityPower", "Defense", "MagicResist", "Speed"]
     assert world.get(f"{INFO}/config/stats").json == names
 
 
-def test_uptime_grows_and_nobody_keeps_the_answer(world: World) -> None:
+def test_uptime_grows_and_is_not_cached(world: World) -> None:
     first = world.get(f"{INFO}/stats")
     time.sleep(0.02)
     second = world.get(f"{INFO}/stats")
@@ -88,7 +88,7 @@ def test_uptime_grows_and_nobody_keeps_the_answer(world: World) -> None:
     assert (first.headers["cache-control"], "etag" in first.headers) == ("no-store", False)
 
 
-def test_cps_is_all_that_the_process_answered_in_the_last_second(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cps_counts_requests_answered_in_the_last_second(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = itertools.count(time.monotonic_ns() + 10**10, 10**9)
     now = next(seconds)
     monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic_ns=lambda: now))
@@ -100,7 +100,7 @@ def test_cps_is_all_that_the_process_answered_in_the_last_second(world: World, m
     assert world.get(f"{INFO}/stats").json["cps"] == 2
 
 
-def test_connected_are_the_game_servers_and_online_the_characters(world: World) -> None:
+def test_stats_count_game_servers_and_online_players(world: World) -> None:
     def seen() -> tuple[int, int]:
         stats = world.get(f"{INFO}/stats").json
         assert stats["onlineCount"] == len(online(world))

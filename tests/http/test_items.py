@@ -1,4 +1,4 @@
-"""Operations 10 to 15: what a character carries, and giving and taking it."""
+"""Operations 10 to 15: read, give and take the items of a player."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from world import Answer, World
 
 ANN, BOB = "/api/v1/players/Ann/items", "/api/v1/players/Bob/items"
 BAG = "/api/v1/players/bag"
-STRANGE = people.guid(0xABC)  # in no catalogue
+STRANGE = people.guid(0xABC)  # an item id that the catalogue does not have
 NO_BUFFS = [0, 0, 0, 0, 0]
 EMPTY = {"BagId": None, "ItemId": ZERO, "Quantity": 0, "StatBuffs": NO_BUFFS, "ItemName": "ERR_DELETED"}
 NAMES = {item.id: {"ItemName": item.name} for item in (COIN, ARROW, SWORD, POUCH)}
@@ -47,7 +47,7 @@ def take(world: World, items: str, item_id: str, quantity: int) -> Answer:
 
 
 def held(world: World, items: str, place: str = "inventory") -> dict[int, tuple[str, int]]:
-    """The occupied slots: item and quantity."""
+    """Return item and quantity of each occupied slot."""
     listed = world.get(f"{items}/{place}").json
     return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in listed if each["ItemId"] != ZERO}
 
@@ -59,7 +59,7 @@ def given(item_id: str, inventory: int, bank: int = 0) -> dict[str, object]:
 # --- reading (10 to 13) --------------------------------------------------------------------------------------------
 
 
-def test_both_places_list_every_slot_the_empty_ones_too(world: World) -> None:
+def test_inventory_and_bank_list_empty_slots_too(world: World) -> None:
     answer = world.get(ANN)
     assert answer.status == 200
     assert list(answer.json) == ["inventory", "bank"]
@@ -69,11 +69,11 @@ def test_both_places_list_every_slot_the_empty_ones_too(world: World) -> None:
     assert world.get(f"{ANN}/bank").json == BANK
 
 
-def test_one_who_has_nothing_has_empty_slots(world: World) -> None:
+def test_player_without_items_has_empty_slots(world: World) -> None:
     assert world.get(BOB).json == {"inventory": slots(35, {}), "bank": slots(100, {})}
 
 
-def test_a_bag_lists_its_slots_without_naming_itself_in_them(world: World, subtests: pytest.Subtests) -> None:
+def test_bag_lists_its_slots_without_its_own_id(world: World, subtests: pytest.Subtests) -> None:
     bag = {"Id": ANNS_POUCH, "SlotCount": 8, "Slots": slots(8, {1: {"ItemId": ARROW.id, "Quantity": 7}})}
     for spelling in (ANNS_POUCH, ANNS_POUCH.replace("-", ""), ANNS_POUCH.upper(), f"{{{ANNS_POUCH}}}"):
         with subtests.test(spelling):
@@ -81,7 +81,7 @@ def test_a_bag_lists_its_slots_without_naming_itself_in_them(world: World, subte
             assert list(answer.json.items()) == list(bag.items())
 
 
-def test_a_bag_in_a_bag_has_its_own_id_in_the_slot(world: World) -> None:
+def test_nested_bag_has_its_id_in_the_slot(world: World) -> None:
     bags = [{"Id": ANNS_POUCH, "SlotCount": 8, "Slots": [stack(4, POUCH.id)]}]
     game_server.put_player(world, people.ANN.id, {"Bags": bags})
     slot = world.get(f"{BAG}/{ANNS_POUCH}").json["Slots"][4]
@@ -89,13 +89,13 @@ def test_a_bag_in_a_bag_has_its_own_id_in_the_slot(world: World) -> None:
     assert world.get(f"{BAG}/{slot['BagId']}").json["SlotCount"] == 8
 
 
-def test_sizes_are_settings(make_world: Callable[..., World]) -> None:
+def test_inventory_and_bank_sizes_are_settings(make_world: Callable[..., World]) -> None:
     world = make_world(inventory_slots=5, bank_slots=3)
     assert world.get(f"{ANN}/inventory").json == INVENTORY[:5]
     assert world.get(f"{ANN}/bank").json == BANK[:3]
 
 
-def test_a_slot_beyond_the_size_is_listed_while_it_holds_something(make_world: Callable[..., World]) -> None:
+def test_slot_beyond_the_size_is_listed_while_occupied(make_world: Callable[..., World]) -> None:
     assert make_world(inventory_slots=2).get(f"{ANN}/inventory").json == INVENTORY[:4]
 
 
@@ -118,14 +118,14 @@ def test_item_name_is_neither_in_the_audit_log_nor_in_the_feed(world: World) -> 
     assert world.get(f"{ANN}/inventory").json[0]["ItemName"] == COIN.name
 
 
-# --- the shared four: no token, no role needed, unknown key, malformed ---------------------------------------------
+# --- checks of all item operations: token, role, unknown player, malformed body ------------------------------------
 
 READS = (ANN, f"{ANN}/inventory", f"{ANN}/bank", f"{BAG}/{ANNS_POUCH}")
 WRITES = (f"{ANN}/give", f"{ANN}/take")
 COINS = {"itemid": COIN.id, "quantity": 1}
 
 
-def test_nobody_reads_or_changes_items_without_a_token(world: World, subtests: pytest.Subtests) -> None:
+def test_items_need_a_token(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for path in READS:
         with subtests.test(path):
@@ -136,7 +136,7 @@ def test_nobody_reads_or_changes_items_without_a_token(world: World, subtests: p
     assert everything(world) == before
 
 
-def test_no_role_is_needed(world: World, subtests: pytest.Subtests) -> None:
+def test_items_need_no_role(world: World, subtests: pytest.Subtests) -> None:
     for path in READS:
         with subtests.test(path):
             assert world.get(path, by="Shop").status == 200
@@ -145,7 +145,7 @@ def test_no_role_is_needed(world: World, subtests: pytest.Subtests) -> None:
             assert world.post(path, COINS, by="Shop").status == 200
 
 
-def test_an_unknown_player_or_bag_is_404(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_player_or_bag_is_404(world: World, subtests: pytest.Subtests) -> None:
     for key, by in (("Nobody", "name"), (people.NOBODY_ID, "id")):
         answers = [world.get(f"/api/v1/players/{key}/items{rest}") for rest in ("", "/inventory", "/bank")]
         answers += [world.post(f"/api/v1/players/{key}/items/{verb}", COINS) for verb in ("give", "take")]
@@ -157,7 +157,7 @@ def test_an_unknown_player_or_bag_is_404(world: World, subtests: pytest.Subtests
             refused(world.get(f"{BAG}/{bag}"), 404, "no_such_bag", bag)
 
 
-def test_a_bag_id_that_is_no_guid_is_400(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_bag_id_is_400(world: World, subtests: pytest.Subtests) -> None:
     for key in ("Ann", "1", ANNS_POUCH[:-1], f"{ANNS_POUCH}0", f"({ANNS_POUCH})", f"{{{ANNS_POUCH}"):
         with subtests.test(key):
             refused(world.get(f"{BAG}/{key}"), 400, "bad_field", "'bagId'")
@@ -188,7 +188,7 @@ HOSTILE_GUIDS = ("null", "1", "true", '""', '"Gold Coin"', f'"{COIN.id[:-1]}"', 
 
 
 @pytest.mark.parametrize("path", WRITES)
-def test_a_malformed_body_is_400_with_the_field_named(world: World, path: str, subtests: pytest.Subtests) -> None:
+def test_malformed_body_is_400_and_names_the_field(world: World, path: str, subtests: pytest.Subtests) -> None:
     before = everything(world)
     bodies = [
         (f'{{"itemid": "{COIN.id}", "quantity": {value}}}', "bad_field", "quantity") for value in HOSTILE_QUANTITIES
@@ -208,7 +208,7 @@ def test_a_malformed_body_is_400_with_the_field_named(world: World, path: str, s
     assert everything(world) == before
 
 
-def test_bank_overflow_is_a_boolean_and_nothing_else(world: World, subtests: pytest.Subtests) -> None:
+def test_bank_overflow_must_be_a_boolean(world: World, subtests: pytest.Subtests) -> None:
     wrong: list[object] = [1, 0, "yes", "1", "", [], 1.0]
     for value in wrong:
         with subtests.test(repr(value)):
@@ -219,7 +219,7 @@ def test_bank_overflow_is_a_boolean_and_nothing_else(world: World, subtests: pyt
 
 
 @pytest.mark.parametrize("path", WRITES)
-def test_an_unknown_item_is_404_with_the_known_sentence(world: World, path: str, subtests: pytest.Subtests) -> None:
+def test_unknown_item_is_404_with_the_specs_message(world: World, path: str, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for item_id in (STRANGE, ZERO, ZERO.replace("-", ""), ANNS_POUCH):
         with subtests.test(item_id):
@@ -242,7 +242,7 @@ def test_an_unknown_item_is_404_with_the_known_sentence(world: World, path: str,
     ],
     ids=["any case, strings", "unknown fields", "braces", "form", "form without hyphens", "no label", "text/json"],
 )
-def test_a_body_comes_in_many_forms(world: World, sent: Mapping[str, Any]) -> None:
+def test_json_and_form_bodies_of_every_spelling_are_accepted(world: World, sent: Mapping[str, Any]) -> None:
     assert world.call("POST", f"{ANN}/give", **sent).json == given(COIN.id, 252, 1000)
     assert held(world, ANN)[0] == (COIN.id, 252)
 
@@ -250,7 +250,7 @@ def test_a_body_comes_in_many_forms(world: World, sent: Mapping[str, Any]) -> No
 # --- give (14) -----------------------------------------------------------------------------------------------------
 
 
-def test_giving_answers_the_counts_of_that_item_afterwards(world: World) -> None:
+def test_give_answers_the_new_counts_of_the_item(world: World) -> None:
     answer = give(world, ANN, COIN.id, 2)
     assert answer.status == 200
     assert list(answer.json) == ["id", "quantity"]
@@ -259,7 +259,7 @@ def test_giving_answers_the_counts_of_that_item_afterwards(world: World) -> None
     assert world.get(ANN).json["inventory"][0] == INVENTORY[0] | {"Quantity": 252}
 
 
-def test_stacks_are_filled_in_slot_order_then_free_slots(world: World) -> None:
+def test_give_fills_stacks_in_slot_order_then_free_slots(world: World) -> None:
     items = [stack(9, ARROW.id, 98), stack(5, ARROW.id, 99), stack(2, ARROW.id, 100), stack(0, SWORD.id)]
     game_server.put_player(world, people.BOB.id, {"Items": items})
     assert give(world, BOB, ARROW.id, 105).json == given(ARROW.id, 402)
@@ -267,7 +267,7 @@ def test_stacks_are_filled_in_slot_order_then_free_slots(world: World) -> None:
     assert held(world, BOB) == {0: (SWORD.id, 1), 1: full, 2: full, 3: (ARROW.id, 2), 5: full, 9: full}
 
 
-def test_the_cap_is_a_setting_unless_the_item_has_its_own(make_world: Callable[..., World]) -> None:
+def test_stack_limit_is_a_setting_unless_the_item_has_one(make_world: Callable[..., World]) -> None:
     world = make_world(stack_cap=1000)
     give(world, BOB, COIN.id, 2500)
     give(world, BOB, ARROW.id, 150)
@@ -275,19 +275,19 @@ def test_the_cap_is_a_setting_unless_the_item_has_its_own(make_world: Callable[.
     assert held(world, BOB) == expected
 
 
-def test_the_cap_is_a_million_by_default(world: World) -> None:
+def test_stack_limit_is_a_million_by_default(world: World) -> None:
     give(world, BOB, COIN.id, 1_000_001)
     assert held(world, BOB) == {0: (COIN.id, 1_000_000), 1: (COIN.id, 1)}
 
 
-def test_what_does_not_stack_takes_a_slot_each(world: World) -> None:
+def test_unstackable_items_take_a_slot_each(world: World) -> None:
     assert give(world, ANN, SWORD.id, 3).json == given(SWORD.id, 4)
     assert {slot for slot, (item, _) in held(world, ANN).items() if item == SWORD.id} == {2, 4, 5, 6}
     assert world.get(ANN).json["inventory"][2] == INVENTORY[2]
 
 
 @pytest.mark.parametrize("overflow", [None, False, "false"])
-def test_what_does_not_fit_is_refused_and_nothing_changes(world: World, overflow: object) -> None:
+def test_give_without_room_is_refused_and_changes_nothing(world: World, overflow: object) -> None:
     give(world, BOB, SWORD.id, 30)
     before = everything(world)
     more = {} if overflow is None else {"bankoverflow": overflow}
@@ -298,7 +298,7 @@ def test_what_does_not_fit_is_refused_and_nothing_changes(world: World, overflow
     assert give(world, BOB, COIN.id, 5_000_000, **more).json == given(COIN.id, 5_000_000)
 
 
-def test_with_overflow_the_rest_goes_to_the_bank_a_split(world: World) -> None:
+def test_overflow_goes_into_the_bank(world: World) -> None:
     give(world, BOB, SWORD.id, 33)
     assert give(world, BOB, ARROW.id, 250, bankoverflow=True).json == given(ARROW.id, 200, 50)
     assert give(world, BOB, ARROW.id, 70, bankoverflow=True).json == given(ARROW.id, 200, 120)
@@ -307,12 +307,12 @@ def test_with_overflow_the_rest_goes_to_the_bank_a_split(world: World) -> None:
     assert held(world, BOB, "bank")[2] == held(world, BOB, "bank")[3] == (SWORD.id, 1)
 
 
-def test_with_overflow_but_room_nothing_goes_to_the_bank(world: World) -> None:
+def test_overflow_is_not_used_while_there_is_room(world: World) -> None:
     assert give(world, BOB, COIN.id, 35_000_000, bankoverflow=True).json == given(COIN.id, 35_000_000)
     assert held(world, BOB, "bank") == {}
 
 
-def test_when_both_are_full_nothing_changes(world: World) -> None:
+def test_full_inventory_and_bank_change_nothing(world: World) -> None:
     before = everything(world)
     refused(give(world, BOB, SWORD.id, 136, bankoverflow=True), 409, "inventory_full")
     refused(give(world, BOB, COIN.id, 135_000_001, bankoverflow=True), 409, "inventory_full")
@@ -320,7 +320,7 @@ def test_when_both_are_full_nothing_changes(world: World) -> None:
     assert give(world, BOB, COIN.id, 135_000_000, bankoverflow=True).json == given(COIN.id, 35_000_000, 100_000_000)
 
 
-def test_a_bag_has_its_container_at_once(world: World) -> None:
+def test_given_bag_has_its_container_at_once(world: World) -> None:
     assert give(world, BOB, POUCH.id, 2).json == given(POUCH.id, 2)
     first, second = [each["BagId"] for each in world.get(f"{BOB}/inventory").json[:2]]
     assert first != second
@@ -328,13 +328,13 @@ def test_a_bag_has_its_container_at_once(world: World) -> None:
         assert world.get(f"{BAG}/{bag}").json == {"Id": bag, "SlotCount": 8, "Slots": slots(8, {})}
 
 
-def test_a_bag_that_overflows_has_its_container_in_the_bank(world: World) -> None:
+def test_bag_that_overflows_has_its_container_in_the_bank(world: World) -> None:
     give(world, BOB, SWORD.id, 35)
     assert give(world, BOB, POUCH.id, 1, bankoverflow=True).json == given(POUCH.id, 0, 1)
     assert world.get(f"{BAG}/{world.get(f'{BOB}/bank').json[0]['BagId']}").status == 200
 
 
-def test_while_the_catalogue_has_no_items_any_guid_is_a_stackable_item(world: World) -> None:
+def test_without_a_catalogue_any_guid_is_a_stackable_item(world: World) -> None:
     world.sql("DELETE FROM items")
     assert give(world, BOB, STRANGE, 7).json == given(STRANGE, 7)
     assert give(world, BOB, SWORD.id, 2).json == given(SWORD.id, 2)
@@ -346,14 +346,14 @@ def test_while_the_catalogue_has_no_items_any_guid_is_a_stackable_item(world: Wo
 # --- take (15) -----------------------------------------------------------------------------------------------------
 
 
-def test_taking_answers_what_was_taken(world: World) -> None:
+def test_take_answers_the_quantity(world: World) -> None:
     answer = take(world, ANN, COIN.id, 50)
     assert answer.status == 200
     assert list(answer.json.items()) == [("ItemId", COIN.id), ("Quantity", 50)]
     assert held(world, ANN)[0] == (COIN.id, 200)
 
 
-def test_items_are_taken_from_ascending_slots_and_never_from_the_bank_or_bags(world: World) -> None:
+def test_take_uses_ascending_slots_of_the_inventory_only(world: World) -> None:
     items = [stack(9, ARROW.id, 10), stack(4, ARROW.id, 20)]
     game_server.put_player(world, people.ANN.id, {"Items": items, "Bank": [stack(1, ARROW.id, 30)]})
     assert take(world, ANN, ARROW.id, 85).json == {"ItemId": ARROW.id, "Quantity": 85}
@@ -363,7 +363,7 @@ def test_items_are_taken_from_ascending_slots_and_never_from_the_bank_or_bags(wo
     assert world.get(f"{BAG}/{ANNS_POUCH}").json["Slots"][1]["Quantity"] == 7
 
 
-def test_more_than_there_is_is_refused_and_nothing_changes(world: World, subtests: pytest.Subtests) -> None:
+def test_take_of_too_many_is_refused_and_changes_nothing(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for item_id, quantity in ((COIN.id, 251), (SWORD.id, 2), (POUCH.id, 2), (ARROW.id, 2_147_483_647)):
         with subtests.test(item_id):
@@ -372,7 +372,7 @@ def test_more_than_there_is_is_refused_and_nothing_changes(world: World, subtest
     assert everything(world) == before
 
 
-def test_an_emptied_slot_is_empty_and_unequipped(world: World) -> None:
+def test_emptied_slot_is_unequipped(world: World) -> None:
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, 2, -1, -1]
     take(world, ANN, SWORD.id, 1)
     assert world.get(f"{ANN}/inventory").json[2] == {"Slot": 2, **EMPTY}
@@ -380,19 +380,19 @@ def test_an_emptied_slot_is_empty_and_unequipped(world: World) -> None:
     assert [row.kind for row in world.ledger()[-2:]] == ["items_taken", "player_changed"]
 
 
-def test_a_slot_that_still_holds_something_stays_equipped(world: World) -> None:
+def test_slot_that_keeps_items_stays_equipped(world: World) -> None:
     game_server.put_player(world, people.ANN.id, {"Equipment": [1, -1, 2, -1, -1]})
     take(world, ANN, ARROW.id, 59)
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [1, -1, 2, -1, -1]
 
 
-def test_a_bag_that_holds_something_is_not_taken(world: World) -> None:
+def test_filled_bag_is_not_taken(world: World) -> None:
     before = everything(world)
     refused(take(world, ANN, POUCH.id, 1), 409, "bag_not_empty")
     assert everything(world) == before
 
 
-def test_an_empty_bag_is_taken_with_its_container_and_a_full_one_is_passed_over(world: World) -> None:
+def test_take_removes_empty_bag_and_skips_filled_one(world: World) -> None:
     give(world, ANN, POUCH.id, 1)
     empty = world.get(f"{ANN}/inventory").json[4]["BagId"]
     assert take(world, ANN, POUCH.id, 1).json == {"ItemId": POUCH.id, "Quantity": 1}
@@ -401,7 +401,7 @@ def test_an_empty_bag_is_taken_with_its_container_and_a_full_one_is_passed_over(
     assert world.get(f"{ANN}/inventory").json == INVENTORY
 
 
-def test_the_ledger_says_how_large_a_taken_bag_was(world: World) -> None:
+def test_audit_log_records_size_of_a_taken_bag(world: World) -> None:
     give(world, BOB, POUCH.id, 1)
     bag = world.get(f"{BOB}/inventory").json[0]["BagId"]
     take(world, BOB, POUCH.id, 1)
@@ -409,11 +409,11 @@ def test_the_ledger_says_how_large_a_taken_bag_was(world: World) -> None:
     assert f'"Id":"{bag}","SlotCount":8' in str(before).replace(" ", "")
 
 
-def test_giving_then_taking_leaves_everything_as_it_was_but_for_the_ledger(world: World) -> None:
+def test_take_after_give_restores_everything_but_the_audit_log(world: World) -> None:
     before = everything(world, without="ledger")
     give(world, ANN, ARROW.id, 500)
     take(world, ANN, ARROW.id, 500)
-    assert held(world, ANN).get(1) is None  # taken from the lowest slots first
+    assert held(world, ANN).get(1) is None  # the lowest slots are emptied first
     take(world, ANN, ARROW.id, 60)
     give(world, ANN, ARROW.id, 60)
     assert everything(world, without="ledger") == before

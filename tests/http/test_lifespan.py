@@ -33,13 +33,13 @@ async def live(asgi: Asgi, *messages: str) -> list[str]:
     return sent
 
 
-def test_a_life(tmp_path: Any) -> None:
+def test_lifespan_starts_and_stops(tmp_path: Any) -> None:
     keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
     sent = asyncio.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
-def test_collections_leave_alone_what_was_there_at_the_start(tmp_path: Any) -> None:
+def test_garbage_collector_ignores_objects_made_at_startup(tmp_path: Any) -> None:
     keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
     frozen: list[bool] = []
 
@@ -54,7 +54,7 @@ def test_collections_leave_alone_what_was_there_at_the_start(tmp_path: Any) -> N
     assert [*frozen, gc.get_freeze_count() > 0] == [False, True, False]
 
 
-def test_what_cannot_start_does_not_serve(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_startup_does_not_serve(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     keeper = app.build_keeper(settings.load({}, database=f"sqlite:///{tmp_path}/x.db"))
     services = app.build_services(keeper, Callers(keeper.store))
     sent = asyncio.run(live(Asgi(services, out_of_luck, nothing), "lifespan.startup", "lifespan.shutdown"))
@@ -62,7 +62,7 @@ def test_what_cannot_start_does_not_serve(tmp_path: Any, capsys: pytest.CaptureF
     assert "no luck" in capsys.readouterr().err
 
 
-def test_missing_indexes_are_made_before_anything_is_served(world: World) -> None:
+def test_missing_indexes_are_created_before_serving(world: World) -> None:
     world.sql("DROP INDEX players_by_rank")
     world.sql("DROP INDEX players_by_user")
     keeper = app.build_keeper(settings.load({}, database=world.url))
@@ -70,7 +70,7 @@ def test_missing_indexes_are_made_before_anything_is_served(world: World) -> Non
     assert world.run(indexes.missing(world.keeper.store, world.keeper.store.engine)) == []
 
 
-def test_whole_indexes_cost_no_transaction(world: World) -> None:
+def test_complete_indexes_need_no_transaction(world: World) -> None:
     store = world.keeper.store
     unwritable: Any = SimpleNamespace(engine=store.engine, all=store.all, one=store.one)
     assert world.run(indexes.create_missing(unwritable)) == []

@@ -1,4 +1,4 @@
-"""The game link: who may, and what it takes."""
+"""The game link: permissions, and the bodies that it accepts."""
 
 import asyncio
 import itertools
@@ -29,7 +29,7 @@ CALLS: Sequence[tuple[str, str, object]] = (
 
 
 @pytest.mark.parametrize(("method", "path", "body"), CALLS)
-def test_only_an_account_with_the_role_may(world: World, method: str, path: str, body: object) -> None:
+def test_link_needs_the_role(world: World, method: str, path: str, body: object) -> None:
     heartbeat(world)
     before = everything(world)
     refused(world.call(method, path, body=body, by=None), 401, "denied")
@@ -39,7 +39,7 @@ def test_only_an_account_with_the_role_may(world: World, method: str, path: str,
     assert world.call(method, path, body=body, by="Server").status == 200
 
 
-def test_the_link_speaks_json_only(world: World, subtests: pytest.Subtests) -> None:
+def test_link_accepts_json_only(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for method, path, body in CALLS:
         if body is not None:
@@ -69,8 +69,8 @@ LARGE: Sequence[tuple[str, bytes]] = (
 )
 
 
-def test_a_large_body_holds_nobody_up(world: World, subtests: pytest.Subtests) -> None:
-    """Each is refused for what is in it: there is nothing else to wait for."""
+def test_large_body_does_not_block_other_requests(world: World, subtests: pytest.Subtests) -> None:
+    """Each large body is invalid, so that only reading it takes time."""
     for path, body in LARGE:
         with subtests.test(repr(body[:20])):
             assert len(body) > large_bodies.LARGE
@@ -78,16 +78,16 @@ def test_a_large_body_holds_nobody_up(world: World, subtests: pytest.Subtests) -
             assert world.run(turns_during(world, path, b"{")) == 0
 
 
-def test_a_large_body_is_read_like_any_other(world: World) -> None:
+def test_large_body_is_read_like_a_small_one(world: World) -> None:
     was = record(world, "Bob")
     answer = world.call("PUT", REPORT, raw=b'{"X":7' + b" " * large_bodies.LARGE + b"}")
     assert (answer.status, answer.json) == (200, was | {"X": 7})
 
 
-def test_who_goes_away_while_a_large_body_is_read_changed_nothing(world: World) -> None:
+def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> None:
     async def given_up() -> None:
         asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"Rank":[' + b"[]," * 100_000 + b"[]]}"))
-        await asyncio.sleep(0)  # who asks is known already: this is as far as it goes without waiting
+        await asyncio.sleep(0)  # the caller is cached, so the request now reads its body
         assert (asked.done(), world.asgi.services.admission.taken) == (False, 1)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -101,7 +101,7 @@ def test_who_goes_away_while_a_large_body_is_read_changed_nothing(world: World) 
 
 
 async def turns_during(world: World, path: str, body: bytes) -> int:
-    """How often another task had its turn between the body's last byte and the answer's first."""
+    """Count the turns of another task between the last byte of the body and the first of the answer."""
     turns, marks, sent = itertools.count(), list[int](), list[Any]()
 
     async def others() -> None:
@@ -126,7 +126,7 @@ async def turns_during(world: World, path: str, body: bytes) -> int:
     return marks[1] - marks[0] - 1
 
 
-def test_a_body_on_the_link_may_be_large(world: World) -> None:
+def test_link_accepts_larger_bodies(world: World) -> None:
     entries = [{"Id": people.guid(0x10_000 + each), "Name": f"Item {each}", "Stackable": True} for each in range(1000)]
     assert len(json.dumps(entries)) > 65_536
     assert put_catalogue(world, "items", entries).json == {"Count": 1000}

@@ -1,4 +1,4 @@
-"""Bags, as the game reports them over the link."""
+"""Bags in the reports of a game server."""
 
 import json
 
@@ -18,7 +18,7 @@ def inside(world: World, bag_id: str) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("place", ["Items", "Bank"])
-def test_a_bag_moves_with_what_is_in_it(world: World, place: str) -> None:
+def test_moved_bag_keeps_its_items(world: World, place: str) -> None:
     body = {"Items": [stack(3, ZERO, 0)], "Bank": []}
     body[place].append(stack(9, POUCH.id, BagId=ANNS_POUCH))
     assert put_player(world, ANN.id, body).status == 200
@@ -26,7 +26,7 @@ def test_a_bag_moves_with_what_is_in_it(world: World, place: str) -> None:
     assert inside(world, ANNS_POUCH) == {1: ARROW.id}
 
 
-def test_two_bags_swap_their_slots(world: World) -> None:
+def test_two_bags_can_swap_slots(world: World) -> None:
     put_player(world, ANN.id, {"Items": [stack(4, POUCH.id)]})
     other = inventory(world)[4]["BagId"]
     body = {"Items": [stack(3, POUCH.id, BagId=other), stack(4, POUCH.id, BagId=ANNS_POUCH)]}
@@ -35,19 +35,19 @@ def test_two_bags_swap_their_slots(world: World) -> None:
     assert (inside(world, other), inside(world, ANNS_POUCH)) == ({}, {1: ARROW.id})
 
 
-def test_a_bag_reported_without_its_id_stays_the_bag_it_was(world: World) -> None:
+def test_bag_reported_without_id_keeps_its_id(world: World) -> None:
     put_player(world, ANN.id, {"Items": [stack(3, POUCH.id)]})
     assert inventory(world)[3]["BagId"] == ANNS_POUCH
     assert inside(world, ANNS_POUCH) == {1: ARROW.id}
 
 
-def test_a_bag_grows(world: World) -> None:
+def test_bag_size_can_grow(world: World) -> None:
     assert put_player(world, ANN.id, {"Bags": [bag(ANNS_POUCH, stack(11, COIN.id), size=12)]}).status == 200
     found = world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json
     assert (found["SlotCount"], len(found["Slots"])) == (12, 12)
 
 
-def test_bags_in_bags_are_lost_with_all_that_is_in_them(world: World) -> None:
+def test_removed_bag_removes_nested_bags(world: World) -> None:
     nested = [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=STRANGE)), bag(STRANGE, stack(7, COIN.id, 3))]
     assert put_player(world, ANN.id, {"Bags": nested}).status == 200
     assert inside(world, ANNS_POUCH) == {0: POUCH.id, 1: ARROW.id}
@@ -60,7 +60,7 @@ def test_bags_in_bags_are_lost_with_all_that_is_in_them(world: World) -> None:
     assert {each["Id"]: each["SlotCount"] for each in before["Bags"]} == {ANNS_POUCH: 8, STRANGE: 8}
 
 
-def test_while_the_catalogue_has_no_items_a_slot_that_names_a_bag_holds_one_thing(world: World) -> None:
+def test_without_a_catalogue_a_slot_with_a_bag_holds_one_item(world: World) -> None:
     world.sql("DELETE FROM items")
     body = {"Items": [stack(0, STRANGE, 2, BagId=NEW)], "Bags": [bag(NEW)]}
     refused(put_player(world, BOB.id, body), 409, "stack_too_large")

@@ -1,4 +1,4 @@
-"""The catalogue, as the game publishes it over the link."""
+"""The catalogue that a game server publishes over the link."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ ENTRIES: Mapping[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("kind", ENTRIES)
-def test_entries_are_put_by_id_and_listed_by_name(world: World, kind: str) -> None:
+def test_entries_are_stored_by_id_and_listed_by_name(world: World, kind: str) -> None:
     entry = ENTRIES[kind]
     before = world.get(f"{LINK}/catalogue/{kind}").json["Total"]
     first, again = put_catalogue(world, kind, [entry]), put_catalogue(world, kind, [entry | {"Name": "Zweihander"}])
@@ -38,7 +38,7 @@ def test_entries_are_put_by_id_and_listed_by_name(world: World, kind: str) -> No
     assert world.get(f"{LINK}/catalogue/{kind}?pageSize=1&page=1").json["Count"] == min(before, 1)
 
 
-def test_putting_what_is_there_already_leaves_no_trace(world: World) -> None:
+def test_unchanged_catalogue_records_no_change(world: World) -> None:
     put_catalogue(world, "maps", [ENTRIES["maps"]])
     before = everything(world)
     assert put_catalogue(world, "maps", [ENTRIES["maps"]]).json == {"Count": 1}
@@ -46,7 +46,7 @@ def test_putting_what_is_there_already_leaves_no_trace(world: World) -> None:
     assert everything(world) == before
 
 
-def test_a_change_of_the_catalogue_shows_at_once(world: World) -> None:
+def test_changed_catalogue_shows_at_once(world: World) -> None:
     put_catalogue(world, "classes", [{"Id": people.WARRIOR.id, "Name": "Knight"}])
     put_catalogue(world, "items", [{"Id": ARROW.id, "Name": "Arrow", "Stackable": True, "MaxStack": 70}])
     assert record(world, "Ann")["ClassName"] == "Knight"
@@ -58,8 +58,8 @@ def test_a_change_of_the_catalogue_shows_at_once(world: World) -> None:
     assert json.loads(row.after or "")["Items"][0]["MaxStack"] == 70
 
 
-def test_of_two_at_once_one_is_the_last(make_world: Callable[..., World]) -> None:
-    """Each has told the whole of it: a mixture of both is what neither said."""
+def test_one_of_two_concurrent_catalogues_wins(make_world: Callable[..., World]) -> None:
+    """Each request replaces the whole list, so a mixture of both would be wrong."""
     one, other = make_world(), make_world()
     ids = [str(uuid.UUID(int=0x5000 + number)) for number in range(200)]
 
@@ -80,7 +80,7 @@ def test_of_two_at_once_one_is_the_last(make_world: Callable[..., World]) -> Non
         assert (found[ids[0]], found[ids[-1]]) in {("b", "b"), ("a", "c")}
 
 
-def test_an_unknown_kind_is_404(world: World) -> None:
+def test_unknown_kind_is_404(world: World) -> None:
     for kind in ("weapons", "Items", "players"):
         refused(put_catalogue(world, kind, []), 404, "no_such_kind", f"'{kind}'")
         refused(world.get(f"{LINK}/catalogue/{kind}"), 404, "no_such_kind", f"'{kind}'")
@@ -110,7 +110,7 @@ MALFORMED_ENTRIES: Sequence[tuple[str, str, object]] = (
 )
 
 
-def test_a_malformed_catalogue_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_catalogue_is_400_and_names_the_field(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for kind, field, entries in MALFORMED_ENTRIES:
         with subtests.test(repr(entries)[:80]):

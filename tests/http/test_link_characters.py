@@ -1,4 +1,4 @@
-"""Characters that come, change their names and go over the link."""
+"""Players that a game server creates, renames and deletes over the link."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, HEAL, KILLS, POUCH, SWORD,
 from reports import FIELDS, NEW, STRANGE, bag, inventory, record
 from world import World
 
-# --- creating --------------------------------------------------------------------------------------------------------
+# --- creating ------------------------------------------------------------------------------------------------------
 
 
-def test_a_character_is_created_whole(world: World) -> None:
+def test_player_is_created_with_all_fields(world: World) -> None:
     body = FIELDS | {
         "LastOnline": "2021-01-01T00:00:00+01:00",
         "Items": [stack(0, COIN.id, 5), stack(4, POUCH.id, BagId=STRANGE), stack(5, POUCH.id)],
@@ -43,7 +43,7 @@ def test_a_character_is_created_whole(world: World) -> None:
     assert world.ledger()[-1].kind == "player_created"
 
 
-def test_a_name_and_an_owner_are_enough(world: World) -> None:
+def test_name_and_owner_are_enough_for_a_new_player(world: World) -> None:
     player_id, body = newcomer(1)
     answer = put_player(world, player_id.upper(), body | {"Id": STRANGE, "Online": True, "ClassName": "King"})
     assert (answer.json["Id"], answer.json["Level"], answer.json["Online"]) == (player_id, 1, False)
@@ -52,7 +52,7 @@ def test_a_name_and_an_owner_are_enough(world: World) -> None:
     assert world.get("/api/v1/players/New1/items").json == world.get("/api/v1/players/Bob/items").json
 
 
-def test_without_name_or_owner_nobody_is_created(world: World, subtests: pytest.Subtests) -> None:
+def test_missing_name_or_owner_creates_no_player(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     owner = people.USER_IDS["Bob"]
     refusals: list[tuple[Mapping[str, object], int, str, str]] = [
@@ -123,7 +123,7 @@ MALFORMED_FIELDS: Mapping[str, Sequence[object]] = {
 }
 
 
-def test_a_malformed_report_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_report_is_400_and_names_the_field(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for field, value in [(field, value) for field, values in MALFORMED_FIELDS.items() for value in values]:
         with subtests.test(field, value=repr(value)[:60]):
@@ -133,10 +133,10 @@ def test_a_malformed_report_is_400_with_the_field_named(world: World, subtests: 
     assert everything(world) == before
 
 
-# --- names and deleting ----------------------------------------------------------------------------------------------
+# --- names and deleting --------------------------------------------------------------------------------------------
 
 
-def test_one_who_is_renamed_while_online_is_listed_by_the_new_name(world: World) -> None:
+def test_online_player_is_listed_by_its_new_name(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id, BOB.id, ZOE.id)
     assert put_player(world, ANN.id, {"Name": "Xena"}).json["Online"] is True
@@ -147,7 +147,7 @@ def test_one_who_is_renamed_while_online_is_listed_by_the_new_name(world: World)
     assert online(world) == ["Ann", "XENA", "Zoe"]
 
 
-def test_one_who_is_online_is_not_deleted(world: World) -> None:
+def test_online_player_is_not_deleted(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
     before = everything(world)
@@ -155,7 +155,7 @@ def test_one_who_is_online_is_not_deleted(world: World) -> None:
     assert everything(world) == before
 
 
-def test_deleting_answers_the_record_that_was_and_leaves_nothing(world: World) -> None:
+def test_delete_answers_the_old_record_and_removes_everything(world: World) -> None:
     was = record(world, "Ann")
     answer = world.call("DELETE", f"{LINK}/players/{ANN.id}", by="Server")
     assert (answer.status, answer.json) == (200, was)
@@ -171,6 +171,6 @@ def test_deleting_answers_the_record_that_was_and_leaves_nothing(world: World) -
     assert inventory(world) == {}
 
 
-def test_deleting_takes_an_id_and_not_a_name(world: World) -> None:
+def test_delete_accepts_an_id_only(world: World) -> None:
     refused(world.call("DELETE", f"{LINK}/players/Ann"), 400, "bad_field", "'id'")
     refused(world.call("DELETE", f"{LINK}/players/{STRANGE}"), 404, "no_such_player", STRANGE)

@@ -19,7 +19,7 @@ BODIED = [each for each in EXAMPLES if each.route.is_ours and isinstance(each.bo
 
 
 def as_read(world: World, name: str, bag_id: str) -> dict[str, Any]:
-    """The record of a character and all that it holds, as the API answers them."""
+    """Return the record of a player and its items, spells and variables, as the API answers them."""
     held = world.get(f"{PLAYERS}/{name}/items").json
     return {
         **record(world, name),
@@ -76,7 +76,7 @@ def test_record_and_slots_as_read_are_put_back_without_a_change(world: World) ->
     heartbeat(world)
     join(world, ANN.id)
     read = as_read(world, "Ann", ANNS_POUCH)
-    leave(world, ANN.id)  # moves LastOnline, which the record read before does not move back
+    leave(world, ANN.id)  # sets LastOnline; writing the older record back does not reset it
     before = everything(world)
     answer = put_player(world, ANN.id, read)
     assert answer.status == 200, answer.raw
@@ -87,7 +87,7 @@ def test_record_and_slots_as_read_are_put_back_without_a_change(world: World) ->
     assert everything(world) == before
 
 
-def test_slots_beyond_the_sizes_of_today_are_put_back_without_a_change(world: World) -> None:
+def test_slots_beyond_the_current_sizes_are_put_back_without_a_change(world: World) -> None:
     world.sql("UPDATE slots SET slot = 77 WHERE player_id = $1 AND slot = 0 AND place = 'inventory'", ANN.id)
     read = world.get(f"{PLAYERS}/Ann/items/inventory").json
     assert len(read) == 78
@@ -97,7 +97,7 @@ def test_slots_beyond_the_sizes_of_today_are_put_back_without_a_change(world: Wo
     refused(put_player(world, ANN.id, {"Items": [stack(77, COIN.id, 1)]}), 409, "slot_out_of_range")
 
 
-def test_last_online_is_kept_for_a_new_character_only(world: World) -> None:
+def test_last_online_is_stored_for_new_players_only(world: World) -> None:
     at = "2021-01-01T00:00:00.000Z"
     created = put_player(world, NEW, {**FIELDS, "Equipment": [-1] * 5, "LastOnline": at})
     assert created.json["LastOnline"] == at

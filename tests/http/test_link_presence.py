@@ -1,4 +1,4 @@
-"""Who is online, as the game servers say over the link."""
+"""Online players, as game servers report them over the link."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from reports import STRANGE, record
 from world import SENT, Answer, World
 
 
-def test_a_heartbeat_answers_when_the_lease_ends_and_how_many_are_on(world: World) -> None:
+def test_heartbeat_answers_lease_expiry_and_online_count(world: World) -> None:
     first = heartbeat(world, "eu-1.game:7777", 60)
     assert list(first.json) == ["Server", "ExpiresAt", "Online"]
     assert (first.json["Server"], first.json["Online"]) == ("eu-1.game:7777", 0)
@@ -25,7 +25,7 @@ def test_a_heartbeat_answers_when_the_lease_ends_and_how_many_are_on(world: Worl
     assert later.json["ExpiresAt"].endswith("Z")
 
 
-def test_presence_is_not_a_change_and_not_in_the_ledger(world: World) -> None:
+def test_presence_is_not_recorded_as_a_change(world: World) -> None:
     rows = len(world.ledger())
     heartbeat(world)
     join(world, ANN.id)
@@ -48,7 +48,7 @@ def test_players_join_and_leave(world: World) -> None:
     assert record(world, "Bob")["LastOnline"] is None
 
 
-def test_one_is_on_one_server_at_a_time_and_a_late_left_undoes_nothing(world: World) -> None:
+def test_player_is_on_one_server_and_a_late_leave_is_ignored(world: World) -> None:
     heartbeat(world, "one")
     heartbeat(world, "two")
     assert join(world, ANN.id, BOB.id, server="one").json == {"Online": 2}
@@ -60,7 +60,7 @@ def test_one_is_on_one_server_at_a_time_and_a_late_left_undoes_nothing(world: Wo
     assert online(world) == ["Bob"]
 
 
-def test_when_a_lease_runs_out_its_players_are_offline_and_no_one_else(world: World) -> None:
+def test_expired_lease_takes_only_its_players_offline(world: World) -> None:
     heartbeat(world, "one")
     heartbeat(world, "two")
     join(world, ANN.id, ZOE.id, server="one")
@@ -74,7 +74,7 @@ def test_when_a_lease_runs_out_its_players_are_offline_and_no_one_else(world: Wo
     assert join(world, ANN.id, server="one").json == {"Online": 1}
 
 
-def test_until_the_reaper_comes_everybody_agrees_that_a_lapsed_servers_players_are_online(world: World) -> None:
+def test_players_of_an_expired_lease_are_online_until_the_cleanup(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
     world.sql("UPDATE servers SET expires_at = 1")
@@ -84,7 +84,7 @@ def test_until_the_reaper_comes_everybody_agrees_that_a_lapsed_servers_players_a
     assert online(world) == ["Ann"]
 
 
-def test_the_reaper_leaves_live_leases_alone(world: World) -> None:
+def test_cleanup_keeps_active_leases(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
     before = everything(world)
@@ -92,7 +92,7 @@ def test_the_reaper_leaves_live_leases_alone(world: World) -> None:
     assert everything(world) == before
 
 
-def test_a_server_that_shuts_takes_its_players_offline_at_once(world: World) -> None:
+def test_server_shutdown_takes_its_players_offline_at_once(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
     answer = world.call("DELETE", f"{LINK}/servers/one", by="Server")
@@ -102,7 +102,7 @@ def test_a_server_that_shuts_takes_its_players_offline_at_once(world: World) -> 
     refused(world.call("DELETE", f"{LINK}/servers/one"), 404, "no_such_server", "'one'")
 
 
-def test_unknown_servers_and_players_are_404_and_nobody_joins(world: World) -> None:
+def test_unknown_server_or_player_is_404(world: World) -> None:
     for verb in ("joined", "left"):
         answer = world.post(f"{LINK}/servers/nowhere/{verb}", {"Players": [ANN.id]})
         refused(answer, 404, "no_such_server", "'nowhere'")
@@ -115,10 +115,10 @@ def test_unknown_servers_and_players_are_404_and_nobody_joins(world: World) -> N
 
 @pytest.mark.parametrize("way", ["api", "link", "erase", "undo"])
 def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: Callable[..., World], way: str) -> None:
-    """One of the two comes first: a player that is online is not deleted, and a deleted one does not join."""
+    """Join and deletion race: an online player is not deleted, and a deleted player does not join."""
     one, two = make_world(), make_world()
     for world in (one, two):
-        heartbeat(world)  # both have an open connection
+        heartbeat(world)  # opens the connections of both instances
     for number in range(8):
         account = f"Owner{number}"
         one.post("/api/v1/users/register", {"username": account, "password": SENT, "email": f"{account}@e.test"})
@@ -144,7 +144,7 @@ def test_player_that_joins_beside_its_deletion_stays_or_is_refused(make_world: C
             assert joined.status == 200
 
 
-def test_malformed_presence_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_presence_is_400_and_names_the_field(world: World, subtests: pytest.Subtests) -> None:
     heartbeat(world)
     before = everything(world)
     leases: list[object] = [0, -1, 3601, 1.5, True, None, "soon", [], {}]

@@ -1,4 +1,4 @@
-"""What a game reports of a character that is there: it changes just that, by the rules."""
+"""Reports of a game server about an existing player: they change only the reported fields, within the rules."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from reports import FIELDS, STRANGE, bag, inventory, record
 from world import World
 
 
-def test_a_report_changes_just_what_it_says(world: World) -> None:
+def test_report_changes_only_its_fields(world: World) -> None:
     was, items = record(world, "Ann"), world.get("/api/v1/players/Ann/items").json
     answer = put_player(world, ANN.id, {"Level": 13, "exp": "1", "X": 9})
     assert answer.json == was | {"Level": 13, "Exp": 1, "X": 9}
@@ -32,7 +32,7 @@ def test_every_field_of_a_record_can_be_changed(world: World) -> None:
     assert {name: value for name, value in record(world, "Newt").items() if name in fields} == fields
 
 
-def test_null_leaves_alone_what_it_stands_for(world: World) -> None:
+def test_null_field_changes_nothing(world: World) -> None:
     before = everything(world)
     assert put_player(world, ANN.id, dict.fromkeys(optional_names(PutPlayer))).status == 200
     assert everything(world) == before
@@ -51,7 +51,7 @@ def test_null_leaves_alone_what_it_stands_for(world: World) -> None:
         ({"Slot": 1, "ItemId": SWORD.id, "StatBuffs": [1, 0, 0, 0, 0]}, "Quantity"),
     ],
 )
-def test_half_a_slot_is_400_and_empties_nothing(world: World, slot: Mapping[str, object], missing: str) -> None:
+def test_incomplete_slot_is_400_and_empties_nothing(world: World, slot: Mapping[str, object], missing: str) -> None:
     before = everything(world)
     for body, path in (
         ({"Items": [slot]}, "Items[0]"),
@@ -63,12 +63,12 @@ def test_half_a_slot_is_400_and_empties_nothing(world: World, slot: Mapping[str,
 
 
 @pytest.mark.parametrize("empty", [{}, {"Quantity": 0}, {"ItemId": ZERO}, {"ItemId": COIN.id, "Quantity": 0}])
-def test_slot_that_says_it_is_empty_is_emptied(world: World, empty: Mapping[str, object]) -> None:
+def test_explicitly_empty_slot_is_emptied(world: World, empty: Mapping[str, object]) -> None:
     assert put_player(world, ANN.id, {"Items": [{"Slot": 0, **empty}]}).status == 200
     assert 0 not in inventory(world)
 
 
-def test_texts_of_a_game_that_took_one_encoding_for_another(world: World) -> None:
+def test_c1_control_characters_in_text_are_stored(world: World) -> None:
     answer = put_player(world, ANN.id, {"Sprite": "mage\x92s.png", "Face": "\x85.png"})
     assert (answer.json["Sprite"], answer.json["Face"]) == ("mage\x92s.png", "\x85.png")
     entry = {"Id": STRANGE, "Name": "Dragon\x92s Tooth", "Stackable": True, "Icon": "tooth\x92.png"}
@@ -76,7 +76,7 @@ def test_texts_of_a_game_that_took_one_encoding_for_another(world: World) -> Non
     assert world.get(f"/api/v1/gameobjects/item/{STRANGE}").json["Name"] == entry["Name"]
 
 
-def test_just_the_given_slots_spells_and_variables_are_set(world: World) -> None:
+def test_report_sets_only_its_slots_spells_and_variables(world: World) -> None:
     body = {
         "Items": [stack(0, COIN.id, 9), stack(1, ZERO, 0), stack(8, SWORD.id, StatBuffs=[0, 0, 0, 0, 7])],
         "Bank": [stack(0, COIN.id, 0), {"Slot": 5}],
@@ -103,13 +103,13 @@ def test_just_the_given_slots_spells_and_variables_are_set(world: World) -> None
     assert [row.kind for row in world.ledger()[-3:]] == ["items_set", "spells_set", "variables_set"]
 
 
-def test_spells_are_swapped_and_forgotten_by_their_slots(world: World) -> None:
+def test_spells_are_swapped_and_removed_by_slot(world: World) -> None:
     put_player(world, ANN.id, {"Spells": [{"Slot": 0, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": FIREBALL.id}]})
     put_player(world, ANN.id, {"Spells": [{"Slot": 0, "SpellId": FIREBALL.id}, {"Slot": 1, "SpellId": ZERO}]})
     assert world.get("/api/v1/players/Ann/spells").json == [{"Slot": 0, "SpellId": FIREBALL.id}]
 
 
-def test_saying_what_is_so_already_leaves_no_trace(world: World) -> None:
+def test_unchanged_report_records_no_change(world: World) -> None:
     before = everything(world)
     told: dict[str, object] = {"Level": 12, "Name": "Ann", "Variables": [{"VariableId": KILLS.id, "Value": 7}]}
     told |= {"Items": world.get("/api/v1/players/Ann/items/inventory").json}
@@ -119,7 +119,7 @@ def test_saying_what_is_so_already_leaves_no_trace(world: World) -> None:
     assert everything(world) == before
 
 
-def test_what_is_emptied_is_unequipped_unless_the_report_says_what_is_worn(world: World) -> None:
+def test_emptied_slot_is_unequipped_unless_equipment_is_reported(world: World) -> None:
     put_player(world, ANN.id, {"Items": [stack(2, ZERO, 0)]})
     assert record(world, "Ann")["Equipment"] == [-1, -1, -1, -1, -1]
     put_player(world, ANN.id, {"Items": [stack(2, ZERO, 0), stack(7, SWORD.id)], "Equipment": [-1, -1, 7, -1, -1]})
@@ -169,7 +169,7 @@ RULES: Sequence[tuple[str, dict[str, object], int, str]] = (
 )
 
 
-def test_the_rules_say_no_and_nothing_changes(world: World, subtests: pytest.Subtests) -> None:
+def test_report_against_the_rules_changes_nothing(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for name, body, status, code in RULES:
         with subtests.test(name):

@@ -1,4 +1,4 @@
-"""Logging in with a password: what it answers, what it refuses, and what happens meanwhile."""
+"""Log-in with a password: answers, refusals, and changes during the password check."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from world import SENT, World
 WRONG = wire_form("not it")
 
 
-def test_answer_has_exactly_the_fields(world: World) -> None:
+def test_log_in_answer_has_exactly_the_fields(world: World) -> None:
     answer = log_in(world)
     body = answer.json
     assert list(body) == FIELDS
@@ -30,7 +30,7 @@ def test_answer_has_exactly_the_fields(world: World) -> None:
     assert works(world, answer)
 
 
-def test_dates_are_rfc_1123(world: World) -> None:
+def test_log_in_dates_are_rfc_1123(world: World) -> None:
     body = log_in(world).json
     issued, expires = (parsedate_to_datetime(body[name]) for name in (".issued", ".expires"))
     assert re.fullmatch(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT", body[".issued"])
@@ -48,25 +48,25 @@ def test_dates_are_rfc_1123(world: World) -> None:
         {"raw": b'{"grant_type":"password","username":"Shop","password":"%b"}' % SENT.encode()},
     ],
 )
-def test_json_and_form_and_keys_in_any_case(world: World, sent: dict[str, object]) -> None:
+def test_log_in_accepts_json_and_form_with_keys_in_any_case(world: World, sent: dict[str, object]) -> None:
     answer = world.call("POST", TOKEN, by=None, **sent)
     assert answer.status == 200
     assert works(world, answer)
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer gka_old", "Basic Zm9vOmJhcg==", "nonsense"])
-def test_a_stray_authorization_header_is_ignored(world: World, header: str) -> None:
+def test_log_in_ignores_an_authorization_header(world: World, header: str) -> None:
     assert world.post(TOKEN, BY_PASSWORD, by=None, headers={"Authorization": header}).status == 200
 
 
-def test_lifetimes_are_settings(make_world: Callable[..., World]) -> None:
+def test_token_lifetimes_are_settings(make_world: Callable[..., World]) -> None:
     world = make_world(access_minutes=5, refresh_days=1)
     assert log_in(world).json["expires_in"] == 300
     lives = "SELECT access_expires - issued_at, refresh_expires - issued_at FROM tokens ORDER BY issued_at DESC LIMIT 1"
     assert world.sql(lives) == [(5 * MINUTE, DAY)]
 
 
-def test_a_new_token_never_revokes_an_older_one(world: World) -> None:
+def test_new_token_does_not_revoke_older_ones(world: World) -> None:
     first, second = log_in(world), log_in(world)
     assert works(world, first)
     assert works(world, second)
@@ -88,7 +88,7 @@ def test_a_new_token_never_revokes_an_older_one(world: World) -> None:
         (BY_PASSWORD | {"username": ["Shop"]}, "invalid_request"),
         (BY_PASSWORD | {"username": "Sh\x00p"}, "invalid_request"),
         (BY_PASSWORD | {"scope": "write"}, "invalid_request"),
-        (BY_PASSWORD | {"Password": SENT}, "invalid_request"),  # twice
+        (BY_PASSWORD | {"Password": SENT}, "invalid_request"),  # the field is sent twice
         (BY_PASSWORD | {"password": WRONG}, "invalid_grant"),
         (BY_PASSWORD | {"username": "Nobody"}, "invalid_grant"),
         (BY_PASSWORD | {"username": people.NOBODY_ID}, "invalid_grant"),
@@ -98,20 +98,20 @@ def test_a_new_token_never_revokes_an_older_one(world: World) -> None:
         ({"grant_type": "refresh_token", "refresh_token": ""}, "invalid_request"),
     ],
 )
-def test_refusals_are_rfc_6749s(world: World, body: object, error: str) -> None:
+def test_log_in_refusals_follow_rfc_6749(world: World, body: object, error: str) -> None:
     tokens = rows(world, "tokens")
     failed(world.post(TOKEN, body, by=None), error)
     assert rows(world, "tokens") == tokens
 
 
-def test_refusals_of_broken_bodies_too(world: World) -> None:
+def test_refusals_of_malformed_bodies_follow_rfc_6749(world: World) -> None:
     for raw in (b"{", b"[1]", b"null", b"\xff\xfe"):
         failed(
             world.call("POST", TOKEN, by=None, raw=raw, headers={"Content-Type": "application/json"}), "invalid_request"
         )
 
 
-def test_a_name_nobody_has_and_a_wrong_password_get_the_same_answer(world: World) -> None:
+def test_unknown_name_and_wrong_password_get_the_same_answer(world: World) -> None:
     unknown = world.post(TOKEN, BY_PASSWORD | {"username": "Nobody"}, by=None)
     wrong = world.post(TOKEN, BY_PASSWORD | {"password": WRONG}, by=None)
     hidden = world.post(TOKEN, BY_PASSWORD | {"username": "Ann", "password": WRONG}, by=None)
@@ -127,7 +127,7 @@ def test_only_accounts_with_api_access_log_in(world: World) -> None:
     assert not rows(world, "guesses")
 
 
-def test_api_access_taken_away_ends_tokens_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removed_api_access_ends_tokens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caller, "BELIEVED_SECONDS", 0)
     pair = log_in(world)
     assert works(world, pair)
@@ -136,13 +136,11 @@ def test_api_access_taken_away_ends_tokens_too(world: World, monkeypatch: pytest
     failed(exchange(world, pair.json["refresh_token"]), "unauthorized_client")
 
 
-# --- what happens while the password is checked ----------------------------------------------------------------------
+# --- what happens while the password is checked --------------------------------------------------------------------
 
 
-def test_a_password_changed_while_a_log_in_is_checked_gets_no_token(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The check takes its time; what it found may be over when it ends."""
+def test_log_in_with_a_password_changed_meanwhile_gets_no_token(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The password may be changed while the slow check of the old one is running."""
     matched = world.keeper.passwords.matched
 
     async def slow(sent: str, stored: str | None) -> str | None:
@@ -158,7 +156,9 @@ def test_a_password_changed_while_a_log_in_is_checked_gets_no_token(
     ) == [(0,)]
 
 
-def test_who_is_erased_while_logging_in_is_told_what_nobody_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_account_erased_during_log_in_is_answered_like_an_unknown_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     matched = world.keeper.passwords.matched
 
     async def slow(sent: str, stored: str | None) -> str | None:
