@@ -1,4 +1,4 @@
-"""The outbox over the API: how mails fare, and one that is tried again, once, by whoever may."""
+"""The outbox over the API: the state of mails, and retrying one of them with the right permission."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def retry(world: World, mail_id: str, query: str = "", **more: Any) -> Answer:
 
 
 def failed(world: World) -> str:
-    """The id of a mail to Ann that was refused for good."""
+    """Store a mail to Ann that failed permanently, and return its id."""
     ask(world)
     world.sql(FAIL)
     return only(world).id
@@ -40,7 +40,7 @@ def failed(world: World) -> str:
 # --- the outbox ----------------------------------------------------------------------------------------------------
 
 
-def test_the_exact_body(world: World) -> None:
+def test_outbox_has_the_exact_body(world: World) -> None:
     assert world.get(MAILS).raw == spelt({"Mails": [], "Next": None})
     code = ask(world)
     mail = only(world)
@@ -67,7 +67,7 @@ def test_the_exact_body(world: World) -> None:
     assert world.get(MAILS).json["Mails"] == [told | fares]
 
 
-def test_who_may(world: World) -> None:
+def test_outbox_needs_the_role(world: World) -> None:
     mail_id = failed(world)
     reading = token_of(world, "Root", read_only=True).access
     before = everything(world)
@@ -89,12 +89,12 @@ def test_who_may(world: World) -> None:
         *("limit=0", "limit=-1", "limit=x", "user=Ann", "user=x"),
     ],
 )
-def test_malformed(world: World, query: str) -> None:
+def test_malformed_query_is_400(world: World, query: str) -> None:
     refused(world.get(f"{MAILS}?{query}"), 400, "bad_field")
 
 
-def test_page_by_page(world: World) -> None:
-    """Those of the same moment too; `Next` is the place to go on with."""
+def test_pages_list_every_mail_once(world: World) -> None:
+    """Pages are complete although mails share a time; `Next` is the cursor of the next page."""
     for name in ("Ann", "Bob", "Ann", "Mona", "Bob"):
         ask(world, name)
     everyone = [mail.id for mail in listed(world)]
@@ -111,7 +111,7 @@ def test_page_by_page(world: World) -> None:
     assert world.get(f"{MAILS}?limit=5000").json["Next"] is None
 
 
-def test_to_one_account(world: World) -> None:
+def test_user_filter_selects_the_mails_of_one_account(world: World) -> None:
     for name in ("Ann", "Bob", "Ann"):
         ask(world, name)
     page = world.get(f"{MAILS}?user={ANN.upper()}&limit=1").json
@@ -121,10 +121,10 @@ def test_to_one_account(world: World) -> None:
     assert world.get(f"{MAILS}?user={people.NOBODY_ID}").json == {"Mails": [], "Next": None}
 
 
-# --- trying again --------------------------------------------------------------------------------------------------
+# --- retry ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_refused_mail_tried_again_arrives(make_world: Make) -> None:
+def test_retry_delivers_a_failed_mail(make_world: Make) -> None:
     with Sink().running() as sink:
         world = sending_to(make_world, sink.port)
         sink.handler.refusal = "550 5.1.1 no such mailbox"
@@ -134,10 +134,11 @@ def test_a_refused_mail_tried_again_arrives(make_world: Make) -> None:
         assert (only(world).state, sink.received) == ("failed", [])
         sink.handler.refusal = None
         send(world)
-        assert sink.received == []  # not by itself
+        assert sink.received == []  # a permanent failure is not retried automatically
         answer = retry(world, mail_id)
         assert (answer.status, answer.raw) == (200, spelt({"Message": "The mail is due now."}))
-        assert world.get(MAILS).json["Mails"][0]["LastError"] == "550 5.1.1 no such mailbox"  # until it is known better
+        # Kept until the next attempt
+        assert world.get(MAILS).json["Mails"][0]["LastError"] == "550 5.1.1 no such mailbox"
         send(world)
         assert [mail.recipients for mail in sink.received] == [["ann@example.test"]]
         assert code in sink.received[0].message.as_string()
@@ -145,7 +146,7 @@ def test_a_refused_mail_tried_again_arrives(make_world: Make) -> None:
         refused(retry(world, mail_id), 409, "mail_not_retriable")
 
 
-def test_one_that_waits_is_due_at_once(world: World) -> None:
+def test_retry_makes_a_waiting_mail_due_at_once(world: World) -> None:
     ask(world)
     world.sql("UPDATE mails SET tries = 5, next_try_at = expires_at")
     mail = only(world)
@@ -155,7 +156,7 @@ def test_one_that_waits_is_due_at_once(world: World) -> None:
     assert only(world)._replace(next_try_at=0) == mail._replace(next_try_at=0)
 
 
-def test_the_ledger_says_who_did_it_and_why(world: World) -> None:
+def test_audit_log_records_actor_and_reason_of_a_retry(world: World) -> None:
     mail_id = failed(world)
     answer = retry(world, mail_id, by="Root", headers={"X-Reason": "their mailbox was full"})
     assert answer.raw == spelt({"Message": "The mail is due now.", "Warning": NOT_SET_UP})
@@ -186,7 +187,7 @@ def test_the_ledger_says_who_did_it_and_why(world: World) -> None:
         ([FAIL, "DELETE FROM resets"], RUN_OUT),
     ],
 )
-def test_what_cannot_be_tried_again(world: World, fates: list[str], why: str) -> None:
+def test_mail_that_cannot_be_retried_is_409(world: World, fates: list[str], why: str) -> None:
     ask(world)
     for each in fates:
         world.sql(each)
@@ -199,14 +200,14 @@ def test_what_cannot_be_tried_again(world: World, fates: list[str], why: str) ->
     assert not world.get(MAILS).json["Mails"][0]["Retriable"]
 
 
-def test_a_mail_whose_code_was_replaced(world: World) -> None:
+def test_retry_of_a_mail_with_a_replaced_code_is_409(world: World) -> None:
     ask(world)
     old = only(world).id
     ask(world)
     refused(retry(world, old), 409, "mail_not_retriable", f"Mail '{old}' cannot be tried again: {RUN_OUT}")
 
 
-def test_no_such_mail(world: World) -> None:
+def test_retry_of_an_unknown_mail_is_404(world: World) -> None:
     mail_id, before = failed(world), everything(world)
     for each in (people.NOBODY_ID, ANN, "00000000-0000-0000-0000-000000000000"):
         refused(retry(world, each), 404, "no_such_mail", f"No mail with id '{each}'.")
@@ -216,7 +217,7 @@ def test_no_such_mail(world: World) -> None:
     refused(retry(world, mail_id), 404, "no_such_mail")
 
 
-def test_a_dry_run_changes_nothing(world: World) -> None:
+def test_dry_run_of_a_retry_changes_nothing(world: World) -> None:
     mail_id = failed(world)
     before = everything(world)
     tried = retry(world, mail_id, "?dryRun=true", headers={"Idempotency-Key": "k1"})
@@ -226,7 +227,7 @@ def test_a_dry_run_changes_nothing(world: World) -> None:
     assert everything(world) != before
 
 
-def test_eight_at_once_with_one_key_try_it_once(make_world: Callable[..., World]) -> None:
+def test_eight_concurrent_retries_with_one_key_retry_once(make_world: Callable[..., World]) -> None:
     first, second = make_world(), make_world()
     mail_id, key = failed(first), {"Idempotency-Key": "k1"}
     calls = [world.send("POST", f"{MAILS}/{mail_id}/retry", headers=key) for world in (first, second) * 4]
@@ -237,9 +238,9 @@ def test_eight_at_once_with_one_key_try_it_once(make_world: Callable[..., World]
     refused(retry(first, people.NOBODY_ID, headers=key), 422, "idempotency_key_reused")
 
 
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # on SQLite there is one writer
-def test_nobody_takes_it_while_it_is_tried_again(make_world: Callable[..., World]) -> None:
-    """Else one that is in a sender's hand would be due for another sender, and arrive twice."""
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite has one writer, so this race cannot happen
+def test_sender_does_not_take_a_mail_during_its_retry(make_world: Callable[..., World]) -> None:
+    """A mail that one sender holds must not become due for another sender, or it would arrive twice."""
     world, other = make_world(), make_world()
     ask(world)
     mail_id = only(world).id

@@ -1,4 +1,4 @@
-"""What Prometheus reads: by whom, in which form, and that it adds up, over several workers too."""
+"""Metrics for Prometheus: token, format, and correct totals, also over several workers."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ ONLY_HERE = {"gamekeeper_writer_queue": "sqlite", "gamekeeper_writer_batch": "sq
 
 
 def parsed(text: str) -> Samples:
-    """Each line as the format has it; the HELP and TYPE of a family come before its samples, once."""
+    """Parse the text format strictly: HELP and TYPE of each family come once, before its samples."""
     samples: Samples = {}
     family = ""
     for line in text.splitlines():
@@ -54,10 +54,10 @@ def requests(samples: Samples, route: str, status: int) -> float:
     return sum(value for name, value in samples.items() if f'_total{{{route},status="{status}"' in name)
 
 
-# --- who may -------------------------------------------------------------------------------------------------------
+# --- permissions ---------------------------------------------------------------------------------------------------
 
 
-def test_without_the_setting_there_is_nothing(world: World) -> None:
+def test_metrics_are_404_without_the_setting(world: World) -> None:
     def told(answer: Answer) -> tuple[int, str, str]:
         return answer.status, answer.code, answer.message
 
@@ -68,19 +68,19 @@ def test_without_the_setting_there_is_nothing(world: World) -> None:
 @pytest.mark.parametrize(
     "sent", ["", "Bearer", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer é"]
 )
-def test_another_token_is_denied(make_world: Make, sent: str) -> None:
+def test_wrong_token_is_denied(make_world: Make, sent: str) -> None:
     answer = make_world(metrics_token=TOKEN).get("/metrics", by=None, headers={"Authorization": sent})
     assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
 
 
-def test_a_callers_token_is_not_the_one(make_world: Make) -> None:
+def test_api_token_is_denied(make_world: Make) -> None:
     assert make_world(metrics_token=TOKEN).get("/metrics", by="Root").status == 401
 
 
-# --- what it says --------------------------------------------------------------------------------------------------
+# --- values --------------------------------------------------------------------------------------------------------
 
 
-def test_requests_by_route_and_status(make_world: Make) -> None:
+def test_requests_are_counted_by_route_and_status(make_world: Make) -> None:
     world = make_world(metrics_token=TOKEN)
     for name in ("Ann", "Bob", "Nobody"):
         world.get(f"/api/v1/players/{name}")
@@ -105,7 +105,7 @@ def test_a_histogram_is_cumulative_and_counts_every_request(make_world: Make) ->
     assert 0 < samples[name.format("sum", "")] < 60
 
 
-def test_what_the_database_has(make_world: Make) -> None:
+def test_database_gauges_show_its_contents(make_world: Make) -> None:
     world = make_world(metrics_token=TOKEN)
     before = scrape(world)
     world.call("PUT", "/api/link/v1/servers/realm", by="Server", body={"Lease": 60})
@@ -120,7 +120,7 @@ def test_what_the_database_has(make_world: Make) -> None:
     assert after['gamekeeper_token_cache{worker="1"}'] == 2
 
 
-def test_how_busy_the_store_is(make_world: Make) -> None:
+def test_store_gauges_show_its_load(make_world: Make) -> None:
     world = make_world(metrics_token=TOKEN)
     give = ("POST", "/api/v1/players/Bob/items/give")
 
@@ -145,8 +145,9 @@ def test_how_busy_the_store_is(make_world: Make) -> None:
         )
 
 
-@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite is a file that this process holds open
-def test_a_database_that_is_away_is_told(databases: Any, loop: asyncio.AbstractEventLoop) -> None:
+# This process holds a SQLite file open: it cannot go away
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_unreachable_database_is_reported_as_down(databases: Any, loop: asyncio.AbstractEventLoop) -> None:
     url = databases.fresh()
     world = World(url, databases.tokens, loop, metrics_token=TOKEN)
     databases.drop(url)
@@ -156,8 +157,8 @@ def test_a_database_that_is_away_is_told(databases: Any, loop: asyncio.AbstractE
     world.close()
 
 
-def test_a_database_that_takes_no_writes_is_told(make_world: Make) -> None:
-    """Reads go on, so the database is up."""
+def test_read_only_database_is_reported_as_not_writable(make_world: Make) -> None:
+    """Reads still work, so `database_up` stays 1."""
     world = make_world(metrics_token=TOKEN)
     assert scrape(world)["gamekeeper_database_writable"] == 1
     if world.keeper.store.engine == "sqlite":
@@ -167,13 +168,13 @@ def test_a_database_that_takes_no_writes_is_told(make_world: Make) -> None:
     else:
         (name,) = world.sql("SELECT CAST(current_database() AS text)")[0]
         world.sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-        world = make_world(metrics_token=TOKEN)  # its sessions began after that
+        world = make_world(metrics_token=TOKEN)  # its database sessions start read-only
     time.sleep(FRESH_SECONDS)
     samples = scrape(world)
     assert (samples["gamekeeper_database_up"], samples["gamekeeper_database_writable"]) == (1, 0)
 
 
-def test_the_document_has_every_name_and_no_other(make_world: Make) -> None:
+def test_documentation_lists_exactly_the_metrics(make_world: Make) -> None:
     rows = re.findall(r"^\| `(gamekeeper_\w+)` \| (\w+) \|", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
     assert dict(rows) == {name: family.kind for name, family in FAMILIES.items()}
     world = make_world(metrics_token=TOKEN)
@@ -188,13 +189,13 @@ def test_the_document_has_every_name_and_no_other(make_world: Make) -> None:
 
 
 def both_answered(samples: Samples) -> bool:
-    """Which worker does is up to chance, and one may be there later than the other."""
+    """Return whether both workers have answered: requests are spread at random, and one may start later."""
     lines = [f'gamekeeper_requests_total{{{PLAYER},status="200",worker="{each}"}}' for each in (1, 2)]
     return all(samples.get(each) for each in lines)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_whichever_worker_is_asked_tells_of_all_and_no_count_falls(
+def test_every_worker_reports_all_workers_and_counters_never_fall(
     database: str, known_tokens: Mapping[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -214,8 +215,8 @@ def test_whichever_worker_is_asked_tells_of_all_and_no_count_falls(
             counts = {name: value for name, value in samples.items() if "_total" in name or "_bucket" in name}
             assert [name for name in before if counts[name] < before[name]] == [], number
             before = counts
-        while requests(samples, PLAYER, 200) < number:  # each tells the other now and then
+        while requests(samples, PLAYER, 200) < number:  # workers exchange their counts periodically
             assert time.monotonic() < give_up
             samples = parsed(httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text)
         assert requests(samples, PLAYER, 200) == number
-    assert list(tmp_path.iterdir()) == []  # nothing stays behind
+    assert list(tmp_path.iterdir()) == []  # no files are left

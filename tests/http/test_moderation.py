@@ -1,4 +1,4 @@
-"""Bans, mutes and kicks, on accounts and on the accounts that characters belong to."""
+"""Bans, mutes and kicks of accounts, addressed by account or by player."""
 
 import json
 from typing import Any
@@ -34,7 +34,7 @@ def user(world: World, name: str = "Ann") -> dict[str, Any]:
 
 
 def empower(world: World, name: str, *powers: str) -> None:
-    """The account's roles and powers, these and no others but the API; looked at anew."""
+    """Set the account's roles and permissions to exactly these plus API access, and clear the cache of callers."""
     held = ", ".join(
         f"{each} = {'NOT ' * (each in powers)}(id <> id)"
         for each in ("editor", "mute", "kick", "ban", "users_query", "users_manage", "game_link")
@@ -44,7 +44,7 @@ def empower(world: World, name: str, *powers: str) -> None:
 
 
 def forget(world: World) -> None:
-    """As after a revocation, instead of waiting until the callers are asked about again."""
+    """Clear the cache of callers instead of waiting until it expires."""
     world.call("DELETE", "/api/oauth/token/Ann")
 
 
@@ -62,18 +62,18 @@ def last(world: World) -> int:
 
 
 def prepare(world: World, what: str, name: str = "Ann") -> None:
-    """So that the act is possible."""
+    """Prepare the account so that the operation succeeds."""
     if what.startswith("un"):
         assert act(world, what.removeprefix("un"), name).status == 200
     if what == "kick":
         join(world, people.ANN.id)
 
 
-# --- what is answered ---------------------------------------------------------------------------------------------
+# --- answers -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", ACTS)
-def test_the_exact_body(world: World, what: str) -> None:
+def test_answer_has_the_exact_message(world: World, what: str) -> None:
     for of, key, name in ((USERS, "ann", "Ann"), (PLAYERS, "zoe", "Zoe"), (PLAYERS, people.ZOE.id, "Zoe")):
         prepare(world, what)
         answer = act(world, what, key, {}, of=of)
@@ -82,7 +82,7 @@ def test_the_exact_body(world: World, what: str) -> None:
             assert act(world, f"un{what}").status == 200
 
 
-def test_the_act_in_any_case_and_no_body_at_all(world: World) -> None:
+def test_act_is_accepted_in_any_case_and_without_a_body(world: World) -> None:
     assert act(world, "Ban").status == 200
     assert act(world, "UNBAN", raw=b"").status == 200
     assert act(world, "bAn", raw=b"[]").status == 200
@@ -90,7 +90,7 @@ def test_the_act_in_any_case_and_no_body_at_all(world: World) -> None:
 
 
 @pytest.mark.parametrize("what", ["warpto", "warptoloc", "kill", "setsprite", "setaccess", "nothing"])
-def test_other_acts_are_nowhere(world: World, what: str) -> None:
+def test_unknown_act_is_404(world: World, what: str) -> None:
     for of in (USERS, PLAYERS):
         refused(act(world, what, of=of), 404, "no_such_route")
         refused(act(world, what, of=of, by=None), 404, "no_such_route")
@@ -110,7 +110,7 @@ def test_unknown_key_is_404(world: World, what: str) -> None:
         ("kick", 404, "user_not_online", "User not online!"),
     ],
 )
-def test_what_cannot_be_done_changes_nothing(world: World, what: str, status: int, code: str, message: str) -> None:
+def test_refused_act_changes_nothing(world: World, what: str, status: int, code: str, message: str) -> None:
     if what != "kick":
         act(world, what)
     before = everything(world)
@@ -129,7 +129,7 @@ def test_lifting_what_is_not_imposed_is_200_and_changes_nothing(world: World, wh
 
 
 def test_lifting_nothing_under_a_key_lifts_nothing_later(world: World) -> None:
-    """The repeated request gets the answer of the first, although the account is banned by now."""
+    """The repeated request replays the first answer, although the account has been banned since."""
     key = {"idempotency-key": "k"}
     assert act(world, "unban", headers=key).status == 200
     assert act(world, "ban").status == 200
@@ -138,15 +138,16 @@ def test_lifting_nothing_under_a_key_lifts_nothing_later(world: World) -> None:
 
 
 @pytest.mark.parametrize("duration", [-1, 1_000_000, 1.5, "1.5", "a day", True, [], None])
-def test_a_duration_is_whole_days(world: World, duration: object) -> None:
+def test_duration_must_be_whole_days(world: World, duration: object) -> None:
     for what in ("ban", "mute"):
         answer = act(world, what, body={"duration": duration})
         refused(answer, 400, "bad_field")
         assert "'duration'" in answer.message
-        refused(act(world, what, form={"duration": ""}), 400, "bad_field")  # not for good by mistake
+        # An empty duration must not mean a permanent ban
+        refused(act(world, what, form={"duration": ""}), 400, "bad_field")
 
 
-def test_texts_that_cannot_be_kept(world: World) -> None:
+def test_text_that_cannot_be_stored_is_refused(world: World) -> None:
     for what in ACTS:
         for field, bad in (("reason", "x" * 256), ("moderator", "a\nb"), ("reason", "\x9b31m"), ("reason", 7)):
             answer = act(world, what, body={field: bad})
@@ -154,11 +155,11 @@ def test_texts_that_cannot_be_kept(world: World) -> None:
             assert f"'{field}'" in answer.message
 
 
-# --- who may ------------------------------------------------------------------------------------------------------
+# --- permissions ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", ACTS)
-def test_needs_the_callers_own_power(world: World, what: str) -> None:
+def test_act_needs_its_permission(world: World, what: str) -> None:
     prepare(world, what)
     others = {"mute", "kick", "ban"} - {ACTS[what].lower()}
     empower(world, "Clerk", "users_query", *others)
@@ -191,7 +192,7 @@ def test_needs_the_callers_own_power(world: World, what: str) -> None:
         (("ban", "users_manage"), ("users_query", "users_manage"), True),
     ],
 )
-def test_nobody_acts_on_who_has_more_powers(
+def test_caller_cannot_act_on_an_account_with_more_permissions(
     world: World, caller: tuple[str, ...], target: tuple[str, ...], *, fine: bool
 ) -> None:
     empower(world, "Clerk", "users_query", *caller)
@@ -204,10 +205,10 @@ def test_nobody_acts_on_who_has_more_powers(
             refused(answer, 400, "outranked", OUTRANKED)
 
 
-# --- bans ---------------------------------------------------------------------------------------------------------
+# --- bans ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_banned_account_has_no_tokens_and_gets_none(world: World) -> None:
+def test_ban_revokes_tokens_and_prevents_log_in(world: World) -> None:
     pair = world.post("/api/oauth/token", LOG_IN, by=None).json
     assert world.get(PLAYERS, token=pair["access_token"]).status == 200
     assert act(world, "ban", "Shop", {"reason": "fraud"}).status == 200
@@ -226,7 +227,7 @@ def test_a_banned_account_has_no_tokens_and_gets_none(world: World) -> None:
 
 
 def test_account_cannot_ban_itself(world: World) -> None:
-    """Its tokens would end, and nobody might be left who may unban it."""
+    """A self-ban would revoke the account's tokens, and possibly no one could lift it."""
     player, body = newcomer(1, UserId=people.USER_IDS["Root"])
     assert put_player(world, player, body).status == 200
     before = everything(world)
@@ -235,7 +236,7 @@ def test_account_cannot_ban_itself(world: World) -> None:
     assert everything(world) == before
 
 
-def test_a_log_in_and_a_ban_at_once_leave_no_token(world: World) -> None:
+def test_concurrent_log_in_and_ban_leave_no_token(world: World) -> None:
     calls = [world.send("POST", "/api/oauth/token", by=None, body=LOG_IN) for _ in range(4)]
     answers = at_once(world, [*calls, world.send("POST", f"{USERS}/Shop/admin/ban")])
     assert answers[-1].status == 200
@@ -246,7 +247,7 @@ def test_a_log_in_and_a_ban_at_once_leave_no_token(world: World) -> None:
     assert world.sql(good) == [(0,)]
 
 
-def test_days_end_by_themselves_and_0_is_for_good(world: World) -> None:
+def test_ban_expires_after_its_days_and_0_is_permanent(world: World) -> None:
     for what, flag in (("ban", "IsBanned"), ("mute", "IsMuted")):
         for days in ({"duration": 0}, {}):
             act(world, what, body=days)
@@ -259,11 +260,12 @@ def test_days_end_by_themselves_and_0_is_for_good(world: World) -> None:
         world.sql(f"UPDATE {what}s SET ends_at = ends_at - $1", 3 * DAY_MS)  # noqa: S608 - ours
         assert user(world)[flag] is False
         assert act(world, what, body={"duration": 999_999}).status == 200
-        assert json.loads(world.ledger()[-1].after or "")["EndsAt"].startswith("4")  # years from now, and a date
+        # A date more than a thousand years from now
+        assert json.loads(world.ledger()[-1].after or "")["EndsAt"].startswith("4")
         assert user(world)[flag] is True
 
 
-def test_who_holds_a_copy_learns_that_a_ban_has_ended(world: World) -> None:
+def test_etag_changes_when_a_ban_expires(world: World) -> None:
     act(world, "ban", body={"duration": 1})
     held = {path: world.get(path, by="Clerk").headers["etag"] for path in (f"{USERS}/Ann", USERS)}
     for path, tag in held.items():
@@ -274,10 +276,10 @@ def test_who_holds_a_copy_learns_that_a_ban_has_ended(world: World) -> None:
     assert user(world)["IsBanned"] is False
 
 
-# --- records ------------------------------------------------------------------------------------------------------
+# --- records -------------------------------------------------------------------------------------------------------
 
 
-def test_every_record_of_an_account_says_three_things_more(world: World) -> None:
+def test_account_record_has_ban_mute_and_play_time(world: World) -> None:
     world.sql("UPDATE users SET created_at = 1700000000123")
     act(world, "ban", body={"reason": "spam"})
     world.call("PUT", f"{LINK}/players/{people.ZOE.id}", body={"PlayTimeSeconds": 42})
@@ -293,16 +295,16 @@ def test_every_record_of_an_account_says_three_things_more(world: World) -> None
         assert list(record.items())[7:] == list(more.items())
 
 
-def test_play_times_beyond_all_numbers(world: World) -> None:
+def test_huge_play_time_is_limited(world: World) -> None:
     for each in (people.ANN, people.ZOE):
         world.call("PUT", f"{LINK}/players/{each.id}", body={"PlayTimeSeconds": 2**63 - 1})
     assert user(world)["PlayTimeSeconds"] == 2**63 - 1
 
 
-# --- the ledger and the game --------------------------------------------------------------------------------------
+# --- audit log and game feed ---------------------------------------------------------------------------------------
 
 
-def test_the_ledger_has_who_did_what_and_for_how_long(world: World) -> None:
+def test_audit_log_records_actor_act_and_duration(world: World) -> None:
     act(world, "ban", body={"reason": "spam", "moderator": "Marshal"}, headers={"x-reason": "ticket 7"})
     entry = world.ledger()[-1]
     assert (entry.kind, entry.player_id, entry.user_id) == ("user_banned", None, people.USER_IDS["Ann"])
@@ -318,7 +320,7 @@ def test_the_ledger_has_who_did_what_and_for_how_long(world: World) -> None:
     assert json.loads(entry.after or "") == {"BanReason": None, "Reason": "sorry", "Moderator": "Root"}
 
 
-def test_what_a_game_hears(world: World) -> None:
+def test_game_feed_has_bans_mutes_and_kicks(world: World) -> None:
     join(world, people.ZOE.id, people.BOB.id)
     began = last(world)
     for what, body in (
@@ -339,7 +341,7 @@ def test_what_a_game_hears(world: World) -> None:
     assert told[3]["After"] == {"BanReason": "", "Moderator": "Root", "EndsAt": None}
 
 
-def test_of_whom_nobody_is_online_the_game_hears_nothing(world: World) -> None:
+def test_game_feed_skips_acts_on_offline_accounts(world: World) -> None:
     join(world, people.BOB.id)
     began = last(world)
     for what in ("mute", "unmute", "ban", "unban"):
@@ -347,7 +349,7 @@ def test_of_whom_nobody_is_online_the_game_hears_nothing(world: World) -> None:
     assert heard(world, began) == []
 
 
-def test_the_same_key_bans_once_and_a_dry_run_never(world: World) -> None:
+def test_repeated_key_bans_once_and_dry_run_never(world: World) -> None:
     before = everything(world)
     assert act(world, "ban?dryRun=true").status == 200
     assert everything(world) == before

@@ -1,4 +1,4 @@
-"""The OpenAPI document by itself: whole, with every row of the table and every refusal, its examples right."""
+"""The OpenAPI document itself: complete, with every operation and every refusal, and with valid examples."""
 
 import re
 from collections.abc import Iterator
@@ -33,17 +33,17 @@ VERBS = {"get", "post", "put", "delete"}
 OF_NO_OPERATION = {"method_not_allowed", "changed_meanwhile"}
 
 
-# --- the document itself ---------------------------------------------------------------------------------------------
+# --- the document itself -------------------------------------------------------------------------------------------
 
 
-def test_it_is_openapi_3_1() -> None:
+def test_document_is_valid_openapi_3_1() -> None:
     validator: Any = openapi_spec_validator
     for document in (DOCUMENT, TOLERANT):
         validator.validate(document)
         assert document["openapi"] == "3.1.0"
 
 
-def test_it_knows_the_servers_own_rules(make_world: Any) -> None:
+def test_document_follows_the_servers_settings(make_world: Any) -> None:
     for changed in ({"game_name": "Harrowmere"}, {"name_pattern": "[a-z]{3}"}, {"max_level": 77}):
         world = make_world(**changed)
         known = world.get("/api/openapi.json", by=None).json
@@ -53,20 +53,20 @@ def test_it_knows_the_servers_own_rules(make_world: Any) -> None:
         assert shapes["SetLevel"]["properties"]["level"]["maximum"] == world.keeper.settings.max_level
 
 
-def test_it_has_the_rows_of_the_table_and_no_others() -> None:
+def test_document_has_exactly_the_operations() -> None:
     described = {(verb.upper(), path) for path, item in DOCUMENT["paths"].items() for verb in item if verb in VERBS}
     assert described == {(each.method, each.path.replace("[", "{").replace("]", "}")) for each in ROUTES}
     assert len(OPERATIONS) == len(ROUTES) == len(described)
 
 
-def test_every_operation_has_a_name_of_its_own_and_a_group() -> None:
+def test_every_operation_has_a_unique_id_and_a_group() -> None:
     names = [each.name for each in OPERATIONS]
     assert len(set(names)) == len(names)
     assert {tag for each in OPERATIONS for tag in each.about["tags"]} == {each["name"] for each in DOCUMENT["tags"]}
 
 
 @each_operation
-def test_every_operation_says_what_it_does_and_who_may(operation: Operation) -> None:
+def test_every_operation_has_a_summary_and_its_permission(operation: Operation) -> None:
     about, route = operation.about, operation.route
     assert re.fullmatch(r"[A-Z][^\n]{10,90}\.", about["summary"])
     assert sorted([*about["x-roles"], *about["x-powers"]]) == sorted(route.permissions or ())
@@ -81,7 +81,7 @@ def test_every_operation_says_what_it_does_and_who_may(operation: Operation) -> 
 
 
 @each_operation
-def test_every_write_but_the_log_in_takes_key_reason_and_dry_run(operation: Operation) -> None:
+def test_every_write_but_log_in_accepts_key_reason_and_dry_run(operation: Operation) -> None:
     writes = operation.route.access is WRITE and operation.name != "issue_token"
     assert ({"Idempotency-Key", "X-Reason"} == operation.parameters("header").keys()) == writes
     assert ("dryRun" in operation.parameters("query")) == writes
@@ -101,11 +101,11 @@ def test_examples_fit_their_own_schemas(operation: Operation) -> None:
 
 
 @each_operation
-def test_null_and_the_empty_field_of_a_form_are_described_where_they_are_taken(operation: Operation) -> None:
+def test_null_and_empty_form_field_are_described_where_accepted(operation: Operation) -> None:
     shape = operation.route.body
     if (
         shape is None or not issubclass(shape, Struct) or shape is wire.tokens.LogIn
-    ):  # what a log-in needs is said otherwise
+    ):  # the log-in describes its required fields differently
         return
     optional = optional_names(shape)
     for kind, each in operation.tolerant["requestBody"]["content"].items():
@@ -115,7 +115,7 @@ def test_null_and_the_empty_field_of_a_form_are_described_where_they_are_taken(o
             assert faults(each["schema"], each["example"] | {field: nothing}, TOLERANT)
 
 
-def test_examples_are_of_the_demo() -> None:
+def test_examples_use_the_demo_world() -> None:
     sample = characters.sample()
     assert (sample.player.name, sample.player.id) == (samples.PLAYER, samples.PLAYER_ID)
     assert (sample.account, sample.player.user_id) == (samples.USER, samples.USER_ID)
@@ -125,18 +125,18 @@ def test_examples_are_of_the_demo() -> None:
     )
 
 
-def test_no_secret_is_in_it() -> None:
+def test_document_contains_no_secret() -> None:
     text = RAW.decode() + TOLERANT_RAW.decode()
     assert "$argon2" not in text
     assert set(re.findall(r"gka_[\w-]*", text)) == {samples.ACCESS}
     assert set(re.findall(r"\b[0-9a-f]{64}\b", text)) == {samples.HASH}
 
 
-# --- errors ----------------------------------------------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------------------------
 
 
 def kinds(kind: type[Refusal]) -> Iterator[type[Refusal]]:
-    """Those of the API: the console's own are said to people, on pages."""
+    """Yield the refusals of the API, without those that only the console shows."""
     found = [each for each in kind.__subclasses__() if each.__module__.startswith("gamekeeper.")]
     below = [each for each in found if not each.__module__.startswith("gamekeeper.console.")]
     for each in below:
@@ -145,13 +145,13 @@ def kinds(kind: type[Refusal]) -> Iterator[type[Refusal]]:
         yield kind
 
 
-def test_every_code_there_is_is_documented_and_no_other() -> None:
+def test_document_has_exactly_the_error_codes() -> None:
     documented = set(re.findall(r'"Code":"(\w+)"', RAW.decode()))
     assert documented == {each.__new__(each).code for each in kinds(Refusal)} - OF_NO_OPERATION
 
 
 @each_operation
-def test_statuses_are_those_of_the_refusals(operation: Operation) -> None:
+def test_documented_statuses_are_those_of_the_refusals(operation: Operation) -> None:
     for status, some in failures.of(operation.route).items():
         described = response_of(operation, status)
         codes = described["content"][JSON]["examples"].keys()

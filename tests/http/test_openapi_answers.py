@@ -1,4 +1,4 @@
-"""The OpenAPI document says what is true: its examples are sent, and every answer is held against what it says."""
+"""The OpenAPI document is true: its examples are sent, and each answer is validated against its schema."""
 
 import asyncio
 import json
@@ -18,16 +18,16 @@ from gamekeeper.http.request import query_of
 from gamekeeper.store import users
 from world import World, at_work, opened
 
-PASSWORD = "correct horse battery staple"  # whose hash the examples have
+PASSWORD = "correct horse battery staple"  # the examples contain its hash
 FAR = 4_000_000_000_000
-OTHER = "sunniva"  # an account that the examples leave alone
+OTHER = "sunniva"  # an account that no example changes
 
 
-# --- a world in which the examples make sense ------------------------------------------------------------------------
+# --- a world in which the examples make sense ----------------------------------------------------------------------
 
 
 async def filled(url: str) -> str:
-    """The demo world, and what the examples speak of besides; returns a token that may do everything."""
+    """Fill the demo world plus what the examples need, and return a token with all permissions."""
     return (await at_work(url, lambda keeper: filling.fill(keeper, PASSWORD))).token
 
 
@@ -59,7 +59,7 @@ def demo(request: pytest.FixtureRequest) -> Generator[World]:
 
 @pytest.fixture(scope="module")
 def powerless(demo: World) -> Mapping[bool, str]:
-    """Tokens of an account without any role: one that may write, and one that may only read."""
+    """Return tokens of an account without roles, by whether the token is read-only."""
     like = "SELECT api FROM users WHERE fold = $1"
     demo.sql(f"UPDATE users SET api = ({like}) WHERE fold = $2", samples.KEEPER, OTHER)  # noqa: S608 - ours
     user = demo.run(users.by_fold(demo.keeper.store, OTHER))
@@ -69,10 +69,10 @@ def powerless(demo: World) -> Mapping[bool, str]:
     }
 
 
-# --- sent in earnest -------------------------------------------------------------------------------------------------
+# --- examples are sent ---------------------------------------------------------------------------------------------
 
 
-def test_it_is_served_to_everybody_and_the_same(demo: World) -> None:
+def test_document_is_served_without_a_token(demo: World) -> None:
     tags = set[str]()
     for query, document in (("", RAW), ("?tolerant=false", RAW), ("?tolerant=true", TOLERANT_RAW)):
         answer = demo.get(f"/api/openapi.json{query}", by=None)
@@ -84,7 +84,7 @@ def test_it_is_served_to_everybody_and_the_same(demo: World) -> None:
 
 
 @each_operation
-def test_the_example_works_and_the_answer_is_as_described(demo: World, operation: Operation) -> None:
+def test_example_succeeds_and_its_answer_fits_the_schema(demo: World, operation: Operation) -> None:
     method, path, bodies = operation.route.method, operation.tried(), operation.bodies()
     for kind, body in bodies.items():
         raw = (urlencode(body) if kind == FORM else json.dumps(body)).encode()
@@ -94,7 +94,7 @@ def test_the_example_works_and_the_answer_is_as_described(demo: World, operation
 
 
 @each_operation
-def test_every_parameter_that_is_read_is_documented_and_the_reverse(
+def test_documented_parameters_are_exactly_those_read(
     demo: World, operation: Operation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: set[str] = set()
@@ -117,12 +117,12 @@ def test_every_parameter_that_is_read_is_documented_and_the_reverse(
     monkeypatch.setattr(dispatcher, "query_of", recorded)
     body = operation.bodies().get(JSON)
     demo.call(operation.route.method, operation.tried(), body=body)
-    others = {each.lower() for each in SPELLINGS[1:]}  # of dryRun
+    others = {each.lower() for each in SPELLINGS[1:]}  # other spellings of dryRun
     assert asked - others == {name.lower() for name in operation.parameters("query")}
 
 
 @each_operation
-def test_a_bad_value_of_each_parameter_is_refused_as_described(demo: World, operation: Operation) -> None:
+def test_invalid_parameter_is_refused_as_described(demo: World, operation: Operation) -> None:
     body = operation.bodies().get(JSON)
     for name in operation.parameters("query"):
         answer = demo.call(operation.route.method, f"{operation.path()}?{name}=%00", body=body)
@@ -135,7 +135,7 @@ def test_a_bad_value_of_each_parameter_is_refused_as_described(demo: World, oper
 
 
 @each_operation
-def test_callers_who_may_not_are_refused_as_described(
+def test_caller_without_permission_is_refused_as_described(
     demo: World, powerless: Mapping[bool, str], operation: Operation
 ) -> None:
     method, path, body = operation.route.method, operation.path(), operation.bodies().get(JSON)
@@ -151,13 +151,13 @@ def test_callers_who_may_not_are_refused_as_described(
 
 
 @each_operation
-def test_what_is_not_there_is_refused_as_described(demo: World, operation: Operation) -> None:
+def test_unknown_key_is_refused_as_described(demo: World, operation: Operation) -> None:
     body = operation.bodies().get(JSON)
     for name, each in operation.parameters("path").items():
         other = samples.EPOCH if each["schema"].get("format") == "uuid" else "nothing"
         answer = demo.call(operation.route.method, operation.tried(**{name: other}), body=body)
         if operation.name == "send_heartbeat":
-            continue  # any name of a server will do
+            continue  # any server name is accepted, so none is missing
         assert answer.status in {400, 404}, (name, answer.raw)
         hold(operation, answer, answer.status)
         if each["schema"].get("format") == "uuid":
@@ -165,7 +165,7 @@ def test_what_is_not_there_is_refused_as_described(demo: World, operation: Opera
 
 
 @each_operation
-def test_bodies_that_will_not_do_are_refused_as_described(demo: World, operation: Operation) -> None:
+def test_invalid_body_is_refused_as_described(demo: World, operation: Operation) -> None:
     if operation.route.body is None:
         assert not {"413", "415"} & operation.about["responses"].keys()
         return
@@ -180,7 +180,7 @@ def test_bodies_that_will_not_do_are_refused_as_described(demo: World, operation
     hold(operation, empty, empty.status)
 
 
-def test_a_key_used_for_something_else_is_refused_as_described(demo: World) -> None:
+def test_reused_key_is_refused_as_described(demo: World) -> None:
     give = next(each for each in OPERATIONS if each.name == "give_item")
     key = {name: each["example"] for name, each in give.parameters("header").items()}
     body = give.bodies()[JSON]
@@ -218,20 +218,20 @@ def test_a_key_used_for_something_else_is_refused_as_described(demo: World) -> N
         ("report_joined", {"Players": [samples.EPOCH]}, 404),
     ],
 )
-def test_rules_refuse_as_described(demo: World, name: str, body: object, status: int) -> None:
+def test_broken_rule_is_refused_as_described(demo: World, name: str, body: object, status: int) -> None:
     operation = next(each for each in OPERATIONS if each.name == name)
     answer = demo.call(operation.route.method, operation.tried(), body=body)
     hold(operation, answer, status)
 
 
 @pytest.mark.parametrize("query", ["after=999999999", f"epoch={samples.EPOCH}"])
-def test_the_feed_refuses_as_described(demo: World, query: str) -> None:
+def test_feed_refuses_as_described(demo: World, query: str) -> None:
     operation = next(each for each in OPERATIONS if each.name == "list_changes")
     hold(operation, demo.get(f"{operation.path()}?{query}"), 409)
 
 
 @each_operation
-def test_a_read_that_may_be_kept_is_described_as_one(demo: World, operation: Operation) -> None:
+def test_cacheable_read_documents_its_etag(demo: World, operation: Operation) -> None:
     kept = operation.route.cache is not NO_STORE
     assert (IGNORED in operation.parameters("header")) == ("304" in operation.about["responses"]) == kept
     assert ("ETag" in operation.about["responses"]["200"]["headers"]) == kept

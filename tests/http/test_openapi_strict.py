@@ -1,4 +1,4 @@
-"""The strict contract has only what client generators read alike: plain types, and a name for every object."""
+"""The strict OpenAPI document uses only what all client generators support: plain types and named objects."""
 
 import re
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from world import World
 
 SCHEMAS = DOCUMENT["components"]["schemas"]
 UNIONS = {"anyOf", "oneOf", "allOf"}
-BEYOND = {"Exp", "ExperienceToNextLevel", "PlayTimeSeconds", "Value", "value"}  # which a game sets
-NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # of changes
+BEYOND = {"Exp", "ExperienceToNextLevel", "PlayTimeSeconds", "Value", "value"}  # 64-bit values that a game sets
+NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # 64-bit numbers of changes
 BELOW = NUMBERS | {"Quantity", "total", "bank", "inventory", "uptime"}
 
 
@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 def within(found: Found) -> Iterator[Found]:
-    """The schema and all those in it."""
+    """Yield the schema and all schemas nested in it."""
     yield found
     where, schema, _ = found
     for name, each in schema.get("properties", {}).items():
@@ -58,13 +58,13 @@ def types_of(schema: Any) -> list[str]:
     return [given] if isinstance(given, str) else given
 
 
-def test_a_value_has_one_type_or_is_null() -> None:
+def test_value_has_one_type_or_is_null() -> None:
     assert [each.where for each in ALL if len(set(types_of(each.schema)) - {"null"}) > 1] == []
     assert [each.where for each in ALL if not each.schema.keys() & {"type", "$ref"} | each.schema.keys() & UNIONS] == []
 
 
 def test_every_object_and_every_choice_of_objects_is_a_component() -> None:
-    """Generators make up names for others. A choice of plain types is inline: some make no type of such a component."""
+    """Generators invent names for inline objects. A choice of plain types stays inline, as some reject it as component."""
     inner = [each for each in ALL if not each.is_component]
     assert [each.where for each in inner if "properties" in each.schema] == []
     choices = [(each.where, each.schema[key]) for each in inner for key in UNIONS & each.schema.keys()]
@@ -87,13 +87,13 @@ def test_every_enumeration_has_a_type() -> None:
     assert [each.where for each in ALL if "const" in each.schema and not types_of(each.schema)] == []
 
 
-def test_every_whole_number_has_a_width() -> None:
+def test_every_integer_has_a_width() -> None:
     numbers = [each for each in ALL if {"integer", "number"} & set(types_of(each.schema))]
     assert [each.where for each in numbers if each.schema.get("format") not in {"int32", "int64"}] == []
 
 
 def test_documents_name_every_value_beyond_2_to_the_53() -> None:
-    """Which of the two a new field of 64 bits belongs to is for people to decide."""
+    """A new 64-bit field must be added by hand to one of the two lists above."""
     properties = [field for schema in SCHEMAS.values() for field in schema.get("properties", {}).items()]
     assert {name for name, each in properties if is_large(each)} == BEYOND | BELOW
     page = (Path(__file__).parents[2] / "docs/openapi.md").read_text("utf-8").partition("## Numbers beyond 2^53")[2]
@@ -108,14 +108,14 @@ def is_large(schema: Any) -> bool:
     return any(each.get("format") == "int64" for each in [schema, *schema.get("oneOf", ())])
 
 
-def test_every_reference_leads_somewhere_and_every_component_is_used() -> None:
+def test_every_reference_resolves_and_every_component_is_used() -> None:
     used = {each.schema["$ref"].rpartition("/")[2] for each in ALL if "$ref" in each.schema}
     assert used <= SCHEMAS.keys()
-    assert SCHEMAS.keys() - used == {"ApiError"}  # the fields of every error, for people who write a client by hand
+    assert SCHEMAS.keys() - used == {"ApiError"}  # documents the fields of all errors
 
 
 @each_operation
-def test_a_body_is_json_alone(operation: Operation) -> None:
+def test_body_is_json_only(operation: Operation) -> None:
     assert list(operation.content()) == ([JSON] if operation.route.body else [])
 
 
@@ -131,7 +131,7 @@ def test_errors_name_the_codes_of_the_operation(operation: Operation) -> None:
     assert error["required"] == SCHEMAS["ApiError"]["required"]
 
 
-def test_choices_are_told_apart_by_a_field() -> None:
+def test_choices_have_a_discriminator() -> None:
     known = {name: each["discriminator"] for name, each in SCHEMAS.items() if "discriminator" in each}
     assert known.keys() == {"FeedChange", "ToldChange", "DoneChange", "LogIn"}
     for name, by in known.items():
@@ -142,14 +142,14 @@ def test_choices_are_told_apart_by_a_field() -> None:
             assert by["propertyName"] in variant["required"]
 
 
-def test_every_kind_of_change_has_its_sides() -> None:
+def test_every_kind_of_change_has_before_and_after_schemas() -> None:
     assert wire.sides.SIDES.keys() == set(wire.sides.KINDS_OF["ToldChange"])
     change = {"Kind": "items_given", "PlayerId": None, "UserId": None, "Before": {}, "After": {"Email": "x"}}
     assert faults(SCHEMAS["DoneChange"], change)
     assert faults(SCHEMAS["DoneChange"], change | {"Kind": "email_changed", "Before": {}}) == []
 
 
-def test_changes_of_an_erased_person_are_as_described(world: World) -> None:
+def test_changes_of_an_erased_account_fit_the_schema(world: World) -> None:
     live(world)
     erase(world)
     hold_changes(world)

@@ -1,4 +1,4 @@
-"""How long and how fast a process serves, by a clock that the test moves."""
+"""Uptime and request rate of a process, with a clock that the test controls."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_only_the_last_second_that_is_over_counts(clock: Clock) -> None:
+def test_rate_is_that_of_the_last_complete_second(clock: Clock) -> None:
     measured = Pace()
     for served in (3, 5, 0, 2):
         for _ in range(served):
@@ -34,7 +34,7 @@ def test_only_the_last_second_that_is_over_counts(clock: Clock) -> None:
     assert measured.last_second == 0
 
 
-def test_what_was_long_ago_is_no_second_ago(clock: Clock) -> None:
+def test_idle_process_has_a_rate_of_zero(clock: Clock) -> None:
     measured = Pace()
     measured.count()
     clock.now += 60 * SECOND
@@ -51,18 +51,18 @@ def test_uptime_is_in_milliseconds_from_the_start(clock: Clock) -> None:
     assert measured.uptime_ms == 90_001
 
 
-def test_faults_are_counted_among_the_requests(clock: Clock) -> None:
+def test_failed_requests_count_as_requests_and_failures(clock: Clock) -> None:
     measured = Pace()
     for fault in (False, True, False):
         measured.count(fault=fault)
-    assert measured.last(5) == (0, 0)  # the second is not over
+    assert measured.last(5) == (0, 0)  # the current second is incomplete
     clock.now += SECOND
     assert measured.last(5) == (3, 1)
     clock.now += 5 * SECOND
     assert measured.last(5) == (0, 0)
 
 
-def test_a_second_never_changes_its_group(clock: Clock) -> None:
+def test_second_stays_in_its_bucket(clock: Clock) -> None:
     measured = Pace()
     clock.now += 12 * SECOND
     measured.count(fault=True)
@@ -73,7 +73,7 @@ def test_a_second_never_changes_its_group(clock: Clock) -> None:
     assert seen == [[0, 0, 0]] * 2 + [[0, 0, 1]] * 5 + [[0, 1, 0]]
 
 
-def test_five_minutes_are_remembered_and_no_more(clock: Clock) -> None:
+def test_five_minutes_are_kept(clock: Clock) -> None:
     measured = Pace()
     measured.count()
     clock.now += 300 * SECOND

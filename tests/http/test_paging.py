@@ -1,4 +1,4 @@
-"""The last page there is a number for: its offset is far beyond every list, and nothing overflows."""
+"""The largest page number: its offset is far beyond every list, and nothing overflows."""
 
 from collections.abc import Callable
 
@@ -24,14 +24,14 @@ def asked(path: str, page: int, size: int) -> str:
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_the_last_page_has_the_total_and_no_records(world: World, path: str) -> None:
+def test_largest_page_number_has_the_total_and_no_records(world: World, path: str) -> None:
     for size, echoed in ((100, 100), (LAST, 100), (1, 1)):
         answer = world.get(asked(path, LAST, size))
         assert (answer.status, list(answer.json.values())) == (200, [GET_LISTS[path], LAST, echoed, 0, []])
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_however_large_pages_may_be(make_world: Callable[..., World], path: str) -> None:
+def test_largest_page_number_works_with_the_largest_page_size(make_world: Callable[..., World], path: str) -> None:
     world = make_world(max_page_size=LAST)
     answer = world.get(asked(path, LAST, LAST))
     assert (answer.status, list(answer.json.values())) == (200, [GET_LISTS[path], LAST, LAST, 0, []])
@@ -39,14 +39,14 @@ def test_however_large_pages_may_be(make_world: Callable[..., World], path: str)
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_a_page_after_the_last_is_refused(world: World, path: str) -> None:
+def test_page_number_above_the_largest_is_refused(world: World, path: str) -> None:
     for page in (LAST + 1, 2**63 // 100, 2**63 - 1, 2**63, 2**64):
         answer = world.get(asked(path, page, 100))
         refused(answer, 400, "bad_field", f"'page' must be a whole number from 0 to {LAST}")
 
 
 @pytest.mark.parametrize("path", POST_LISTS)
-def test_the_same_of_a_legacy_body(world: World, path: str) -> None:
+def test_legacy_body_has_the_same_largest_page_number(world: World, path: str) -> None:
     for count in (100, LAST, 1):
         answer = world.post(path, {"page": LAST, "count": count})
         assert (answer.status, list(answer.json.values())) == (200, [POST_LISTS[path], LAST, 0, []])

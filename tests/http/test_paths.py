@@ -1,4 +1,4 @@
-"""Paths of the API in any case, as the engine reads them; all others, and what is filled in, as they are."""
+"""API paths match in any case, like those of the engine; other paths and path parameters keep their case."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ PORTAL = "https://portal.example.com"
 GIVE = "/API/v1/Players/Bob/Items/GIVE"
 
 
-def test_a_word_of_the_path_wins_over_a_name_in_any_case(world: World) -> None:
+def test_literal_segment_in_any_case_wins_over_a_name(world: World) -> None:
     for path in ("rank", "online/count", f"bag/{COIN.id}"):
         plain = world.get(f"/api/v1/players/{path}")
         other = world.get(f"/Api/V1/PLAYERS/{path.upper()}")
@@ -24,12 +24,12 @@ def test_a_word_of_the_path_wins_over_a_name_in_any_case(world: World) -> None:
             assert (other.raw, encoded.raw) == (plain.raw, plain.raw)
 
 
-def test_what_is_filled_in_keeps_its_case(world: World) -> None:
+def test_path_parameter_keeps_its_case(world: World) -> None:
     refused(world.get("/API/V1/Players/nObOdY"), 404, "no_such_player", "No player with name 'nObOdY'.")
     refused(world.get("/API/V1/Users/GhOsT"), 404, "no_such_user", "No user with name 'GhOsT'.")
 
 
-def test_a_change_is_the_same_change(world: World) -> None:
+def test_write_by_a_path_in_another_case_is_the_same_request(world: World) -> None:
     body, key = {"itemid": COIN.id, "quantity": 3}, {"Idempotency-Key": "once"}
     first = world.post(GIVE, body, headers=key)
     assert first.status == 200
@@ -37,7 +37,7 @@ def test_a_change_is_the_same_change(world: World) -> None:
     assert (again.raw, again.headers["idempotent-replay"]) == (first.raw, "true")
 
 
-def test_refusals_are_the_same(world: World) -> None:
+def test_refusals_are_the_same_in_any_case(world: World) -> None:
     answer = world.call("DELETE", "/API/v1/Users")
     assert (answer.status, answer.headers["allow"]) == (405, "GET, POST")
     answer = world.call("OPTIONS", GIVE)
@@ -48,7 +48,7 @@ def test_refusals_are_the_same(world: World) -> None:
     assert (log_in.status, log_in.json["error"]) == (400, "invalid_request")
 
 
-def test_a_browser_that_asks_beforehand(make_world: Callable[..., World]) -> None:
+def test_preflight_is_answered_in_any_case(make_world: Callable[..., World]) -> None:
     world = make_world(cors_origins=PORTAL)
     asks = {"Origin": PORTAL, "Access-Control-Request-Method": "POST"}
     answer = world.call("OPTIONS", GIVE, by=None, headers=asks)
@@ -56,13 +56,13 @@ def test_a_browser_that_asks_beforehand(make_world: Callable[..., World]) -> Non
 
 
 @pytest.mark.parametrize("path", ["/Console", "/console/Changes", "/HEALTH/live", "/health/Live", "/Metrics"])
-def test_other_paths_are_as_they_are(make_world: Callable[..., World], path: str) -> None:
+def test_other_paths_are_case_sensitive(make_world: Callable[..., World], path: str) -> None:
     world = make_world(metrics_token="scrape-me")
     assert world.get(path.lower(), token="scrape-me").status != 404
     assert world.get(path, token="scrape-me").status == 404
 
 
-def test_figures_and_the_log_name_the_row_of_the_table(
+def test_metrics_and_log_name_the_declared_path(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines: list[Any] = []

@@ -1,4 +1,4 @@
-"""Operations 1 to 5 and 19, and the list of who is online."""
+"""Operations 1 to 5 and 19, and the list of online players."""
 
 from collections.abc import Callable
 
@@ -46,13 +46,13 @@ ANNS_RECORD = {
     "Online": False,
     "LastOnline": None,
 }
-# Name, level and exp of those who join Ann (12, 345), Bob (3, 10) and Zoe (12, 345): ties on level, and on both.
+# Players added to Ann (12, 345), Bob (3, 10) and Zoe (12, 345), with level and exp: ties on level, and on both.
 CROWD = (("ann2", 12, 400), ("aNN1", 12, 345), ("carl", 3, 10), ("Dora", 1, 0), ("eve", 40, 0), ("BOBBY", 3, 9))
 BY_NAME = ["Ann", "aNN1", "ann2", "Bob", "BOBBY", "carl", "Dora", "eve", "Zoe"]
 
 
 def crowd(world: World) -> None:
-    """Nine characters, all of them online."""
+    """Add players until there are nine, all online."""
     for number, (name, level, exp) in enumerate(CROWD):
         player_id, body = game_server.newcomer(number, Level=level, Exp=exp)
         assert game_server.put_player(world, player_id, body | {"Name": name}).status == 200
@@ -69,20 +69,20 @@ def names(answer: Answer) -> list[str]:
 # --- one record (5) ------------------------------------------------------------------------------------------------
 
 
-def test_a_record_has_the_specs_four_fields_first_then_ours_then_the_tail(world: World) -> None:
+def test_record_has_the_specs_fields_first_and_ours_after_them(world: World) -> None:
     answer = world.get(f"{PLAYERS}/Ann")
     assert answer.status == 200
     assert list(answer.json.items()) == list(ANNS_RECORD.items())
 
 
-def test_what_nobody_set_has_its_default_and_unknown_classes_and_maps_no_name(world: World) -> None:
+def test_unset_fields_have_defaults_and_unknown_classes_no_name(world: World) -> None:
     record = world.get(f"{PLAYERS}/Bob").json
     assert list(record) == list(ANNS_RECORD)
     assert (record["ClassId"], record["ClassName"], record["MapId"], record["MapName"]) == (ZERO, "", ZERO, "")
     assert (record["Equipment"], record["MaxVitals"], record["Vitals"]) == ([-1] * 5, [0, 0], [0, 0])
 
 
-def test_a_guid_in_every_common_form_is_an_id(world: World, subtests: pytest.Subtests) -> None:
+def test_guid_is_accepted_in_every_common_form(world: World, subtests: pytest.Subtests) -> None:
     plain = people.ANN.id.replace("-", "")
     shouted = people.ANN.id.upper()
     for key in (people.ANN.id, shouted, plain, f"{{{people.ANN.id}}}", f"{{{plain}}}", f"%7B{people.ANN.id}%7D"):
@@ -90,13 +90,13 @@ def test_a_guid_in_every_common_form_is_an_id(world: World, subtests: pytest.Sub
             assert world.get(f"{PLAYERS}/{key}").json == ANNS_RECORD
 
 
-def test_a_name_is_matched_in_any_case_and_percent_decoded(world: World, subtests: pytest.Subtests) -> None:
+def test_name_is_percent_decoded_and_matched_in_any_case(world: World, subtests: pytest.Subtests) -> None:
     for key in ("Ann", "ann", "ANN", "aNn", "%41nn", "%61%4E%6e"):
         with subtests.test(key):
             assert world.get(f"{PLAYERS}/{key}").json == ANNS_RECORD
 
 
-def test_an_unknown_key_is_404_with_the_known_sentence(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_key_is_404_with_the_specs_message(world: World, subtests: pytest.Subtests) -> None:
     messages = {
         "Nobody": "No player with name 'Nobody'.",
         people.NOBODY_ID: f"No player with id '{people.NOBODY_ID}'.",
@@ -121,10 +121,10 @@ def test_literal_paths_win_over_names(world: World) -> None:
     refused(world.get(f"{PLAYERS}/bag"), 404, "no_such_route")
 
 
-# --- what every route shares ---------------------------------------------------------------------------------------
+# --- common rules of all operations --------------------------------------------------------------------------------
 
 
-def test_nobody_reads_without_a_token(world: World, subtests: pytest.Subtests) -> None:
+def test_players_need_a_token(world: World, subtests: pytest.Subtests) -> None:
     calls = [("GET", path) for path in (*GET_LISTS, f"{PLAYERS}/online/count", f"{PLAYERS}/Ann", f"{PLAYERS}/Nobody")]
     for method, path in [*calls, *(("POST", path) for path in POST_LISTS)]:
         for token in (None, "gka_wrong", ""):
@@ -135,13 +135,13 @@ def test_nobody_reads_without_a_token(world: World, subtests: pytest.Subtests) -
                 assert answer.headers["www-authenticate"] == "Bearer"
 
 
-def test_a_token_without_any_role_reads_players(world: World, subtests: pytest.Subtests) -> None:
+def test_token_without_roles_reads_players(world: World, subtests: pytest.Subtests) -> None:
     for path in (*GET_LISTS, f"{PLAYERS}/online/count", f"{PLAYERS}/Ann"):
         with subtests.test(path):
             assert world.get(path, by="Shop").status == 200
 
 
-def test_a_read_only_token_reads_the_post_lists_too(world: World, subtests: pytest.Subtests) -> None:
+def test_read_only_token_may_use_the_post_lists(world: World, subtests: pytest.Subtests) -> None:
     shop = world.run(users.by_fold(world.keeper.store, "shop"))
     assert shop
     pair = world.run(tokens.issue_for_service(world.keeper, shop, 1, read_only=True))
@@ -150,14 +150,14 @@ def test_a_read_only_token_reads_the_post_lists_too(world: World, subtests: pyte
             assert world.post(path, token=pair.access).status == 200
 
 
-def test_a_trailing_slash_and_a_content_type_on_a_get_change_nothing(world: World) -> None:
+def test_trailing_slash_and_content_type_on_get_are_ignored(world: World) -> None:
     assert world.get(f"{PLAYERS}/Ann/").json == ANNS_RECORD
     assert names(world.get(f"{PLAYERS}/?pageSize=2")) == ["Ann", "Bob"]
     for content_type in ("application/json", "text/plain", "nonsense"):
         assert world.get(f"{PLAYERS}/Ann", headers={"Content-Type": content_type}).json == ANNS_RECORD
 
 
-def test_answers_say_what_they_are_and_which_request_they_answer(world: World) -> None:
+def test_answers_have_content_type_and_request_id(world: World) -> None:
     first, second = world.get(f"{PLAYERS}/Ann"), world.get(f"{PLAYERS}/Ann")
     assert first.headers["content-type"] == JSON
     assert first.headers["content-length"] == str(len(first.raw))
@@ -169,7 +169,7 @@ def test_connection_close_is_echoed(world: World) -> None:
     assert world.get(PLAYERS, headers={"Connection": "close"}).headers["connection"] == "close"
 
 
-def test_an_unknown_address_and_a_wrong_method_are_refused_before_the_token_is_looked_at(world: World) -> None:
+def test_unknown_path_and_wrong_method_are_refused_before_the_token(world: World) -> None:
     refused(world.get(f"{PLAYERS}/Ann/nothing", by=None), 404, "no_such_route")
     refused(world.get(f"{PLAYERS}//items", by=None), 404, "no_such_route")
     answer = world.call("DELETE", PLAYERS, by=None)
@@ -181,7 +181,7 @@ def test_an_unknown_address_and_a_wrong_method_are_refused_before_the_token_is_l
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_the_paged_envelope_has_five_fields_and_five_records_unless_told(world: World, path: str) -> None:
+def test_paged_envelope_has_five_fields_and_by_default_five_records(world: World, path: str) -> None:
     crowd(world)
     page = world.get(path).json
     assert list(page) == ["Total", "Page", "PageSize", "Count", "Values"]
@@ -193,7 +193,7 @@ def test_the_paged_envelope_has_five_fields_and_five_records_unless_told(world: 
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_pages_are_cut_as_decided(world: World, path: str, subtests: pytest.Subtests) -> None:
+def test_page_and_page_size_follow_the_decided_rules(world: World, path: str, subtests: pytest.Subtests) -> None:
     crowd(world)
     everybody = names(world.get(f"{path}?pageSize=100"))
     assert len(everybody) == 9
@@ -220,7 +220,7 @@ def test_pages_are_cut_as_decided(world: World, path: str, subtests: pytest.Subt
             assert (answer.json["Total"], answer.json["PageSize"], answer.json["Count"]) == (9, size, len(expected))
 
 
-def test_the_largest_page_is_a_setting(make_world: Callable[..., World]) -> None:
+def test_largest_page_size_is_a_setting(make_world: Callable[..., World]) -> None:
     world = make_world(max_page_size=2)
     page = world.get(f"{PLAYERS}?pageSize=3&page=1").json
     assert (page["PageSize"], [record["Name"] for record in page["Values"]]) == (2, ["Zoe"])
@@ -228,7 +228,7 @@ def test_the_largest_page_is_a_setting(make_world: Callable[..., World]) -> None
 
 
 @pytest.mark.parametrize("path", GET_LISTS)
-def test_a_malformed_query_is_refused_with_the_field_named(world: World, path: str, subtests: pytest.Subtests) -> None:
+def test_malformed_query_is_refused_and_names_the_field(world: World, path: str, subtests: pytest.Subtests) -> None:
     wrong = ("-1", "x", "1.0", "", "1e3", "true", "%2B1", "2147483648", "9" * 5000, "%EF%BC%91", "%201")
     for field, least in (("page", 0), ("pageSize", 1), ("limit", 1)):
         for value in (*wrong, *(("0",) if least else ())):
@@ -241,13 +241,13 @@ def test_a_malformed_query_is_refused_with_the_field_named(world: World, path: s
 
 
 @pytest.mark.parametrize("path", [PLAYERS, f"{PLAYERS}/online"])
-def test_players_are_listed_by_name_without_regard_to_case(world: World, path: str) -> None:
+def test_players_are_sorted_by_name_ignoring_case(world: World, path: str) -> None:
     crowd(world)
     assert names(world.get(f"{path}?pageSize=100")) == BY_NAME
     assert names(world.post(path, {"count": 100})) == BY_NAME
 
 
-def test_rank_is_by_level_then_exp_then_id_and_ascending_is_the_exact_reverse(world: World) -> None:
+def test_rank_sorts_by_level_exp_id_and_ascending_is_the_reverse(world: World) -> None:
     crowd(world)
     ranked = world.get(f"{PLAYERS}/rank?pageSize=100").json["Values"]
     keys = [(record["Level"], record["Exp"], record["Id"]) for record in ranked]
@@ -266,7 +266,7 @@ def test_rank_is_by_level_then_exp_then_id_and_ascending_is_the_exact_reverse(wo
     assert world.get(f"{PLAYERS}/rank?pageSize=100&sortDirection=Ascending").json["Values"] == ranked[::-1]
 
 
-def test_the_sort_direction_is_read_in_any_case_and_nothing_else(world: World, subtests: pytest.Subtests) -> None:
+def test_sort_direction_is_accepted_in_any_case(world: World, subtests: pytest.Subtests) -> None:
     best, worst = ["Zoe", "Ann", "Bob"], ["Bob", "Ann", "Zoe"]
     for direction, expected in (("descending", best), ("DESCENDING", best), ("ascending", worst), ("aScEnDiNg", worst)):
         with subtests.test(direction):
@@ -281,7 +281,7 @@ def test_the_sort_direction_is_read_in_any_case_and_nothing_else(world: World, s
 
 
 @pytest.mark.parametrize("path", POST_LISTS)
-def test_the_legacy_envelope_has_four_fields_of_odd_casing(world: World, path: str) -> None:
+def test_legacy_envelope_has_four_fields_in_the_specs_case(world: World, path: str) -> None:
     crowd(world)
     page = world.post(path, {"page": 1, "count": 4}).json
     assert list(page) == ["total", "Page", "count", "entries"]
@@ -291,7 +291,7 @@ def test_the_legacy_envelope_has_four_fields_of_odd_casing(world: World, path: s
 
 
 @pytest.mark.parametrize("path", POST_LISTS)
-def test_a_legacy_page_is_asked_for_in_many_ways(world: World, path: str, subtests: pytest.Subtests) -> None:
+def test_legacy_page_is_accepted_in_every_form(world: World, path: str, subtests: pytest.Subtests) -> None:
     crowd(world)
     form = "application/x-www-form-urlencoded"
     asked: list[tuple[bytes, str, list[str]]] = [
@@ -317,7 +317,7 @@ def test_a_legacy_page_is_asked_for_in_many_ways(world: World, path: str, subtes
 
 
 @pytest.mark.parametrize("path", POST_LISTS)
-def test_a_malformed_legacy_page_is_refused_with_the_field_named(
+def test_malformed_legacy_page_is_refused_and_names_the_field(
     world: World, path: str, subtests: pytest.Subtests
 ) -> None:
     wrong = (
@@ -341,7 +341,7 @@ def test_a_malformed_legacy_page_is_refused_with_the_field_named(
             refused(answer, 400, "bad_field", f"'{field}'")
 
 
-def test_a_broken_body_is_refused(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_body_is_refused(world: World, subtests: pytest.Subtests) -> None:
     json, text = "application/json", "text/plain"
     broken: list[tuple[bytes, str, int, str]] = [
         (b"{", json, 400, "malformed_body"),
@@ -366,13 +366,13 @@ def test_a_broken_body_is_refused(world: World, subtests: pytest.Subtests) -> No
             refused(answer, status, code)
 
 
-def test_as_deep_and_as_large_as_allowed_is_read(world: World) -> None:
+def test_body_of_the_largest_depth_and_size_is_read(world: World) -> None:
     deep = b'{"x":' + b"[" * 31 + b"]" * 31 + b"}"
     headers = {"Content-Type": "application/json"}
     assert names(world.call("POST", PLAYERS, raw=deep.ljust(65_536), headers=headers)) == ["Ann", "Bob", "Zoe"]
 
 
-def test_the_deprecated_list_says_so_and_names_its_successor(world: World) -> None:
+def test_deprecated_list_has_the_deprecation_headers(world: World) -> None:
     answer = world.post(PLAYERS)
     assert answer.headers["deprecation"].startswith("@")
     assert answer.headers["deprecation"][1:].isdigit()
@@ -381,10 +381,10 @@ def test_the_deprecated_list_says_so_and_names_its_successor(world: World) -> No
     assert not any({"deprecation", "link"} & other.headers.keys() for other in others)
 
 
-# --- who is online (3, 4, GET online) ------------------------------------------------------------------------------
+# --- online players (3, 4, GET online) -----------------------------------------------------------------------------
 
 
-def test_nobody_is_online_until_a_game_server_says_so(world: World) -> None:
+def test_no_player_is_online_before_a_game_server_reports(world: World) -> None:
     assert game_server.online(world) == []
     game_server.heartbeat(world)
     game_server.join(world, people.ZOE.id, people.ANN.id)

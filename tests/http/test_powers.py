@@ -1,4 +1,4 @@
-"""Powers and roles over the API: who may give and take them, and what it leads to."""
+"""Permissions and roles over the API: who may grant and revoke them, and the effects."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,13 +23,13 @@ def change(world: World, name: str, body: object, **more: Any) -> Answer:
 
 
 def empower(world: World, name: str, *powers: str) -> None:
-    """These and no others but the API, written past the keeper."""
+    """Set exactly these permissions plus API access by SQL, without the rules of the game."""
     held = ", ".join(f"{each} = {'NOT ' * (each in powers)}(id <> id)" for each in HELD)
     world.sql(f"UPDATE users SET {held} WHERE name = $1", name)  # noqa: S608 - ours
-    world.call("DELETE", "/api/oauth/token/Ann")  # whoever was believed is asked about again
+    world.call("DELETE", "/api/oauth/token/Ann")  # clears the cache of callers
 
 
-def test_the_exact_body(world: World) -> None:
+def test_answer_has_the_exact_body(world: World) -> None:
     answer = change(world, "ann", {"ban": True, "Mute": "true"}, headers={"x-reason": "promoted"})
     assert (answer.status, answer.raw) == (
         200,
@@ -50,33 +50,33 @@ def test_the_exact_body(world: World) -> None:
     [
         ({"usersquery": True}, {"UsersQuery"}),
         ({"users.query": True}, {"UsersQuery"}),
-        ({"Users.Manage": True}, {"UsersQuery", "UsersManage"}),  # which includes reading them
+        ({"Users.Manage": True}, {"UsersQuery", "UsersManage"}),  # managing accounts includes reading them
         ({"usersmanage": True, "usersquery": True}, {"UsersQuery", "UsersManage"}),
         ({"game.link": True, "api": True, "editor": True}, {"GameLink", "Api", "Editor"}),
         ({"GameLink": True, "kick": False}, {"GameLink"}),
         ({}, set[str]()),
     ],
 )
-def test_every_name_of_a_right(world: World, body: dict[str, bool], held: set[str]) -> None:
+def test_every_name_of_a_permission_is_accepted(world: World, body: dict[str, bool], held: set[str]) -> None:
     answer = change(world, "Ann", body)
     assert answer.status == 200, answer.raw
     assert {name for name, flag in answer.json.items() if flag is True} == held
 
 
-def test_reading_users_takes_managing_them_along(world: World) -> None:
+def test_revoking_users_query_revokes_users_manage(world: World) -> None:
     change(world, "Ann", {"users.manage": True})
     assert change(world, "Ann", {"users.query": False}).json["UsersManage"] is False
     answer = change(world, "Ann", {"users.query": False, "users.manage": True})
     refused(answer, 400, "bad_field", "The field 'users.manage' can only be held with users.query; give or take both.")
 
 
-def test_what_is_so_already_is_no_change(world: World) -> None:
+def test_unchanged_permissions_record_no_change(world: World) -> None:
     before = len(world.ledger())
     assert change(world, "Clerk", {"users.query": True, "ban": False}).status == 200
     assert len(world.ledger()) == before
 
 
-def test_nobody_and_nonsense(world: World) -> None:
+def test_unknown_account_is_404_and_malformed_body_400(world: World) -> None:
     refused(change(world, "Nobody", {"ban": True}), 404, "no_such_user", "No user with name 'Nobody'.")
     before = everything(world)
     for body, named in (({"ban": 1}, "ban"), ({"api": 2}, "api"), ({"users.query": "yes"}, "usersquery")):
@@ -115,7 +115,7 @@ def test_powers_as_answered_are_put_back_without_a_change(world: World) -> None:
     assert everything(world) == before
 
 
-def test_nobody_changes_their_own(world: World) -> None:
+def test_account_cannot_change_its_own_permissions(world: World) -> None:
     for body in ({"ban": False}, {"ban": True}, {}):
         refused(change(world, "Root", body), 409, "own_powers")
 
@@ -125,18 +125,18 @@ def test_nobody_changes_their_own(world: World) -> None:
     [
         ((), (), {"api": True}, True),
         ((), (), {"users.manage": True}, True),
-        ((), (), {"ban": True}, False),  # nobody gives what they do not have
+        ((), (), {"ban": True}, False),  # the caller lacks the permission to grant
         ((), (), {"game.link": True}, False),
-        ((), (), {"ban": False}, True),  # it is so already
-        (("mute",), ("editor",), {"editor": False}, False),  # nor takes it
+        ((), (), {"ban": False}, True),  # the account lacks it already: nothing changes
+        (("mute",), ("editor",), {"editor": False}, False),  # the caller lacks the permission to revoke
         (("mute",), ("editor",), {"mute": True}, True),
-        (("mute",), ("kick",), {"mute": True}, False),  # who may kick outranks who may mute
+        (("mute",), ("kick",), {"mute": True}, False),  # the account has a permission that the caller lacks
         (("ban",), ("game_link",), {"ban": True}, False),
         (("ban", "game_link"), ("game_link",), {"game.link": False}, True),
-        ((), ("users_query", "users_manage"), {"users.manage": False}, True),  # an equal
+        ((), ("users_query", "users_manage"), {"users.manage": False}, True),  # both have the same permissions
     ],
 )
-def test_of_what_one_has_oneself(
+def test_caller_grants_and_revokes_only_own_permissions(
     world: World, own: tuple[str, ...], theirs: tuple[str, ...], body: object, *, fine: bool
 ) -> None:
     empower(world, "Clerk", "users_query", "users_manage", *own)
@@ -150,7 +150,7 @@ def test_of_what_one_has_oneself(
         assert everything(world) == before
 
 
-def test_an_undo_is_bound_by_the_same(world: World) -> None:
+def test_undo_follows_the_same_permission_rules(world: World) -> None:
     change(world, "Shop", {"ban": True})
     number = world.ledger()[-1].seq
     empower(world, "Clerk", "users_query", "users_manage")
@@ -159,8 +159,8 @@ def test_an_undo_is_bound_by_the_same(world: World) -> None:
     assert world.post(undo).status == 200
 
 
-def test_who_manages_accounts_can_sign_in_as_anybody(world: World) -> None:
-    """The spec wants it so: the role is every power there is, and is described as that."""
+def test_users_manage_can_set_any_password(world: World) -> None:
+    """By the spec users.manage may reset any password, so it amounts to every permission and is documented so."""
     empower(world, "Clerk", "users_query", "users_manage")
     new = "ab" * 32
     assert world.post("/api/v1/users/Root/manage/password/change", {"new": new}, by="Clerk").status == 200
@@ -170,7 +170,7 @@ def test_who_manages_accounts_can_sign_in_as_anybody(world: World) -> None:
     assert world.post("/api/keeper/v1/users/Clerk/powers", {"ban": True}, by=None, headers=headers).status == 200
 
 
-def test_of_two_who_take_each_others_one_comes_too_late(make_world: Callable[..., World]) -> None:
+def test_of_two_mutual_revocations_one_is_refused(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
 
     async def together() -> tuple[Answer, Answer]:
@@ -199,7 +199,7 @@ def takes_by_undo(world: World) -> None:
 
 def takes_by_command_line(world: World) -> None:
     assert CommandLine(world.url).says("users", "api", "Shop", "off") == "Shop now has: nothing.\n"
-    world.call("DELETE", "/api/oauth/token/Ann")  # instead of waiting: the server's token cache is emptied
+    world.call("DELETE", "/api/oauth/token/Ann")  # clears the server's token cache instead of waiting
 
 
 def takes_by_sql(world: World) -> None:
@@ -208,7 +208,7 @@ def takes_by_sql(world: World) -> None:
 
 
 @pytest.mark.parametrize("take", [takes_by_api, takes_by_undo, takes_by_command_line, takes_by_sql])
-def test_api_access_given_back_revives_no_token(world: World, take: Callable[[World], None]) -> None:
+def test_restored_api_access_does_not_restore_tokens(world: World, take: Callable[[World], None]) -> None:
     takes_by_sql(world)
     assert change(world, "Shop", {"api": True}).status == 200
     shop = world.run(lookup.user(world.keeper.store, "Shop"))
@@ -228,13 +228,13 @@ def test_api_access_given_back_revives_no_token(world: World, take: Callable[[Wo
     assert works(world, log_in(world))
 
 
-def test_other_permissions_taken_away_revoke_no_token(world: World) -> None:
+def test_revoking_other_permissions_revokes_no_token(world: World) -> None:
     pair = log_in(world, "Clerk")
     assert change(world, "Clerk", {"users.query": False}).status == 200
     assert works(world, pair)
 
 
-def test_once_under_a_key_and_never_in_a_dry_run(world: World) -> None:
+def test_repeated_key_applies_once_and_dry_run_never(world: World) -> None:
     before = everything(world)
     dry = world.post("/api/keeper/v1/users/Ann/powers?dryRun=true", {"ban": True})
     assert dry.json["Ban"] is True

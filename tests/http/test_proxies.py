@@ -1,4 +1,4 @@
-"""Where a request comes from: the peer, or what a proxy of ours says."""
+"""The client address of a request: that of the peer, or the one that a trusted proxy forwards."""
 
 from collections.abc import Callable
 
@@ -20,12 +20,13 @@ def address(peer: str, *lines: str, trusted: str = PROXIES) -> str:
 @pytest.mark.parametrize(
     ("peer", "lines", "found"),
     [
-        ("203.0.113.5", ["198.51.100.7"], "203.0.113.5"),  # nobody's word but a proxy's
+        ("203.0.113.5", ["198.51.100.7"], "203.0.113.5"),  # the peer is not a trusted proxy: its header is ignored
         ("10.0.0.1", [], "10.0.0.1"),
         ("10.0.0.1", ["198.51.100.7"], "198.51.100.7"),
         ("10.0.0.2", ["198.51.100.7"], "10.0.0.2"),
         ("192.168.4.77", ["198.51.100.7"], "198.51.100.7"),
-        ("10.0.0.1", ["1.1.1.1, 198.51.100.7"], "198.51.100.7"),  # the caller wrote the first itself
+        # The first address was sent by the caller and is not trusted
+        ("10.0.0.1", ["1.1.1.1, 198.51.100.7"], "198.51.100.7"),
         ("10.0.0.1", ["198.51.100.7, 192.168.4.9"], "198.51.100.7"),
         ("10.0.0.1", ["1.1.1.1", "198.51.100.7"], "198.51.100.7"),
         ("10.0.0.1", ["198.51.100.7", "192.168.4.9"], "198.51.100.7"),
@@ -41,22 +42,22 @@ def address(peer: str, *lines: str, trusted: str = PROXIES) -> str:
         ("", ["198.51.100.7"], ""),
     ],
 )
-def test_whose_word_is_taken(peer: str, lines: list[str], found: str) -> None:
+def test_client_address_is_taken_from_trusted_proxies_only(peer: str, lines: list[str], found: str) -> None:
     assert address(peer, *lines) == found
 
 
-def test_nobodys_unless_it_is_set() -> None:
+def test_no_proxy_is_trusted_by_default() -> None:
     assert address("127.0.0.1", "198.51.100.7", trusted="") == "127.0.0.1"
 
 
 @pytest.mark.parametrize("value", ["proxy.example.com", "10.0.0.1/8", "10.0.0.1;10.0.0.2", "10.0.0.1,", "*", "10.0.0"])
-def test_a_value_that_is_none(value: str) -> None:
+def test_malformed_proxy_setting_is_refused(value: str) -> None:
     with pytest.raises(BadSetting, match="GAMEKEEPER_TRUSTED_PROXIES is not right; it must be addresses or networks"):
         address("10.0.0.1", trusted=value)
 
 
-def test_guesses_are_counted_where_they_come_from(make_world: Callable[..., World]) -> None:
-    """Behind a proxy all callers have one peer; without its word, one who guesses would lock everybody out."""
+def test_guesses_are_counted_per_forwarded_address(make_world: Callable[..., World]) -> None:
+    """Behind a proxy all callers share one peer address; one attacker must not exhaust the limit of all."""
     world = make_world(trusted_proxies="10.0.0.1", guesses_per_caller=1)
     wrong = {"grant_type": "password", "username": "Ann", "password": "0" * 64}
 

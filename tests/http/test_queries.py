@@ -29,7 +29,7 @@ ASKED = [each for each in EXAMPLES if each.route.query]
 OURS = [each for each in EXAMPLES if each.path.startswith((KEEPER, LINK))]
 
 
-def test_every_operation_of_ours_names_an_unknown_query_parameter(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_query_parameter_is_named_by_our_own_operations(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     assert len(OURS) >= 17
     for each in OURS:
@@ -50,21 +50,21 @@ def test_every_operation_of_ours_names_an_unknown_query_parameter(world: World, 
         ("PUT", f"{LINK}/players/{'0' * 32}?dryrnu=true", "Did you mean 'dryRun'?"),
     ],
 )
-def test_unknown_query_parameter_is_answered_with_the_nearest(world: World, method: str, path: str, hint: str) -> None:
+def test_unknown_query_parameter_suggests_the_nearest(world: World, method: str, path: str, hint: str) -> None:
     refused(world.call(method, path, body={} if method == "PUT" else None), 400, "unknown_parameter", hint)
 
 
 @pytest.mark.parametrize("path", ["/api/v1/players?playr=x", "/api/v1/info?zzz=1", "/api/v1/gameobjects/item?x=1"])
-def test_unknown_query_parameter_is_ignored_elsewhere(world: World, path: str) -> None:
+def test_unknown_query_parameter_is_ignored_by_spec_operations(world: World, path: str) -> None:
     assert world.get(path).status == 200
 
 
-# --- as the shapes declare them --------------------------------------------------------------------------------------
+# --- limits declared by the query shapes ---------------------------------------------------------------------------
 
 
 def bad_values(schema: Mapping[str, Any]) -> dict[str, str]:
-    """Values that a schema does not allow, and what the refusal of each says."""
-    kinds = {**schema, **schema.get("anyOf", [{}])[0]}  # a number, or one of a few words
+    """Return values that the schema does not allow, each with a part of its refusal's message."""
+    kinds = {**schema, **schema.get("anyOf", [{}])[0]}  # the schema is a number, or a choice of a number and some words
     if "maximum" in kinds:
         least, most = kinds["minimum"], kinds["maximum"]
         return dict.fromkeys(("zzz", "%09", str(most + 1), str(least - 1)), f"whole number from {least} to {most}.")
@@ -76,9 +76,7 @@ def bad_values(schema: Mapping[str, Any]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("example", ASKED, ids=lambda example: example.name)
-def test_every_documented_limit_is_that_of_the_refusal(
-    world: World, example: Example, subtests: pytest.Subtests
-) -> None:
+def test_documented_limit_equals_that_of_the_refusal(world: World, example: Example, subtests: pytest.Subtests) -> None:
     path = example.route.path.replace("[", "{").replace("]", "}")
     described = world.get(DOCUMENT, by=None).json["paths"][path][example.route.method.lower()]
     asked = [each for each in described["parameters"] if each["in"] == "query" and each["name"] != "dryRun"]
@@ -96,7 +94,7 @@ def test_every_documented_limit_is_that_of_the_refusal(
 def test_limit_of_a_shape_is_the_limit_of_its_operation(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A shape with another limit is the only change; the refusal, the document and the answer follow it."""
+    """Changing the limit in the shape alone changes the refusal, the document and the answer."""
 
     class Narrow(PlayersQuery, frozen=True):
         page: Annotated[int, Meta(ge=2, le=3, description="Few pages.", extra={"cut": 2})] = 2
