@@ -29,7 +29,7 @@ from gamekeeper.http.operation import NO_TOKEN, WRITE
 from gamekeeper.http.routes import ROUTES
 
 VERBS = {"get", "post", "put", "delete"}
-# of an address; of what only the console says that it has seen
+# codes that no operation documents: the router's, and the one that only the console's forms can cause
 OF_NO_OPERATION = {"method_not_allowed", "changed_meanwhile"}
 
 

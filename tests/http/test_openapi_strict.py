@@ -64,7 +64,7 @@ def test_value_has_one_type_or_is_null() -> None:
 
 
 def test_every_object_and_every_choice_of_objects_is_a_component() -> None:
-    """Generators invent names for inline objects. A choice of plain types stays inline, as some reject it as component."""
+    """Generators invent names for inline objects. A choice of plain types stays inline: some reject such components."""
     inner = [each for each in ALL if not each.is_component]
     assert [each.where for each in inner if "properties" in each.schema] == []
     choices = [(each.where, each.schema[key]) for each in inner for key in UNIONS & each.schema.keys()]
