@@ -1,4 +1,4 @@
-"""The rank of one character, ours: GET players/[lookupKey]/rank."""
+"""Our own operation GET players/[lookupKey]/rank: the rank of one player."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ PLAYERS = "/api/v1/players"
 
 
 def crowd(world: World, size: int) -> list[Any]:
-    """So many newcomers beside Ann, Bob and Zoe, with ties on level and on both; everybody's record, the best first."""
+    """Add `size` players with ties on level and on level and exp; return all records, best first."""
     for number in range(size):
         player_id, body = game_server.newcomer(number, Level=number % 7 + 1, Exp=number % 3)
         assert game_server.put_player(world, player_id, body).status == 200
@@ -34,32 +34,32 @@ def rank(world: World, key: str, around: int = 0) -> Any:
 
 
 def numbered(records: list[Any], first: int, end: int) -> list[Any]:
-    """Those of ranks from first up to end, as they stand around somebody."""
+    """Return the records with ranks from `first` up to `end`, in the shape of a neighbour list."""
     return [{"Rank": place, **records[place - 1]} for place in range(first, end)]
 
 
-def test_the_exact_body_has_everybodys_record_as_it_stands_with_the_rank_before_it(world: World) -> None:
+def test_answer_has_each_players_record_and_rank(world: World) -> None:
     ann, bob, zoe = (world.get(f"{PLAYERS}/{name}").raw for name in ("Ann", "Bob", "Zoe"))
     around = b'{"Rank":1,' + zoe[1:] + b',{"Rank":3,' + bob[1:]
     expected = b'{"Rank":2,"Of":3,"Player":' + ann + b',"Around":[' + around + b"]}"
     assert world.get(f"{PLAYERS}/Ann/rank", by="Shop").raw == expected
 
 
-def test_names_in_any_case_and_every_form_of_an_id(world: World, subtests: pytest.Subtests) -> None:
+def test_name_in_any_case_and_every_form_of_id_are_accepted(world: World, subtests: pytest.Subtests) -> None:
     expected = rank(world, "Ann", 5)
     for key in ("aNN", "%41nn", people.ANN.id.upper(), f"{{{people.ANN.id}}}", people.ANN.id.replace("-", "")):
         with subtests.test(key):
             assert rank(world, key, 5) == expected
 
 
-def test_five_above_and_five_below_unless_told(world: World) -> None:
+def test_answer_has_by_default_five_players_above_and_below(world: World) -> None:
     everybody = crowd(world, 12)
     answer = world.get(f"{PLAYERS}/{everybody[7]['Id']}/rank").json
     assert (answer["Rank"], answer["Of"], answer["Player"]) == (8, 15, everybody[7])
     assert answer["Around"] == numbered(everybody, 3, 8) + numbered(everybody, 9, 14)
 
 
-def test_fewer_where_the_list_ends(world: World) -> None:
+def test_answer_has_fewer_neighbours_at_the_ends_of_the_list(world: World) -> None:
     everybody = crowd(world, 5)
     best, second, worst = (everybody[place]["Id"] for place in (0, 1, -1))
     assert rank(world, best, 3)["Around"] == numbered(everybody, 2, 5)
@@ -67,7 +67,7 @@ def test_fewer_where_the_list_ends(world: World) -> None:
     assert rank(world, worst, 3)["Around"] == numbered(everybody, 5, 8)
 
 
-def test_from_none_to_fifty_on_either_side(world: World) -> None:
+def test_around_may_be_from_zero_to_fifty(world: World) -> None:
     everybody = crowd(world, 105)
     middle = everybody[53]["Id"]
     assert rank(world, middle, 0)["Around"] == []
@@ -75,7 +75,7 @@ def test_from_none_to_fifty_on_either_side(world: World) -> None:
     assert rank(world, middle, 50)["Of"] == 108
 
 
-def test_every_rank_is_the_place_on_its_page_of_the_list(world: World, subtests: pytest.Subtests) -> None:
+def test_rank_equals_the_position_in_the_ranking_list(world: World, subtests: pytest.Subtests) -> None:
     for place, record in enumerate(crowd(world, 14)):
         with subtests.test(record["Name"]):
             answer = rank(world, record["Name"])
@@ -89,7 +89,7 @@ def test_ties_are_broken_by_id(world: World) -> None:
     assert (rank(world, "Zoe")["Rank"], rank(world, "Ann")["Rank"]) == (1, 2)
 
 
-def test_a_change_moves_it_at_once_on_every_instance(make_world: Callable[..., World]) -> None:
+def test_change_moves_the_rank_at_once_on_every_instance(make_world: Callable[..., World]) -> None:
     here, there = make_world(), make_world()
     changes = (({"Exp": 346}, 1), ({"Level": 3, "Exp": 9}, 3), ({"Exp": 11}, 2), ({"Level": 13}, 1))
     assert rank(there, "Ann")["Rank"] == 2
@@ -101,7 +101,7 @@ def test_a_change_moves_it_at_once_on_every_instance(make_world: Callable[..., W
             assert [other["Rank"] for other in answer["Around"]] == [each for each in (1, 2, 3) if each != place]
 
 
-def test_those_who_come_and_go_count_at_once(world: World) -> None:
+def test_created_and_deleted_players_count_at_once(world: World) -> None:
     player_id, body = game_server.newcomer(1, Level=5)
     game_server.put_player(world, player_id, body)
     assert (rank(world, "New1")["Rank"], rank(world, "Bob")["Rank"], rank(world, "Bob")["Of"]) == (3, 4, 4)
@@ -110,12 +110,12 @@ def test_those_who_come_and_go_count_at_once(world: World) -> None:
     assert (rank(world, "Bob")["Rank"], rank(world, "Bob")["Of"]) == (3, 3)
 
 
-def test_nobody_reads_it_without_a_token(world: World) -> None:
+def test_rank_needs_a_token(world: World) -> None:
     for key in ("Ann", "Nobody"):
         refused(world.get(f"{PLAYERS}/{key}/rank", by=None), 401, "denied")
 
 
-def test_an_unknown_key_is_404_as_of_the_record(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_key_is_404_like_that_of_a_record(world: World, subtests: pytest.Subtests) -> None:
     for key in ("Nobody", people.NOBODY_ID, ZERO, "a%2Fb", "Ann%00"):
         with subtests.test(key):
             answer = world.get(f"{PLAYERS}/{key}/rank")
@@ -123,8 +123,8 @@ def test_an_unknown_key_is_404_as_of_the_record(world: World, subtests: pytest.S
             assert answer.message == world.get(f"{PLAYERS}/{key}").message
 
 
-@pytest.mark.parametrize("key", ["Ann", "Nobody"])  # the shape comes before existence
-def test_a_malformed_query_is_refused_with_the_field_named(world: World, key: str, subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("key", ["Ann", "Nobody"])  # the query is checked before the player is looked up
+def test_malformed_query_is_refused_and_names_the_field(world: World, key: str, subtests: pytest.Subtests) -> None:
     for value in ("51", "-1", "x", "1.0", "", "1e1", "true", "%2B1", "2147483648", "9" * 5000, "%EF%BC%91", "%201"):
         with subtests.test(value[:12]):
             answer = world.get(f"{PLAYERS}/{key}/rank?around={value}")
@@ -132,7 +132,7 @@ def test_a_malformed_query_is_refused_with_the_field_named(world: World, key: st
     refused(world.get(f"{PLAYERS}/{key}/rank?around=1&Around=1"), 400, "repeated_field", "'Around'")
 
 
-def test_the_list_keeps_its_address_and_its_name(world: World) -> None:
+def test_ranking_list_is_not_a_player_named_rank(world: World) -> None:
     assert next(iter(world.get(f"{PLAYERS}/rank").json)) == "Total"
     refused(world.get(f"{PLAYERS}/rank/rank"), 404, "no_such_route")
     player_id, body = game_server.newcomer(1)

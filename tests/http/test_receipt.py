@@ -1,6 +1,6 @@
-"""Deadlines and caps of a real server, over real sockets: heads, bodies, idle connections.
+"""Deadlines and limits of a real server over real sockets: request heads, bodies, idle connections.
 
-The database has no part in it; SQLite is enough.
+The engine makes no difference here, so SQLite is enough.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ import people
 from databases import Sqlite
 from server import Server
 
-SECONDS = 1  # that the server here waits for a request
-LATE = 8  # without the setting it would wait for ten
+SECONDS = 1  # the server's deadline for receiving a request
+LATE = 8  # seconds; less than the default deadline of ten
 CONNECTIONS = 60
 GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
 LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -26,13 +26,13 @@ LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def served(sqlite_databases: Sqlite) -> Generator[tuple[Server, str]]:
-    """A server, and a token for it."""
+    """Start a server with a short deadline, and return it with a token."""
     yield from serving(sqlite_databases, SECONDS)
 
 
 @pytest.fixture(scope="module")
 def patient(sqlite_databases: Sqlite) -> Generator[tuple[Server, str]]:
-    """The same for what has nothing to do with time: however busy the machine is, nobody comes too late."""
+    """Start a server with a long deadline, so that a busy machine cannot make a request late."""
     yield from serving(sqlite_databases, 60)
 
 
@@ -63,7 +63,7 @@ def head(token: str, *more: bytes) -> bytes:
 
 
 def until_closed(line: socket.socket) -> bytes:
-    """What comes before the server closes."""
+    """Read until the server closes the connection."""
     found = b""
     with contextlib.suppress(ConnectionResetError):
         while part := line.recv(65_536):
@@ -72,7 +72,7 @@ def until_closed(line: socket.socket) -> bytes:
 
 
 def while_it_trickles(line: socket.socket, part: bytes) -> bytes:
-    """What comes before the server closes, which it does while more and more is sent."""
+    """Send `part` again and again until the server closes, and return what it sent."""
     began = time.monotonic()
     while not select.select([line], [], [], 0.2)[0]:
         assert time.monotonic() - began < LATE
@@ -81,7 +81,7 @@ def while_it_trickles(line: socket.socket, part: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("start", [b"", b"GET /health", LIVE[:-2], LIVE])
-def test_a_head_has_its_time_and_a_kept_connection_too(server: Server, start: bytes) -> None:
+def test_incomplete_head_and_idle_connection_are_closed_at_the_deadline(server: Server, start: bytes) -> None:
     began = time.monotonic()
     with connect(server) as line:
         line.sendall(start)
@@ -90,13 +90,13 @@ def test_a_head_has_its_time_and_a_kept_connection_too(server: Server, start: by
     assert SECONDS - 0.5 < time.monotonic() - began < LATE
 
 
-def test_a_head_that_comes_byte_by_byte_gets_no_more_time(server: Server) -> None:
+def test_head_sent_byte_by_byte_gets_no_extra_time(server: Server) -> None:
     with connect(server) as line:
         assert b"200" not in while_it_trickles(line, b"G")
 
 
 @pytest.mark.parametrize("framing", [b"content-length: 500", b"transfer-encoding: chunked"])
-def test_a_body_has_its_time(server: Server, token: str, framing: bytes) -> None:
+def test_incomplete_body_is_refused_at_the_deadline(server: Server, token: str, framing: bytes) -> None:
     began = time.monotonic()
     with connect(server) as line:
         line.sendall(head(token, framing) + b'5\r\n{"ite\r\n')
@@ -109,13 +109,13 @@ def test_a_body_has_its_time(server: Server, token: str, framing: bytes) -> None
     assert SECONDS - 0.5 < time.monotonic() - began < LATE
 
 
-def test_a_body_that_trickles_gets_no_more_time(server: Server, token: str) -> None:
+def test_body_sent_byte_by_byte_gets_no_extra_time(server: Server, token: str) -> None:
     with connect(server) as line:
         line.sendall(head(token, b"content-length: 500"))
         assert while_it_trickles(line, b" ").startswith(b"HTTP/1.1 408 ")
 
 
-def test_a_body_in_time_is_taken(patient: tuple[Server, str]) -> None:
+def test_body_within_the_deadline_is_accepted(patient: tuple[Server, str]) -> None:
     server, token = patient
     with connect(server) as line:
         line.sendall(head(token, b"content-length: %d" % len(GIVE)) + GIVE[:10])
@@ -124,8 +124,8 @@ def test_a_body_in_time_is_taken(patient: tuple[Server, str]) -> None:
         assert line.recv(4096).startswith(b"HTTP/1.1 200 ")
 
 
-def test_those_turned_away_keep_their_connection(patient: tuple[Server, str]) -> None:
-    """An answer before the body was read; what comes after it is still understood, or the connection closed."""
+def test_rejected_request_keeps_its_connection(patient: tuple[Server, str]) -> None:
+    """After an early answer the rest of the body is either read or the connection is closed."""
     with connect(patient[0]) as line:
         last = LIVE.replace(b"host: x", b"host: x\r\nconnection: close")
         line.sendall(head("nobodys", b"content-length: %d" % len(GIVE)) + GIVE + last)
@@ -134,7 +134,7 @@ def test_those_turned_away_keep_their_connection(patient: tuple[Server, str]) ->
     assert found.count(b"HTTP/1.1 ") - 1 == found.count(b"HTTP/1.1 200 ") <= 1
 
 
-def test_16_kib_of_head_are_taken_and_one_more_byte_is_not(patient: tuple[Server, str]) -> None:
+def test_head_of_16_kib_is_accepted_and_one_byte_more_refused(patient: tuple[Server, str]) -> None:
     for size, status in ((16_384, b"200"), (16_385, b"431")):
         line_end = b"\r\n\r\n"
         start = b"GET /health/live HTTP/1.1\r\nhost: x\r\nx-long: "
@@ -143,14 +143,14 @@ def test_16_kib_of_head_are_taken_and_one_more_byte_is_not(patient: tuple[Server
             assert line.recv(4096).split()[1] == status
 
 
-def test_as_many_headers_as_anybody_needs(patient: tuple[Server, str]) -> None:
+def test_many_headers_are_accepted(patient: tuple[Server, str]) -> None:
     for count, status in ((90, b"200"), (120, b"431")):
         with connect(patient[0]) as line:
             line.sendall(LIVE[:-2] + b"".join(b"x-%d: y\r\n" % number for number in range(count)) + b"\r\n")
             assert line.recv(4096).split()[1] == status
 
 
-def test_a_flood_of_idle_connections_locks_nobody_out_for_long(server: Server) -> None:
+def test_flood_of_idle_connections_blocks_requests_only_briefly(server: Server) -> None:
     idle = [connect(server) for _ in range(3 * CONNECTIONS)]
     began = time.monotonic()
     try:
@@ -159,15 +159,15 @@ def test_a_flood_of_idle_connections_locks_nobody_out_for_long(server: Server) -
     finally:
         for each in idle:
             each.close()
-    rounds = 4  # those before us in the queue come in by rounds of as many as there are places
+    rounds = 4  # each round closes as many queued connections as there are places
     assert waited < rounds * LATE
     assert httpx.get(f"{server.url}/health/live", timeout=30).is_success
 
 
-def test_a_thousand_idle_connections_are_in_nobodys_way(sqlite_databases: Sqlite) -> None:
+def test_thousand_idle_connections_do_not_delay_requests(sqlite_databases: Sqlite) -> None:
     with Server(sqlite_databases.fresh(), receive_seconds=60, head_seconds=60) as server:
         idle = [connect(server) for _ in range(1000)]
-        for _ in range(20):  # whoever had to wait for one of them to go would wait for a minute
+        for _ in range(20):  # a request that waited for an idle connection to close would take a minute
             httpx.get(f"{server.url}/health/live", timeout=30).raise_for_status()
         for each in idle:
             each.close()

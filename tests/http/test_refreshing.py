@@ -1,4 +1,4 @@
-"""The refresh grant: it rotates, with some grace, and reuse ends a family."""
+"""The refresh grant: tokens rotate with a grace period, and reuse revokes the token family."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ def age_exchange(world: World, seconds: int) -> None:
     world.sql("UPDATE tokens SET exchanged_at = exchanged_at - $1", seconds * 1000)
 
 
-def test_refresh_rotates(world: World) -> None:
+def test_refresh_issues_a_new_pair(world: World) -> None:
     first = log_in(world)
     second = exchange(world, first.json["refresh_token"])
     assert (second.status, list(second.json)) == (200, FIELDS)
@@ -24,19 +24,19 @@ def test_refresh_rotates(world: World) -> None:
     assert exchange(world, second.json["refresh_token"]).status == 200
 
 
-def test_refresh_takes_a_guid_in_any_form(world: World) -> None:
+def test_refresh_accepts_a_guid_in_any_form(world: World) -> None:
     token = log_in(world).json["refresh_token"]
     assert exchange(world, token.upper().replace("-", "")).status == 200
 
 
-def test_an_exchanged_token_stays_good_for_thirty_seconds(world: World) -> None:
+def test_exchanged_refresh_token_works_for_thirty_seconds(world: World) -> None:
     token = log_in(world).json["refresh_token"]
     exchange(world, token)
     age_exchange(world, 25)
     assert works(world, exchange(world, token))
 
 
-def test_reuse_after_that_revokes_the_family_at_once(world: World) -> None:
+def test_reuse_after_the_grace_period_revokes_the_family(world: World) -> None:
     first, stranger = log_in(world), log_in(world)
     second = exchange(world, first.json["refresh_token"])
     third = exchange(world, second.json["refresh_token"])
@@ -48,7 +48,7 @@ def test_reuse_after_that_revokes_the_family_at_once(world: World) -> None:
     assert works(world, stranger)
 
 
-def test_grace_does_not_begin_anew(world: World) -> None:
+def test_grace_period_is_not_extended_by_reuse(world: World) -> None:
     token = log_in(world).json["refresh_token"]
     for _ in range(2):
         assert exchange(world, token).status == 200
@@ -56,7 +56,7 @@ def test_grace_does_not_begin_anew(world: World) -> None:
     failed(exchange(world, token), "invalid_grant")
 
 
-def test_grace_is_a_setting(make_world: Callable[..., World]) -> None:
+def test_grace_period_is_a_setting(make_world: Callable[..., World]) -> None:
     world = make_world(refresh_grace_seconds=0)
     token = log_in(world).json["refresh_token"]
     assert exchange(world, token).status == 200
@@ -64,13 +64,13 @@ def test_grace_is_a_setting(make_world: Callable[..., World]) -> None:
     failed(exchange(world, token), "invalid_grant")
 
 
-def test_a_refresh_token_expires(world: World) -> None:
+def test_refresh_token_expires(world: World) -> None:
     token = log_in(world).json["refresh_token"]
     world.sql("UPDATE tokens SET refresh_expires = refresh_expires - $1", 7 * DAY)
     failed(exchange(world, token), "invalid_grant")
 
 
-def test_two_at_once_with_one_refresh_token_both_get_a_pair(make_world: Callable[..., World]) -> None:
+def test_concurrent_refreshes_with_one_token_both_get_a_pair(make_world: Callable[..., World]) -> None:
     first, second = make_world(), make_world()
     body = {"grant_type": "refresh_token", "refresh_token": log_in(first).json["refresh_token"]}
     answers = at_once(first, [world.send("POST", TOKEN, body=body, by=None) for world in (first, second) * 2])
@@ -78,7 +78,7 @@ def test_two_at_once_with_one_refresh_token_both_get_a_pair(make_world: Callable
     assert len({answer.json["access_token"] for answer in answers}) == 4
 
 
-def test_a_refresh_under_way_does_not_outlive_a_revocation(make_world: Callable[..., World]) -> None:
+def test_refresh_concurrent_with_a_revocation_leaves_no_active_token(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
 
     async def race() -> None:

@@ -1,4 +1,4 @@
-"""How many accounts one caller may register in an hour, counted by the database for all instances."""
+"""The rate limit on registrations per caller and hour, counted in the database for all instances."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -25,7 +25,7 @@ from world import SENT, Answer, World
 REGISTER = "/api/v1/users/register"
 HOUR = 60 * 60_000
 WORDS = {"sqlite": sqlite_engine.WORDS, "postgres": postgres_engine.WORDS}
-CROWD = 4000  # enough that an index is worth its while
+CROWD = 4000  # rows; enough that the planner uses the index
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def register(world: World, *numbers: int, **more: Any) -> list[int]:
 
 
 def limited(answer: Answer) -> int:
-    """The seconds to wait."""
+    """Require a 429 and return its Retry-After in seconds."""
     refused(answer, 429, "too_many_registrations")
     seconds = int(answer.headers["retry-after"])
     assert answer.message == f"Too many accounts were registered; wait {seconds} seconds."
@@ -53,7 +53,7 @@ def age(world: World, minutes: int) -> None:
     world.sql("UPDATE registrations SET at = at - $1", minutes * 60_000)
 
 
-def test_so_many_an_hour_for_one_caller(three: World) -> None:
+def test_registrations_per_caller_and_hour_are_limited(three: World) -> None:
     assert register(three, 1, 2, 3, by="Clerk") == [200] * 3
     before = everything(three)
     assert 3590 <= limited(three.post(REGISTER, body(4), by="Clerk")) <= 3600
@@ -61,7 +61,7 @@ def test_so_many_an_hour_for_one_caller(three: World) -> None:
     assert register(three, 4, by="Root") == [200]
 
 
-def test_a_thousand_unless_told(world: World) -> None:
+def test_registration_limit_is_a_thousand_by_default(world: World) -> None:
     now = world.run(clock.now(world.keeper.store))
     values = "INSERT INTO registrations (caller_id, at, user_id) VALUES ($1, $2, $3)"
     for _ in range(999):
@@ -69,7 +69,7 @@ def test_a_thousand_unless_told(world: World) -> None:
     assert register(world, 1, 2, by="Clerk") == [200, 429]
 
 
-def test_the_hour_slides(three: World) -> None:
+def test_registration_limit_uses_a_sliding_hour(three: World) -> None:
     register(three, 1)
     age(three, 40)
     register(three, 2, 3)
@@ -80,14 +80,14 @@ def test_the_hour_slides(three: World) -> None:
     assert register(three, 4, 5) == [200, 429]
 
 
-def test_what_is_older_is_thrown_away(three: World) -> None:
+def test_old_registration_counts_are_deleted(three: World) -> None:
     register(three, 1, 2, 3)
     age(three, 60)
     register(three, 4)
     assert len(rows(three, "registrations")) == 1
 
 
-def test_what_is_refused_is_not_counted(three: World) -> None:
+def test_refused_registration_is_not_counted(three: World) -> None:
     for bad, status in (("Ann", 409), ("rank", 400), ("x", 400)):
         assert three.post(REGISTER, body(1) | {"username": bad}).status == status
     refused(three.post(REGISTER, body(1), by="Shop"), 403, "role_missing")
@@ -95,7 +95,7 @@ def test_what_is_refused_is_not_counted(three: World) -> None:
     assert register(three, 1, 2, 3) == [200] * 3
 
 
-def test_a_dry_run_is_not_counted_and_is_told_the_limit(three: World) -> None:
+def test_dry_run_is_not_counted_but_limited(three: World) -> None:
     tried = f"{REGISTER}?dryRun=true"
     before = everything(three)
     assert {three.post(tried, body(number)).status for number in range(4)} == {200}
@@ -104,27 +104,27 @@ def test_a_dry_run_is_not_counted_and_is_told_the_limit(three: World) -> None:
     limited(three.post(tried, body(4)))
 
 
-def test_a_replay_is_not_counted(three: World) -> None:
+def test_replay_is_not_counted(three: World) -> None:
     key = {"Idempotency-Key": "once"}
     assert register(three, 1, 1, 1, headers=key) == [200] * 3
     assert register(three, 2, 3, 4) == [200, 200, 429]
     assert three.post(REGISTER, body(1), headers=key).headers["idempotent-replay"] == "true"
 
 
-def test_another_token_is_the_same_caller(three: World) -> None:
+def test_another_token_of_the_account_shares_the_limit(three: World) -> None:
     log_in = {"grant_type": "password", "username": "Root", "password": SENT}
     token = three.post("/api/oauth/token", log_in, by=None).json["access_token"]
     assert register(three, 1, 2) == [200] * 2
     assert register(three, 3, 4, token=token) == [200, 429]
 
 
-def test_who_may_not_learns_nothing_of_the_limit(three: World) -> None:
+def test_caller_without_the_role_learns_nothing_of_the_limit(three: World) -> None:
     register(three, 1, 2, 3)
     refused(three.post(REGISTER, body(4), by="Shop"), 403, "role_missing")
     refused(three.post(REGISTER, body(4), by=None), 401, "denied")
 
 
-def test_the_command_line_is_not_limited(three: World) -> None:
+def test_command_line_is_not_limited(three: World) -> None:
     command = CommandLine(three.url)
     for number in range(4):
         command.run(
@@ -135,8 +135,8 @@ def test_the_command_line_is_not_limited(three: World) -> None:
     assert rows(three, "registrations") == []
 
 
-def test_many_at_once_over_two_instances(make_world: Callable[..., World]) -> None:
-    """Straight to the rule: over HTTP they would wait for each other's hashes."""
+def test_concurrent_registrations_on_two_instances_keep_the_limit(make_world: Callable[..., World]) -> None:
+    """Call the rule directly: over HTTP the slow password hashes would serialise the requests."""
     worlds = [make_world(registrations_per_caller=5) for _ in range(2)]
 
     async def one(world: World, number: int) -> bool:
@@ -161,7 +161,7 @@ def test_many_at_once_over_two_instances(make_world: Callable[..., World]) -> No
     assert worlds[0].sql("SELECT COUNT(*) FROM users WHERE name LIKE 'New%'") == [(5,)]
 
 
-def test_counting_reads_no_more_when_there_is_more(three: World) -> None:
+def test_counting_uses_an_index(three: World) -> None:
     now = three.run(clock.now(three.keeper.store))
     for number in range(CROWD // 100):
         caller, values = new_guid(), ", ".join(f"($1, {now - number - each}, $2)" for each in range(100))
@@ -173,7 +173,7 @@ def test_counting_reads_no_more_when_there_is_more(three: World) -> None:
 
 
 def whole_tables(world: World, text: str, values: Sequence[Any]) -> list[str]:
-    """What the engine would read from end to end."""
+    """Return the tables that the query plan scans completely."""
     if world.keeper.store.engine == "sqlite":
         return [what for *_, what in world.sql(f"EXPLAIN QUERY PLAN {text}", *values) if what.startswith("SCAN")]
     world.sql("ANALYZE registrations")

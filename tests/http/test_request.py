@@ -1,4 +1,4 @@
-"""Headers as clients really send them."""
+"""Request headers in the encodings that real clients send."""
 
 import json
 from collections.abc import MutableMapping
@@ -13,7 +13,7 @@ GIVE = json.dumps({"itemid": people.COIN.id, "quantity": 1}).encode()
 
 
 def give(world: World, reason: bytes) -> int:
-    """The status of a gift with this X-Reason, byte by byte."""
+    """Give an item with these raw bytes as X-Reason, and return the status."""
     path = b"/api/v1/players/Ann/items/give"
     headers = [(b"authorization", f"Bearer {world.tokens['Root']}".encode()), (b"x-reason", reason)]
     scope = {"type": "http", "method": "POST", "raw_path": path, "query_string": b"", "headers": headers}
@@ -30,11 +30,11 @@ def give(world: World, reason: bytes) -> int:
 
 
 @pytest.mark.parametrize("coding", ["utf-8", "latin-1"])
-def test_a_reason_is_kept_in_either_coding(world: World, coding: str) -> None:
+def test_reason_is_stored_from_utf_8_and_latin_1(world: World, coding: str) -> None:
     assert give(world, "für José".encode(coding)) == 200
     assert world.ledger()[-1].reason == "für José"
 
 
 @pytest.mark.parametrize("reason", [b"\x84", "\x84".encode(), b"a\x7fb"])
-def test_a_control_character_is_refused_in_either_coding(world: World, reason: bytes) -> None:
+def test_control_character_in_a_reason_is_refused_in_either_encoding(world: World, reason: bytes) -> None:
     assert give(world, reason) == 400

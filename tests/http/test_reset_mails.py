@@ -1,4 +1,4 @@
-"""How many reset mails one account and one caller get in an hour, counted by the database for all instances."""
+"""The rate limits on reset mails per account and per caller, counted in the database for all instances."""
 
 from expectations import everything
 from outbox import Make, age, ask, listed
@@ -13,7 +13,7 @@ def reset(world: World, name: str = "Ann", **more: object) -> Answer:
     return world.get(f"{USERS}/{name}/password/reset", **more)
 
 
-def test_three_an_hour_for_one_account(world: World) -> None:
+def test_account_gets_three_reset_mails_an_hour(world: World) -> None:
     for _ in range(3):
         ask(world)
     before = everything(world)
@@ -23,10 +23,10 @@ def test_three_an_hour_for_one_account(world: World) -> None:
     assert answer.message == f"Too many reset mails were asked for; wait {answer.headers['retry-after']} seconds."
     assert everything(world) == before
     assert reset(world, "Bob").status == 200
-    refused(reset(world, by="Clerk"), 429, "too_many_mails")  # whoever asks
+    refused(reset(world, by="Clerk"), 429, "too_many_mails")  # the limit of the account holds for every caller
 
 
-def test_the_hour_slides(world: World) -> None:
+def test_reset_mail_limit_uses_a_sliding_hour(world: World) -> None:
     ask(world)
     age(world, 40)
     ask(world)
@@ -40,7 +40,7 @@ def test_the_hour_slides(world: World) -> None:
     assert reset(world).status == 429
 
 
-def test_the_callers_ceiling(make_world: Make) -> None:
+def test_reset_mails_per_caller_are_limited(make_world: Make) -> None:
     world = make_world(resets_per_caller=3)
     for name in PEOPLE[:3]:
         assert reset(world, name, by="Clerk").status == 200
@@ -50,7 +50,7 @@ def test_the_callers_ceiling(make_world: Make) -> None:
     assert reset(world, "Shop", by="Clerk").status == 200
 
 
-def test_many_at_once_over_two_instances(make_world: Make) -> None:
+def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: Make) -> None:
     worlds = [make_world(resets_per_caller=8) for _ in range(2)]
     calls = [each.send("GET", f"{USERS}/{name}/password/reset") for name in PEOPLE for each in worlds for _ in range(4)]
     statuses = [answer.status for answer in at_once(worlds[0], calls)]
@@ -60,8 +60,8 @@ def test_many_at_once_over_two_instances(make_world: Make) -> None:
     assert max(count for (count,) in counts) <= 3
 
 
-def test_each_for_the_other_at_once(make_world: Make) -> None:
-    """Both lock both accounts; in one order, so that neither waits for the other."""
+def test_two_accounts_resetting_each_other_do_not_deadlock(make_world: Make) -> None:
+    """Both requests lock both accounts in the same order, so that there is no deadlock."""
     worlds = [make_world(resets_per_account=50) for _ in range(2)]
     calls = [
         each.send("GET", f"{USERS}/{name}/password/reset", by=by)
@@ -72,7 +72,7 @@ def test_each_for_the_other_at_once(make_world: Make) -> None:
     assert {answer.status for answer in at_once(worlds[0], calls)} == {200}
 
 
-def test_a_replay_is_not_counted(world: World) -> None:
+def test_replayed_reset_is_not_counted(world: World) -> None:
     key = {"Idempotency-Key": "once"}
     for _ in range(6):
         assert reset(world, headers=key).status == 200
@@ -83,7 +83,7 @@ def test_a_replay_is_not_counted(world: World) -> None:
     assert reset(world).status == 429
 
 
-def test_a_dry_run_queues_nothing_and_is_told_the_limit(world: World) -> None:
+def test_dry_run_queues_nothing_but_is_limited(world: World) -> None:
     before = everything(world)
     for _ in range(4):
         assert world.get(f"{USERS}/Ann/password/reset?dryRun=true").status == 200
@@ -93,14 +93,14 @@ def test_a_dry_run_queues_nothing_and_is_told_the_limit(world: World) -> None:
     refused(world.get(f"{USERS}/Ann/password/reset?dryRun=true"), 429, "too_many_mails")
 
 
-def test_the_role_comes_first(world: World) -> None:
+def test_role_is_checked_before_the_limit(world: World) -> None:
     for _ in range(3):
         ask(world)
     refused(reset(world, by="Shop"), 403, "role_missing")
     refused(reset(world, by=None), 401, "denied")
 
 
-def test_a_code_still_works_after_the_limit(world: World) -> None:
+def test_reset_code_still_works_when_the_limit_is_reached(world: World) -> None:
     codes = [ask(world) for _ in range(3)]
     assert reset(world).status == 429
     body = {"code": codes[-1], "new": "ab" * 32}

@@ -1,4 +1,4 @@
-"""Revoking tokens: one or all, one's own or others', at once here and soon elsewhere."""
+"""Token revocation: one token or all, own or another account's, at once here and within seconds elsewhere."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -19,13 +19,13 @@ GIVE = {"itemid": people.COIN.id, "quantity": 1}
 
 
 def id_of(world: World, pair: Answer) -> str:
-    """A pair's public id, as the ledger would name it."""
+    """Return the public id of a token pair, which the audit log uses."""
     asked = world.run(caller.Callers(world.keeper.store).caller(f"Bearer {pair.json['access_token']}".encode()))
     return asked.token_id
 
 
 @pytest.mark.parametrize("route", [TOKEN, "/api/oauth/tokens"])
-def test_revoke_all_of_ones_own(world: World, route: str) -> None:
+def test_revoke_all_own_tokens(world: World, route: str) -> None:
     pairs = [log_in(world), log_in(world)]
     assert all(works(world, pair) for pair in pairs)
     answer = world.call("DELETE", f"{route}/sHOP", token=pairs[0].json["access_token"])
@@ -38,7 +38,7 @@ def test_revoke_all_of_ones_own(world: World, route: str) -> None:
 
 @pytest.mark.parametrize("route", [TOKEN, "/api/oauth/tokens"])
 @pytest.mark.parametrize("named_by", ["refresh token", "public id"])
-def test_revoke_one(world: World, route: str, named_by: str) -> None:
+def test_revoke_one_token(world: World, route: str, named_by: str) -> None:
     pair, other = log_in(world), log_in(world)
     name: str = pair.json["refresh_token"] if named_by == "refresh token" else id_of(world, pair)
     answer = world.call("DELETE", f"{route}/Shop/{name}", by="Shop")
@@ -47,7 +47,7 @@ def test_revoke_one(world: World, route: str, named_by: str) -> None:
     assert works(world, other)
 
 
-def test_a_refresh_token_that_named_itself_is_not_kept_with_the_answer(world: World) -> None:
+def test_stored_answer_does_not_contain_the_refresh_token(world: World) -> None:
     token: str = log_in(world).json["refresh_token"]
     first, again = (
         world.call("DELETE", f"{TOKEN}/Shop/{token}", by="Shop", headers={"Idempotency-Key": "k"}) for _ in range(2)
@@ -57,28 +57,28 @@ def test_a_refresh_token_that_named_itself_is_not_kept_with_the_answer(world: Wo
     assert token not in repr(everything(world))
 
 
-def test_an_answer_about_somebody_who_is_erased_is_erased_too(world: World) -> None:
+def test_erasing_an_account_erases_stored_answers_about_it(world: World) -> None:
     path, key = f"{TOKEN}/Shop/{log_in(world).json['refresh_token']}", {"Idempotency-Key": "k"}
     assert world.call("DELETE", path, headers=key).status == 200
     assert world.call("DELETE", "/api/v1/users/Shop").status == 200
     refused(world.call("DELETE", path, headers=key), 409, "answer_erased")
 
 
-def test_ones_own_by_id(world: World) -> None:
+def test_own_tokens_are_revoked_by_account_id(world: World) -> None:
     answer = world.call("DELETE", f"{TOKEN}/{people.USER_IDS['Shop'].upper()}", by="Shop")
     assert (answer.status, answer.json) == (200, {"username": "Shop"})
     refused(world.get(PLAYERS, by="Shop"), 401, "denied")
 
 
-def test_a_name_that_looks_like_an_id_is_not_ones_own(world: World) -> None:
-    """Such names come only from imports; the path means the account with that id."""
+def test_name_that_looks_like_an_id_does_not_count_as_own(world: World) -> None:
+    """Only imports bring names that look like ids; the path addresses the account with that id."""
     world.sql("UPDATE users SET name = $1, fold = $1 WHERE name = 'Shop'", people.USER_IDS["Root"])
     refused(world.call("DELETE", f"{TOKEN}/{people.USER_IDS['Root']}", by="Shop"), 403, "role_missing")
 
 
 @pytest.mark.parametrize("path", ["Clerk", "Nobody", people.USER_IDS["Clerk"], "Clerk/{}", "Nobody/{}"])
-def test_others_tokens_need_the_role_and_nothing_is_learnt(world: World, path: str) -> None:
-    """The same answer, whether the account and the token exist or not."""
+def test_revoking_others_tokens_needs_the_role_and_reveals_nothing(world: World, path: str) -> None:
+    """The answer is the same whether the account and the token exist or not."""
     token = id_of(world, log_in(world, "Clerk"))
     for by in ("Shop", "Clerk" if "Nobody" in path else "Server"):
         answer = world.call("DELETE", f"{TOKEN}/{path.format(token)}", by=by)
@@ -86,7 +86,7 @@ def test_others_tokens_need_the_role_and_nothing_is_learnt(world: World, path: s
     assert world.get(PLAYERS, by="Clerk").status == 200
 
 
-def test_others_tokens_with_the_role(world: World) -> None:
+def test_role_allows_revoking_others_tokens(world: World) -> None:
     pair = log_in(world, "Clerk")
     assert world.call("DELETE", f"{TOKEN}/Clerk/{pair.json['refresh_token']}").status == 200
     assert not works(world, pair)
@@ -104,11 +104,11 @@ def test_others_tokens_with_the_role(world: World) -> None:
         ("Shop/nonsense", "no_such_token", "User 'Shop' has no token 'nonsense'."),
     ],
 )
-def test_nothing_to_revoke(world: World, path: str, code: str, message: str) -> None:
+def test_unknown_account_or_token_is_404(world: World, path: str, code: str, message: str) -> None:
     refused(world.call("DELETE", f"{TOKEN}/{path}"), 404, code, message)
 
 
-def test_a_token_is_revoked_under_its_own_users_name_only(world: World) -> None:
+def test_token_is_revoked_under_its_own_account_only(world: World) -> None:
     pair = log_in(world)
     refused(world.call("DELETE", f"{TOKEN}/Clerk/{pair.json['refresh_token']}"), 404, "no_such_token")
     assert works(world, pair)
@@ -119,7 +119,7 @@ def test_revoking_needs_a_token(world: World) -> None:
     assert world.get(PLAYERS, by="Shop").status == 200
 
 
-def test_revoked_at_once_here_and_within_five_seconds_elsewhere(
+def test_revocation_works_at_once_here_and_within_five_seconds_elsewhere(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = SimpleNamespace(monotonic=lambda: 1000.0)
@@ -135,8 +135,8 @@ def test_revoked_at_once_here_and_within_five_seconds_elsewhere(
     assert caller.BELIEVED_SECONDS < 5
 
 
-def test_a_token_asked_about_while_it_is_revoked_is_not_believed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The question is under way, the revocation overtakes it, and only then comes the answer: good, as it was."""
+def test_token_revoked_during_its_lookup_is_not_cached_as_active(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The token is revoked after the database answered that it is active, but before that answer is cached."""
     pair, real = log_in(world), stored.caller
     assert world.get(PLAYERS, by="Root").status == 200
 

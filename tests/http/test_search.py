@@ -1,4 +1,4 @@
-"""Searching and sorting: what a search finds is what `in` finds, in every order, whatever happens to the rows."""
+"""Search and sort order of lists: results equal those of Python's `in`, in every order, after any change."""
 
 import random
 import string
@@ -26,7 +26,7 @@ DROPPED = ["players_by_rank", "players_by_user", "players_by_part", "users_by_pa
 
 
 def names(world: World, path: str, **query: str) -> list[str]:
-    """All that is found, page by page."""
+    """Return all names found, read page by page."""
     asked = "&".join(f"{name}={quote(value)}" for name, value in query.items())
     found: list[str] = []
     for page in range(1000):
@@ -40,7 +40,7 @@ def names(world: World, path: str, **query: str) -> list[str]:
 
 
 def add(world: World, given: Sequence[str], first: int = 0x5000) -> None:
-    """Characters of Ann's, of all levels."""
+    """Add players of Ann's with different levels."""
     made = [
         rows.columns(replace(ZOE, id=guid(number), name=name, level=number % 7 + 1), world.keeper.changes.spelling)
         for number, name in enumerate(given, first)
@@ -65,14 +65,14 @@ def add_users(world: World, given: Sequence[tuple[str, str]]) -> None:
 
 
 def made_up(count: int) -> list[str]:
-    """Names of all sorts, no two of them alike."""
+    """Return `count` different random names."""
     chance = random.Random(6)
     words = ("".join(chance.choices(LETTERS, k=chance.randint(2, 9))) for _ in range(count))
     return list({fold(word): word for word in words}.values())
 
 
 def sought(chance: random.Random, given: Sequence[str]) -> list[str]:
-    """Pieces of names in any case, and what is in none; long enough to be looked for."""
+    """Return search texts: parts of names in any case, and texts that occur in none, long enough to be searched."""
     texts = ["".join(chance.choices(LETTERS, k=3)) for _ in range(30)]
     for _ in range(MANY):
         name = chance.choice(given)
@@ -81,10 +81,10 @@ def sought(chance: random.Random, given: Sequence[str]) -> list[str]:
     return [text for text in texts if len(fold(text)) >= 3]
 
 
-# --- finding ---------------------------------------------------------------------------------------------------------
+# --- results -------------------------------------------------------------------------------------------------------
 
 
-def test_a_search_finds_what_in_finds(world: World) -> None:
+def test_search_finds_the_same_as_pythons_in(world: World) -> None:
     given = made_up(300)
     add(world, given)
     met = 0
@@ -95,7 +95,7 @@ def test_a_search_finds_what_in_finds(world: World) -> None:
     assert met > MANY // 2
 
 
-def test_accounts_are_found_by_their_emails_too(world: World) -> None:
+def test_accounts_are_found_by_email(world: World) -> None:
     given = [(name, f"{number}%{'xÉ'[number % 2]}_q@example.test") for number, name in enumerate(made_up(80))]
     add_users(world, given)
     pieces = sought(random.Random(8), [name for name, _ in given])[:60]
@@ -106,8 +106,8 @@ def test_accounts_are_found_by_their_emails_too(world: World) -> None:
 
 
 @pytest.mark.parametrize("text", ["abab", "BABC", "abcabcd"])
-def test_the_parts_alone_are_not_enough(world: World, text: str) -> None:
-    """Those who have every part of it, but not in its order."""
+def test_trigrams_in_another_order_do_not_match(world: World, text: str) -> None:
+    """A name with all trigrams of the text in another order must not be found."""
     add(world, ["abacbabc", "abcdbcabcbca"])
     add_users(world, [("abacbab", "c@example.test"), ("abcd", "bcabcbca@example.test")])
     wanted = [name for name in ("abacbabc", "abcdbcabcbca") if fold(text) in name]
@@ -115,7 +115,7 @@ def test_the_parts_alone_are_not_enough(world: World, text: str) -> None:
     assert names(world, USERS, search=text) == []
 
 
-def test_rows_that_come_change_and_go(world: World) -> None:
+def test_search_follows_inserts_updates_and_deletes(world: World) -> None:
     new, body = game_server.newcomer(1, Name="Quillon")
     assert game_server.put_player(world, new, body).status == 200
     assert names(world, PLAYERS, search="LLO") == ["Quillon"]
@@ -131,13 +131,13 @@ def test_rows_that_come_change_and_go(world: World) -> None:
     assert names(world, USERS, search="deg") == []
 
 
-def test_what_is_rolled_back_was_never_found(world: World) -> None:
+def test_rolled_back_rows_are_not_found(world: World) -> None:
     new, body = game_server.newcomer(1, Name="Quillon")
     assert world.call("PUT", f"/api/link/v1/players/{new}?dryRun=true", body=body, by="Server").status == 200
     assert names(world, PLAYERS, search="quill") == []
 
 
-def test_nobody_is_found_by_what_keeps_names_apart(world: World) -> None:
+def test_suffix_of_duplicate_names_is_not_searchable(world: World) -> None:
     add(world, ["Annika"])
     world.sql("UPDATE players SET fold = $1 WHERE name = 'Annika'", f"ann\x01{guid(0x5000)}")
     world.sql("UPDATE users SET email_fold = $1 WHERE name = 'Bob'", f"\x01{guid(0x5000)}")
@@ -149,27 +149,27 @@ def test_nobody_is_found_by_what_keeps_names_apart(world: World) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "nn", "e\u0301é"])
-def test_less_than_three_characters_are_ignored(world: World, text: str) -> None:
+def test_search_text_below_three_characters_is_ignored(world: World, text: str) -> None:
     assert names(world, PLAYERS, search=text) == ["Ann", "Bob", "Zoe"]
     assert len(names(world, USERS, search=text)) == len(USER_IDS)
 
 
 @pytest.mark.parametrize("text", ["%%%", "___", "'''", '"""', "*nn", "ann*", "\ufffdnn", "x" * 5000, "Ann OR"])
-def test_every_character_stands_for_itself(world: World, text: str) -> None:
+def test_wildcard_characters_are_literal(world: World, text: str) -> None:
     assert names(world, PLAYERS, search=text) == []
     assert names(world, USERS, search=text) == []
 
 
 @pytest.mark.parametrize("text", ["%00", "ann%01", "%01000", "an%0an", "%c2%85nn"])
-def test_what_nobody_can_type_is_refused(world: World, text: str) -> None:
+def test_search_text_with_control_characters_is_refused(world: World, text: str) -> None:
     for path in (PLAYERS, ONLINE, USERS):
         refused(world.get(f"{path}?search={text}"), 400, "bad_field", "'search'")
 
 
-# --- how many --------------------------------------------------------------------------------------------------------
+# --- limits --------------------------------------------------------------------------------------------------------
 
 
-def test_so_many_are_looked_at_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_reads_a_limited_number_of_rows(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     add(world, [f"Common{number:03}" for number in range(60)], 0x10000)
     monkeypatch.setattr(search, "SEARCHED", 25)
     found = names(world, PLAYERS, search="COMMON")
@@ -180,8 +180,8 @@ def test_so_many_are_looked_at_and_no_more(world: World, monkeypatch: pytest.Mon
     assert sorted(ranked) == found
 
 
-def test_no_more_are_looked_at_because_few_of_them_match(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of them have the parts that are asked for, and one in four the text."""
+def test_search_limit_holds_when_few_rows_match(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All names have the trigrams of the text, but only one in four contains the text."""
     monkeypatch.setattr(search, "PARTS", 2)
     given = [f"Quill{'abcd'[number % 4]}feather{number:02}" for number in range(60)]
     add(world, given, 0x10000)
@@ -195,13 +195,13 @@ def test_no_more_are_looked_at_because_few_of_them_match(world: World, monkeypat
 
 
 @pytest.mark.parametrize("length", range(3, 30))
-def test_the_first_and_the_last_part_are_always_asked_for(length: int) -> None:
+def test_first_and_last_trigram_are_always_used(length: int) -> None:
     text = string.ascii_letters[:length]
     parts = search.parts_of(text)
     assert (parts[0], parts[-1], len(parts)) == (text[:3], text[-3:], min(length - 2, search.PARTS))
 
 
-def test_those_online_are_found_although_more_are_not(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_online_players_are_found_among_many_offline_ones(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     add(world, [f"Common{number:03}" for number in range(60)], 0x10000)
     game_server.heartbeat(world)
     game_server.join(world, *[guid(0x10000 + number) for number in range(1, 60, 2)], ANN.id)
@@ -213,11 +213,11 @@ def test_those_online_are_found_although_more_are_not(world: World, monkeypatch:
     assert names(world, ONLINE, search="Zoe") == []
 
 
-# --- orders ----------------------------------------------------------------------------------------------------------
+# --- orders --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["", "omm"])
-def test_the_orders_of_players(world: World, text: str) -> None:
+def test_players_are_sorted_in_every_order(world: World, text: str) -> None:
     add(world, [f"Common{number:03}" for number in range(20)])
     game_server.heartbeat(world)
     game_server.join(world, *[guid(0x5000 + number) for number in range(0, 20, 2)], ANN.id)
@@ -235,7 +235,7 @@ def test_the_orders_of_players(world: World, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "test"])
-def test_the_orders_of_accounts(world: World, text: str) -> None:
+def test_accounts_are_sorted_in_every_order(world: World, text: str) -> None:
     world.post(f"{USERS}/Ann/manage/email/change", {"new": "Zz@example.test"})
     for sort, column in (("Name", "fold"), ("EMAIL", "email_fold")):
         wanted = [row[0] for row in world.sql(f"SELECT name FROM users ORDER BY {column}")]  # noqa: S608 - ours
@@ -245,14 +245,14 @@ def test_the_orders_of_accounts(world: World, text: str) -> None:
 
 
 @pytest.mark.parametrize(("path", "other"), [(PLAYERS, "email"), (ONLINE, "email"), (USERS, "level")])
-def test_an_order_that_there_is_not(world: World, path: str, other: str) -> None:
+def test_unknown_order_is_refused(world: World, path: str, other: str) -> None:
     for sort in (other, "id", "name,level", " name", "name%00", "password"):
         refused(world.get(f"{path}?sortBy={sort}"), 400, "bad_field", "'sortBy'")
     refused(world.get(f"{path}?sortDirection=up"), 400, "bad_field", "'sortDirection'")
     assert world.get(f"{path}?sortBy=").status == 200
 
 
-def test_pages_of_a_search(world: World) -> None:
+def test_search_results_are_paged(world: World) -> None:
     add(world, [f"Common{number:03}" for number in range(7)])
     answer = world.get(f"{PLAYERS}?search=common&page=1&pageSize=3&limit=2").json
     assert [answer[name] for name in ("Total", "Page", "PageSize", "Count")] == [7, 1, 3, 2]
@@ -260,10 +260,10 @@ def test_pages_of_a_search(world: World) -> None:
     assert world.get(f"{PLAYERS}?search=common&page=2147483647&pageSize=100").json["Values"] == []
 
 
-# --- the indexes -----------------------------------------------------------------------------------------------------
+# --- the indexes ---------------------------------------------------------------------------------------------------
 
 
-def test_the_indexes_are_dropped_and_made_anew(world: World) -> None:
+def test_dropped_search_indexes_are_recreated(world: World) -> None:
     async def without(tx: Writing) -> None:
         await indexes.drop(tx)
 
@@ -284,8 +284,8 @@ def test_the_indexes_are_dropped_and_made_anew(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-def test_the_index_keeps_nothing_of_what_went(world: World) -> None:
-    """What is there no more is not found in any case: the rows are looked at. SQLite itself compares the two."""
+def test_search_index_has_no_entries_of_deleted_rows(world: World) -> None:
+    """Stale index entries cannot be seen in results, since rows are re-checked; so SQLite compares index and table."""
     add(world, ["Quillon", "Quillfeather"])
     world.sql("UPDATE players SET fold = 'dragomir' WHERE name = 'Quillon'")
     world.sql("DELETE FROM players WHERE name = 'Quillfeather'")
@@ -295,8 +295,8 @@ def test_the_index_keeps_nothing_of_what_went(world: World) -> None:
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-def test_a_vacuum_leaves_the_index_right(world: World) -> None:
-    """It is known by the rows' numbers, which SQLite may give out anew."""
+def test_search_index_is_correct_after_a_vacuum(world: World) -> None:
+    """The index refers to row numbers, which VACUUM may change."""
     add(world, [f"Common{number:03}" for number in range(60)])
     world.sql("DELETE FROM players WHERE name LIKE 'Common0_5' OR name = 'Ann'")
     writer: Any = world.keeper.store

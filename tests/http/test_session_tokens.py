@@ -1,4 +1,4 @@
-"""A person's token in a browser: it ends when they rest, and after its hours, whatever they do."""
+"""The token of a console session: it expires after inactivity and after a maximum lifetime."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ ANN = "/api/v1/players/Ann"
 
 @pytest.fixture(autouse=True)
 def unbelieving(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every request asks the database."""
+    """Turn off the token cache, so that every request reads the token from the database."""
     monkeypatch.setattr(caller, "BELIEVED_SECONDS", 0.0)
 
 
@@ -25,7 +25,7 @@ def signed_in(world: World) -> str:
 
 
 def later(world: World, milliseconds: int) -> None:
-    """So much time passes for the tokens."""
+    """Make all tokens older by this time."""
     for column in ("issued_at", "access_expires", "last_used"):
         world.sql(f"UPDATE tokens SET {column} = {column} - $1", milliseconds)  # noqa: S608 - a name of the test's own
 
@@ -35,7 +35,7 @@ def use(world: World) -> None:
     world.run(tokens.note_use(world.keeper.store, [token_id]))
 
 
-def test_it_ends_by_rest(make_world: Callable[..., World]) -> None:
+def test_session_expires_after_inactivity(make_world: Callable[..., World]) -> None:
     world = make_world(console_idle_minutes=10)
     token = signed_in(world)
     later(world, 9 * MINUTE)
@@ -45,10 +45,10 @@ def test_it_ends_by_rest(make_world: Callable[..., World]) -> None:
     assert world.get(ANN, token=token).status == 200
     later(world, MINUTE)
     refused(world.get(ANN, token=token), 401, "denied")
-    assert world.get(ANN, by="Root").status == 200  # a service may rest as long as it likes
+    assert world.get(ANN, by="Root").status == 200  # a service's token does not expire by inactivity
 
 
-def test_it_ends_after_its_hours(make_world: Callable[..., World]) -> None:
+def test_session_expires_after_its_maximum_lifetime(make_world: Callable[..., World]) -> None:
     world = make_world(console_idle_minutes=60, console_hours=2)
     token = signed_in(world)
     for _ in range(2):
@@ -59,7 +59,7 @@ def test_it_ends_after_its_hours(make_world: Callable[..., World]) -> None:
     refused(world.get(ANN, token=token), 401, "denied")
 
 
-def test_nothing_renews_it(world: World) -> None:
+def test_session_token_cannot_be_refreshed(world: World) -> None:
     pair = world.run(tokens.log_in(world.keeper, "Clerk", SENT, "127.0.0.1", session=True))
     assert pair.refresh is None
     assert pair.expires_at - pair.issued_at == 12 * HOUR
@@ -67,6 +67,6 @@ def test_nothing_renews_it(world: World) -> None:
     assert kept == (None, 0, 60 * MINUTE)
 
 
-def test_it_is_no_shorter_than_a_use_is_noted(make_world: Callable[..., World]) -> None:
+def test_inactivity_limit_is_not_shorter_than_the_interval_of_recorded_use(make_world: Callable[..., World]) -> None:
     with pytest.raises(BadSetting, match="CONSOLE_IDLE_MINUTES"):
         make_world(console_idle_minutes=1)

@@ -1,4 +1,4 @@
-"""Operations 16 to 18: the spells a character knows."""
+"""Operations 16 to 18: the spells of a player."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from people import FIREBALL, HEAL
 from world import World
 
 ANN, BOB = "/api/v1/players/Ann/spells", "/api/v1/players/Bob/spells"
-STRANGE = people.guid(0xABC)  # in no catalogue
+STRANGE = people.guid(0xABC)  # a spell id that the catalogue does not have
 WRITES = (f"{ANN}/teach", f"{ANN}/forget")
 
 
@@ -25,13 +25,13 @@ def test_only_known_spells_are_listed_with_their_slots(world: World) -> None:
     assert world.get(BOB).json == []
 
 
-def test_a_spell_is_learnt_in_the_first_free_slot(world: World) -> None:
+def test_teach_uses_the_first_free_slot(world: World) -> None:
     answer = world.post(f"{ANN}/teach", {"spellid": HEAL.id})
     assert (answer.status, answer.json) == (200, {"SpellId": HEAL.id})
     assert world.get(ANN).json == [{"Slot": 0, "SpellId": FIREBALL.id}, {"Slot": 1, "SpellId": HEAL.id}]
 
 
-def test_a_forgotten_slot_is_the_first_free_one_again(world: World) -> None:
+def test_forgotten_slot_becomes_free(world: World) -> None:
     world.post(f"{ANN}/teach", {"spellid": HEAL.id})
     answer = world.post(f"{ANN}/forget", {"spellid": FIREBALL.id})
     assert (answer.status, answer.json) == (200, {"SpellId": FIREBALL.id})
@@ -40,7 +40,7 @@ def test_a_forgotten_slot_is_the_first_free_one_again(world: World) -> None:
     assert world.get(ANN).json == [{"Slot": 0, "SpellId": FIREBALL.id}, {"Slot": 1, "SpellId": HEAL.id}]
 
 
-def test_the_rules_say_no_and_nothing_changes(world: World) -> None:
+def test_refused_teach_or_forget_changes_nothing(world: World) -> None:
     before = everything(world)
     refused(world.post(f"{ANN}/teach", {"spellid": FIREBALL.id}), 409, "spell_already_known")
     refused(world.post(f"{ANN}/forget", {"spellid": HEAL.id}), 409, "spell_not_known")
@@ -48,14 +48,14 @@ def test_the_rules_say_no_and_nothing_changes(world: World) -> None:
     assert everything(world) == before
 
 
-def test_as_many_spells_as_there_are_slots(make_world: Callable[..., World]) -> None:
+def test_number_of_spell_slots_is_a_setting(make_world: Callable[..., World]) -> None:
     world = make_world(spell_slots=1)
     refused(world.post(f"{ANN}/teach", {"spellid": HEAL.id}), 409, "no_free_spell_slot", "all 1 slots")
     refused(world.post(f"{ANN}/teach", {"spellid": FIREBALL.id}), 409, "spell_already_known")
     assert world.post(f"{BOB}/teach", {"spellid": HEAL.id}).status == 200
 
 
-def test_thirty_five_spells_by_default(world: World) -> None:
+def test_spell_slots_are_thirty_five_by_default(world: World) -> None:
     world.sql("DELETE FROM spells")
     for number in range(35):
         assert world.post(f"{BOB}/teach", {"spellid": people.guid(0x900 + number)}).status == 200
@@ -63,14 +63,14 @@ def test_thirty_five_spells_by_default(world: World) -> None:
     assert [known["Slot"] for known in world.get(BOB).json] == list(range(35))
 
 
-def test_while_the_catalogue_has_no_spells_any_guid_is_one(world: World) -> None:
+def test_without_a_catalogue_any_guid_is_a_spell(world: World) -> None:
     world.sql("DELETE FROM spells")
     assert world.post(f"{BOB}/teach", {"spellid": STRANGE}).json == {"SpellId": STRANGE}
     assert world.post(f"{BOB}/forget", {"spellid": STRANGE}).json == {"SpellId": STRANGE}
     refused(world.post(f"{BOB}/teach", {"spellid": ZERO}), 404, "no_such_spell")
 
 
-def test_nobody_reads_or_changes_spells_without_a_token(world: World, subtests: pytest.Subtests) -> None:
+def test_spells_need_a_token(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     refused(world.get(ANN, by=None), 401, "denied")
     for path in WRITES:
@@ -79,13 +79,13 @@ def test_nobody_reads_or_changes_spells_without_a_token(world: World, subtests: 
     assert everything(world) == before
 
 
-def test_no_role_is_needed(world: World) -> None:
+def test_spells_need_no_role(world: World) -> None:
     assert world.get(ANN, by="Shop").status == 200
     assert world.post(f"{ANN}/teach", {"spellid": HEAL.id}, by="Shop").status == 200
     assert world.post(f"{ANN}/forget", {"spellid": HEAL.id}, by="Shop").status == 200
 
 
-def test_an_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
     for key, by in (("Nobody", "name"), (people.NOBODY_ID, "id")):
         path = f"/api/v1/players/{key}/spells"
         bodies = [world.post(f"{path}/{verb}", {"spellid": HEAL.id}) for verb in ("teach", "forget")]
@@ -95,7 +95,7 @@ def test_an_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> No
 
 
 @pytest.mark.parametrize("path", WRITES)
-def test_an_unknown_spell_is_404(world: World, path: str, subtests: pytest.Subtests) -> None:
+def test_unknown_spell_is_404(world: World, path: str, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for spell in (STRANGE, ZERO, people.COIN.id):
         with subtests.test(spell):
@@ -104,7 +104,7 @@ def test_an_unknown_spell_is_404(world: World, path: str, subtests: pytest.Subte
 
 
 @pytest.mark.parametrize("path", WRITES)
-def test_a_malformed_body_is_400_with_the_field_named(world: World, path: str, subtests: pytest.Subtests) -> None:
+def test_malformed_body_is_400_and_names_the_field(world: World, path: str, subtests: pytest.Subtests) -> None:
     before = everything(world)
     wrong: list[object] = [None, 1, True, "", "Heal", HEAL.id[:-1], HEAL.id + "0", [], {}, [HEAL.id]]
     for value in wrong:
@@ -116,7 +116,7 @@ def test_a_malformed_body_is_400_with_the_field_named(world: World, path: str, s
     assert everything(world) == before
 
 
-def test_the_field_comes_in_any_case_any_guid_form_and_as_a_form(world: World) -> None:
+def test_spell_id_is_accepted_in_any_case_and_form(world: World) -> None:
     spelt = f"{{{HEAL.id.upper()}}}"
     assert world.post(f"{ANN}/teach", {"SpellId": spelt}).json == {"SpellId": HEAL.id}
     assert world.call("POST", f"{ANN}/forget", form={"spellID": HEAL.id}).json == {"SpellId": HEAL.id}

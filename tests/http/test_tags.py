@@ -1,4 +1,4 @@
-"""Conditional reads: which answers have a tag, who may keep them, and what If-None-Match gets."""
+"""Conditional reads: which answers have an ETag, who may cache them, and how If-None-Match is matched."""
 
 import pytest
 
@@ -28,7 +28,7 @@ TAG = b'"abc"'
 
 
 def tag_of(answer: Answer) -> str:
-    """Of an answer that its caller may keep and must ask about."""
+    """Return the ETag of an answer that may be cached privately and must be revalidated."""
     assert answer.headers["cache-control"] == "private, no-cache"
     assert answer.headers["vary"] == "authorization"
     return answer.headers["etag"]
@@ -46,11 +46,11 @@ def same(answer: Answer, tag: str) -> bool:
     return True
 
 
-# --- answers ------------------------------------------------------------------------------------------------------
+# --- answers -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", KEPT)
-def test_an_answer_that_is_held_already_is_not_sent_again(world: World, path: str) -> None:
+def test_matching_etag_is_answered_with_304(world: World, path: str) -> None:
     first = world.get(path)
     assert first.status == 200
     assert same(ask(world, path, tag_of(first)), tag_of(first))
@@ -59,7 +59,7 @@ def test_an_answer_that_is_held_already_is_not_sent_again(world: World, path: st
 
 
 @pytest.mark.parametrize("path", [USERS, f"{USERS}/Ann"])
-def test_an_account_is_kept_by_those_who_see_no_codes(world: World, path: str) -> None:
+def test_account_is_cacheable_for_callers_who_see_no_reset_codes(world: World, path: str) -> None:
     tag = tag_of(world.get(path, by="Clerk"))
     assert same(ask(world, path, tag, by="Clerk"), tag)
     seen = ask(world, path, tag, by="Root")
@@ -67,14 +67,14 @@ def test_an_account_is_kept_by_those_who_see_no_codes(world: World, path: str) -
 
 
 @pytest.mark.parametrize(("path", "by"), SECRET)
-def test_what_may_hold_a_secret_is_kept_by_nobody(world: World, path: str, by: str) -> None:
+def test_answer_that_may_contain_a_secret_is_not_cacheable(world: World, path: str, by: str) -> None:
     world.get(f"{USERS}/Ann/password/reset")
     answer = ask(world, path, "*", by=by)
     assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
     assert not {"etag", "vary"} & answer.headers.keys()
 
 
-def test_writes_and_refusals_are_kept_by_nobody(world: World) -> None:
+def test_writes_and_refusals_are_not_cacheable(world: World) -> None:
     gift = {"itemid": people.COIN.id, "quantity": 1}
     written = world.post(f"{PLAYERS}/Ann/items/give", gift, headers={"If-None-Match": "*"})
     refused = [ask(world, f"{PLAYERS}/Nobody", "*"), world.get(f"{PLAYERS}/Ann", by=None), ask(world, "/nowhere", "*")]
@@ -83,11 +83,11 @@ def test_writes_and_refusals_are_kept_by_nobody(world: World) -> None:
         assert (each.headers["cache-control"], "etag" in each.headers) == ("no-store", False)
 
 
-def test_only_what_is_got_and_only_reads_may_be_kept() -> None:
+def test_only_get_reads_are_cacheable() -> None:
     assert {(each.method, each.access) for each in ROUTES if each.cache is not NO_STORE} == {("GET", READ)}
 
 
-def test_a_change_of_the_record_or_its_tail_has_another_tag(world: World) -> None:
+def test_changed_record_has_another_etag(world: World) -> None:
     path, seen = f"{PLAYERS}/Ann", list[str]()
     changes: list[tuple[str, str, object]] = [
         ("GET", path, None),
@@ -99,18 +99,18 @@ def test_a_change_of_the_record_or_its_tail_has_another_tag(world: World) -> Non
     for method, target, body in changes:
         assert world.call(method, target, body=body).status == 200
         seen.append(tag_of(world.get(path)))
-    assert len(set(seen)) == 4  # a lease alone changes nobody
+    assert len(set(seen)) == 4  # a heartbeat changes no record
     assert not same(ask(world, path, ", ".join(seen[:-2])), seen[-1])
     assert same(ask(world, path, ", ".join(seen)), seen[-1])
 
 
-def test_the_tag_is_of_the_bytes_alone() -> None:
-    """Every instance says the same, today and after a restart."""
+def test_etag_depends_on_the_body_only() -> None:
+    """Every instance must compute the same ETag, also after a restart."""
     assert tags.of(b'{"status":"live"}') == b'"290f663cc2ed7fec14d831023497265d"'
     assert tags.of(b"") != tags.of(b"\0")
 
 
-# --- If-None-Match ------------------------------------------------------------------------------------------------
+# --- If-None-Match -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_the_tag_is_of_the_bytes_alone() -> None:
         b" * ",
     ],
 )
-def test_a_tag_is_found_weak_or_strong_alone_or_in_a_list(given: bytes) -> None:
+def test_if_none_match_accepts_weak_strong_and_listed_etags(given: bytes) -> None:
     assert tags.among(TAG, given)
 
 
@@ -156,5 +156,5 @@ def test_a_tag_is_found_weak_or_strong_alone_or_in_a_list(given: bytes) -> None:
         b", " * 50_000 + b'"',
     ],
 )
-def test_another_tag_and_a_malformed_header_match_nothing(given: bytes | None) -> None:
+def test_other_etag_and_malformed_header_do_not_match(given: bytes | None) -> None:
     assert not tags.among(TAG, given)

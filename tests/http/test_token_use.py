@@ -1,4 +1,4 @@
-"""When a token was last used: noted beside the requests, at most once a minute, seen on the command line."""
+"""The last use of a token: stored apart from the requests, at most once a minute, shown on the command line."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ MINUTE = 60_000
 
 
 def used(world: World, name: str) -> int | None:
-    """When the token that the tests have for an account was last used."""
+    """Return the time of the last use of the account's test token."""
     found = world.sql("SELECT last_used FROM tokens WHERE access_hash = $1", tokens.digest(world.tokens[name]))
     return found[0][0]
 
@@ -28,11 +28,11 @@ def callers_of(world: World) -> Callers:
 
 
 def write_down(world: World) -> None:
-    """What the upkeep does every half a minute."""
+    """Store the collected uses, as the background job does every half minute."""
     world.run(app.Upkeep(world.keeper, callers_of(world), []).note_use())
 
 
-def test_a_use_is_written_down_later(world: World) -> None:
+def test_token_use_is_stored_later(world: World) -> None:
     assert world.get("/api/v1/players").status == 200
     assert used(world, "Root") is None
     before = world.sql("SELECT id FROM tokens WHERE last_used IS NOT NULL")
@@ -42,7 +42,7 @@ def test_a_use_is_written_down_later(world: World) -> None:
     assert used(world, "Shop") is None
 
 
-def test_what_is_refused_for_its_role_is_a_use_and_a_wrong_token_is_none(world: World) -> None:
+def test_refused_request_counts_as_use_and_wrong_token_does_not(world: World) -> None:
     assert world.get("/api/v1/users", by="Shop").status == 403
     assert world.get("/api/v1/users", token="gka_wrong").status == 401
     write_down(world)
@@ -51,7 +51,7 @@ def test_what_is_refused_for_its_role_is_a_use_and_a_wrong_token_is_none(world: 
 
 
 def noted_again(world: World, ago: int) -> bool:
-    """Whether a use is written down when the last one was noted so many milliseconds ago."""
+    """Return whether a use is stored when the last one was stored `ago` milliseconds earlier."""
     write_down(world)
     world.sql(f"UPDATE tokens SET last_used = last_used - {ago} WHERE last_used IS NOT NULL")  # noqa: S608 - ours
     before = used(world, "Root")
@@ -62,17 +62,17 @@ def noted_again(world: World, ago: int) -> bool:
 
 
 @pytest.mark.parametrize(("ago", "again"), [(MINUTE // 2, False), (MINUTE + 1, True)])
-def test_at_most_once_a_minute(world: World, ago: int, again: bool) -> None:  # noqa: FBT001 - a case's outcome
+def test_token_use_is_stored_at_most_once_a_minute(world: World, ago: int, again: bool) -> None:  # noqa: FBT001 - a case's outcome
     assert world.get("/api/v1/players").status == 200
     assert noted_again(world, ago) is again
 
 
-def test_nothing_used_writes_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unused_tokens_cause_no_write(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(world.keeper.store, "write", None)
     write_down(world)
 
 
-def test_the_database_is_asked_and_the_use_collected_once_in_a_few_seconds(
+def test_token_is_looked_up_and_its_use_collected_once_in_a_few_seconds(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(caller, "time", SimpleNamespace(monotonic=lambda: 1000.0))
@@ -81,11 +81,11 @@ def test_the_database_is_asked_and_the_use_collected_once_in_a_few_seconds(
         assert world.get("/api/v1/players").status == 200
     assert len(callers.take_used()) == 1
     assert world.get("/api/v1/players").status == 200
-    assert callers.take_used() == set()  # believed without asking: caller.BELIEVED_SECONDS
+    assert callers.take_used() == set()  # answered from the token cache
     assert caller.BELIEVED_SECONDS < app.USE_SECONDS
 
 
-def test_two_instances_at_once(make_world: Callable[..., World]) -> None:
+def test_two_instances_store_uses_concurrently(make_world: Callable[..., World]) -> None:
     worlds = [make_world() for _ in range(2)]
     for name in ("Root", "Shop", "Clerk"):
         for world in worlds:
@@ -99,7 +99,7 @@ def test_two_instances_at_once(make_world: Callable[..., World]) -> None:
     assert [used(worlds[0], name) is not None for name in ("Root", "Shop", "Clerk", "Server")] == [True] * 3 + [False]
 
 
-def test_a_stop_writes_down_what_is_left(world: World, loop: asyncio.AbstractEventLoop) -> None:
+def test_shutdown_stores_collected_uses(world: World, loop: asyncio.AbstractEventLoop) -> None:
     assert world.get("/api/v1/players").status == 200
     keeper = app.build_keeper(world.keeper.settings)
     upkeep = app.Upkeep(keeper, callers_of(world), [])
@@ -108,7 +108,7 @@ def test_a_stop_writes_down_what_is_left(world: World, loop: asyncio.AbstractEve
     assert used(world, "Root") is not None
 
 
-def test_the_list_shows_it(world: World) -> None:
+def test_tokens_list_shows_the_last_use(world: World) -> None:
     command = CommandLine(world.url)
     assert command.says("tokens", "list", "Root").split()[-2:] == ["never", "live"]
     assert command.json("tokens", "list", "Root")[0]["last_used"] is None

@@ -1,4 +1,4 @@
-"""Tokens: those that only read, the header they come in, how long they are good, and what the database has of them."""
+"""Tokens: read-only tokens, the Authorization header, expiry, and what the database stores of them."""
 
 from types import SimpleNamespace
 
@@ -14,7 +14,7 @@ from world import SENT, World
 
 
 def public_ids(world: World, user: str) -> list[str]:
-    """Newest first."""
+    """Return the public ids of the account's tokens, newest first."""
     return [token.id for token in world.run(stored.list_(world.keeper.store, people.USER_IDS[user]))]
 
 
@@ -22,10 +22,10 @@ def age(world: World, token_id: str, milliseconds: int) -> None:
     world.sql("UPDATE tokens SET access_expires = access_expires - $1 WHERE id = $2", milliseconds, token_id)
 
 
-# --- reading only ----------------------------------------------------------------------------------------------------
+# --- read-only tokens ----------------------------------------------------------------------------------------------
 
 
-def test_a_read_only_token_reads_and_nothing_else(world: World) -> None:
+def test_read_only_token_cannot_write(world: World) -> None:
     token = log_in(world, "Root", scope="read").json["access_token"]
     reads = [("GET", PLAYERS), ("POST", f"{PLAYERS}/online"), ("POST", PLAYERS), ("POST", "/api/v1/users")]
     for method, path in reads:
@@ -43,18 +43,18 @@ def test_a_read_only_token_reads_and_nothing_else(world: World) -> None:
     assert everything(world) == before
 
 
-def test_a_refreshed_read_only_token_still_only_reads(world: World) -> None:
+def test_refreshed_read_only_token_stays_read_only(world: World) -> None:
     pair = exchange(world, log_in(world, "Root", scope="read").json["refresh_token"])
     token = pair.json["access_token"]
     assert world.get(PLAYERS, token=token).status == 200
     refused(world.get("/api/v1/users/Ann/password/reset", token=token), 403, "read_only_token")
 
 
-# --- the Authorization header ----------------------------------------------------------------------------------------
+# --- the Authorization header --------------------------------------------------------------------------------------
 
 
 def test_two_different_authorization_headers_are_400(world: World) -> None:
-    """Which account acts must not depend on the order of headers."""
+    """The caller must not depend on the order of the headers."""
     for by, other in (("Root", "Shop"), ("Shop", "Root")):
         added = [("Authorization", f"Bearer {world.tokens[other]}")]
         answer = world.get("/api/v1/users", by=by, added=added)
@@ -63,12 +63,12 @@ def test_two_different_authorization_headers_are_400(world: World) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER ", "Bearer   "])
-def test_the_scheme_is_in_any_case(world: World, scheme: str) -> None:
+def test_scheme_is_accepted_in_any_case(world: World, scheme: str) -> None:
     header = {"Authorization": scheme + world.tokens["Shop"]}
     assert world.get(PLAYERS, by=None, headers=header).status == 200
 
 
-def test_whatever_is_no_token_is_denied(world: World) -> None:
+def test_malformed_token_is_denied(world: World) -> None:
     good = world.tokens["Shop"]
     bad = ["", "Bearer", "Bearer ", good, f"Basic {good}", f"Token {good}", f"Bearer {good}x", f"Bearer {good[:-1]}"]
     odd = [f"Bearer {good.upper()}", f"Bearer {good[4:]}", "Bearer gka_", "Bearer gka_" + "x" * 300, "Bearer gka_ünï"]
@@ -78,11 +78,11 @@ def test_whatever_is_no_token_is_denied(world: World) -> None:
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
-def test_a_refresh_token_is_no_access_token(world: World) -> None:
+def test_refresh_token_is_not_an_access_token(world: World) -> None:
     refused(world.get(PLAYERS, token=log_in(world).json["refresh_token"]), 401, "denied")
 
 
-def test_an_access_token_expires(world: World) -> None:
+def test_access_token_expires(world: World) -> None:
     old, young = log_in(world), log_in(world)
     newest, older = public_ids(world, "Shop")[:2]
     age(world, older, 60 * MINUTE)
@@ -90,19 +90,19 @@ def test_an_access_token_expires(world: World) -> None:
     assert sorted((works(world, old), works(world, young))) == [False, True]
 
 
-def test_a_token_is_not_believed_beyond_its_life(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_token_expires_in_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(monotonic=lambda: 1000.0)
     monkeypatch.setattr(caller, "time", clock)
     pair = log_in(world)
     age(world, public_ids(world, "Shop")[0], 60 * MINUTE - 1000)
-    assert works(world, pair)  # and now believed, but only for the second it has left
+    assert works(world, pair)  # now cached, but only for the second until it expires
     world.sql("UPDATE tokens SET access_expires = 0")
     clock.monotonic = lambda: 1001.1
     assert not works(world, pair)
 
 
 def test_token_cache_is_keyed_by_digest(world: World) -> None:
-    """One entry per token, however the header is spelt, and no token in memory."""
+    """The cache has one entry per token in any spelling of the header, and no token text in memory."""
     callers, token = caller.Callers(world.keeper.store), world.tokens["Shop"]
     for header in (f"Bearer {token}", f"bearer {token}", f"BEARER   {token}", f" Bearer {token} "):
         assert world.run(callers.caller(header.encode())).name == "Shop"
@@ -110,10 +110,10 @@ def test_token_cache_is_keyed_by_digest(world: World) -> None:
     assert token not in repr(vars(callers))
 
 
-# --- at rest ---------------------------------------------------------------------------------------------------------
+# --- stored tokens -------------------------------------------------------------------------------------------------
 
 
-def test_no_tokens_text_is_in_the_database(world: World) -> None:
+def test_database_contains_no_token_text(world: World) -> None:
     first = log_in(world)
     second = exchange(world, first.json["refresh_token"])
     third = log_in(world, "Root", scope="read")
@@ -122,10 +122,10 @@ def test_no_tokens_text_is_in_the_database(world: World) -> None:
     for pair in (first, second, third):
         access, refresh = pair.json["access_token"].lower(), pair.json["refresh_token"]
         assert all(each not in text for each in (access, access[4:], refresh, refresh.replace("-", "")))
-    assert people.USER_IDS["Shop"] in text  # the text does hold what the database holds
+    assert people.USER_IDS["Shop"] in text  # proves that the text is a dump of the database
 
 
-def test_a_stolen_hash_is_no_token(world: World) -> None:
+def test_stolen_hash_is_not_a_token(world: World) -> None:
     log_in(world)
     access_hash, refresh_hash = world.sql(
         "SELECT access_hash, refresh_hash FROM tokens WHERE refresh_hash IS NOT NULL"

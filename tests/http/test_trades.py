@@ -1,4 +1,4 @@
-"""Undo of an item that a game took: refused when another player gained it about that time, unless it is forced."""
+"""Undo of an item that a game server took: refused if another player gained it at about that time, unless forced."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ MINUTE_MS = 60_000
 
 
 def take_swords(world: World, **more: Any) -> int:
-    """A game gives Ann a sword, then takes it; the number of the second change."""
+    """Let a game server give Ann a sword and take it; return the number of the second change."""
     assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id, **more)]}).status == 200
     assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
     return last(world)
@@ -37,21 +37,21 @@ def moved_on(world: World, seq: int, part: str) -> None:
     assert everything(world) == before
 
 
-def test_an_item_that_another_player_gained_is_not_given_back(world: World) -> None:
+def test_undo_is_refused_when_another_player_gained_the_item(world: World) -> None:
     took = take_swords(world)
     got = get_sword(world)
     assert row(world, took)["Undoable"]
     moved_on(world, took, f"Bob gained the same item by change {got} within 10 minutes")
 
 
-def test_a_gain_that_was_reported_before_the_loss_counts(world: World) -> None:
+def test_gain_reported_before_the_loss_counts(world: World) -> None:
     assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id)]}).status == 200
     got = get_sword(world)
     assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
     moved_on(world, last(world), f"by change {got}")
 
 
-def test_force_gives_the_item_back_all_the_same(world: World) -> None:
+def test_forced_undo_gives_the_item_back(world: World) -> None:
     took = take_swords(world)
     get_sword(world)
     assert undone(world, took, "?dryRun=true&force=true").status == 200
@@ -84,7 +84,7 @@ def test_undo_of_a_games_deletion_of_a_player_is_refused_like_that_of_a_loss(wor
     assert undone(world, deleted, "?force=true").status == 200
 
 
-def test_the_undo_of_the_other_players_gain_frees_the_way(world: World) -> None:
+def test_undo_is_allowed_after_the_other_gain_is_undone(world: World) -> None:
     took = take_swords(world)
     got = get_sword(world)
     assert undone(world, got).status == 200
@@ -92,7 +92,7 @@ def test_the_undo_of_the_other_players_gain_frees_the_way(world: World) -> None:
 
 
 @pytest.mark.parametrize("gained", [{}, {"StatBuffs": [2, 1, 0, 0, 0]}])
-def test_an_item_with_other_buffs_is_another_item(world: World, gained: dict[str, Any]) -> None:
+def test_item_with_other_buffs_is_another_item(world: World, gained: dict[str, Any]) -> None:
     took = take_swords(world, StatBuffs=BUFFS)
     get_sword(world, **gained)
     assert undone(world, took, "?dryRun=true").status == 200
@@ -115,7 +115,7 @@ def within_one_player(world: World) -> Answer:
 
 
 @pytest.mark.parametrize("other", [by_the_api, of_another_item, within_one_player])
-def test_what_is_no_gain_of_the_item_over_the_link_is_ignored(world: World, other: Callable[[World], Answer]) -> None:
+def test_only_gains_of_the_item_over_the_link_count(world: World, other: Callable[[World], Answer]) -> None:
     took = take_swords(world)
     assert other(world).status == 200
     assert undone(world, took).status == 200
@@ -130,7 +130,7 @@ def test_only_gains_within_ten_minutes_count(world: World, minutes: int, status:
 
 
 @pytest.mark.parametrize(("minutes", "status"), [(0, 200), (30, 409)])
-def test_the_time_is_a_setting(make_world: Callable[..., World], minutes: int, status: int) -> None:
+def test_trade_window_is_a_setting(make_world: Callable[..., World], minutes: int, status: int) -> None:
     world = make_world(trade_minutes=minutes)
     took = take_swords(world)
     got = get_sword(world)
@@ -138,15 +138,15 @@ def test_the_time_is_a_setting(make_world: Callable[..., World], minutes: int, s
     assert undone(world, took).status == status
 
 
-def test_what_a_request_took_is_given_back(world: World) -> None:
-    """Only a game's report can be half of a trade."""
+def test_item_taken_through_the_api_is_given_back(world: World) -> None:
+    """An item taken through the API is no half of a trade: only game servers report trades."""
     assert items(world, "take", COIN.id, 5).status == 200
     took = last(world)
     assert put_player(world, BOB.id, {"Items": [stack(8, COIN.id, 5)]}).status == 200
     assert undone(world, took).status == 200
 
 
-def test_a_bag_that_another_player_has_is_not_given_back(world: World) -> None:
+def test_bag_that_another_player_has_is_not_given_back(world: World) -> None:
     assert put_player(world, ANN.id, {"Items": [{"Slot": 3}]}).status == 200
     took = last(world)
     gained = {"Items": [stack(8, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]}
@@ -155,7 +155,7 @@ def test_a_bag_that_another_player_has_is_not_given_back(world: World) -> None:
 
 
 def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: World) -> None:
-    """Where the game names no bag, Gamekeeper gives it a new id."""
+    """A bag that the game server reports without an id gets a new one."""
     assert put_player(world, ANN.id, {"Items": [stack(7, POUCH.id)]}).status == 200
     assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
     took = last(world)
@@ -163,7 +163,7 @@ def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: Wo
     moved_on(world, took, f"Bob gained the same item by change {last(world)}")
 
 
-def test_a_game_too_busy_to_look_at_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undo_is_refused_when_too_many_changes_must_be_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trades, "WINDOW", 2)
     monkeypatch.setattr(trades, "WINDOWS", 3)
     took = take_swords(world)
@@ -176,7 +176,7 @@ def test_a_game_too_busy_to_look_at_is_refused(world: World, monkeypatch: pytest
     moved_on(world, took, "more than 6 changes")
 
 
-def test_the_console_names_the_player_and_can_go_on(world: World) -> None:
+def test_console_names_the_other_player_and_offers_to_force(world: World) -> None:
     took = take_swords(world)
     got = get_sword(world)
     root = signed_in(world, "Root")

@@ -1,4 +1,4 @@
-"""Taking changes back: every kind there is, what has moved on since, and who may."""
+"""Undo of every kind of change: results, permissions, and changes that cannot be undone."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -35,12 +35,12 @@ from undos import (
 from world import Answer, World
 
 
-def test_every_rule_is_tried() -> None:
+def test_every_undo_rule_has_a_test_case() -> None:
     assert {name.partition(" ")[0] for name in ACTS} == set(undo.RULES)
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_there_and_back_and_there_again(world: World, name: str) -> None:
+def test_undo_restores_the_state_and_undo_of_undo_repeats_the_change(world: World, name: str) -> None:
     if name in EARLIER:
         assert EARLIER[name](world).status == 200
     start, kind = state(world), name.partition(" ")[0]
@@ -67,7 +67,7 @@ def test_there_and_back_and_there_again(world: World, name: str) -> None:
 
 
 def settled(wanted: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> None:
-    """A ban that came back begins anew; all else is as it was."""
+    """Compare two states of the database; a restored ban or mute may have a new start time."""
     for table, rows in wanted.items():
         if table in {"bans", "mutes"}:
             assert [each.split(",")[:3] for each in found[table]] == [each.split(",")[:3] for each in rows]
@@ -75,7 +75,7 @@ def settled(wanted: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> 
             assert found[table] == rows, table
 
 
-def test_what_was_worn_is_put_on_by_its_own_line(world: World) -> None:
+def test_equipment_is_restored_by_undoing_its_own_change(world: World) -> None:
     items(world, "take", SWORD.id)
     taken, off = last(world) - 1, last(world)
     refused(undone(world, off), 409, "undo_conflict", "what it wore")
@@ -83,7 +83,7 @@ def test_what_was_worn_is_put_on_by_its_own_line(world: World) -> None:
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, 2, -1, -1]
 
 
-def test_nobody_wears_what_an_undo_takes(world: World) -> None:
+def test_undo_unequips_the_item_that_it_takes(world: World) -> None:
     items(world, "give", SWORD.id)
     seq = last(world)
     put_player(world, ANN.id, {"Equipment": [-1, -1, 4, -1, -1]})
@@ -92,20 +92,20 @@ def test_nobody_wears_what_an_undo_takes(world: World) -> None:
     assert row(world, seq)["UndoneBy"] == last(world) - 1
 
 
-# --- who may ---------------------------------------------------------------------------------------------------------
+# --- permissions ---------------------------------------------------------------------------------------------------
 
 
-def test_an_undo_of_an_undo_takes_what_the_first_took(world: World) -> None:
+def test_undo_of_an_undo_needs_the_permission_of_the_first_change(world: World) -> None:
     put_player(world, ANN.id, {"X": 9})
     for _ in range(3):
         seq = last(world)
         refused(undone(world, seq, by="Shop"), 403, "role_missing", "game.link")
         assert undone(world, seq).status == 200
-    world.sql("DELETE FROM ledger WHERE seq = $1", last(world) - 3)  # nobody knows any more who was first
+    world.sql("DELETE FROM ledger WHERE seq = $1", last(world) - 3)  # the first change of the chain is no longer known
     refused(undone(world, last(world), by="Shop"), 403, "role_missing", "game.link")
 
 
-def test_it_takes_what_the_operation_took(world: World) -> None:
+def test_undo_needs_the_permission_of_the_operation(world: World) -> None:
     items(world, "give", COIN.id)
     assert undone(world, last(world), by="Shop").status == 200
     put_player(world, ANN.id, {"X": 9})
@@ -120,7 +120,7 @@ def test_it_takes_what_the_operation_took(world: World) -> None:
     refused(undone(world, last(world), by=None), 401, "denied")
 
 
-def test_nobody_takes_back_what_outranks_them(world: World) -> None:
+def test_undo_of_an_act_on_a_higher_ranked_account_is_refused(world: World) -> None:
     granted(world, "Ann", Powers(*[True] * 8))
     seq = last(world)
     granted(world, "Clerk", Powers(api=True, users_query=True, users_manage=True))
@@ -130,24 +130,24 @@ def test_nobody_takes_back_what_outranks_them(world: World) -> None:
     assert undone(world, own, by="Root").status == 200
 
 
-def test_a_change_about_an_account_is_nobodys_business_without_the_role(world: World) -> None:
-    """Also not of which kind it is, nor why it cannot be undone."""
+def test_undo_of_an_account_change_reveals_nothing_without_the_role(world: World) -> None:
+    """The refusal must not reveal the kind of the change nor why it cannot be undone."""
     world.post("/api/v1/users/Ann/manage/password/change", {"new": "ab" * 32})
     for seq in (last(world), 8, 13):
         refused(undone(world, seq, by="Shop"), 403, "role_missing", "users.query")
     refused(undone(world, last(world), by="Clerk"), 409, "not_undoable")
 
 
-def test_a_read_only_token_undoes_nothing(world: World) -> None:
+def test_read_only_token_cannot_undo(world: World) -> None:
     items(world, "give", COIN.id)
     world.sql("UPDATE tokens SET read_only = (SELECT api FROM users WHERE name = 'Root')")
     refused(undone(world, last(world), by="Shop"), 403, "read_only_token")
 
 
-# --- what cannot be undone -------------------------------------------------------------------------------------------
+# --- what cannot be undone -----------------------------------------------------------------------------------------
 
 
-def test_what_has_no_way_back_says_why(world: World) -> None:
+def test_change_that_cannot_be_undone_says_why(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
     world.post("/api/v1/users/Ann/manage/password/change", {"new": "ab" * 32})
@@ -182,14 +182,14 @@ def test_every_kind_can_be_undone_or_says_why_not() -> None:
     assert not set(undo.RULES) & set(undo.WHY_NOT)
 
 
-def test_no_such_change(world: World) -> None:
+def test_undo_of_an_unknown_change_is_404(world: World) -> None:
     for unknown in ("0", "999999999"):
         refused(world.post(f"{CHANGES}/{unknown}/undo"), 404, "no_such_change")
     for bad in ("x", "-1", "1.5", "9" * 19, "%00"):
         refused(world.post(f"{CHANGES}/{bad}/undo"), 400, "bad_field", "seq")
 
 
-def test_undos_of_undos_come_to_an_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_chain_of_undos_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(undo, "DEEPEST", 3)
     items(world, "give", COIN.id, 5)
     for _ in range(3):
@@ -198,10 +198,10 @@ def test_undos_of_undos_come_to_an_end(world: World, monkeypatch: pytest.MonkeyP
     assert not row(world, last(world))["Undoable"]
 
 
-# --- once ------------------------------------------------------------------------------------------------------------
+# --- once ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_key_tells_what_was_done_when_the_change_is_gone(world: World) -> None:
+def test_repeated_key_replays_an_undo_after_the_change_is_deleted(world: World) -> None:
     items(world, "give", COIN.id, 5)
     seq, key = last(world), {"Idempotency-Key": "undo-1"}
     first = undone(world, seq, headers=key)
@@ -211,8 +211,8 @@ def test_a_key_tells_what_was_done_when_the_change_is_gone(world: World) -> None
     refused(undone(world, seq), 404, "no_such_change")
 
 
-def test_the_rule_itself_asks_for_the_rights(world: World) -> None:
-    """A change may come to be between the look at it and the undo."""
+def test_undo_checks_permissions_in_its_transaction(world: World) -> None:
+    """The undo's transaction checks permissions again, since the change may be committed after the first check."""
     put_player(world, ANN.id, {"X": 9})
     asked: list[frozenset[str]] = []
     by = Actor(USER_IDS["Shop"], "Shop", asked.append)
@@ -222,7 +222,7 @@ def test_the_rule_itself_asks_for_the_rights(world: World) -> None:
     assert asked == [undo.LINK]
 
 
-def test_a_dry_run_tells_and_changes_nothing(world: World) -> None:
+def test_dry_run_of_an_undo_changes_nothing(world: World) -> None:
     items(world, "give", COIN.id, 5)
     seq, before = last(world), everything(world)
     tried = undone(world, seq, "?dryRun=true")
@@ -231,7 +231,7 @@ def test_a_dry_run_tells_and_changes_nothing(world: World) -> None:
     assert [tried.json["Changes"][0][side]["Items"][0]["Quantity"] for side in ("Before", "After")] == [255, 250]
 
 
-def test_a_key_makes_it_once(world: World) -> None:
+def test_repeated_key_undoes_once(world: World) -> None:
     items(world, "give", COIN.id, 5)
     seq, key = last(world), {"Idempotency-Key": "undo-1"}
     first, again = (undone(world, seq, headers=key) for _ in range(2))
@@ -242,7 +242,7 @@ def test_a_key_makes_it_once(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["items_given", "player_deleted", "user_renamed"])
-def test_two_at_once_undo_it_once(make_world: Callable[..., World], name: str) -> None:
+def test_concurrent_undos_apply_once(make_world: Callable[..., World], name: str) -> None:
     one, two = make_world(), make_world()
     ACTS[name](one)
     seq = last(one)
@@ -256,14 +256,14 @@ def test_two_at_once_undo_it_once(make_world: Callable[..., World], name: str) -
     assert len([each for each in one.ledger() if each.seq > seq]) == 1
 
 
-def test_a_long_row_of_undos_is_told_apart(world: World) -> None:
+def test_long_chain_of_undos_is_listed_correctly(world: World) -> None:
     items(world, "give", COIN.id, 5)
     first = last(world)
     for _ in range(30):
         assert undone(world, last(world)).status == 200
     assert (row(world, first)["UndoneBy"], row(world, first + 1)["UndoneBy"]) == (None, first + 2)
     assert held(world, "inventory", 0) == (COIN.id, 255)
-    world.sql("UPDATE ledger SET undoes = seq - 1 WHERE seq > 1")  # a row of two thousand would look like that
+    world.sql("UPDATE ledger SET undoes = seq - 1 WHERE seq > 1")  # imitates a chain of two thousand undos
     assert world.get(f"{CHANGES}?limit=1000").status == 200
     chain = world.run(history.undoing(world.keeper.store, range(1, last(world) + 1)))
     assert chain == {seq: [seq + 1] for seq in range(1, last(world))}
@@ -280,7 +280,7 @@ STEPS = st.lists(
 
 @given(steps=STEPS)
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_ledger_adds_up_after_anything(world: World, steps: list[tuple[str, Any, int]]) -> None:
+def test_audit_log_adds_up_to_the_state_after_random_steps(world: World, steps: list[tuple[str, Any, int]]) -> None:
     for what, item, number in steps:
         if what == "undo":
             seq = last(world) - number % 8

@@ -1,4 +1,4 @@
-"""Taking changes back when something has moved on since: nothing is invented, and nothing is done by halves."""
+"""Undo after later changes: it never creates items and is never applied in part."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ from undos import (
 from world import World
 
 
-def test_a_stack_that_grew_or_shrank_gives_back_the_difference(world: World) -> None:
+def test_undo_changes_a_stack_by_the_difference(world: World) -> None:
     items(world, "give", COIN.id, 100)
     seq = last(world)
     items(world, "give", COIN.id, 7)
@@ -44,7 +44,7 @@ def test_a_stack_that_grew_or_shrank_gives_back_the_difference(world: World) -> 
     assert errors(world) == []
 
 
-def test_a_stack_that_is_too_small_by_now(world: World) -> None:
+def test_undo_is_refused_when_the_stack_is_too_small(world: World) -> None:
     items(world, "give", COIN.id, 5, "Bob")
     seq = last(world)
     items(world, "take", COIN.id, 2, "Bob")
@@ -53,7 +53,7 @@ def test_a_stack_that_is_too_small_by_now(world: World) -> None:
     conflict(world, seq, "has 0 left of 5")
 
 
-def test_a_stack_that_would_be_too_large(world: World) -> None:
+def test_undo_is_refused_when_the_stack_would_be_too_large(world: World) -> None:
     items(world, "take", ARROW.id, 60)
     seq = last(world)
     put_player(world, ANN.id, {"Items": [stack(1, ARROW.id, 50)]})
@@ -64,16 +64,16 @@ def test_a_stack_that_would_be_too_large(world: World) -> None:
     conflict(world, seq, "cannot hold 2")
 
 
-def test_another_item_in_the_slot(world: World) -> None:
+def test_undo_is_refused_when_the_slot_holds_another_item(world: World) -> None:
     items(world, "take", SWORD.id)
     seq = last(world) - 1
     put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
     conflict(world, seq, "slot 2 of the inventory holds something else")
-    put_player(world, ANN.id, {"Items": [stack(2, SWORD.id)]})  # a sword, and not the one that was taken
+    put_player(world, ANN.id, {"Items": [stack(2, SWORD.id)]})  # another sword than the one that was taken
     conflict(world, seq, "slot 2 of the inventory holds something else")
 
 
-def test_a_bag_that_was_filled_or_moved(world: World) -> None:
+def test_undo_is_refused_when_the_bag_was_filled_or_moved(world: World) -> None:
     items(world, "give", POUCH.id, 1, "Bob")
     seq = last(world)
     bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
@@ -84,24 +84,24 @@ def test_a_bag_that_was_filled_or_moved(world: World) -> None:
     conflict(world, seq, "slot 0 of the inventory")
 
 
-def test_a_bag_that_somebody_else_has(world: World) -> None:
+def test_undo_is_refused_when_another_player_has_the_bag(world: World) -> None:
     put_player(world, ANN.id, {"Items": [{"Slot": 3}]})
     seq = last(world)
     put_player(world, BOB.id, {"Items": [stack(0, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]})
     conflict(world, seq, "a bag of it is with somebody")
     world.call("DELETE", "/api/v1/players/Bob")
-    assert undone(world, seq, "?force=true").status == 200  # the bag would be there twice if Bob came back
+    assert undone(world, seq, "?force=true").status == 200  # restoring Bob would duplicate the bag
     assert errors(world) == []
 
 
-def test_a_deleted_characters_bag_that_somebody_else_has(world: World) -> None:
+def test_undo_of_a_deletion_is_refused_when_another_player_has_the_bag(world: World) -> None:
     world.call("DELETE", "/api/v1/players/Ann")
     seq = last(world)
     put_player(world, BOB.id, {"Items": [stack(0, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]})
     conflict(world, seq, "a bag of it is with somebody")
 
 
-def test_two_bags_do_not_end_up_in_each_other(world: World) -> None:
+def test_undo_does_not_nest_two_bags_in_each_other(world: World) -> None:
     other = people.guid(0x52)
     outer = {"Id": other, "SlotCount": 8, "Slots": [stack(0, POUCH.id, BagId=ANNS_POUCH)]}
     put_player(world, ANN.id, {"Items": [{"Slot": 3}, stack(9, POUCH.id, BagId=other)], "Bags": [outer]})
@@ -113,14 +113,14 @@ def test_two_bags_do_not_end_up_in_each_other(world: World) -> None:
     conflict(world, seq, "a bag of it")
 
 
-def test_a_bag_that_was_made_larger_and_is_filled(world: World) -> None:
+def test_undo_is_refused_when_the_enlarged_bag_is_filled(world: World) -> None:
     put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 9}]})
     seq = last(world)
     put_player(world, ANN.id, {"Bags": [BAG]})
     conflict(world, seq, "a bag of it holds other things")
 
 
-def test_spells_and_variables_that_moved_on(world: World) -> None:
+def test_undo_is_refused_when_spells_or_variables_changed_since(world: World) -> None:
     ann = "/api/v1/players/Ann"
     world.post(f"{ann}/spells/teach", {"spellid": HEAL.id})
     taught = last(world)
@@ -138,7 +138,7 @@ def test_spells_and_variables_that_moved_on(world: World) -> None:
     assert undone(world, seq).status == 200
 
 
-def test_names_and_addresses_that_are_taken(world: World) -> None:
+def test_undo_is_refused_when_the_name_or_email_is_taken(world: World) -> None:
     renamed, accounts_name, address = (
         ("/api/v1/players/Ann/name", {"name": "Anna"}),
         ("/api/v1/users/Ann/name", {"name": "Anna"}),
@@ -157,7 +157,7 @@ def test_names_and_addresses_that_are_taken(world: World) -> None:
     assert everything(world) == before
 
 
-def test_records_and_accounts_that_moved_on(world: World) -> None:
+def test_undo_is_refused_when_the_record_or_account_changed_since(world: World) -> None:
     numbers: list[int] = []
     for path, body in (
         ("/api/v1/players/Ann/level", {"level": 20}),
@@ -178,7 +178,7 @@ def test_records_and_accounts_that_moved_on(world: World) -> None:
     conflict(world, seq, "other powers")
 
 
-def test_owners_that_are_gone(world: World) -> None:
+def test_undo_is_refused_when_the_owner_was_deleted(world: World) -> None:
     put_player(world, ZOE.id, {"UserId": USER_IDS["Bob"]})
     moved = last(world)
     put_player(world, BOB.id, {"UserId": USER_IDS["Mona"]})
@@ -194,8 +194,8 @@ def test_owners_that_are_gone(world: World) -> None:
     conflict(world, 14, "the player is not there any more")
 
 
-def test_what_was_made_and_has_changed_since_is_not_deleted(world: World) -> None:
-    seq = 15  # Bob was made
+def test_undo_of_a_creation_is_refused_when_the_player_changed_since(world: World) -> None:
+    seq = 15  # the change that created Bob
     items(world, "give", COIN.id, 1, "Bob")
     conflict(world, seq, "has changed since")
     items(world, "take", COIN.id, 1, "Bob")
@@ -206,7 +206,7 @@ def test_what_was_made_and_has_changed_since_is_not_deleted(world: World) -> Non
     assert undone(world, seq).status == 200
 
 
-def test_a_character_that_is_there_again_or_whose_name_is_taken(world: World) -> None:
+def test_undo_of_a_deletion_is_refused_when_the_player_or_name_exists(world: World) -> None:
     world.call("DELETE", "/api/v1/players/Bob")
     seq = last(world)
     put_player(world, BOB.id, {"Name": "Bob", "UserId": USER_IDS["Bob"]})
@@ -217,7 +217,7 @@ def test_a_character_that_is_there_again_or_whose_name_is_taken(world: World) ->
     refused(undone(world, last(world) - 1), 409, "name_taken")
 
 
-def test_penalties_that_ended_or_are_others(world: World) -> None:
+def test_undo_is_refused_when_the_ban_ended_or_was_replaced(world: World) -> None:
     bob = "/api/v1/users/Bob/admin"
     world.post(f"{bob}/ban", {"reason": "rude", "duration": 3})
     banned = last(world)
@@ -234,7 +234,7 @@ def test_penalties_that_ended_or_are_others(world: World) -> None:
     conflict(world, lifted, "ended by itself")
 
 
-def test_a_bag_that_has_another_size_by_now(world: World) -> None:
+def test_undo_is_refused_when_the_bag_has_another_size(world: World) -> None:
     items(world, "give", POUCH.id, 1, "Bob")
     seq = last(world)
     bag = world.get("/api/v1/players/Bob/items/inventory").json[0]["BagId"]
@@ -245,24 +245,24 @@ def test_a_bag_that_has_another_size_by_now(world: World) -> None:
     assert [each["SlotCount"] for each in row(world, last(world))["Before"]["Bags"]] == [8]
 
 
-def test_a_bag_that_was_resized_twice(world: World) -> None:
+def test_undo_of_one_of_two_resizes_is_refused(world: World) -> None:
     put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 9}]})
     seq = last(world)
     put_player(world, ANN.id, {"Bags": [{**EMPTY, "SlotCount": 12}]})
     conflict(world, seq, "another size")
 
 
-def test_what_was_dropped_and_picked_up_again_is_not_given_twice(world: World) -> None:
-    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # the coins
+def test_item_that_the_game_returned_is_not_given_twice(world: World) -> None:
+    put_player(world, ANN.id, {"Items": [{"Slot": 0}]})  # empties the slot with the coins
     dropped = last(world)
     put_player(world, ANN.id, {"Items": [stack(9, COIN.id, 250)]})
     conflict(world, dropped, f"again since, by change {dropped + 1}")
 
 
-def test_what_a_game_moved_can_be_moved_back_and_forth(world: World) -> None:
+def test_move_by_the_game_can_be_undone_and_redone(world: World) -> None:
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
-    items(world, "give", ARROW.id, 1)  # other items are no matter
+    items(world, "give", ARROW.id, 1)  # other items do not affect the undo
     for _ in range(2):
         assert undone(world, dropped).status == 200
         assert undone(world, last(world)).status == 200
@@ -270,7 +270,7 @@ def test_what_a_game_moved_can_be_moved_back_and_forth(world: World) -> None:
     assert held(world, "inventory", 0) == (COIN.id, 250)
 
 
-def test_too_much_has_happened_to_know(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undo_is_refused_when_too_many_changes_followed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(item_undo, "LATER", 2)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
@@ -279,7 +279,7 @@ def test_too_much_has_happened_to_know(world: World, monkeypatch: pytest.MonkeyP
     conflict(world, dropped, "more than 2 times")
 
 
-def test_an_item_that_the_catalogue_has_no_more(world: World) -> None:
+def test_undo_does_not_give_an_item_missing_from_the_catalogue(world: World) -> None:
     items(world, "take", ARROW.id, 6)
     taken = last(world)
     items(world, "give", ARROW.id, 6)
@@ -287,10 +287,10 @@ def test_an_item_that_the_catalogue_has_no_more(world: World) -> None:
     items(world, "take", ARROW.id, 1)
     world.sql("DELETE FROM items WHERE id = $1", ARROW.id)
     conflict(world, taken, "the catalogue")
-    assert undone(world, given_, "?dryRun=true").status == 200  # less of it is no matter
+    assert undone(world, given_, "?dryRun=true").status == 200  # undoing a gift needs no catalogue entry
 
 
-def test_a_slot_that_is_not_there_any_more(make_world: Callable[..., World]) -> None:
+def test_undo_is_refused_when_the_slot_no_longer_exists(make_world: Callable[..., World]) -> None:
     world = make_world()
     put_player(world, BOB.id, {"Items": [stack(30, COIN.id, 5), stack(31, COIN.id, 5)]})
     items(world, "take", COIN.id, 8, "Bob")
@@ -303,7 +303,7 @@ def test_a_slot_that_is_not_there_any_more(make_world: Callable[..., World]) -> 
     assert undone(world, seq).status == 200
 
 
-def test_what_is_worn_is_what_was_worn_then(world: World) -> None:
+def test_undo_restores_equipment_slot(world: World) -> None:
     put_player(world, ANN.id, {"Equipment": [-1, -1, -1, -1, -1]})
     off = last(world)
     put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
@@ -315,7 +315,7 @@ def test_what_is_worn_is_what_was_worn_then(world: World) -> None:
     conflict(world, off, "what it wore")
 
 
-def test_another_item_in_its_slot_is_not_worn(world: World) -> None:
+def test_undo_does_not_equip_another_item_in_the_slot(world: World) -> None:
     put_player(world, ANN.id, {"Items": [stack(2, ARROW.id, 3)]})
     seq = last(world)
     put_player(world, ANN.id, {"Equipment": [-1, -1, 2, -1, -1]})
@@ -325,7 +325,7 @@ def test_another_item_in_its_slot_is_not_worn(world: World) -> None:
 
 
 @pytest.mark.parametrize(("act", "back"), [("ban", "unban"), ("mute", "unmute")])
-def test_a_newer_penalty_that_looks_the_same(world: World, act: str, back: str) -> None:
+def test_undo_does_not_lift_a_newer_identical_penalty(world: World, act: str, back: str) -> None:
     path = "/api/v1/users/Bob/admin"
     world.post(f"{path}/{act}", {"reason": "rude", "moderator": "Root"})
     first = last(world)
@@ -336,13 +336,13 @@ def test_a_newer_penalty_that_looks_the_same(world: World, act: str, back: str) 
     world.sql(f"UPDATE {act}s SET moderator = 'Mona'")  # noqa: S608 - a name of the test's own
     conflict(world, second, "another took its place")
     world.sql(f"UPDATE {act}s SET moderator = ''")  # noqa: S608 - a name of the test's own
-    for _ in range(2):  # there and back again
+    for _ in range(2):  # undo, and undo of the undo
         assert undone(world, second).status == 200
         assert undone(world, last(world)).status == 200
 
 
 @pytest.mark.parametrize("name", EARLIER)
-def test_a_penalty_whose_end_is_not_known(world: World, name: str) -> None:
+def test_undo_is_refused_when_the_end_of_a_penalty_is_unknown(world: World, name: str) -> None:
     EARLIER[name](world)
     ACTS[name](world)
     reason = "BanReason" if "ban" in name else "MuteReason"
@@ -350,7 +350,7 @@ def test_a_penalty_whose_end_is_not_known(world: World, name: str) -> None:
     conflict(world, last(world), "does not say")
 
 
-def test_an_erased_moderator_stays_erased(world: World) -> None:
+def test_undo_does_not_restore_an_erased_moderator(world: World) -> None:
     world.post("/api/v1/users/Bob/admin/ban", {"reason": "rude", "moderator": "mona"})
     moderate(world, "unban")
     seq = last(world)
@@ -360,14 +360,14 @@ def test_an_erased_moderator_stays_erased(world: World) -> None:
     assert b"mona" not in bytes(str(world.ledger()[-1].after), "utf-8").lower()
 
 
-def test_what_was_no_address_does_not_come_back(world: World) -> None:
+def test_undo_does_not_restore_an_invalid_email(world: World) -> None:
     world.sql("UPDATE users SET email = 'nowhere' WHERE name = 'Ann'")
     ACTS["email_changed"](world)
     conflict(world, last(world), "no address")
 
 
-def test_what_a_trim_has_passed_cannot_be_undone(make_world: Callable[..., World]) -> None:
-    """What took it back may be gone: items would be invented."""
+def test_change_older_than_the_retention_cannot_be_undone(make_world: Callable[..., World]) -> None:
+    """The undo of the change may have been deleted by the retention, and a second undo would create items."""
     world = make_world(ledger_days=8)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)

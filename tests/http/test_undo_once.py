@@ -1,4 +1,4 @@
-"""No change is taken back twice, by whatever way: not through others, not by what a game did since or just before."""
+"""A change is never undone twice: not through a chain of undos, and not together with a report of a game server."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -26,16 +26,16 @@ def total(world: World, item: str, name: str = "Bob") -> int:
 
 
 def undo_of(world: World, seq: int) -> int:
-    """The number of the change that took it back."""
+    """Undo the change and return the number of the undo."""
     answer = undone(world, seq)
     assert answer.status == 200, answer.raw
     return last(world)
 
 
-# --- through others --------------------------------------------------------------------------------------------------
+# --- chains of undos -----------------------------------------------------------------------------------------------
 
 
-def test_an_undo_does_not_stand_again_beside_another(world: World) -> None:
+def test_undo_is_not_reactivated_beside_another_undo(world: World) -> None:
     items(world, "give", ARROW.id, 10, "Bob")
     items(world, "take", ARROW.id, 5, "Bob")
     taken = last(world)
@@ -51,13 +51,14 @@ def test_an_undo_does_not_stand_again_beside_another(world: World) -> None:
     assert (total(world, ARROW.id), row(world, taken)["UndoneBy"]) == (10, back)
 
 
-def test_nor_further_down(world: World) -> None:
+def test_undo_deep_in_a_chain_is_not_reactivated_beside_another(world: World) -> None:
     items(world, "give", COIN.id, 5, "Bob")
     chain = [last(world)]
     for _ in range(4):
         chain.append(undo_of(world, chain[-1]))
     other = undo_of(world, chain[0])
-    assert not row(world, chain[4])["Undoable"]  # chain[3] would stand again, then chain[1]: beside the other
+    # Undoing it would reactivate chain[3] and chain[1], a second undo of chain[0]
+    assert not row(world, chain[4])["Undoable"]
     refused(undone(world, chain[4]), 409, "already_undone", f"Change {chain[0]} was undone already, by change {other}")
     assert total(world, COIN.id) == 0
 
@@ -71,8 +72,8 @@ TWICE = [("give", 9), ("take", 5), ("undo", 1), ("undo", 1), ("undo", 3), ("undo
 @given(steps=STEPS)
 @example(steps=TWICE)
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_held_is_what_stands(world: World, steps: list[tuple[str, int]]) -> None:
-    """Each change has one standing undo or none, and those that have none add up to what is there."""
+def test_items_equal_the_sum_of_active_changes(world: World, steps: list[tuple[str, int]]) -> None:
+    """Each change has at most one active undo, and the changes without one add up to the player's items."""
     begun, there = last(world), total(world, COIN.id)
     done: dict[int, int] = {}
     for what, number in steps:
@@ -88,8 +89,8 @@ def test_what_is_held_is_what_stands(world: World, steps: list[tuple[str, int]])
     assert total(world, COIN.id) == there + sum(number for seq, number in done.items() if seq not in taken)
 
 
-def test_one_whose_first_is_trimmed_stays(make_world: Callable[..., World]) -> None:
-    """Who knows what else took that one back."""
+def test_undo_is_refused_when_the_first_change_is_deleted(make_world: Callable[..., World]) -> None:
+    """The deleted changes may contain another undo of the first change."""
     world = make_world(ledger_days=8)
     items(world, "give", COIN.id, 9, "Bob")
     items(world, "take", COIN.id, 5, "Bob")
@@ -104,7 +105,7 @@ def test_one_whose_first_is_trimmed_stays(make_world: Callable[..., World]) -> N
     refused(undone(world, away), 409, "history_trimmed")
 
 
-def test_a_change_that_was_taken_back_too_often(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_change_undone_too_often_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(undo, "MOST", 5)
     items(world, "give", COIN.id, 5, "Bob")
     seq = last(world)
@@ -114,7 +115,7 @@ def test_a_change_that_was_taken_back_too_often(world: World, monkeypatch: pytes
     conflict(world, last(world), "make the change you want")
 
 
-# --- deletions -------------------------------------------------------------------------------------------------------
+# --- deletions -----------------------------------------------------------------------------------------------------
 
 
 def deleted(world: World) -> int:
@@ -127,7 +128,7 @@ def put_bob(world: World, **more: object) -> None:
     assert put_player(world, BOB.id, body).status == 200
 
 
-def test_a_deletion_before_the_last_brings_nothing_back(world: World) -> None:
+def test_undo_of_an_earlier_deletion_is_refused(world: World) -> None:
     put_bob(world)
     first = deleted(world)
     put_bob(world)
@@ -139,7 +140,7 @@ def test_a_deletion_before_the_last_brings_nothing_back(world: World) -> None:
     assert total(world, SWORD.id) == 0
 
 
-def test_nor_does_one_that_took_its_return_back(world: World) -> None:
+def test_undo_of_a_deletion_by_undo_is_refused_after_a_newer_one(world: World) -> None:
     put_bob(world)
     first = deleted(world)
     again = undo_of(world, undo_of(world, first))
@@ -152,7 +153,7 @@ def test_nor_does_one_that_took_its_return_back(world: World) -> None:
     assert total(world, SWORD.id) == 0
 
 
-def test_deletions_go_there_and_back(world: World) -> None:
+def test_deletion_can_be_undone_and_redone(world: World) -> None:
     put_bob(world)
     seq = deleted(world)
     for _ in range(2):
@@ -161,11 +162,11 @@ def test_deletions_go_there_and_back(world: World) -> None:
     assert total(world, SWORD.id) == 1
 
 
-# --- what a game did -------------------------------------------------------------------------------------------------
+# --- reports of a game server --------------------------------------------------------------------------------------
 
 
 def moved_to_the_bank(world: World) -> tuple[int, int]:
-    """In two reports, as a game that saves each place by itself."""
+    """Move an item to the bank in two reports, like a game server that saves inventory and bank separately."""
     put_bob(world, Items=[stack(0, ARROW.id, 5)])
     world.sql("UPDATE ledger SET at = at - $1", item_undo.NEAR_MS)
     put_player(world, BOB.id, {"Bank": [stack(0, ARROW.id, 5)]})
@@ -173,30 +174,30 @@ def moved_to_the_bank(world: World) -> tuple[int, int]:
     return last(world) - 1, last(world)
 
 
-def test_half_of_a_move_is_not_taken_back_alone(world: World) -> None:
+def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
     came, went = moved_to_the_bank(world)
     conflict(world, went, f"by change {came}; undo that first")
     undo_of(world, came)
     undo_of(world, went)
     assert (held(world, "inventory", 0, "Bob"), total(world, ARROW.id)) == ((ARROW.id, 5), 5)
-    conflict(world, went + 1, "again since")  # and the first half is not made again beside it
+    conflict(world, went + 1, "again since")  # nor is the first half applied again
 
 
-def test_what_came_long_before_was_not_moved(world: World) -> None:
+def test_gain_long_before_the_loss_is_not_a_move(world: World) -> None:
     came, went = moved_to_the_bank(world)
     world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2", 2 * item_undo.NEAR_MS, came)
     undo_of(world, went)
 
 
-def test_what_came_to_the_same_slot_was_not_moved(world: World) -> None:
+def test_gain_in_the_same_slot_is_not_a_move(world: World) -> None:
     put_player(world, BOB.id, {"Items": [stack(0, ARROW.id, 5)]})
     put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
     undo_of(world, last(world))
     assert total(world, ARROW.id) == 5
 
 
-def test_what_is_passed_over_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Games save where a character stands all the time; an undo holds the one writer."""
+def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Game servers save positions all the time, and an undo blocks the single writer: it must not read them all."""
     monkeypatch.setattr(item_undo, "LATER", 1)
     monkeypatch.setattr(history, "PASSED", 4)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
@@ -213,8 +214,8 @@ def test_what_is_passed_over_is_bounded(world: World, monkeypatch: pytest.Monkey
     conflict(world, off, "or anything of it 4 times")
 
 
-def test_what_was_worn_is_looked_for_among_few(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The row before may be any number of rows away, and is no part of the request."""
+def test_search_for_earlier_equipment_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The previous change of the equipment may be far back: the search for it must be limited."""
     monkeypatch.setattr(item_undo, "NEAR", 2)
     for place in range(3):
         put_player(world, ANN.id, {"X": 100 + place})

@@ -1,4 +1,4 @@
-"""Operations 20, 21, 22, 27, 28 and 31: accounts read and registered."""
+"""Operations 20, 21, 22, 27, 28 and 31: read and register accounts."""
 
 from collections.abc import Callable
 
@@ -56,11 +56,11 @@ def names(answer: Answer) -> list[str]:
     return [each["Name"] for each in found.get("Values", found.get("entries"))]
 
 
-# --- who may ------------------------------------------------------------------------------------------------------
+# --- permissions ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", OPERATIONS)
-def test_needs_a_token_and_the_role(world: World, number: str) -> None:
+def test_accounts_need_a_token_and_the_role(world: World, number: str) -> None:
     method, path, body = OPERATIONS[number]
     denied = world.call(method, path, body=body, by=None)
     refused(denied, 401, "denied", "Authorization has been denied for this request.")
@@ -68,7 +68,7 @@ def test_needs_a_token_and_the_role(world: World, number: str) -> None:
     assert world.call(method, path, body=body, by="Clerk").status == 200
 
 
-# --- 20 and 31: lists ---------------------------------------------------------------------------------------------
+# --- 20 and 31: lists ----------------------------------------------------------------------------------------------
 
 
 def test_list_has_the_exact_body(world: World) -> None:
@@ -129,7 +129,7 @@ def test_legacy_list_pages(world: World, body: object, expected: list[str]) -> N
 
 
 @pytest.mark.parametrize("field", ["page", "pageSize", "limit"])
-def test_list_refuses_what_is_no_page(world: World, field: str) -> None:
+def test_malformed_page_of_the_list_is_refused(world: World, field: str) -> None:
     bad = ["-1", "x", "", "1.0", "1e3", "2147483648", "9" * 5000, "true", "%EF%BC%91", "+1", "1_0"]
     for text in bad if field == "page" else ["0", *bad]:
         answer = world.get(f"{USERS}?{field}={text}")
@@ -138,7 +138,7 @@ def test_list_refuses_what_is_no_page(world: World, field: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["page", "count"])
-def test_legacy_list_refuses_what_is_no_page(world: World, field: str) -> None:
+def test_malformed_page_of_the_legacy_list_is_refused(world: World, field: str) -> None:
     bad: list[object] = ["x", 1.5, True, 2**31, -(2**31) - 1, [1], {"a": 1}]
     for value in [-1, *bad] if field == "page" else bad:
         answer = world.post(USERS, {field: value})
@@ -146,7 +146,7 @@ def test_legacy_list_refuses_what_is_no_page(world: World, field: str) -> None:
         assert f"'{field}'" in answer.message
 
 
-# --- 21: one account ----------------------------------------------------------------------------------------------
+# --- 21: one account -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,14 @@ def test_record_by_name_or_id_in_any_form(world: World) -> None:
     [
         ("Nobody", "No user with name 'Nobody'."),
         (people.NOBODY_ID.upper(), f"No user with id '{people.NOBODY_ID}'."),
-        ("Zoe", "No user with name 'Zoe'."),  # a character
+        ("Zoe", "No user with name 'Zoe'."),  # a player's name, not an account's
         (people.ANN.id, f"No user with id '{people.ANN.id}'."),
         ("a%2Fb", "No user with name 'a/b'."),
         ("%EF%BC%91" * 3, "No user with name '１１１'."),  # noqa: RUF001 - full-width digits on purpose
         ("x" * 8000, f"No user with name '{'x' * 8000}'."),
     ],
 )
-def test_unknown_key(world: World, key: str, message: str) -> None:
+def test_unknown_key_is_404_with_the_specs_message(world: World, key: str, message: str) -> None:
     for path in (key, f"{key}/players", f"{key}/players/0"):
         refused(world.get(f"{USERS}/{path}"), 404, "no_such_user", message)
 
@@ -196,11 +196,11 @@ def test_keys_that_cannot_be_names_are_unknown(world: World) -> None:
         refused(world.get(f"{USERS}/{key}"), 404, "no_such_user")
 
 
-# --- PasswordResetCode --------------------------------------------------------------------------------------------
+# --- PasswordResetCode ---------------------------------------------------------------------------------------------
 
 
 def codes(world: World, by: str, token: str | None = None) -> set[str | None]:
-    """Ann's code wherever a record is shown to that caller."""
+    """Return Ann's reset code from every operation that shows her record to this caller."""
     one = world.get(f"{USERS}/Ann", by=by, token=token).json
     paged = world.get(USERS, by=by, token=token).json["Values"][0]
     legacy = world.post(USERS, by=by, token=token).json["entries"][0]
@@ -208,26 +208,26 @@ def codes(world: World, by: str, token: str | None = None) -> set[str | None]:
     return {each["PasswordResetCode"] for each in (one, paged, legacy)}
 
 
-def test_code_is_shown_only_to_those_who_manage_users(world: World) -> None:
+def test_reset_code_is_shown_only_with_users_manage(world: World) -> None:
     code = reset_code(world, "Ann")
     assert codes(world, "Root") == {code}
     assert codes(world, "Clerk") == {None}
     assert world.get(f"{USERS}/Bob").json["PasswordResetCode"] is None
 
 
-def test_code_is_hidden_from_a_read_only_token(world: World) -> None:
-    """It sets no password, so it must not read what does."""
+def test_reset_code_is_hidden_from_a_read_only_token(world: World) -> None:
+    """A read-only token must not read a code with which a password can be set."""
     reset_code(world, "Ann")
     assert codes(world, "Root", token_of(world, "Root", read_only=True).access) == {None}
 
 
-def test_code_is_gone_after_use(world: World) -> None:
+def test_reset_code_disappears_after_use(world: World) -> None:
     code = reset_code(world, "Ann")
     assert world.post(f"{USERS}/Ann/password/reset", {"code": code, "new": "a" * 64}).status == 200
     assert codes(world, "Root") == {None}
 
 
-def test_code_is_gone_after_thirty_minutes(world: World) -> None:
+def test_reset_code_disappears_after_thirty_minutes(world: World) -> None:
     reset_code(world, "Ann")
     world.sql("UPDATE resets SET expires_at = expires_at - 29 * 60000")
     assert codes(world, "Root") != {None}
@@ -235,7 +235,7 @@ def test_code_is_gone_after_thirty_minutes(world: World) -> None:
     assert codes(world, "Root") == {None}
 
 
-# --- 22: register -------------------------------------------------------------------------------------------------
+# --- 22: register --------------------------------------------------------------------------------------------------
 
 
 def test_register_has_the_exact_body(world: World) -> None:
@@ -246,14 +246,14 @@ def test_register_has_the_exact_body(world: World) -> None:
     assert world.post(f"{USERS}/Newbie/password/validate", {"password": SENT}).status == 200
 
 
-def test_register_is_in_the_ledger(world: World) -> None:
+def test_registration_is_recorded_in_the_audit_log(world: World) -> None:
     world.post(REGISTER, newcomer(), by="Clerk")
     written = world.ledger()[-1]
     assert (written.kind, written.actor_id) == ("user_registered", people.USER_IDS["Clerk"])
     assert written.user_id == world.get(f"{USERS}/Newbie").json["Id"]
 
 
-def test_new_accounts_have_no_powers_whatever_the_body_says(world: World) -> None:
+def test_new_account_has_no_permissions_even_if_the_body_grants_them(world: World) -> None:
     powers = dict.fromkeys((*ROOTS_POWER, "ApiUserManagement", "users_manage", "users_query", "game_link"), True)
     smuggled = {"Power": ROOTS_POWER, "powers": powers, "roles": ["users.manage"], "Id": people.NOBODY_ID} | powers
     more = {"PasswordResetCode": "code", "IsMuted": True, "MuteReason": "smuggled"}
@@ -277,7 +277,7 @@ def test_new_accounts_have_no_powers_whatever_the_body_says(world: World) -> Non
         ({"username": "Ann", "email": "bob@example.test"}, "username_taken", None),
     ],
 )
-def test_register_refuses_what_is_taken(
+def test_register_refuses_taken_name_or_email(
     world: World, differing: dict[str, object], code: str, message: str | None
 ) -> None:
     before = everything(world)
@@ -285,7 +285,7 @@ def test_register_refuses_what_is_taken(
     assert everything(world) == before
 
 
-def test_characters_and_accounts_have_names_of_their_own(world: World) -> None:
+def test_account_may_have_the_name_of_a_player(world: World) -> None:
     assert world.post(REGISTER, newcomer(username="Zoe")).status == 200
 
 
@@ -308,7 +308,7 @@ def test_register_refuses_names_that_do_not_match(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["ab", "x" * 20, "0042", "Rank1"])
-def test_register_takes_names_that_match(world: World, name: str) -> None:
+def test_register_accepts_names_that_match(world: World, name: str) -> None:
     assert world.post(REGISTER, newcomer(username=name)).json["Username"] == name
 
 
@@ -318,7 +318,7 @@ def test_register_refuses_reserved_names(world: World, name: str) -> None:
     refused(answer, 400, "reserved_name", f"The name '{name}' is reserved; choose another.")
 
 
-def test_a_wide_pattern_opens_no_door_to_names_that_look_like_something_else(
+def test_wide_name_pattern_still_refuses_confusing_names(
     make_world: Callable[..., World],
 ) -> None:
     world = make_world(name_pattern=".{2,64}")
@@ -343,14 +343,14 @@ def test_a_wide_pattern_opens_no_door_to_names_that_look_like_something_else(
         "Ann.Upper@example.test",
     ],
 )
-def test_register_takes_addresses(world: World, email: str) -> None:
+def test_register_accepts_valid_emails(world: World, email: str) -> None:
     answer = world.post(REGISTER, newcomer(email=email))
     assert (answer.status, answer.json["Email"]) == (200, email)
     assert world.get(f"{USERS}/Newbie").json["Email"] == email
     refused(world.post(REGISTER, newcomer(username="Another", email=email.swapcase())), 409, "email_taken")
 
 
-def test_register_refuses_what_is_no_address(world: World) -> None:
+def test_register_refuses_invalid_emails(world: World) -> None:
     bad = ["", "ann", "ann@", "@example.com", "a b@example.com", "a@b@example.com", "ann@example..com", ".a@b.com"]
     lines = ["ann@example.com\n", "ann@example.com\r\nBcc: eve@b.com", "a\x00nn@example.com", "ann\x1b@example.com"]
     long = ["x" * 255 + "@example.com", "ann@" + "l" * 64 + ".com", "a" * 60_000 + "@example.com", "a@" * 30_000]
@@ -362,7 +362,7 @@ def test_register_refuses_what_is_no_address(world: World) -> None:
     assert everything(world) == before
 
 
-def test_register_refuses_what_is_no_hash(world: World) -> None:
+def test_register_refuses_malformed_password_hash(world: World) -> None:
     before = everything(world)
     for password in ("", "secret", "a" * 63, "a" * 65, "g" * 64, "１" * 64, " " + "a" * 63, None, 7, ["a" * 64]):  # noqa: RUF001 - full-width digits on purpose
         answer = world.post(REGISTER, newcomer(password=password))
@@ -370,7 +370,7 @@ def test_register_refuses_what_is_no_hash(world: World) -> None:
     assert everything(world) == before
 
 
-def test_two_at_once_get_one_account(make_world: Callable[..., World]) -> None:
+def test_concurrent_registrations_create_one_account(make_world: Callable[..., World]) -> None:
     first, second = make_world(), make_world()
     users = len(rows(first, "users"))
     calls = [world.send("POST", REGISTER, body=newcomer()) for world in (first, second) * 3]
@@ -380,10 +380,10 @@ def test_two_at_once_get_one_account(make_world: Callable[..., World]) -> None:
     assert len(rows(first, "users")) == users + 1
 
 
-# --- 27 and 28: an account's characters ---------------------------------------------------------------------------
+# --- 27 and 28: players of an account ------------------------------------------------------------------------------
 
 
-def test_characters_of_an_account_by_creation(world: World) -> None:
+def test_players_of_an_account_are_listed_by_creation(world: World) -> None:
     answer = world.get(f"{USERS}/Ann/players")
     expected = [world.get(f"/api/v1/players/{name}").raw for name in ("Ann", "Zoe")]
     assert answer.raw == b"[" + b",".join(expected) + b"]"
@@ -401,7 +401,7 @@ def test_characters_of_an_account_by_creation(world: World) -> None:
         (f"%7B{people.ANN.id}%7D", "Ann"),
     ],
 )
-def test_one_character_of_an_account(world: World, key: str, name: str) -> None:
+def test_player_of_an_account_is_found_by_name_id_or_index(world: World, key: str, name: str) -> None:
     answer = world.get(f"{USERS}/ann/players/{key}")
     assert (answer.status, answer.raw) == (200, world.get(f"/api/v1/players/{name}").raw)
 
@@ -409,7 +409,7 @@ def test_one_character_of_an_account(world: World, key: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("Bob", "No player with name 'Bob'."),  # another account's
+        ("Bob", "No player with name 'Bob'."),  # the player of another account
         (people.BOB.id, f"No player with id '{people.BOB.id}'."),
         ("2", "No player with name '2'."),
         ("-1", "No player with name '-1'."),
@@ -418,11 +418,11 @@ def test_one_character_of_an_account(world: World, key: str, name: str) -> None:
         ("Nobody", "No player with name 'Nobody'."),
     ],
 )
-def test_no_such_character_of_an_account(world: World, key: str, message: str) -> None:
+def test_unknown_player_of_an_account_is_404(world: World, key: str, message: str) -> None:
     refused(world.get(f"{USERS}/Ann/players/{key}"), 404, "no_such_player", message)
 
 
-def test_a_name_wins_over_an_index(world: World) -> None:
+def test_player_name_wins_over_an_index(world: World) -> None:
     body = {"Name": "00", "UserId": people.USER_IDS["Ann"], "CreationDate": "2026-01-01T00:00:00Z"}
     assert world.call("PUT", f"/api/link/v1/players/{people.guid(99)}", body=body).status == 200
     assert world.get(f"{USERS}/Ann/players/00").json["Name"] == "00"

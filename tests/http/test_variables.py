@@ -1,4 +1,4 @@
-"""Operations 6 to 9: a character's variables."""
+"""Operations 6 to 9: the variables of a player."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from people import KILLS, TUTORIAL, UNSET, UNSET_FLAG
 from world import Answer, World
 
 ANN, BOB = "/api/v1/players/Ann/variables", "/api/v1/players/Bob/variables"
-STRANGE = people.guid(0xABC)  # in no catalogue
+STRANGE = people.guid(0xABC)  # a variable id that the catalogue does not have
 LARGEST, SMALLEST = 2**63 - 1, -(2**63)
 
 
@@ -18,7 +18,7 @@ def assign(world: World, variable_id: str, value: object) -> Answer:
     return world.post(f"{ANN}/{variable_id}", {"value": value})
 
 
-def test_those_ever_set_are_listed(world: World) -> None:
+def test_variables_that_were_ever_set_are_listed(world: World) -> None:
     answer = world.get(ANN)
     assert answer.status == 200
     assert answer.json == [{"VariableId": KILLS.id, "Value": 7}, {"VariableId": TUTORIAL.id, "Value": True}]
@@ -31,7 +31,7 @@ def test_those_ever_set_are_listed(world: World) -> None:
     [(KILLS.id, 7), (TUTORIAL.id, True), (UNSET.id, 0), (UNSET_FLAG.id, False)],
     ids=["integer", "boolean", "integer never set", "boolean never set"],
 )
-def test_one_variable_and_its_value(world: World, variable_id: str, value: object) -> None:
+def test_variable_and_its_value_are_read(world: World, variable_id: str, value: object) -> None:
     for spelling in (variable_id, variable_id.replace("-", "").upper()):
         one = world.get(f"{ANN}/{spelling}")
         assert list(one.json.items()) == [("VariableId", variable_id), ("Value", value)]
@@ -59,7 +59,7 @@ def test_one_variable_and_its_value(world: World, variable_id: str, value: objec
         (UNSET_FLAG.id, False, False),
     ],
 )
-def test_a_value_set_is_the_value_read(world: World, variable_id: str, sent: object, value: object) -> None:
+def test_written_value_is_the_value_read(world: World, variable_id: str, sent: object, value: object) -> None:
     answer = assign(world, variable_id, sent)
     assert answer.status == 200
     assert list(answer.json.items()) == [("VariableId", variable_id), ("Value", value)]
@@ -68,7 +68,7 @@ def test_a_value_set_is_the_value_read(world: World, variable_id: str, sent: obj
     assert {"VariableId": variable_id, "Value": value} in world.get(ANN).json
 
 
-def test_zero_and_false_are_listed_once_set(world: World) -> None:
+def test_zero_and_false_are_listed_when_set(world: World) -> None:
     assign(world, UNSET.id, 0)
     assign(world, UNSET_FLAG.id, False)
     assert world.get(ANN).json[2:] == [
@@ -77,7 +77,7 @@ def test_zero_and_false_are_listed_once_set(world: World) -> None:
     ]
 
 
-def test_a_form_sets_integers_and_booleans(world: World) -> None:
+def test_form_sets_integers_and_booleans(world: World) -> None:
     assert world.call("POST", f"{ANN}/{KILLS.id}", form={"Value": "-5"}).json["Value"] == -5
     assert world.call("POST", f"{ANN}/{TUTORIAL.id}", form={"value": "false"}).json["Value"] is False
 
@@ -91,13 +91,13 @@ def test_a_form_sets_integers_and_booleans(world: World) -> None:
         (UNSET_FLAG.id, "0", "Boolean"),
     ],
 )
-def test_a_value_of_the_other_type_is_refused(world: World, variable_id: str, value: object, declared: str) -> None:
+def test_value_of_the_other_type_is_refused(world: World, variable_id: str, value: object, declared: str) -> None:
     before = everything(world)
     refused(assign(world, variable_id, value), 400, "wrong_variable_type", declared)
     assert everything(world) == before
 
 
-def test_a_malformed_value_is_400_with_the_field_named(world: World, subtests: pytest.Subtests) -> None:
+def test_malformed_value_is_400_and_names_the_field(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     wrong = ("null", "1.0", "1.5", "1e3", '"five"', '""', "[]", "{}", str(LARGEST + 1), str(SMALLEST - 1), "9" * 5000)
     for value in (*wrong, '"1.0"', '" 1"', f'"{LARGEST + 1}"'):
@@ -110,7 +110,7 @@ def test_a_malformed_value_is_400_with_the_field_named(world: World, subtests: p
     assert everything(world) == before
 
 
-def test_an_unknown_variable_is_404_and_no_guid_is_400(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_variable_is_404_and_malformed_id_400(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for variable_id in (STRANGE, ZERO, people.COIN.id):
         with subtests.test(variable_id):
@@ -125,7 +125,7 @@ def test_an_unknown_variable_is_404_and_no_guid_is_400(world: World, subtests: p
     assert everything(world) == before
 
 
-def test_while_the_catalogue_has_no_variables_the_first_value_gives_the_type(world: World) -> None:
+def test_without_a_catalogue_the_first_value_sets_the_type(world: World) -> None:
     world.sql("DELETE FROM variables")
     refused(world.get(f"{ANN}/{STRANGE}"), 404, "no_such_variable")
     assert assign(world, STRANGE, False).json == {"VariableId": STRANGE, "Value": False}
@@ -137,7 +137,7 @@ def test_while_the_catalogue_has_no_variables_the_first_value_gives_the_type(wor
 
 
 @pytest.mark.parametrize("over_link", [False, True], ids=["api", "link"])
-def test_a_variable_that_was_declared_anew_takes_values_of_its_new_type(world: World, *, over_link: bool) -> None:
+def test_redeclared_variable_accepts_values_of_its_new_type(world: World, *, over_link: bool) -> None:
     assign(world, KILLS.id, 1)
     game_server.put_catalogue(world, "variables", [{"Id": KILLS.id, "Name": "Kills", "Type": "Boolean"}])
     if over_link:
@@ -148,7 +148,7 @@ def test_a_variable_that_was_declared_anew_takes_values_of_its_new_type(world: W
     assert world.get(f"{ANN}/{KILLS.id}/value").json["value"] is True
 
 
-def test_nobody_reads_or_changes_variables_without_a_token(world: World, subtests: pytest.Subtests) -> None:
+def test_variables_need_a_token(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for path in (ANN, f"{ANN}/{KILLS.id}", f"{ANN}/{KILLS.id}/value"):
         with subtests.test(path):
@@ -157,13 +157,13 @@ def test_nobody_reads_or_changes_variables_without_a_token(world: World, subtest
     assert everything(world) == before
 
 
-def test_no_role_is_needed(world: World) -> None:
+def test_variables_need_no_role(world: World) -> None:
     for path in (ANN, f"{ANN}/{KILLS.id}", f"{ANN}/{KILLS.id}/value"):
         assert world.get(path, by="Shop").status == 200
     assert world.post(f"{ANN}/{KILLS.id}", {"value": 1}, by="Shop").status == 200
 
 
-def test_an_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
+def test_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
     for key, by in (("Nobody", "name"), (people.NOBODY_ID, "id")):
         path = f"/api/v1/players/{key}/variables"
         reads = [world.get(f"{path}{rest}") for rest in ("", f"/{KILLS.id}", f"/{KILLS.id}/value")]

@@ -1,4 +1,4 @@
-"""What every write to characters and over the link has: a row in the ledger, X-Reason, and a caller who may."""
+"""Every write to players and over the game link: audit log, X-Reason and permissions."""
 
 import json
 
@@ -13,13 +13,13 @@ from world import World
 from writes import CASES, COINS, GIVE, PLAYERS, Case, every_write, send, token_of
 
 
-def test_every_write_to_characters_and_over_the_link_is_in_this_files_table() -> None:
+def test_table_lists_every_write_to_players_and_over_the_link() -> None:
     writes = [route for route in ROUTES if route.access is WRITE and route.path.startswith((PLAYERS, LINK))]
-    writes = [route for route in writes if "/admin/" not in route.path]  # these are in test_moderation.py
+    writes = [route for route in writes if "/admin/" not in route.path]  # test_moderation.py tests these
     assert [case.route for case in CASES] == [f"{route.method} {route.path}" for route in writes]
 
 
-# --- the ledger and X-Reason -----------------------------------------------------------------------------------------
+# --- audit log and X-Reason ----------------------------------------------------------------------------------------
 
 
 def sides(before: bytes | str | None, after: bytes | str | None) -> tuple[object, object]:
@@ -27,7 +27,7 @@ def sides(before: bytes | str | None, after: bytes | str | None) -> tuple[object
 
 
 @every_write
-def test_the_ledger_says_who_did_what_to_whom_and_why(ready: World, case: Case) -> None:
+def test_audit_log_records_actor_target_change_and_reason(ready: World, case: Case) -> None:
     pair, seen = token_of(ready, "Root"), len(ready.ledger())
     answer = send(ready, case, case.good, token=pair.access, X_Reason="  naïve refund ")
     assert answer.status == 200, answer.raw
@@ -45,7 +45,7 @@ def test_the_ledger_says_who_did_what_to_whom_and_why(ready: World, case: Case) 
         assert row.at > 1_700_000_000_000
 
 
-def test_numbers_ascend_and_a_reason_is_optional(world: World) -> None:
+def test_change_numbers_ascend_and_reason_is_optional(world: World) -> None:
     world.post(GIVE, COINS)
     world.post(GIVE, COINS, headers={"X-Reason": ""})
     rows = world.ledger()
@@ -53,7 +53,7 @@ def test_numbers_ascend_and_a_reason_is_optional(world: World) -> None:
     assert [row.seq for row in rows] == sorted({row.seq for row in rows})
 
 
-def test_a_reason_is_short_and_printable(world: World, subtests: pytest.Subtests) -> None:
+def test_long_or_unprintable_reason_is_refused(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
     for reason in ("x" * 501, "a\tb", "a\x01b", "a\x7fb"):
         with subtests.test(repr(reason[:9])):
@@ -62,11 +62,11 @@ def test_a_reason_is_short_and_printable(world: World, subtests: pytest.Subtests
     assert world.post(GIVE, COINS, headers={"X-Reason": "x" * 500}).status == 200
 
 
-# --- who may write ---------------------------------------------------------------------------------------------------
+# --- permissions ---------------------------------------------------------------------------------------------------
 
 
 @every_write
-def test_nobody_writes_with_a_read_only_token_or_none(ready: World, case: Case) -> None:
+def test_read_only_or_missing_token_cannot_write(ready: World, case: Case) -> None:
     read_only = token_of(ready, "Root", read_only=True).access
     before = everything(ready)
     refused(send(ready, case, case.good, token=read_only), 403, "read_only_token")
