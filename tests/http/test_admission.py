@@ -95,24 +95,24 @@ def test_place_is_freed_after_any_answer(make_world: MAKES, path: str, status: i
 def test_place_is_freed_after_an_exception(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=1)
 
-    async def broken() -> MutableMapping[str, Any]:
+    async def raise_error() -> MutableMapping[str, Any]:
         raise RuntimeError("the connection broke in a way nobody thought of")
 
-    assert world.run(ask(world, GIVE, broken)) == 500
+    assert world.run(ask(world, GIVE, raise_error)) == 500
     assert empty(world)
 
 
 def test_place_is_freed_after_cancellation(make_world: MAKES) -> None:
     world = make_world(requests_in_flight=1)
 
-    async def cancelled() -> None:
+    async def cancel_request() -> None:
         asking = asyncio.ensure_future(world.send("POST", VALIDATE, body={"password": SENT}))
         await asyncio.sleep(0)
         assert world.asgi.services.admission.taken == 1
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
 
-    world.run(cancelled())
+    world.run(cancel_request())
     assert empty(world)
 
 

@@ -21,11 +21,11 @@ BOM = b"\xef\xbb\xbf"
 COINS: Mapping[str, object] = {"itemid": people.COIN.id, "quantity": 1}
 
 
-def labelled(content_type: str) -> dict[str, str]:
+def content_type_header(content_type: str) -> dict[str, str]:
     return {"Content-Type": content_type}
 
 
-def padded(size: int) -> bytes:
+def pad_body(size: int) -> bytes:
     """Return a valid body of exactly `size` bytes."""
     return OK[:-1] + b',"pad":"' + b"x" * (size - len(OK) - 9) + b'"}'
 
@@ -36,21 +36,21 @@ def padded(size: int) -> bytes:
 @pytest.mark.parametrize(
     ("raw", "headers"),
     [
-        (OK, labelled(JSON)),
-        (OK, labelled("Application/JSON; charset=utf-8")),
-        (OK, labelled("application/json;charset=iso-8859-1")),
-        (OK, labelled(FORM)),  # curl -d
-        (b" \r\n\t" + OK, labelled(FORM)),
+        (OK, content_type_header(JSON)),
+        (OK, content_type_header("Application/JSON; charset=utf-8")),
+        (OK, content_type_header("application/json;charset=iso-8859-1")),
+        (OK, content_type_header(FORM)),  # curl -d
+        (b" \r\n\t" + OK, content_type_header(FORM)),
         (OK, {}),
-        (BOM + OK, labelled(JSON)),
-        (BOM + OK, labelled(FORM)),
+        (BOM + OK, content_type_header(JSON)),
+        (BOM + OK, content_type_header(FORM)),
         (BOM + b" \n" + OK, {}),
-        (BOM + b"new=ann%40new.test", labelled(FORM)),
-        (b"new=ann%40new.test", labelled(FORM)),
-        (b"NEW=ann%40new.test&other=1", labelled(f"{FORM}; charset=UTF-8")),
-        (b'{"NEW":"ann@new.test"}', labelled(JSON)),
-        (b'{"New":"ann@new.test","more":{"a":[1,null,1.5]}}', labelled(JSON)),
-        (b'{"new":"\\u0061nn@new.test"}', labelled(JSON)),
+        (BOM + b"new=ann%40new.test", content_type_header(FORM)),
+        (b"new=ann%40new.test", content_type_header(FORM)),
+        (b"NEW=ann%40new.test&other=1", content_type_header(f"{FORM}; charset=UTF-8")),
+        (b'{"NEW":"ann@new.test"}', content_type_header(JSON)),
+        (b'{"New":"ann@new.test","more":{"a":[1,null,1.5]}}', content_type_header(JSON)),
+        (b'{"new":"\\u0061nn@new.test"}', content_type_header(JSON)),
     ],
 )
 def test_json_and_form_bodies_are_equivalent(world: World, raw: bytes, headers: Mapping[str, str]) -> None:
@@ -58,13 +58,15 @@ def test_json_and_form_bodies_are_equivalent(world: World, raw: bytes, headers: 
     assert (answer.status, answer.json.get("Email")) == (200, "ann@new.test"), answer.raw
 
 
-@pytest.mark.parametrize("headers", [labelled(JSON), labelled(FORM), {}])
+@pytest.mark.parametrize("headers", [content_type_header(JSON), content_type_header(FORM), {}])
 def test_empty_array_counts_as_empty_object(world: World, headers: Mapping[str, str]) -> None:
     assert world.call("POST", USERS, raw=b"[]", headers=headers).json["count"] == 5
     refused(world.call("POST", EMAIL, raw=b"[]", headers=headers), 400, "missing_field", "The field 'new' is missing.")
 
 
-@pytest.mark.parametrize("headers", [labelled(JSON), labelled(FORM), labelled("text/plain"), {}])
+@pytest.mark.parametrize(
+    "headers", [content_type_header(JSON), content_type_header(FORM), content_type_header("text/plain"), {}]
+)
 def test_missing_body_counts_as_empty_object(world: World, headers: Mapping[str, str]) -> None:
     for raw in (b"", b"  \r\n"):
         assert world.call("POST", USERS, raw=raw, headers=headers).status == 200
@@ -74,11 +76,11 @@ def test_missing_body_counts_as_empty_object(world: World, headers: Mapping[str,
 @pytest.mark.parametrize(
     ("raw", "headers"),
     [
-        (OK, labelled("text/plain")),
-        (OK, labelled("application/xml")),
-        (OK, labelled("multipart/form-data; boundary=x")),
-        (OK, labelled("application/jsonp")),
-        (OK, labelled("nonsense")),
+        (OK, content_type_header("text/plain")),
+        (OK, content_type_header("application/xml")),
+        (OK, content_type_header("multipart/form-data; boundary=x")),
+        (OK, content_type_header("application/jsonp")),
+        (OK, content_type_header("nonsense")),
         (b"new=ann%40new.test", {}),
         (b'"text"', {}),
     ],
@@ -90,7 +92,7 @@ def test_other_media_types_are_refused(world: World, raw: bytes, headers: Mappin
 
 
 def test_content_type_without_body_is_ignored(world: World) -> None:
-    assert world.get(USERS, headers=labelled("text/plain")).status == 200
+    assert world.get(USERS, headers=content_type_header("text/plain")).status == 200
 
 
 # --- malformed bodies ----------------------------------------------------------------------------------------------
@@ -116,7 +118,7 @@ def test_malformed_json_is_refused(world: World) -> None:
         b"\x00" + OK,
     ]
     for raw in (*broken, *odd, b'{"a":01}', b'{"a":+1}', b"[" * 60_000):
-        refused(world.call("POST", EMAIL, raw=raw, headers=labelled(JSON)), 400, "malformed_body")
+        refused(world.call("POST", EMAIL, raw=raw, headers=content_type_header(JSON)), 400, "malformed_body")
     assert everything(world) == before
 
 
@@ -133,21 +135,21 @@ def test_malformed_json_is_refused(world: World) -> None:
 @pytest.mark.parametrize("charset", ["", "; charset=iso-8859-1"])
 def test_form_that_is_not_utf_8_is_refused(world: World, raw: bytes, charset: str) -> None:
     before = everything(world)
-    answer = world.call("POST", EMAIL, raw=raw, headers=labelled(FORM + charset))
+    answer = world.call("POST", EMAIL, raw=raw, headers=content_type_header(FORM + charset))
     refused(answer, 400, "malformed_body", "The form is not UTF-8. Encode its text as UTF-8 and send it again.")
     assert everything(world) == before
 
 
 def test_form_in_utf_8_keeps_every_letter(world: World) -> None:
     for raw in (b"reason=gr%C3%B6%C3%9Fe", b"reason=gr\xc3\xb6\xc3\x9fe", BOM + b"reason=gr%C3%B6%C3%9Fe"):
-        assert world.call("POST", f"{USERS}/Ann/admin/mute", raw=raw, headers=labelled(FORM)).status == 200
+        assert world.call("POST", f"{USERS}/Ann/admin/mute", raw=raw, headers=content_type_header(FORM)).status == 200
         assert world.get(f"{USERS}/Ann").json["MuteReason"] == "größe"
         assert world.post(f"{USERS}/Ann/admin/unmute", {}).status == 200
 
 
 @pytest.mark.parametrize("raw", [b"null", b"true", b"7", b'"text"', b"[1]", b"[[]]", b'[{"new":"a@b.test"}]'])
 def test_json_that_is_not_an_object_is_refused(world: World, raw: bytes) -> None:
-    answer = world.call("POST", EMAIL, raw=raw, headers=labelled(JSON))
+    answer = world.call("POST", EMAIL, raw=raw, headers=content_type_header(JSON))
     refused(answer, 400, "malformed_body", "The body must be a JSON object.")
 
 
@@ -162,11 +164,11 @@ def test_json_that_is_not_an_object_is_refused(world: World, raw: bytes) -> None
 )
 def test_repeated_field_in_any_case_is_refused(world: World, raw: bytes, content_type: str) -> None:
     before = everything(world)
-    refused(world.call("POST", EMAIL, raw=raw, headers=labelled(content_type)), 400, "repeated_field")
+    refused(world.call("POST", EMAIL, raw=raw, headers=content_type_header(content_type)), 400, "repeated_field")
     assert everything(world) == before
 
 
-def nested(levels: int, opening: str, closing: str) -> bytes:
+def nest_body(levels: int, opening: str, closing: str) -> bytes:
     """Return a body with this many levels of nesting, of which the body itself is the first."""
     return (OK[:-1].decode() + ',"deep":' + opening * (levels - 1) + "1" + closing * (levels - 1) + "}").encode()
 
@@ -174,10 +176,10 @@ def nested(levels: int, opening: str, closing: str) -> bytes:
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
 def test_body_may_nest_thirty_two_levels(world: World, opening: str, closing: str) -> None:
     step = opening.count("[") + opening.count("{")
-    deepest = nested(1 + 31 // step, opening, closing)
-    assert world.call("POST", EMAIL, raw=deepest, headers=labelled(JSON)).status == 200
+    deepest = nest_body(1 + 31 // step, opening, closing)
+    assert world.call("POST", EMAIL, raw=deepest, headers=content_type_header(JSON)).status == 200
     for levels in (1 + 32 // step, 5_000):
-        answer = world.call("POST", EMAIL, raw=nested(levels, opening, closing), headers=labelled(JSON))
+        answer = world.call("POST", EMAIL, raw=nest_body(levels, opening, closing), headers=content_type_header(JSON))
         refused(answer, 400, "malformed_body")
         assert "32 levels" in answer.message
 
@@ -276,7 +278,7 @@ def test_value_of_a_wrong_type_is_refused(world: World, field: str) -> None:
 @pytest.mark.parametrize("number", ["9" * 5000, "-" + "9" * 5000, "1e99999", "9" * 20])
 def test_huge_number_is_refused(world: World, number: str) -> None:
     raw = f'{{"itemid":"{people.COIN.id}","quantity":{number}}}'.encode()
-    refused(world.call("POST", GIVE, raw=raw, headers=labelled(JSON)), 400, "bad_field")
+    refused(world.call("POST", GIVE, raw=raw, headers=content_type_header(JSON)), 400, "bad_field")
 
 
 def test_text_that_cannot_be_stored_is_refused(world: World) -> None:
@@ -286,7 +288,7 @@ def test_text_that_cannot_be_stored_is_refused(world: World) -> None:
         b'{"new":"a\\u007f@new.test"}',
         b'{"new":"\\u009b@new.test"}',
     ):
-        answer = world.call("POST", EMAIL, raw=raw, headers=labelled(JSON))
+        answer = world.call("POST", EMAIL, raw=raw, headers=content_type_header(JSON))
         refused(answer, 400, "bad_field", "The field 'new' has characters that cannot be stored.")
 
 
@@ -296,10 +298,10 @@ def test_text_that_cannot_be_stored_is_refused(world: World) -> None:
 @pytest.mark.parametrize("headers", [{}, {"Content-Length": "10"}])
 def test_body_of_the_largest_size_is_accepted(world: World, headers: Mapping[str, str]) -> None:
     """The limit applies to the bytes received, not to the Content-Length."""
-    assert len(padded(LIMIT)) == LIMIT
-    sent = {**labelled(JSON), **headers}
-    assert world.call("POST", EMAIL, raw=padded(LIMIT), headers=sent).status == 200
-    answer = world.call("POST", EMAIL, raw=padded(LIMIT + 1), headers=sent)
+    assert len(pad_body(LIMIT)) == LIMIT
+    sent = {**content_type_header(JSON), **headers}
+    assert world.call("POST", EMAIL, raw=pad_body(LIMIT), headers=sent).status == 200
+    answer = world.call("POST", EMAIL, raw=pad_body(LIMIT + 1), headers=sent)
     refused(answer, 413, "body_too_large", "The body is larger than 65536 bytes.")
 
 
@@ -313,7 +315,7 @@ def test_malformed_content_length_is_ignored(world: World, announced: str) -> No
     assert world.call("POST", EMAIL, raw=OK, headers={"Content-Length": announced}).status == 200
 
 
-def chunked(world: World, *chunks: bytes, cut: bool = False) -> tuple[int, dict[str, Any]]:
+def send_chunks(world: World, *chunks: bytes, cut: bool = False) -> tuple[int, dict[str, Any]]:
     """Send a body in chunks; with `cut`, the client disconnects before the last one."""
     incoming = [{"type": "http.request", "body": chunk, "more_body": True} for chunk in chunks]
     incoming.append({"type": "http.disconnect"} if cut else {"type": "http.request", "body": b"", "more_body": False})
@@ -332,23 +334,23 @@ def chunked(world: World, *chunks: bytes, cut: bool = False) -> tuple[int, dict[
 
 
 def test_chunked_body_is_joined_and_limited(world: World) -> None:
-    pieces = [padded(LIMIT)[start : start + 1000] for start in range(0, LIMIT, 1000)]
-    assert chunked(world, *pieces)[0] == 200
-    status, body = chunked(world, *pieces, b" ")
+    pieces = [pad_body(LIMIT)[start : start + 1000] for start in range(0, LIMIT, 1000)]
+    assert send_chunks(world, *pieces)[0] == 200
+    status, body = send_chunks(world, *pieces, b" ")
     assert (status, body["Code"]) == (413, "body_too_large")
 
 
 def test_truncated_body_changes_nothing(world: World) -> None:
     before = everything(world)
-    status, body = chunked(world, OK, cut=True)
+    status, body = send_chunks(world, OK, cut=True)
     assert (status, body["Message"]) == (400, "The body ended before it was complete.")
     assert everything(world) == before
 
 
 def test_body_limit_is_a_setting(make_world: Callable[..., World]) -> None:
     world = make_world(body_limit=1024)
-    assert world.call("POST", EMAIL, raw=padded(1024)).status == 200
-    refused(world.call("POST", EMAIL, raw=padded(1025)), 413, "body_too_large")
+    assert world.call("POST", EMAIL, raw=pad_body(1024)).status == 200
+    refused(world.call("POST", EMAIL, raw=pad_body(1025)), 413, "body_too_large")
 
 
 def test_lone_surrogate_in_a_field_name_is_a_400(world: World) -> None:

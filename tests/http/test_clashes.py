@@ -30,7 +30,7 @@ def old_password(name: str) -> str:
     return wire_form(f"{name}'s own")
 
 
-def imported(user_id: str, name: str, email: str = ADDRESS) -> User:
+def make_user(user_id: str, name: str, email: str = ADDRESS) -> User:
     stored = salted.imported("5E88", salted.hashed(old_password(name), "5E88"))
     return User(user_id, name, email, stored, Powers(api=True), 1_700_000_000_000, None, None)
 
@@ -46,7 +46,7 @@ def load(world: World, *changes: Change) -> None:
 def clashing(world: World) -> World:
     """Import Zed and then ZED, who gets neither the name nor the address; likewise their players Knight and KNIGHT."""
     knights = [Player(KNIGHT, FIRST, "Knight"), Player(OTHER, SECOND, "KNIGHT")]
-    accounts = [imported(FIRST, "Zed"), imported(SECOND, "ZED")]
+    accounts = [make_user(FIRST, "Zed"), make_user(SECOND, "ZED")]
     load(
         world,
         UsersLoaded(accounts, clashing={SECOND}, unaddressed={SECOND}),
@@ -90,7 +90,7 @@ def test_exact_account_name_wins_at_log_in(clashing: World) -> None:
 
 def test_exact_name_wins_over_folded_name(world: World) -> None:
     """The first name has a long s (U+017F), which case folding turns into the S of the second name."""
-    accounts = [imported(FIRST, "\u017fharp"), imported(SECOND, "SHARP")]
+    accounts = [make_user(FIRST, "\u017fharp"), make_user(SECOND, "SHARP")]
     knights = [Player(KNIGHT, FIRST, "\u017fharp", level=1), Player(OTHER, SECOND, "SHARP", level=2)]
     load(
         world,
@@ -136,7 +136,7 @@ def test_failed_log_ins_by_id_are_limited(make_world: Callable[..., World]) -> N
 
 def test_name_that_is_a_guid_is_not_a_lookup_key(world: World) -> None:
     """An account whose name looks like a guid is found by its id only, also at the token endpoint."""
-    load(world, UsersLoaded([imported(SECOND, FIRST)]))
+    load(world, UsersLoaded([make_user(SECOND, FIRST)]))
     assert log_in(world, FIRST, old_password(FIRST)).json["error"] == "invalid_grant"
     assert works(world, token_of(world, SECOND, FIRST))
 

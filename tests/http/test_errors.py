@@ -35,7 +35,7 @@ INNER = "the inner text, with a secret"
 
 
 @dataclass(frozen=True)
-class Asked:
+class RefusedCall:
     status: int
     code: str
     method: str
@@ -45,22 +45,22 @@ class Asked:
 
 
 FACES = [
-    Asked(400, "missing_field", "POST", EMAIL, {"body": {}}),
-    Asked(401, "denied", "GET", USERS, {"by": None}, {"www-authenticate": "Bearer"}),
-    Asked(403, "role_missing", "GET", USERS, {"by": "Shop"}),
-    Asked(404, "no_such_user", "GET", f"{USERS}/Nobody"),
-    Asked(404, "no_such_route", "GET", "/api/v1/nonsense"),
-    Asked(404, "no_such_route", "GET", "/nothing"),
-    Asked(404, "no_such_route", "GET", f"{USERS}//players"),
-    Asked(405, "method_not_allowed", "DELETE", USERS, {}, {"allow": "GET, POST"}),
-    Asked(405, "method_not_allowed", "PATCH", "/api/oauth/token", {}, {"allow": "POST"}),
-    Asked(409, "email_taken", "POST", EMAIL, {"body": {"new": "bob@example.test"}}),
-    Asked(413, "body_too_large", "POST", EMAIL, {"raw": b" " * 65_537}),
-    Asked(415, "unsupported_media_type", "POST", EMAIL, {"raw": b"x", "headers": {"Content-Type": "text/plain"}}),
+    RefusedCall(400, "missing_field", "POST", EMAIL, {"body": {}}),
+    RefusedCall(401, "denied", "GET", USERS, {"by": None}, {"www-authenticate": "Bearer"}),
+    RefusedCall(403, "role_missing", "GET", USERS, {"by": "Shop"}),
+    RefusedCall(404, "no_such_user", "GET", f"{USERS}/Nobody"),
+    RefusedCall(404, "no_such_route", "GET", "/api/v1/nonsense"),
+    RefusedCall(404, "no_such_route", "GET", "/nothing"),
+    RefusedCall(404, "no_such_route", "GET", f"{USERS}//players"),
+    RefusedCall(405, "method_not_allowed", "DELETE", USERS, {}, {"allow": "GET, POST"}),
+    RefusedCall(405, "method_not_allowed", "PATCH", "/api/oauth/token", {}, {"allow": "POST"}),
+    RefusedCall(409, "email_taken", "POST", EMAIL, {"body": {"new": "bob@example.test"}}),
+    RefusedCall(413, "body_too_large", "POST", EMAIL, {"raw": b" " * 65_537}),
+    RefusedCall(415, "unsupported_media_type", "POST", EMAIL, {"raw": b"x", "headers": {"Content-Type": "text/plain"}}),
 ]
 
 
-def shaped(answer: Answer, status: int, code: str) -> None:
+def require_refusal_body(answer: Answer, status: int, code: str) -> None:
     """Require the body that all refusals share."""
     refused(answer, status, code)
     assert list(answer.json) == ["Message", "Code", "RequestId"]
@@ -75,16 +75,16 @@ def shaped(answer: Answer, status: int, code: str) -> None:
 
 
 @pytest.mark.parametrize("asked", FACES, ids=lambda asked: f"{asked.status} {asked.code} {asked.path}")
-def test_every_refusal_has_the_same_body(world: World, asked: Asked) -> None:
+def test_every_refusal_has_the_same_body(world: World, asked: RefusedCall) -> None:
     answer = world.call(asked.method, asked.path, **asked.more)
-    shaped(answer, asked.status, asked.code)
+    require_refusal_body(answer, asked.status, asked.code)
     assert {name: answer.headers[name] for name in asked.headers} == asked.headers
 
 
 def test_refusal_of_a_reused_key_has_the_same_body(world: World) -> None:
     key = {"Idempotency-Key": "k1"}
     assert world.post(EMAIL, {"new": "a@new.test"}, headers=key).status == 200
-    shaped(world.post(EMAIL, {"new": "b@new.test"}, headers=key), 422, "idempotency_key_reused")
+    require_refusal_body(world.post(EMAIL, {"new": "b@new.test"}, headers=key), 422, "idempotency_key_reused")
 
 
 def test_refusal_of_too_many_guesses_has_the_same_body(make_world: Callable[..., World]) -> None:
@@ -92,7 +92,7 @@ def test_refusal_of_too_many_guesses_has_the_same_body(make_world: Callable[...,
     wrong = {"password": "a" * 64}
     assert world.post(f"{USERS}/Ann/password/validate", wrong).status == 400
     answer = world.post(f"{USERS}/Ann/password/validate", wrong)
-    shaped(answer, 429, "too_many_guesses")
+    require_refusal_body(answer, 429, "too_many_guesses")
     assert int(answer.headers["retry-after"]) > 0
 
 
@@ -159,11 +159,11 @@ def test_replay_is_answered_before_existence_is_checked(world: World) -> None:
 
 
 def test_only_listed_routes_need_no_token(world: World) -> None:
-    def denied(route: Route) -> bool:
+    def is_denied(route: Route) -> bool:
         path = route.path.replace("[", "").replace("]", "")
         return world.call(route.method, path, by=None).status == 401
 
-    open_to_all = {route.path for route in ROUTES if not denied(route)}
+    open_to_all = {route.path for route in ROUTES if not is_denied(route)}
     assert open_to_all == {route.path for route in ROUTES if route.permissions is NO_TOKEN}
     pages = {path for path in open_to_all if path.startswith("/api/docs/")}
     assert {"/api/oauth/token", "/health/live", "/health/ready"} <= open_to_all <= DECIDED | pages
@@ -183,7 +183,7 @@ def test_connection_close_is_echoed(world: World) -> None:
 # --- server errors -------------------------------------------------------------------------------------------------
 
 
-def logged(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+def read_log(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     log.flush()
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
@@ -191,15 +191,15 @@ def logged(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 def test_a_500_hides_internals_and_the_log_has_them(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def broken(*_: object) -> None:
+    async def raise_error(*_: object) -> None:
         raise RuntimeError(INNER)
 
-    monkeypatch.setattr(lookup, "user_record", broken)
+    monkeypatch.setattr(lookup, "user_record", raise_error)
     answer = world.get(f"{USERS}/Ann")
-    shaped(answer, 500, "internal_error")
+    require_refusal_body(answer, 500, "internal_error")
     assert answer.message == "Something went wrong on our side; the log has it under this RequestId."
     assert not any(word in answer.raw.decode() for word in (INNER, "RuntimeError", "Traceback", "lookup"))
-    (line,) = logged(capsys)
+    (line,) = read_log(capsys)
     assert line["id"] == answer.json["RequestId"]
     assert INNER in line["failure"]
 
@@ -229,9 +229,9 @@ def test_read_only_database_answers_503_to_writes_and_serves_reads(
     stop_writes(world)
     answers = (world.post(EMAIL, {"new": f"{number}@new.test"}) for number in range(500))
     answer = next(answer for answer in answers if answer.status != 200)
-    shaped(answer, 503, "database_away")
+    require_refusal_body(answer, 503, "database_away")
     assert answer.headers["retry-after"] == "1"
-    assert answer.json["RequestId"] in {line["id"] for line in logged(capsys)}
+    assert answer.json["RequestId"] in {line["id"] for line in read_log(capsys)}
     assert world.get(USERS).status == 200
 
 
@@ -246,8 +246,8 @@ def test_unreachable_database_answers_503(
     databases.drop(url)
     answers = [world.get(USERS), world.post(EMAIL, {"new": "a@new.test"})]
     for answer in answers:
-        shaped(answer, 503, "database_away")
-    assert {line["id"] for line in logged(capsys)} == {answer.json["RequestId"] for answer in answers}
+        require_refusal_body(answer, 503, "database_away")
+    assert {line["id"] for line in read_log(capsys)} == {answer.json["RequestId"] for answer in answers}
     world.close()
 
 
@@ -270,7 +270,7 @@ def test_log_has_one_line_per_request(make_world: Callable[..., World], capsys: 
     world = make_world(access_log=True)
     before = everything(world)
     answer = world.get(f"{USERS}/Nobody%0A%1B%5B2J", by="Clerk")
-    (line,) = logged(capsys)
+    (line,) = read_log(capsys)
     assert (line["id"], line["caller"], line["status"]) == (answer.json["RequestId"], "Clerk", 404)
     assert line["route"] == f"GET {USERS}/[lookupKey]"
     assert everything(world) == before

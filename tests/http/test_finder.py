@@ -15,7 +15,7 @@ from world import World
 SEARCH = "/api/keeper/v1/search"
 
 
-def found(world: World, text: str, query: str = "", **more: Any) -> list[tuple[str, str, str]]:
+def find(world: World, text: str, query: str = "", **more: Any) -> list[tuple[str, str, str]]:
     """Return kind, name and match type of each result."""
     answer = world.get(f"{SEARCH}?q={quote(text)}{query}", **more)
     assert answer.status == 200, answer.raw
@@ -60,8 +60,8 @@ def test_deleted_player_is_found_by_id(world: World) -> None:
     for typed in (BOB.id, BOB.id.upper(), BOB.id.replace("-", "")):
         for by in ("Root", "Shop"):
             assert world.get(f"{SEARCH}?q={typed}", by=by).json["Found"] == [told]
-    assert found(world, "Bob") == [("user", "Bob", "exact")]  # the deleted player is found by id only
-    assert found(world, BOB.id[:-1]) == []
+    assert find(world, "Bob") == [("user", "Bob", "exact")]  # the deleted player is found by id only
+    assert find(world, BOB.id[:-1]) == []
     deletion = world.ledger()[-1].seq
     assert world.post(f"/api/keeper/v1/changes/{deletion}/undo").status == 200
     # The undo restored the player
@@ -76,76 +76,76 @@ def test_erased_account_is_found_by_id_without_a_name(world: World) -> None:
         for by in ("Root", "Clerk", "Shop"):
             seen = [] if (kind, by) == ("user", "Shop") else [told]
             assert world.get(f"{SEARCH}?q={each}", by=by).json["Found"] == seen
-    assert found(world, "ann@example.test", by="Clerk") == []
+    assert find(world, "ann@example.test", by="Clerk") == []
 
 
 def test_best_match_comes_first(world: World) -> None:
     people_called(world, "Annabel", "Anna", "Joanna", "Hanna")
-    assert found(world, "ANN")[:2] == [("player", "Ann", "exact"), ("user", "Ann", "exact")]
-    names = [name for kind, name, _ in found(world, "ann") if kind == "player"]
+    assert find(world, "ANN")[:2] == [("player", "Ann", "exact"), ("user", "Ann", "exact")]
+    names = [name for kind, name, _ in find(world, "ann") if kind == "player"]
     assert names == ["Ann", "Anna", "Annabel", "Hanna", "Joanna"]
-    assert [match for kind, _, match in found(world, "ann") if kind == "player"] == [
+    assert [match for kind, _, match in find(world, "ann") if kind == "player"] == [
         "exact",
         *["prefix"] * 2,
         *["part"] * 2,
     ]
-    assert found(world, "ann", "&limit=1") == [("player", "Ann", "exact")]
+    assert find(world, "ann", "&limit=1") == [("player", "Ann", "exact")]
 
 
 def test_emails_are_found_whole_and_by_prefix(world: World) -> None:
-    assert found(world, "ann@example.test") == [("user", "Ann", "exact")]
-    assert found(world, "Bob@ex") == [("user", "Bob", "prefix")]
-    assert ("user", "Mona", "part") in found(world, "a@example")
-    assert found(world, "bbo@example") == [("user", "Bob", "near")]
+    assert find(world, "ann@example.test") == [("user", "Ann", "exact")]
+    assert find(world, "Bob@ex") == [("user", "Bob", "prefix")]
+    assert ("user", "Mona", "part") in find(world, "a@example")
+    assert find(world, "bbo@example") == [("user", "Bob", "near")]
 
 
 def test_search_finds_catalogue_entries(world: World) -> None:
-    assert found(world, "gold") == [("item", "Gold Coin", "prefix")]
-    assert found(world, "coin") == [("item", "Gold Coin", "part")]
-    assert found(world, "sword") == [("item", "Sword", "exact")]
-    assert found(world, "Swrod") == [("item", "Sword", "near")]
-    assert found(world, "never") == [("variable", "Never set", "prefix"), ("variable", "Never raised", "prefix")]
-    assert found(world, "fire") == [("spell", "Fireball", "prefix")]
+    assert find(world, "gold") == [("item", "Gold Coin", "prefix")]
+    assert find(world, "coin") == [("item", "Gold Coin", "part")]
+    assert find(world, "sword") == [("item", "Sword", "exact")]
+    assert find(world, "Swrod") == [("item", "Sword", "near")]
+    assert find(world, "never") == [("variable", "Never set", "prefix"), ("variable", "Never raised", "prefix")]
+    assert find(world, "fire") == [("spell", "Fireball", "prefix")]
     put_catalogue(world, "items", [{"Id": people.guid(0x99), "Name": "\u00c9toile 100%_!", "Stackable": True}])
     for text in ("\u00c9toile", "\u00c9TOILE", "100%", "%_!"):
-        assert [name for _, name, _ in found(world, text)] == ["\u00c9toile 100%_!"]
+        assert [name for _, name, _ in find(world, text)] == ["\u00c9toile 100%_!"]
 
 
 def test_search_tolerates_a_typing_error(world: World) -> None:
     people_called(world, "Alice", "Alicia", "Balthus")
     for typed in ("Alcie", "lAice", "Alic3", "Alicee", "Alixe", "xlice", "Alce", "lice"):
-        names = [(name, match) for kind, name, match in found(world, typed) if kind == "player"]
+        names = [(name, match) for kind, name, match in find(world, typed) if kind == "player"]
         assert names[0][0] == "Alice", typed
         assert names[0][1] in {"near", "part"}, typed
     # Text after the first word is ignored for typing errors
-    assert [name for _, name, _ in found(world, "Blathus the Great")] == ["Balthus"]
-    assert found(world, "Xqzzy") == []
-    assert found(world, "Alice")[0] == ("player", "Alice", "exact")
-    assert "near" not in {match for *_, match in found(world, "Ali")}
+    assert [name for _, name, _ in find(world, "Blathus the Great")] == ["Balthus"]
+    assert find(world, "Xqzzy") == []
+    assert find(world, "Alice")[0] == ("player", "Alice", "exact")
+    assert "near" not in {match for *_, match in find(world, "Ali")}
 
 
 def test_exact_match_of_a_long_name_hides_partial_matches(world: World) -> None:
     people_called(world, "Balthus", "Balthusar", "Xbalthus", "Balthu")
-    assert found(world, "BALTHUS") == [("player", "Balthus", "exact"), ("player", "Balthusar", "prefix")]
-    assert ("player", "Xbalthus", "part") in found(world, "Balthu")  # for a shorter name, partial matches are shown too
-    assert ("player", "Xbalthus", "part") in found(world, "althus")
+    assert find(world, "BALTHUS") == [("player", "Balthus", "exact"), ("player", "Balthusar", "prefix")]
+    assert ("player", "Xbalthus", "part") in find(world, "Balthu")  # for a shorter name, partial matches are shown too
+    assert ("player", "Xbalthus", "part") in find(world, "althus")
 
 
 def test_exact_match_that_the_caller_may_not_see_hides_nothing(world: World) -> None:
     people_called(world, "Xbalthus", "No1234567")
     world.sql("UPDATE users SET name = 'Balthus', fold = 'balthus' WHERE id = $1", USER_IDS["Mona"])
-    assert found(world, "Balthus") == [("user", "Balthus", "exact")]
-    assert found(world, "Balthus", by="Shop") == [("player", "Xbalthus", "part")]
+    assert find(world, "Balthus") == [("user", "Balthus", "exact")]
+    assert find(world, "Balthus", by="Shop") == [("player", "Xbalthus", "part")]
     world.sql("UPDATE ledger SET seq = 1234567 WHERE seq = 16")
-    assert ("player", "No1234567", "part") in found(world, "1234567")  # a number may also be the number of a change
+    assert ("player", "No1234567", "part") in find(world, "1234567")  # a number may also be the number of a change
 
 
 def test_exact_email_or_catalogue_name_hides_partial_matches(world: World) -> None:
     people_called(world, "Fireballs", "Xfireball")
-    assert found(world, "fireball") == [("spell", "Fireball", "exact"), ("player", "Fireballs", "prefix")]
+    assert find(world, "fireball") == [("spell", "Fireball", "exact"), ("player", "Fireballs", "prefix")]
     world.sql("UPDATE users SET email_fold = 'joann@example.test' WHERE id = $1", USER_IDS["Mona"])
-    assert found(world, "ann@example.test") == [("user", "Ann", "exact")]
-    assert set(found(world, "nn@example.test")) == {("user", "Ann", "part"), ("user", "Mona", "part")}
+    assert find(world, "ann@example.test") == [("user", "Ann", "exact")]
+    assert set(find(world, "nn@example.test")) == {("user", "Ann", "part"), ("user", "Mona", "part")}
 
 
 def test_prefix_match_is_found_beside_many_partial_matches(world: World) -> None:
@@ -155,7 +155,7 @@ def test_prefix_match_is_found_beside_many_partial_matches(world: World) -> None
         "items",
         [{"Id": people.guid(0x900 + at), "Name": name, "Stackable": True} for at, name in enumerate(names)],
     )
-    told = found(world, "zed")
+    told = find(world, "zed")
     assert told[0] == ("item", "Zed stone", "prefix")
     assert [match for *_, match in told[1:]] == ["part"] * finder.EACH
 
@@ -174,8 +174,8 @@ def test_caller_without_the_role_sees_no_accounts(world: World) -> None:
         assert answer.status == 200
         assert not [each for each in answer.json["Found"] if each["Kind"] in {"user", "change"}], text
         assert b"example.test" not in answer.raw.replace(text.encode(), b"")
-    assert found(world, "16", by="Shop") == [("change", "Change 16", "id")]
-    assert found(world, "13", by="Clerk") == [("change", "Change 13", "id")]
+    assert find(world, "16", by="Shop") == [("change", "Change 16", "id")]
+    assert find(world, "13", by="Clerk") == [("change", "Change 13", "id")]
 
 
 def test_wildcards_and_quotes_are_literal(world: World) -> None:
@@ -196,7 +196,7 @@ def test_wildcards_and_quotes_are_literal(world: World) -> None:
         "NEAR(",
         "a:b",
     ):
-        assert found(world, text) == [], text
+        assert find(world, text) == [], text
 
 
 def test_account_with_a_duplicate_name_is_found_by_prefix(world: World) -> None:
@@ -206,7 +206,7 @@ def test_account_with_a_duplicate_name_is_found_by_prefix(world: World) -> None:
 
 def test_empty_query_finds_nothing(world: World) -> None:
     for text in ("", " ", "\u3000"):
-        assert found(world, text) == []
+        assert find(world, text) == []
     assert world.get(SEARCH).json == {"Query": "", "Found": []}
 
 
@@ -219,5 +219,5 @@ def test_malformed_query_is_400(world: World) -> None:
 
 def test_search_works_without_the_index_of_partial_names(world: World) -> None:
     world.run(world.keeper.store.write(indexes.drop))
-    assert found(world, "bo") == [("player", "Bob", "prefix"), ("user", "Bob", "prefix")]
+    assert find(world, "bo") == [("player", "Bob", "prefix"), ("user", "Bob", "prefix")]
     assert ids(world, "BOB")[0] == ("player", BOB.id)

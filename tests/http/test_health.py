@@ -31,7 +31,7 @@ def ready_soon(world: World) -> int:
     return world.get("/health/ready", by=None).status
 
 
-def written(world: World) -> int:
+def count_writes(world: World) -> int:
     """Return a number that grows with every write transaction."""
     if world.keeper.store.engine == "sqlite":
         return world.keeper.store.figures().batched
@@ -48,9 +48,9 @@ def test_concurrent_readiness_checks_share_one_write(world: World) -> None:
         answers = await asyncio.gather(*(world.send("GET", "/health/ready", by=None) for _ in range(ASKERS)))
         return [answer.status for answer in answers]
 
-    before = written(world)
+    before = count_writes(world)
     assert world.run(ask()) + world.run(ask()) == [200] * 2 * ASKERS
-    assert 1 <= written(world) - before < ASKERS / 3  # PostgreSQL itself writes now and then
+    assert 1 <= count_writes(world) - before < ASKERS / 3  # PostgreSQL itself writes now and then
     assert ready_soon(world) == 200
 
 

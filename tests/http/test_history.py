@@ -35,19 +35,19 @@ def last(world: World) -> int:
     return world.run(ledger.last(world.keeper.store))
 
 
-def told(world: World, query: str = "", **more: Any) -> list[Any]:
+def list_changes(world: World, query: str = "", **more: Any) -> list[Any]:
     answer = world.get(f"{CHANGES}?{query}", **more)
     assert answer.status == 200, answer.raw
     return answer.json["Changes"]
 
 
 def numbers(world: World, query: str = "", **more: Any) -> list[int]:
-    return [each["Seq"] for each in told(world, query, **more)]
+    return [each["Seq"] for each in list_changes(world, query, **more)]
 
 
 def test_change_names_actor_target_and_reason(world: World) -> None:
     seq = give(world, 3, by="Shop", headers={"X-Reason": "order 12"})
-    change = told(world)[0]
+    change = list_changes(world)[0]
     assert (change["Seq"], change["Kind"], change["Reason"]) == (seq, "items_given", "order 12")
     assert (change["PlayerId"], change["Player"]) == (BOB.id, "Bob")
     assert (change["ActorId"], change["By"], change["OverLink"]) == (USER_IDS["Shop"], "Shop", False)
@@ -137,11 +137,11 @@ def test_changes_made_while_paging_cause_no_duplicates(world: World) -> None:
 
 def test_caller_without_the_role_sees_no_changes_of_accounts(world: World) -> None:
     world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
-    seen = told(world, "limit=1000", by="Shop")
+    seen = list_changes(world, "limit=1000", by="Shop")
     assert len(seen) == NO_ACCOUNTS
     assert {each["Kind"] for each in seen} == {"catalogue_put", "player_created"}
     assert {each["User"] for each in seen} == {None}
-    assert "Ann" in {each["User"] for each in told(world, "limit=1000", by="Clerk")}
+    assert "Ann" in {each["User"] for each in list_changes(world, "limit=1000", by="Clerk")}
     assert numbers(world, f"user={USER_IDS['Mona']}", by="Shop") == []
     assert numbers(world, f"user={USER_IDS['Mona']}", by="Clerk") == [13, 12]
 
@@ -150,8 +150,11 @@ def test_mute_of_an_online_player_counts_as_a_change_of_an_account(world: World)
     world.call("PUT", "/api/link/v1/servers/one", body={"Lease": 60}, by="Server")
     world.post("/api/link/v1/servers/one/joined", {"Players": [ANN.id]}, by="Server")
     world.post("/api/v1/users/Ann/admin/mute", {"reason": "spam"})
-    assert [each["Kind"] for each in told(world, f"player={ANN.id}", by="Clerk")] == ["user_muted", "player_created"]
-    assert [each["Kind"] for each in told(world, f"player={ANN.id}", by="Shop")] == ["player_created"]
+    assert [each["Kind"] for each in list_changes(world, f"player={ANN.id}", by="Clerk")] == [
+        "user_muted",
+        "player_created",
+    ]
+    assert [each["Kind"] for each in list_changes(world, f"player={ANN.id}", by="Shop")] == ["player_created"]
 
 
 def test_csv_has_the_documented_columns(world: World) -> None:
@@ -190,7 +193,7 @@ def test_malformed_filter_is_400(world: World) -> None:
 # --- earlier state -------------------------------------------------------------------------------------------------
 
 
-def filled(slots: list[Any]) -> dict[int, tuple[str, int]]:
+def occupied_slots(slots: list[Any]) -> dict[int, tuple[str, int]]:
     return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in slots if each["Quantity"]}
 
 
@@ -201,13 +204,13 @@ def items(world: World, at: object = "", name: str = "Ann") -> Any:
 
 
 def test_current_items_equal_those_of_the_api(world: World) -> None:
-    def unnamed(slots: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def drop_names(slots: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{name: value for name, value in each.items() if name != "ItemName"} for each in slots]
 
     now, known = items(world), world.get("/api/v1/players/Ann/items").json
-    assert (now["inventory"], now["bank"]) == (unnamed(known["inventory"]), unnamed(known["bank"]))
+    assert (now["inventory"], now["bank"]) == (drop_names(known["inventory"]), drop_names(known["bank"]))
     bag = world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json
-    assert now["bags"] == [bag | {"Slots": unnamed(bag["Slots"])}]
+    assert now["bags"] == [bag | {"Slots": drop_names(bag["Slots"])}]
     assert world.get(f"{THEN}/Ann/spells").json == world.get("/api/v1/players/Ann/spells").json
     assert world.get(f"{THEN}/Ann/variables").json == world.get("/api/v1/players/Ann/variables").json
 
@@ -266,7 +269,7 @@ def test_player_did_not_exist_before_its_creation(world: World) -> None:
     player_id, body = newcomer(1, Items=[stack(0, COIN.id, 5)])
     put_player(world, player_id, body)
     made = last(world)
-    assert filled(items(world, made, "New1")["inventory"]) == {0: (COIN.id, 5)}
+    assert occupied_slots(items(world, made, "New1")["inventory"]) == {0: (COIN.id, 5)}
     for what in ("items", "spells", "variables"):
         refused(world.get(f"{THEN}/New1/{what}?at={made - 1}"), 404, "not_there_then")
         refused(world.get(f"{THEN}/New1/{what}?at=2001-01-01"), 404, "not_there_then")
@@ -280,8 +283,8 @@ def test_state_before_the_retained_history_is_refused(make_world: Callable[..., 
     seq = give(world, 5)
     tidy(world)
     trimmed = seq - 1
-    assert filled(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 20)}
-    assert filled(items(world, trimmed, "Bob")["inventory"]) == {0: (COIN.id, 15)}
+    assert occupied_slots(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 20)}
+    assert occupied_slots(items(world, trimmed, "Bob")["inventory"]) == {0: (COIN.id, 15)}
     refused(world.get(f"{THEN}/Bob/items?at={trimmed - 1}"), 409, "history_trimmed")
     refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_trimmed")
 
@@ -292,7 +295,7 @@ def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pyt
     start = last(world)
     for _ in range(7):
         give(world)
-    assert filled(items(world, start + 3, "Bob")["inventory"]) == {0: (COIN.id, 3)}
+    assert occupied_slots(items(world, start + 3, "Bob")["inventory"]) == {0: (COIN.id, 3)}
     refused(world.get(f"{THEN}/Bob/items?at={start + 2}"), 409, "history_too_long")
     refused(world.get(f"{THEN}/Bob/items?at=2001-01-01"), 409, "history_too_long")
 
@@ -303,7 +306,7 @@ def test_changes_without_items_are_skipped_for_items(world: World, monkeypatch: 
     for level in range(3, 20):
         world.post("/api/v1/players/Bob/level", {"level": level})
     give(world)
-    assert filled(items(world, start, "Bob")["inventory"]) == {0: (COIN.id, 1)}
+    assert occupied_slots(items(world, start, "Bob")["inventory"]) == {0: (COIN.id, 1)}
     for level in range(3, 6):
         world.post("/api/v1/players/Bob/level", {"level": level})
     refused(world.get(f"{THEN}/Bob/items?at={start}"), 409, "history_too_long")
@@ -321,8 +324,8 @@ def test_imported_player_did_not_exist_before_its_import(world: World) -> None:
     for at in (5, 13, "2001-09-09T01:46:39Z"):
         refused(world.get(f"{THEN}/Bob/items?at={at}"), 404, "not_there_then", "import")
     for at in (14, 16, "2001-09-09T01:46:41Z"):
-        assert filled(items(world, at, "Bob")["inventory"]) == {}
-    assert filled(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 1)}
+        assert occupied_slots(items(world, at, "Bob")["inventory"]) == {}
+    assert occupied_slots(items(world, seq, "Bob")["inventory"]) == {0: (COIN.id, 1)}
     assert items(world, "2001-09-09T01:46:39Z")["bags"]  # a player with changes of its own has a known history
 
 
@@ -376,7 +379,7 @@ def test_undoable_depends_on_the_callers_role(world: World) -> None:
     world.post("/api/v1/users/Bob/name", {"name": "Bobby"})
 
     def undoable(by: str, query: str = "") -> dict[int, bool]:
-        return {each["Seq"]: each["Undoable"] for each in told(world, f"limit=3{query}", by=by)}
+        return {each["Seq"]: each["Undoable"] for each in list_changes(world, f"limit=3{query}", by=by)}
 
     assert undoable("Root") == {given: True, given + 1: True, given + 2: True}
     assert undoable("Clerk") == {given: True, given + 1: False, given + 2: False}
@@ -397,4 +400,4 @@ def test_malformed_or_future_time_is_refused(world: World) -> None:
 
 
 def test_player_without_items_has_empty_slots_at_any_time(world: World) -> None:
-    assert (filled(items(world, "", ZOE.id)["inventory"]), items(world, "", "zoe")["bags"]) == ({}, [])
+    assert (occupied_slots(items(world, "", ZOE.id)["inventory"]), items(world, "", "zoe")["bags"]) == ({}, [])

@@ -44,7 +44,7 @@ MEANT = {
 }
 
 
-def given(world: World, *after_ms: int) -> list[int]:
+def give_coins(world: World, *after_ms: int) -> list[int]:
     """Give Bob coins at these offsets from SECOND, and make all earlier changes a day older."""
     world.sql("UPDATE ledger SET at = $1", SECOND - 86_400_000)
     made: list[int] = []
@@ -62,7 +62,7 @@ def numbers(world: World, query: str) -> list[int]:
 
 
 def test_to_includes_the_whole_named_unit_of_time(world: World) -> None:
-    made = given(world, 0, 73, 20_999, 21_000)
+    made = give_coins(world, 0, 73, 20_999, 21_000)
     for to, found in NAMED.items():
         assert numbers(world, f"from=2001-09-09&to={quote(to)}") == made[:found], to
         coins = {each["ItemId"]: each["Quantity"] for each in world.get(f"{THEN}?at={quote(to)}").json["inventory"]}
@@ -70,7 +70,7 @@ def test_to_includes_the_whole_named_unit_of_time(world: World) -> None:
 
 
 def test_from_starts_at_the_beginning_of_the_named_unit(world: World) -> None:
-    made = given(world, -1, 0, 73, 1_000)
+    made = give_coins(world, -1, 0, 73, 1_000)
     for begin in (f"{BEGUN}Z", "2001-09-09 01:46:40 UTC"):
         assert numbers(world, f"from={quote(begin)}") == made[1:]
         assert numbers(world, f"from={quote(begin)}&to={quote(begin)}") == made[1:3]

@@ -101,15 +101,15 @@ def test_cps_counts_requests_answered_in_the_last_second(world: World, monkeypat
 
 
 def test_stats_count_game_servers_and_online_players(world: World) -> None:
-    def seen() -> tuple[int, int]:
+    def read_counts() -> tuple[int, int]:
         stats = world.get(f"{INFO}/stats").json
         assert stats["onlineCount"] == len(online(world))
         return stats["connectedClients"], stats["onlineCount"]
 
-    assert seen() == (0, 0)
+    assert read_counts() == (0, 0)
     heartbeat(world, "one")
     heartbeat(world, "two")
     join(world, ANN.id, BOB.id, server="one")
-    assert seen() == (2, 2)
+    assert read_counts() == (2, 2)
     lapse(world, "one")
-    assert seen() == (1, 0)
+    assert read_counts() == (1, 0)

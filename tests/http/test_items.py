@@ -46,13 +46,13 @@ def take(world: World, items: str, item_id: str, quantity: int) -> Answer:
     return world.post(f"{items}/take", {"itemid": item_id, "quantity": quantity})
 
 
-def held(world: World, items: str, place: str = "inventory") -> dict[int, tuple[str, int]]:
+def read_slots(world: World, items: str, place: str = "inventory") -> dict[int, tuple[str, int]]:
     """Return item and quantity of each occupied slot."""
     listed = world.get(f"{items}/{place}").json
     return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in listed if each["ItemId"] != ZERO}
 
 
-def given(item_id: str, inventory: int, bank: int = 0) -> dict[str, object]:
+def give_answer(item_id: str, inventory: int, bank: int = 0) -> dict[str, object]:
     return {"id": item_id, "quantity": {"total": inventory + bank, "bank": bank, "inventory": inventory}}
 
 
@@ -243,8 +243,8 @@ def test_unknown_item_is_404_with_the_specs_message(world: World, path: str, sub
     ids=["any case, strings", "unknown fields", "braces", "form", "form without hyphens", "no label", "text/json"],
 )
 def test_json_and_form_bodies_of_every_spelling_are_accepted(world: World, sent: Mapping[str, Any]) -> None:
-    assert world.call("POST", f"{ANN}/give", **sent).json == given(COIN.id, 252, 1000)
-    assert held(world, ANN)[0] == (COIN.id, 252)
+    assert world.call("POST", f"{ANN}/give", **sent).json == give_answer(COIN.id, 252, 1000)
+    assert read_slots(world, ANN)[0] == (COIN.id, 252)
 
 
 # --- give (14) -----------------------------------------------------------------------------------------------------
@@ -255,16 +255,16 @@ def test_give_answers_the_new_counts_of_the_item(world: World) -> None:
     assert answer.status == 200
     assert list(answer.json) == ["id", "quantity"]
     assert list(answer.json["quantity"]) == ["total", "bank", "inventory"]
-    assert answer.json == given(COIN.id, 252, 1000)
+    assert answer.json == give_answer(COIN.id, 252, 1000)
     assert world.get(ANN).json["inventory"][0] == INVENTORY[0] | {"Quantity": 252}
 
 
 def test_give_fills_stacks_in_slot_order_then_free_slots(world: World) -> None:
     items = [stack(9, ARROW.id, 98), stack(5, ARROW.id, 99), stack(2, ARROW.id, 100), stack(0, SWORD.id)]
     game_server.put_player(world, people.BOB.id, {"Items": items})
-    assert give(world, BOB, ARROW.id, 105).json == given(ARROW.id, 402)
+    assert give(world, BOB, ARROW.id, 105).json == give_answer(ARROW.id, 402)
     full = (ARROW.id, 100)
-    assert held(world, BOB) == {0: (SWORD.id, 1), 1: full, 2: full, 3: (ARROW.id, 2), 5: full, 9: full}
+    assert read_slots(world, BOB) == {0: (SWORD.id, 1), 1: full, 2: full, 3: (ARROW.id, 2), 5: full, 9: full}
 
 
 def test_stack_limit_is_a_setting_unless_the_item_has_one(make_world: Callable[..., World]) -> None:
@@ -272,17 +272,17 @@ def test_stack_limit_is_a_setting_unless_the_item_has_one(make_world: Callable[.
     give(world, BOB, COIN.id, 2500)
     give(world, BOB, ARROW.id, 150)
     expected = {0: (COIN.id, 1000), 1: (COIN.id, 1000), 2: (COIN.id, 500), 3: (ARROW.id, 100), 4: (ARROW.id, 50)}
-    assert held(world, BOB) == expected
+    assert read_slots(world, BOB) == expected
 
 
 def test_stack_limit_is_a_million_by_default(world: World) -> None:
     give(world, BOB, COIN.id, 1_000_001)
-    assert held(world, BOB) == {0: (COIN.id, 1_000_000), 1: (COIN.id, 1)}
+    assert read_slots(world, BOB) == {0: (COIN.id, 1_000_000), 1: (COIN.id, 1)}
 
 
 def test_unstackable_items_take_a_slot_each(world: World) -> None:
-    assert give(world, ANN, SWORD.id, 3).json == given(SWORD.id, 4)
-    assert {slot for slot, (item, _) in held(world, ANN).items() if item == SWORD.id} == {2, 4, 5, 6}
+    assert give(world, ANN, SWORD.id, 3).json == give_answer(SWORD.id, 4)
+    assert {slot for slot, (item, _) in read_slots(world, ANN).items() if item == SWORD.id} == {2, 4, 5, 6}
     assert world.get(ANN).json["inventory"][2] == INVENTORY[2]
 
 
@@ -295,21 +295,21 @@ def test_give_without_room_is_refused_and_changes_nothing(world: World, overflow
     refused(give(world, BOB, COIN.id, 5_000_001, **more), 409, "inventory_full")
     refused(give(world, BOB, COIN.id, 2_147_483_647, **more), 409, "inventory_full")
     assert everything(world) == before
-    assert give(world, BOB, COIN.id, 5_000_000, **more).json == given(COIN.id, 5_000_000)
+    assert give(world, BOB, COIN.id, 5_000_000, **more).json == give_answer(COIN.id, 5_000_000)
 
 
 def test_overflow_goes_into_the_bank(world: World) -> None:
     give(world, BOB, SWORD.id, 33)
-    assert give(world, BOB, ARROW.id, 250, bankoverflow=True).json == given(ARROW.id, 200, 50)
-    assert give(world, BOB, ARROW.id, 70, bankoverflow=True).json == given(ARROW.id, 200, 120)
-    assert held(world, BOB, "bank") == {0: (ARROW.id, 100), 1: (ARROW.id, 20)}
-    assert give(world, BOB, SWORD.id, 2, bankoverflow=True).json == given(SWORD.id, 33, 2)
-    assert held(world, BOB, "bank")[2] == held(world, BOB, "bank")[3] == (SWORD.id, 1)
+    assert give(world, BOB, ARROW.id, 250, bankoverflow=True).json == give_answer(ARROW.id, 200, 50)
+    assert give(world, BOB, ARROW.id, 70, bankoverflow=True).json == give_answer(ARROW.id, 200, 120)
+    assert read_slots(world, BOB, "bank") == {0: (ARROW.id, 100), 1: (ARROW.id, 20)}
+    assert give(world, BOB, SWORD.id, 2, bankoverflow=True).json == give_answer(SWORD.id, 33, 2)
+    assert read_slots(world, BOB, "bank")[2] == read_slots(world, BOB, "bank")[3] == (SWORD.id, 1)
 
 
 def test_overflow_is_not_used_while_there_is_room(world: World) -> None:
-    assert give(world, BOB, COIN.id, 35_000_000, bankoverflow=True).json == given(COIN.id, 35_000_000)
-    assert held(world, BOB, "bank") == {}
+    assert give(world, BOB, COIN.id, 35_000_000, bankoverflow=True).json == give_answer(COIN.id, 35_000_000)
+    assert read_slots(world, BOB, "bank") == {}
 
 
 def test_full_inventory_and_bank_change_nothing(world: World) -> None:
@@ -317,11 +317,13 @@ def test_full_inventory_and_bank_change_nothing(world: World) -> None:
     refused(give(world, BOB, SWORD.id, 136, bankoverflow=True), 409, "inventory_full")
     refused(give(world, BOB, COIN.id, 135_000_001, bankoverflow=True), 409, "inventory_full")
     assert everything(world) == before
-    assert give(world, BOB, COIN.id, 135_000_000, bankoverflow=True).json == given(COIN.id, 35_000_000, 100_000_000)
+    assert give(world, BOB, COIN.id, 135_000_000, bankoverflow=True).json == give_answer(
+        COIN.id, 35_000_000, 100_000_000
+    )
 
 
 def test_given_bag_has_its_container_at_once(world: World) -> None:
-    assert give(world, BOB, POUCH.id, 2).json == given(POUCH.id, 2)
+    assert give(world, BOB, POUCH.id, 2).json == give_answer(POUCH.id, 2)
     first, second = [each["BagId"] for each in world.get(f"{BOB}/inventory").json[:2]]
     assert first != second
     for bag in (first, second):
@@ -330,15 +332,15 @@ def test_given_bag_has_its_container_at_once(world: World) -> None:
 
 def test_bag_that_overflows_has_its_container_in_the_bank(world: World) -> None:
     give(world, BOB, SWORD.id, 35)
-    assert give(world, BOB, POUCH.id, 1, bankoverflow=True).json == given(POUCH.id, 0, 1)
+    assert give(world, BOB, POUCH.id, 1, bankoverflow=True).json == give_answer(POUCH.id, 0, 1)
     assert world.get(f"{BAG}/{world.get(f'{BOB}/bank').json[0]['BagId']}").status == 200
 
 
 def test_without_a_catalogue_any_guid_is_a_stackable_item(world: World) -> None:
     world.sql("DELETE FROM items")
-    assert give(world, BOB, STRANGE, 7).json == given(STRANGE, 7)
-    assert give(world, BOB, SWORD.id, 2).json == given(SWORD.id, 2)
-    assert held(world, BOB) == {0: (STRANGE, 7), 1: (SWORD.id, 2)}
+    assert give(world, BOB, STRANGE, 7).json == give_answer(STRANGE, 7)
+    assert give(world, BOB, SWORD.id, 2).json == give_answer(SWORD.id, 2)
+    assert read_slots(world, BOB) == {0: (STRANGE, 7), 1: (SWORD.id, 2)}
     assert take(world, BOB, STRANGE, 7).status == 200
     refused(give(world, BOB, ZERO, 1), 404, "no_such_item")
 
@@ -350,16 +352,16 @@ def test_take_answers_the_quantity(world: World) -> None:
     answer = take(world, ANN, COIN.id, 50)
     assert answer.status == 200
     assert list(answer.json.items()) == [("ItemId", COIN.id), ("Quantity", 50)]
-    assert held(world, ANN)[0] == (COIN.id, 200)
+    assert read_slots(world, ANN)[0] == (COIN.id, 200)
 
 
 def test_take_uses_ascending_slots_of_the_inventory_only(world: World) -> None:
     items = [stack(9, ARROW.id, 10), stack(4, ARROW.id, 20)]
     game_server.put_player(world, people.ANN.id, {"Items": items, "Bank": [stack(1, ARROW.id, 30)]})
     assert take(world, ANN, ARROW.id, 85).json == {"ItemId": ARROW.id, "Quantity": 85}
-    assert {slot: left for slot, left in held(world, ANN).items() if left[0] == ARROW.id} == {9: (ARROW.id, 5)}
+    assert {slot: left for slot, left in read_slots(world, ANN).items() if left[0] == ARROW.id} == {9: (ARROW.id, 5)}
     refused(take(world, ANN, ARROW.id, 6), 409, "not_enough_items")
-    assert held(world, ANN, "bank")[1] == (ARROW.id, 30)
+    assert read_slots(world, ANN, "bank")[1] == (ARROW.id, 30)
     assert world.get(f"{BAG}/{ANNS_POUCH}").json["Slots"][1]["Quantity"] == 7
 
 
@@ -413,7 +415,7 @@ def test_take_after_give_restores_everything_but_the_audit_log(world: World) -> 
     before = everything(world, without="ledger")
     give(world, ANN, ARROW.id, 500)
     take(world, ANN, ARROW.id, 500)
-    assert held(world, ANN).get(1) is None  # the lowest slots are emptied first
+    assert read_slots(world, ANN).get(1) is None  # the lowest slots are emptied first
     take(world, ANN, ARROW.id, 60)
     give(world, ANN, ARROW.id, 60)
     assert everything(world, without="ledger") == before

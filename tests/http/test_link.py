@@ -85,7 +85,7 @@ def test_large_body_is_read_like_a_small_one(world: World) -> None:
 
 
 def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> None:
-    async def given_up() -> None:
+    async def send_and_cancel() -> None:
         asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"Rank":[' + b"[]," * 100_000 + b"[]]}"))
         await asyncio.sleep(0)  # the caller is cached, so the request now reads its body
         assert (asked.done(), world.asgi.services.admission.taken) == (False, 1)
@@ -95,7 +95,7 @@ def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> 
 
     record(world, "Bob")
     before = everything(world)
-    world.run(given_up())
+    world.run(send_and_cancel())
     assert everything(world) == before
     assert world.asgi.services.admission.taken == 0
 

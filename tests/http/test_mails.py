@@ -30,7 +30,7 @@ def retry(world: World, mail_id: str, query: str = "", **more: Any) -> Answer:
     return world.post(f"{MAILS}/{mail_id}/retry{query}", **more)
 
 
-def failed(world: World) -> str:
+def store_failed_mail(world: World) -> str:
     """Store a mail to Ann that failed permanently, and return its id."""
     ask(world)
     world.sql(FAIL)
@@ -68,7 +68,7 @@ def test_outbox_has_the_exact_body(world: World) -> None:
 
 
 def test_outbox_needs_the_role(world: World) -> None:
-    mail_id = failed(world)
+    mail_id = store_failed_mail(world)
     reading = token_of(world, "Root", read_only=True).access
     before = everything(world)
     for method, path in (("GET", MAILS), ("POST", f"{MAILS}/{mail_id}/retry")):
@@ -157,7 +157,7 @@ def test_retry_makes_a_waiting_mail_due_at_once(world: World) -> None:
 
 
 def test_audit_log_records_actor_and_reason_of_a_retry(world: World) -> None:
-    mail_id = failed(world)
+    mail_id = store_failed_mail(world)
     answer = retry(world, mail_id, by="Root", headers={"X-Reason": "their mailbox was full"})
     assert answer.raw == spelt({"Message": "The mail is due now.", "Warning": NOT_SET_UP})
     row = world.ledger()[-1]
@@ -208,7 +208,7 @@ def test_retry_of_a_mail_with_a_replaced_code_is_409(world: World) -> None:
 
 
 def test_retry_of_an_unknown_mail_is_404(world: World) -> None:
-    mail_id, before = failed(world), everything(world)
+    mail_id, before = store_failed_mail(world), everything(world)
     for each in (people.NOBODY_ID, ANN, "00000000-0000-0000-0000-000000000000"):
         refused(retry(world, each), 404, "no_such_mail", f"No mail with id '{each}'.")
     refused(retry(world, "x"), 400, "bad_field", "The field 'mailId' must be a guid.")
@@ -218,7 +218,7 @@ def test_retry_of_an_unknown_mail_is_404(world: World) -> None:
 
 
 def test_dry_run_of_a_retry_changes_nothing(world: World) -> None:
-    mail_id = failed(world)
+    mail_id = store_failed_mail(world)
     before = everything(world)
     tried = retry(world, mail_id, "?dryRun=true", headers={"Idempotency-Key": "k1"})
     assert everything(world) == before
@@ -229,7 +229,7 @@ def test_dry_run_of_a_retry_changes_nothing(world: World) -> None:
 
 def test_eight_concurrent_retries_with_one_key_retry_once(make_world: Callable[..., World]) -> None:
     first, second = make_world(), make_world()
-    mail_id, key = failed(first), {"Idempotency-Key": "k1"}
+    mail_id, key = store_failed_mail(first), {"Idempotency-Key": "k1"}
     calls = [world.send("POST", f"{MAILS}/{mail_id}/retry", headers=key) for world in (first, second) * 4]
     answers = at_once(first, calls)
     assert {(answer.status, answer.raw) for answer in answers} == {(200, answers[0].raw)}

@@ -25,7 +25,7 @@ PLAYER = 'route="GET /api/v1/players/[lookupKey]"'
 ONLY_HERE = {"gamekeeper_writer_queue": "sqlite", "gamekeeper_writer_batch": "sqlite", "gamekeeper_pool": "postgres"}
 
 
-def parsed(text: str) -> Samples:
+def parse_metrics(text: str) -> Samples:
     """Parse the text format strictly: HELP and TYPE of each family come once, before its samples."""
     samples: Samples = {}
     family = ""
@@ -47,7 +47,7 @@ def parsed(text: str) -> Samples:
 def scrape(world: World) -> Samples:
     answer = world.get("/metrics", token=TOKEN)
     assert (answer.status, answer.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
-    return parsed(answer.raw.decode())
+    return parse_metrics(answer.raw.decode())
 
 
 def requests(samples: Samples, route: str, status: int) -> float:
@@ -58,11 +58,13 @@ def requests(samples: Samples, route: str, status: int) -> float:
 
 
 def test_metrics_are_404_without_the_setting(world: World) -> None:
-    def told(answer: Answer) -> tuple[int, str, str]:
+    def summarise(answer: Answer) -> tuple[int, str, str]:
         return answer.status, answer.code, answer.message
 
     for method in ("GET", "POST"):
-        assert told(world.call(method, "/metrics", token="")) == told(world.call(method, "/nothing", token=""))
+        assert summarise(world.call(method, "/metrics", token="")) == summarise(
+            world.call(method, "/nothing", token="")
+        )
 
 
 @pytest.mark.parametrize(
@@ -188,7 +190,7 @@ def test_documentation_lists_exactly_the_metrics(make_world: Make) -> None:
 # --- several workers -----------------------------------------------------------------------------------------------
 
 
-def both_answered(samples: Samples) -> bool:
+def have_both_answered(samples: Samples) -> bool:
     """Return whether both workers have answered: requests are spread at random, and one may start later."""
     lines = [f'gamekeeper_requests_total{{{PLAYER},status="200",worker="{each}"}}' for each in (1, 2)]
     return all(samples.get(each) for each in lines)
@@ -203,7 +205,7 @@ def test_every_worker_reports_all_workers_and_counters_never_fall(
     with Server(database, workers=2, metrics_token=TOKEN) as server:
         number, samples = 0, Samples()
         give_up = time.monotonic() + 60
-        while number < 30 or not both_answered(samples):
+        while number < 30 or not have_both_answered(samples):
             assert time.monotonic() < give_up
             number += 1
             asked = {"Authorization": f"Bearer {known_tokens['Root']}"}
@@ -211,12 +213,14 @@ def test_every_worker_reports_all_workers_and_counters_never_fall(
                 f"{server.url}/api/v1/players/Ann", headers=asked
             ).raise_for_status()  # a new connection each time
             text = httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
-            samples = parsed(text)
+            samples = parse_metrics(text)
             counts = {name: value for name, value in samples.items() if "_total" in name or "_bucket" in name}
             assert [name for name in before if counts[name] < before[name]] == [], number
             before = counts
         while requests(samples, PLAYER, 200) < number:  # workers exchange their counts periodically
             assert time.monotonic() < give_up
-            samples = parsed(httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text)
+            samples = parse_metrics(
+                httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+            )
         assert requests(samples, PLAYER, 200) == number
     assert list(tmp_path.iterdir()) == []  # no files are left

@@ -53,7 +53,7 @@ def join(world: World, *ids: str) -> None:
     assert world.post(f"{LINK}/servers/s1/joined", {"Players": ids}).status == 200
 
 
-def heard(world: World, after: int) -> list[dict[str, Any]]:
+def read_feed(world: World, after: int) -> list[dict[str, Any]]:
     return world.get(f"{LINK}/changes?after={after}").json["Changes"]
 
 
@@ -331,7 +331,7 @@ def test_game_feed_has_bans_mutes_and_kicks(world: World) -> None:
         ("unban", {}),
     ):
         assert act(world, what, of=PLAYERS, body=body).status == 200
-    told = heard(world, began)
+    told = read_feed(world, began)
     assert [each["Kind"] for each in told] == ["user_muted", "user_unmuted", "user_kicked", "user_banned"]
     assert {each["PlayerId"] for each in told} == {people.ZOE.id}
     assert [each["Before"] for each in told] == [None] * 4
@@ -346,7 +346,7 @@ def test_game_feed_skips_acts_on_offline_accounts(world: World) -> None:
     began = last(world)
     for what in ("mute", "unmute", "ban", "unban"):
         assert act(world, what).status == 200
-    assert heard(world, began) == []
+    assert read_feed(world, began) == []
 
 
 def test_repeated_key_bans_once_and_dry_run_never(world: World) -> None:

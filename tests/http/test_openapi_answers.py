@@ -26,7 +26,7 @@ OTHER = "sunniva"  # an account that no example changes
 # --- a world in which the examples make sense ----------------------------------------------------------------------
 
 
-async def filled(url: str) -> str:
+async def fill_world(url: str) -> str:
     """Fill the demo world plus what the examples need, and return a token with all permissions."""
     return (await at_work(url, lambda keeper: filling.fill(keeper, PASSWORD))).token
 
@@ -51,7 +51,7 @@ def furnish(world: World) -> None:
 def demo(request: pytest.FixtureRequest) -> Generator[World]:
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.empty()
-    with opened(url, {"Root": asyncio.run(filled(url))}) as world:
+    with opened(url, {"Root": asyncio.run(fill_world(url))}) as world:
         furnish(world)
         yield world
     databases.drop(url)
@@ -111,10 +111,10 @@ def test_documented_parameters_are_exactly_those_read(
             asked.add(key)
             return super().get(key, default)
 
-    def recorded(raw: bytes) -> Recorded:
+    def parse_recorded_query(raw: bytes) -> Recorded:
         return Recorded(query_of(raw))
 
-    monkeypatch.setattr(dispatcher, "query_of", recorded)
+    monkeypatch.setattr(dispatcher, "query_of", parse_recorded_query)
     body = operation.bodies().get(JSON)
     demo.call(operation.route.method, operation.tried(), body=body)
     others = {each.lower() for each in SPELLINGS[1:]}  # other spellings of dryRun

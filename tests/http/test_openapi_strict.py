@@ -17,37 +17,37 @@ NUMBERS = {"Seq", "Next", "Undoes", "UndoneBy", "AppliedSeq", "Upto"}  # 64-bit 
 BELOW = NUMBERS | {"Quantity", "total", "bank", "inventory", "uptime"}
 
 
-class Found(NamedTuple):
+class FoundSchema(NamedTuple):
     where: str
     schema: Any
     is_component: bool = False
 
 
-def within(found: Found) -> Iterator[Found]:
+def within(found: FoundSchema) -> Iterator[FoundSchema]:
     """Yield the schema and all schemas nested in it."""
     yield found
     where, schema, _ = found
     for name, each in schema.get("properties", {}).items():
-        yield from within(Found(f"{where}.{name}", each))
+        yield from within(FoundSchema(f"{where}.{name}", each))
     for key in UNIONS & schema.keys():
         for number, each in enumerate(schema[key]):
-            yield from within(Found(f"{where}.{key}[{number}]", each))
+            yield from within(FoundSchema(f"{where}.{key}[{number}]", each))
     for key in {"items", "additionalProperties"} & schema.keys():
         if isinstance(schema[key], dict):
-            yield from within(Found(f"{where}.{key}", schema[key]))
+            yield from within(FoundSchema(f"{where}.{key}", schema[key]))
 
 
-def outermost() -> Iterator[Found]:
+def outermost() -> Iterator[FoundSchema]:
     for name, schema in SCHEMAS.items():
-        yield Found(name, schema, is_component=True)
+        yield FoundSchema(name, schema, is_component=True)
     for name, header in DOCUMENT["components"]["headers"].items():
-        yield Found(name, header["schema"])
+        yield FoundSchema(name, header["schema"])
     for operation in BY_NAME.values():
         parts = [*operation.about["parameters"], *operation.content().values()]
         for response in operation.about["responses"].values():
             parts += response.get("content", {}).values()
         for part in parts:
-            yield Found(f"{operation.name} {part.get('name', '')}", part["schema"])
+            yield FoundSchema(f"{operation.name} {part.get('name', '')}", part["schema"])
 
 
 ALL = [each for found in outermost() for each in within(found)]

@@ -19,11 +19,11 @@ def crowd(world: World, size: int) -> list[Any]:
     for number in range(size):
         player_id, body = game_server.newcomer(number, Level=number % 7 + 1, Exp=number % 3)
         assert game_server.put_player(world, player_id, body).status == 200
-    records = [record for page in (0, 1) for record in ranked(world, page, 100)]
+    records = [record for page in (0, 1) for record in read_ranking(world, page, 100)]
     return sorted(records, key=lambda record: (record["Level"], record["Exp"], record["Id"]), reverse=True)
 
 
-def ranked(world: World, page: int, size: int) -> list[Any]:
+def read_ranking(world: World, page: int, size: int) -> list[Any]:
     return world.get(f"{PLAYERS}/rank?page={page}&pageSize={size}").json["Values"]
 
 
@@ -33,7 +33,7 @@ def rank(world: World, key: str, around: int = 0) -> Any:
     return answer.json
 
 
-def numbered(records: list[Any], first: int, end: int) -> list[Any]:
+def add_ranks(records: list[Any], first: int, end: int) -> list[Any]:
     """Return the records with ranks from `first` up to `end`, in the shape of a neighbour list."""
     return [{"Rank": place, **records[place - 1]} for place in range(first, end)]
 
@@ -56,22 +56,22 @@ def test_answer_has_by_default_five_players_above_and_below(world: World) -> Non
     everybody = crowd(world, 12)
     answer = world.get(f"{PLAYERS}/{everybody[7]['Id']}/rank").json
     assert (answer["Rank"], answer["Of"], answer["Player"]) == (8, 15, everybody[7])
-    assert answer["Around"] == numbered(everybody, 3, 8) + numbered(everybody, 9, 14)
+    assert answer["Around"] == add_ranks(everybody, 3, 8) + add_ranks(everybody, 9, 14)
 
 
 def test_answer_has_fewer_neighbours_at_the_ends_of_the_list(world: World) -> None:
     everybody = crowd(world, 5)
     best, second, worst = (everybody[place]["Id"] for place in (0, 1, -1))
-    assert rank(world, best, 3)["Around"] == numbered(everybody, 2, 5)
-    assert rank(world, second, 3)["Around"] == numbered(everybody, 1, 2) + numbered(everybody, 3, 6)
-    assert rank(world, worst, 3)["Around"] == numbered(everybody, 5, 8)
+    assert rank(world, best, 3)["Around"] == add_ranks(everybody, 2, 5)
+    assert rank(world, second, 3)["Around"] == add_ranks(everybody, 1, 2) + add_ranks(everybody, 3, 6)
+    assert rank(world, worst, 3)["Around"] == add_ranks(everybody, 5, 8)
 
 
 def test_around_may_be_from_zero_to_fifty(world: World) -> None:
     everybody = crowd(world, 105)
     middle = everybody[53]["Id"]
     assert rank(world, middle, 0)["Around"] == []
-    assert rank(world, middle, 50)["Around"] == numbered(everybody, 4, 54) + numbered(everybody, 55, 105)
+    assert rank(world, middle, 50)["Around"] == add_ranks(everybody, 4, 54) + add_ranks(everybody, 55, 105)
     assert rank(world, middle, 50)["Of"] == 108
 
 
@@ -80,7 +80,7 @@ def test_rank_equals_the_position_in_the_ranking_list(world: World, subtests: py
         with subtests.test(record["Name"]):
             answer = rank(world, record["Name"])
             assert (answer["Rank"], answer["Of"]) == (place + 1, 17)
-            assert ranked(world, place // 5, 5)[place % 5] == answer["Player"] == record
+            assert read_ranking(world, place // 5, 5)[place % 5] == answer["Player"] == record
 
 
 def test_ties_are_broken_by_id(world: World) -> None:

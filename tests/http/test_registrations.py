@@ -41,7 +41,7 @@ def register(world: World, *numbers: int, **more: Any) -> list[int]:
     return [world.post(REGISTER, body(number), **more).status for number in numbers]
 
 
-def limited(answer: Answer) -> int:
+def require_limit(answer: Answer) -> int:
     """Require a 429 and return its Retry-After in seconds."""
     refused(answer, 429, "too_many_registrations")
     seconds = int(answer.headers["retry-after"])
@@ -56,7 +56,7 @@ def age(world: World, minutes: int) -> None:
 def test_registrations_per_caller_and_hour_are_limited(three: World) -> None:
     assert register(three, 1, 2, 3, by="Clerk") == [200] * 3
     before = everything(three)
-    assert 3590 <= limited(three.post(REGISTER, body(4), by="Clerk")) <= 3600
+    assert 3590 <= require_limit(three.post(REGISTER, body(4), by="Clerk")) <= 3600
     assert everything(three) == before
     assert register(three, 4, by="Root") == [200]
 
@@ -73,7 +73,7 @@ def test_registration_limit_uses_a_sliding_hour(three: World) -> None:
     register(three, 1)
     age(three, 40)
     register(three, 2, 3)
-    assert 1190 <= limited(three.post(REGISTER, body(4))) <= 1200
+    assert 1190 <= require_limit(three.post(REGISTER, body(4))) <= 1200
     age(three, 19)
     assert register(three, 4) == [429]
     age(three, 1)
@@ -101,7 +101,7 @@ def test_dry_run_is_not_counted_but_limited(three: World) -> None:
     assert {three.post(tried, body(number)).status for number in range(4)} == {200}
     assert everything(three) == before
     register(three, 1, 2, 3)
-    limited(three.post(tried, body(4)))
+    require_limit(three.post(tried, body(4)))
 
 
 def test_replay_is_not_counted(three: World) -> None:

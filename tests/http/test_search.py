@@ -64,7 +64,7 @@ def add_users(world: World, given: Sequence[tuple[str, str]]) -> None:
     world.run(world.keeper.store.write(insert))
 
 
-def made_up(count: int) -> list[str]:
+def make_names(count: int) -> list[str]:
     """Return `count` different random names."""
     chance = random.Random(6)
     words = ("".join(chance.choices(LETTERS, k=chance.randint(2, 9))) for _ in range(count))
@@ -85,7 +85,7 @@ def sought(chance: random.Random, given: Sequence[str]) -> list[str]:
 
 
 def test_search_finds_the_same_as_pythons_in(world: World) -> None:
-    given = made_up(300)
+    given = make_names(300)
     add(world, given)
     met = 0
     for text in sought(random.Random(7), given):
@@ -96,7 +96,7 @@ def test_search_finds_the_same_as_pythons_in(world: World) -> None:
 
 
 def test_accounts_are_found_by_email(world: World) -> None:
-    given = [(name, f"{number}%{'xÉ'[number % 2]}_q@example.test") for number, name in enumerate(made_up(80))]
+    given = [(name, f"{number}%{'xÉ'[number % 2]}_q@example.test") for number, name in enumerate(make_names(80))]
     add_users(world, given)
     pieces = sought(random.Random(8), [name for name, _ in given])[:60]
     for text in ("É_Q@", "é_q", "%x_", "1%é", "example.tes", "xample.test", *pieces):

@@ -20,7 +20,7 @@ def unbelieving(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caller, "BELIEVED_SECONDS", 0.0)
 
 
-def signed_in(world: World) -> str:
+def sign_in(world: World) -> str:
     return world.run(tokens.log_in(world.keeper, "Clerk", SENT, "127.0.0.1", session=True)).access
 
 
@@ -37,7 +37,7 @@ def use(world: World) -> None:
 
 def test_session_expires_after_inactivity(make_world: Callable[..., World]) -> None:
     world = make_world(console_idle_minutes=10)
-    token = signed_in(world)
+    token = sign_in(world)
     later(world, 9 * MINUTE)
     assert world.get(ANN, token=token).status == 200
     use(world)
@@ -50,7 +50,7 @@ def test_session_expires_after_inactivity(make_world: Callable[..., World]) -> N
 
 def test_session_expires_after_its_maximum_lifetime(make_world: Callable[..., World]) -> None:
     world = make_world(console_idle_minutes=60, console_hours=2)
-    token = signed_in(world)
+    token = sign_in(world)
     for _ in range(2):
         later(world, HOUR - MINUTE)
         use(world)

@@ -17,7 +17,7 @@ from world import World
 MINUTE = 60_000
 
 
-def used(world: World, name: str) -> int | None:
+def last_use(world: World, name: str) -> int | None:
     """Return the time of the last use of the account's test token."""
     found = world.sql("SELECT last_used FROM tokens WHERE access_hash = $1", tokens.digest(world.tokens[name]))
     return found[0][0]
@@ -34,37 +34,37 @@ def write_down(world: World) -> None:
 
 def test_token_use_is_stored_later(world: World) -> None:
     assert world.get("/api/v1/players").status == 200
-    assert used(world, "Root") is None
+    assert last_use(world, "Root") is None
     before = world.sql("SELECT id FROM tokens WHERE last_used IS NOT NULL")
     write_down(world)
     assert before == []
-    assert used(world, "Root") is not None
-    assert used(world, "Shop") is None
+    assert last_use(world, "Root") is not None
+    assert last_use(world, "Shop") is None
 
 
 def test_refused_request_counts_as_use_and_wrong_token_does_not(world: World) -> None:
     assert world.get("/api/v1/users", by="Shop").status == 403
     assert world.get("/api/v1/users", token="gka_wrong").status == 401
     write_down(world)
-    assert used(world, "Shop") is not None
+    assert last_use(world, "Shop") is not None
     assert world.sql("SELECT COUNT(*) FROM tokens WHERE last_used IS NOT NULL") == [(1,)]
 
 
-def noted_again(world: World, ago: int) -> bool:
+def is_stored_again(world: World, ago: int) -> bool:
     """Return whether a use is stored when the last one was stored `ago` milliseconds earlier."""
     write_down(world)
     world.sql(f"UPDATE tokens SET last_used = last_used - {ago} WHERE last_used IS NOT NULL")  # noqa: S608 - ours
-    before = used(world, "Root")
+    before = last_use(world, "Root")
     callers_of(world).forget()
     assert world.get("/api/v1/players").status == 200
     write_down(world)
-    return used(world, "Root") != before
+    return last_use(world, "Root") != before
 
 
 @pytest.mark.parametrize(("ago", "again"), [(MINUTE // 2, False), (MINUTE + 1, True)])
 def test_token_use_is_stored_at_most_once_a_minute(world: World, ago: int, again: bool) -> None:  # noqa: FBT001 - a case's outcome
     assert world.get("/api/v1/players").status == 200
-    assert noted_again(world, ago) is again
+    assert is_stored_again(world, ago) is again
 
 
 def test_unused_tokens_cause_no_write(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,9 @@ def test_two_instances_store_uses_concurrently(make_world: Callable[..., World])
 
     stores = [each.keeper.store for each in worlds]
     worlds[0].run(both(stores, [callers_of(each).take_used() for each in worlds]))
-    assert [used(worlds[0], name) is not None for name in ("Root", "Shop", "Clerk", "Server")] == [True] * 3 + [False]
+    assert [last_use(worlds[0], name) is not None for name in ("Root", "Shop", "Clerk", "Server")] == [True] * 3 + [
+        False
+    ]
 
 
 def test_shutdown_stores_collected_uses(world: World, loop: asyncio.AbstractEventLoop) -> None:
@@ -105,7 +107,7 @@ def test_shutdown_stores_collected_uses(world: World, loop: asyncio.AbstractEven
     upkeep = app.Upkeep(keeper, callers_of(world), [])
     loop.run_until_complete(upkeep.start())
     loop.run_until_complete(upkeep.stop())
-    assert used(world, "Root") is not None
+    assert last_use(world, "Root") is not None
 
 
 def test_tokens_list_shows_the_last_use(world: World) -> None:

@@ -30,7 +30,7 @@ def get_sword(world: World, slot: int = 8, **more: Any) -> int:
     return last(world)
 
 
-def moved_on(world: World, seq: int, part: str) -> None:
+def require_trade_refusal(world: World, seq: int, part: str) -> None:
     before = everything(world)
     for query in ("", "?dryRun=true"):
         refused(undone(world, seq, query), 409, "item_moved_on", part)
@@ -41,14 +41,14 @@ def test_undo_is_refused_when_another_player_gained_the_item(world: World) -> No
     took = take_swords(world)
     got = get_sword(world)
     assert row(world, took)["Undoable"]
-    moved_on(world, took, f"Bob gained the same item by change {got} within 10 minutes")
+    require_trade_refusal(world, took, f"Bob gained the same item by change {got} within 10 minutes")
 
 
 def test_gain_reported_before_the_loss_counts(world: World) -> None:
     assert put_player(world, ANN.id, {"Items": [stack(7, SWORD.id)]}).status == 200
     got = get_sword(world)
     assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
-    moved_on(world, last(world), f"by change {got}")
+    require_trade_refusal(world, last(world), f"by change {got}")
 
 
 def test_forced_undo_gives_the_item_back(world: World) -> None:
@@ -64,7 +64,7 @@ def test_undo_of_an_undo_is_refused_like_the_undo_of_the_games_report(world: Wor
     get_sword(world)
     assert undone(world, took, "?force=true").status == 200
     assert undone(world, last(world)).status == 200
-    moved_on(world, last(world), "Bob gained the same item")
+    require_trade_refusal(world, last(world), "Bob gained the same item")
 
 
 def test_undo_of_an_undo_of_a_games_gift_is_not_refused(world: World) -> None:
@@ -80,7 +80,7 @@ def test_undo_of_a_games_deletion_of_a_player_is_refused_like_that_of_a_loss(wor
     got = get_sword(world)
     assert world.call("DELETE", f"/api/link/v1/players/{ANN.id}", by="Server").status == 200
     deleted = next(each["Seq"] for each in world.get(CHANGES).json["Changes"] if each["Kind"] == "player_deleted")
-    moved_on(world, deleted, f"by change {got}")
+    require_trade_refusal(world, deleted, f"by change {got}")
     assert undone(world, deleted, "?force=true").status == 200
 
 
@@ -97,7 +97,7 @@ def test_item_with_other_buffs_is_another_item(world: World, gained: dict[str, A
     get_sword(world, **gained)
     assert undone(world, took, "?dryRun=true").status == 200
     get_sword(world, slot=9, StatBuffs=BUFFS)
-    moved_on(world, took, "Bob gained")
+    require_trade_refusal(world, took, "Bob gained")
 
 
 def by_the_api(world: World) -> Answer:
@@ -160,7 +160,7 @@ def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: Wo
     assert put_player(world, ANN.id, {"Items": [{"Slot": 7}]}).status == 200
     took = last(world)
     assert put_player(world, BOB.id, {"Items": [stack(8, POUCH.id)]}).status == 200
-    moved_on(world, took, f"Bob gained the same item by change {last(world)}")
+    require_trade_refusal(world, took, f"Bob gained the same item by change {last(world)}")
 
 
 def test_undo_is_refused_when_too_many_changes_must_be_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +173,7 @@ def test_undo_is_refused_when_too_many_changes_must_be_read(world: World, monkey
     assert undone(world, took, "?dryRun=true").status == 200
     for level in range(6, 9):
         assert world.post("/api/v1/players/Bob/level", {"level": level}).status == 200
-    moved_on(world, took, "more than 6 changes")
+    require_trade_refusal(world, took, "more than 6 changes")
 
 
 def test_console_names_the_other_player_and_offers_to_force(world: World) -> None:

@@ -56,17 +56,17 @@ def test_undo_restores_the_state_and_undo_of_undo_repeats_the_change(world: Worl
     taken = next(each for each in reversed(world.ledger()) if each.kind == answer.json["Changes"][0]["Kind"])
     assert (row(world, taken.seq)["Undoes"], row(world, seq)["UndoneBy"]) == (seq, taken.seq)
     assert (row(world, taken.seq)["Reason"], row(world, seq)["Undoable"]) == ("a mistake", False)
-    settled(start, state(world))
+    require_same_state(start, state(world))
     assert errors(world) == []
     refused(undone(world, seq), 409, "already_undone", str(taken.seq))
 
     assert undone(world, taken.seq).status == 200
-    settled(done, state(world))
+    require_same_state(done, state(world))
     assert (row(world, seq)["UndoneBy"], row(world, seq)["Undoable"]) == (None, True)
     assert errors(world) == []
 
 
-def settled(wanted: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> None:
+def require_same_state(wanted: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> None:
     """Compare two states of the database; a restored ban or mute may have a new start time."""
     for table, rows in wanted.items():
         if table in {"bans", "mutes"}:

@@ -118,7 +118,7 @@ def test_change_undone_too_often_is_refused(world: World, monkeypatch: pytest.Mo
 # --- deletions -----------------------------------------------------------------------------------------------------
 
 
-def deleted(world: World) -> int:
+def delete_bob(world: World) -> int:
     assert world.call("DELETE", BOBS).status == 200
     return last(world)
 
@@ -130,11 +130,11 @@ def put_bob(world: World, **more: object) -> None:
 
 def test_undo_of_an_earlier_deletion_is_refused(world: World) -> None:
     put_bob(world)
-    first = deleted(world)
+    first = delete_bob(world)
     put_bob(world)
     put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
     put_player(world, ANN.id, {"Items": [stack(9, SWORD.id)]})
-    second = deleted(world)
+    second = delete_bob(world)
     conflict(world, first, "undo its last deletion")
     undo_of(world, second)
     assert total(world, SWORD.id) == 0
@@ -142,12 +142,12 @@ def test_undo_of_an_earlier_deletion_is_refused(world: World) -> None:
 
 def test_undo_of_a_deletion_by_undo_is_refused_after_a_newer_one(world: World) -> None:
     put_bob(world)
-    first = deleted(world)
+    first = delete_bob(world)
     again = undo_of(world, undo_of(world, first))
     undo_of(world, first)
     put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
     put_player(world, ANN.id, {"Items": [stack(9, SWORD.id)]})
-    third = deleted(world)
+    third = delete_bob(world)
     assert undone(world, again).status == 409
     undo_of(world, third)
     assert total(world, SWORD.id) == 0
@@ -155,7 +155,7 @@ def test_undo_of_a_deletion_by_undo_is_refused_after_a_newer_one(world: World) -
 
 def test_deletion_can_be_undone_and_redone(world: World) -> None:
     put_bob(world)
-    seq = deleted(world)
+    seq = delete_bob(world)
     for _ in range(2):
         undo_of(world, undo_of(world, seq))
     undo_of(world, seq)
@@ -165,7 +165,7 @@ def test_deletion_can_be_undone_and_redone(world: World) -> None:
 # --- reports of a game server --------------------------------------------------------------------------------------
 
 
-def moved_to_the_bank(world: World) -> tuple[int, int]:
+def move_to_bank(world: World) -> tuple[int, int]:
     """Move an item to the bank in two reports, like a game server that saves inventory and bank separately."""
     put_bob(world, Items=[stack(0, ARROW.id, 5)])
     world.sql("UPDATE ledger SET at = at - $1", item_undo.NEAR_MS)
@@ -175,7 +175,7 @@ def moved_to_the_bank(world: World) -> tuple[int, int]:
 
 
 def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
-    came, went = moved_to_the_bank(world)
+    came, went = move_to_bank(world)
     conflict(world, went, f"by change {came}; undo that first")
     undo_of(world, came)
     undo_of(world, went)
@@ -184,7 +184,7 @@ def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
 
 
 def test_gain_long_before_the_loss_is_not_a_move(world: World) -> None:
-    came, went = moved_to_the_bank(world)
+    came, went = move_to_bank(world)
     world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2", 2 * item_undo.NEAR_MS, came)
     undo_of(world, went)
 
