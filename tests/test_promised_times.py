@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gamekeeper.game import presence
-from gamekeeper.http import question
+from gamekeeper.http import shared_query
 from gamekeeper.store.statements import Statement
 from world import World
 
@@ -13,7 +13,7 @@ DEPLOY = Path(__file__).parent.parent / "deploy"
 
 
 def test_a_database_that_is_silent_is_told_of_after_two_seconds() -> None:
-    assert question.ANSWER_SECONDS == 2
+    assert shared_query.ANSWER_SECONDS == 2
 
 
 def test_a_lapsed_lease_is_over_within_a_second() -> None:

@@ -25,15 +25,15 @@ from gamekeeper.game.lists import Lists
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.game.turns import Turns
-from gamekeeper.http import health, openapi, spelling, workers
+from gamekeeper.http import codec, health, openapi, workers
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.dispatcher import Pages
-from gamekeeper.http.figures import Metrics
-from gamekeeper.http.files import Files
+from gamekeeper.http.docs_files import Files
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.health_listener import HealthListener
+from gamekeeper.http.prometheus import Metrics
 from gamekeeper.http.router import Router
 from gamekeeper.http.routes import METRICS, ROUTES
 from gamekeeper.http.services import Services
@@ -52,7 +52,7 @@ UNREADABLE = (
     "The database's address cannot be read: its server or port is malformed. In a password write / as %2F, ? as %3F, "
     "# as %23, [ as %5B, : as %3A and @ as %40."
 )
-SPELLING: Spelling = spelling
+SPELLING: Spelling = codec
 T = TypeVar("T")
 Job = tuple[float, Callable[[], Awaitable[object]]]  # every so many seconds, this
 

@@ -13,7 +13,7 @@ import pytest
 from msgspec import Struct
 
 from client_calls import CALLED, METHODS, WRITES, built
-from gamekeeper.http import failures
+from gamekeeper.http import operation_refusals
 from gamekeeper_client import AsyncClient, Client, errors
 from gamekeeper_client.players import Player
 
@@ -74,7 +74,7 @@ def named_errors(text: str) -> set[str]:
 def test_errors_of_docstring_are_those_of_the_operation(name: str) -> None:
     """Every refusal of the operation's own rules is named, and no refusal that it cannot answer with."""
     route = CALLED[name]
-    possible = {kind.__name__ for kinds in failures.of(route).values() for kind in kinds}
+    possible = {kind.__name__ for kinds in operation_refusals.of(route).values() for kind in kinds}
     own = {kind.__name__ for kind in route.refusals}
     named = named_errors(getattr(Client, name).__doc__)
     assert named <= possible

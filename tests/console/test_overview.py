@@ -14,7 +14,7 @@ from watching import EVENTS, Watch
 from game_server import heartbeat, join, leave, put_catalogue
 from gamekeeper.console import events, pulse, sessions
 from gamekeeper.console.differences import MANY
-from gamekeeper.http import pace
+from gamekeeper.http import request_rates
 from gamekeeper.http.caller import Callers
 from people import ANN, BOB, COIN
 from server import Server
@@ -76,7 +76,7 @@ def test_requests_and_errors_are_averages_of_five_seconds(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 10**15
-    monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic_ns=lambda: now))
+    monkeypatch.setattr(request_rates, "time", SimpleNamespace(monotonic_ns=lambda: now))
     figures(root)  # whatever came before is long ago by this clock
     now += 1000 * SECOND
     for _ in range(7):

@@ -75,7 +75,7 @@ def take_back(world: World, since: int) -> None:
 def test_every_write_works_on_records_of_other_versions(
     world: World, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gamekeeper.http.spelling._HAS_GROWN", True)  # as if MISSING were newer than version 0.1.0
+    monkeypatch.setattr("gamekeeper.http.codec._HAS_GROWN", True)  # as if MISSING were newer than version 0.1.0
     rewrite(world, VERSIONS[version])
     assert problems(world, unknown=version != "older") == []
     for write in WRITES:

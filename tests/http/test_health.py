@@ -11,8 +11,8 @@ import pytest
 
 import people
 from findings import errors
-from gamekeeper.http import health, question
-from gamekeeper.http.question import Question
+from gamekeeper.http import health, shared_query
+from gamekeeper.http.shared_query import Question
 from gamekeeper.store.engine import Away
 from world import World
 
@@ -22,7 +22,7 @@ ASKERS = 30
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait longer for the database, so that a busy machine does not look like a silent one."""
-    monkeypatch.setattr(question, "ANSWER_SECONDS", 30)
+    monkeypatch.setattr(shared_query, "ANSWER_SECONDS", 30)
 
 
 def ready_soon(world: World) -> int:
@@ -91,7 +91,7 @@ def test_readiness_is_checked_again_after_a_failure(make_world: Callable[..., Wo
 
 
 def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(question, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(shared_query, "ANSWER_SECONDS", 0.1)
     asked = 0
 
     async def silent() -> None:
@@ -110,7 +110,7 @@ def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypat
 
 
 def test_hanging_write_is_not_awaited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(question, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(shared_query, "ANSWER_SECONDS", 0.1)
     over = asyncio.Event()
 
     async def hangs(_: Any, **__: Any) -> None:

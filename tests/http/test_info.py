@@ -10,7 +10,7 @@ import pytest
 
 from expectations import refused
 from game_server import heartbeat, join, lapse, online
-from gamekeeper.http import pace
+from gamekeeper.http import request_rates
 from gamekeeper.settings import Settings
 from people import ANN, BOB
 from world import World
@@ -91,7 +91,7 @@ def test_uptime_grows_and_is_not_cached(world: World) -> None:
 def test_cps_counts_requests_answered_in_the_last_second(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = itertools.count(time.monotonic_ns() + 10**10, 10**9)
     now = next(seconds)
-    monkeypatch.setattr(pace, "time", SimpleNamespace(monotonic_ns=lambda: now))
+    monkeypatch.setattr(request_rates, "time", SimpleNamespace(monotonic_ns=lambda: now))
     for path, by in ((INFO, "Shop"), (INFO, None), ("/nowhere", None), ("/health/live", None)):
         world.get(path, by=by)
     now = next(seconds)

@@ -9,7 +9,7 @@ from good_requests import EXAMPLES
 import people
 from expectations import everything, refused
 from game_server import LINK, heartbeat, join, leave, put_catalogue, put_player, stack
-from gamekeeper.http.nearest import LONGEST
+from gamekeeper.http.hints import LONGEST
 from people import ANN, ANNS_POUCH, COIN
 from reports import FIELDS, NEW, bag, record
 from world import World

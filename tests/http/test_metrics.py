@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 import people
-from gamekeeper.http.figures import FAMILIES
 from gamekeeper.http.health import FRESH_SECONDS
+from gamekeeper.http.prometheus import FAMILIES
 from server import Server
 from world import Answer, World
 

@@ -22,7 +22,7 @@ from described import (
 )
 from gamekeeper.demo import characters
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import errors, failures, samples, wire
+from gamekeeper.http import errors, operation_refusals, samples, wire
 from gamekeeper.http.bodies import optional_names
 from gamekeeper.http.caller import POWERS
 from gamekeeper.http.operation import NO_TOKEN, WRITE
@@ -152,7 +152,7 @@ def test_document_has_exactly_the_error_codes() -> None:
 
 @each_operation
 def test_documented_statuses_are_those_of_the_refusals(operation: Operation) -> None:
-    for status, some in failures.of(operation.route).items():
+    for status, some in operation_refusals.of(operation.route).items():
         described = response_of(operation, status)
         codes = described["content"][JSON]["examples"].keys()
         assert codes == {each.__new__(each).code for each in some}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from described import BY_NAME, DOCUMENT, JSON, Operation, each_operation, faults, hold_changes
-from gamekeeper.http import failures, wire
+from gamekeeper.http import operation_refusals, wire
 from person import erase, finish, live
 from world import World
 
@@ -121,7 +121,9 @@ def test_body_is_json_only(operation: Operation) -> None:
 
 @each_operation
 def test_errors_name_the_codes_of_the_operation(operation: Operation) -> None:
-    expected = {failures.code_of(kind) for kinds in failures.of(operation.route).values() for kind in kinds}
+    expected = {
+        operation_refusals.code_of(kind) for kinds in operation_refusals.of(operation.route).values() for kind in kinds
+    }
     refused = {status: each for status, each in operation.about["responses"].items() if status >= "400"}
     names = {each["content"][JSON]["schema"]["$ref"].rpartition("/")[2] for each in refused.values()}
     assert names == {f"{operation.name.title().replace('_', '')}Error"}

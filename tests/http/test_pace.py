@@ -2,8 +2,8 @@
 
 import pytest
 
-from gamekeeper.http import pace
-from gamekeeper.http.pace import Pace
+from gamekeeper.http import request_rates
+from gamekeeper.http.request_rates import Pace
 
 SECOND = 10**9
 
@@ -19,7 +19,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(pace, "time", clock)
+    monkeypatch.setattr(request_rates, "time", clock)
     return clock
 
 
@@ -79,4 +79,4 @@ def test_five_minutes_are_kept(clock: Clock) -> None:
     clock.now += 300 * SECOND
     assert [each.requests for each in measured.groups(5, 60)] == [1] + [0] * 59
     clock.now += 300 * SECOND
-    assert measured.last(pace.KEPT).requests == 0
+    assert measured.last(request_rates.KEPT).requests == 0

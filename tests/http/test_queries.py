@@ -13,7 +13,7 @@ from expectations import everything, refused
 from gamekeeper import app
 from gamekeeper.game.history import Moment
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import marks, queries
+from gamekeeper.http import mail_cursor, queries
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.http.wire.history import HistoryQuery, ThenQuery
 from gamekeeper.http.wire.mails import MailsQuery
@@ -147,8 +147,8 @@ def test_first_of_several_wrong_values_is_named(world: World, method: str, path:
         ({"at": "12"}, ThenQuery(Moment(seq=12))),
         ({"at": "1970-01-01T00:00:01.5"}, ThenQuery(Moment(at=1500))),
         ({"at": ""}, ThenQuery()),
-        ({"before": f"5-{ANN.id}", "limit": "1001"}, MailsQuery(before=marks.Mark(5, ANN.id), limit=1000)),
-        ({"before": ""}, MailsQuery(before=marks.START)),
+        ({"before": f"5-{ANN.id}", "limit": "1001"}, MailsQuery(before=mail_cursor.Mark(5, ANN.id), limit=1000)),
+        ({"before": ""}, MailsQuery(before=mail_cursor.START)),
     ],
 )
 def test_query_is_decoded(query: Mapping[str, str], found: Struct) -> None:

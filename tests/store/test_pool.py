@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 import people
-from gamekeeper.http import question
+from gamekeeper.http import shared_query
 from gamekeeper.store import pool
 from gamekeeper.store.engine import Reading
 from server import Server
@@ -27,7 +27,7 @@ GIVE = "/api/v1/players/{}/items/give"
 def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """No wait ends by the clock, on however busy a machine."""
     monkeypatch.setattr(pool, "LOCK_SECONDS", 30)
-    monkeypatch.setattr(question, "ANSWER_SECONDS", 30)
+    monkeypatch.setattr(shared_query, "ANSWER_SECONDS", 30)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from gamekeeper.backup.lines import writing
 from gamekeeper.backup.making import placed
 from gamekeeper.game import characters, lookup
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.http import instants, spelling
+from gamekeeper.http import codec, instants
 from gamekeeper.store import ledger, person, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.ledger import Written
@@ -45,7 +45,7 @@ async def export(keeper: Keeper, key: str, path: Path, *, force: bool) -> Export
 async def _written(tx: Reading, key: str, file: IO[bytes]) -> Exported:
     user = await lookup.user_record(tx, key)
     held = await players.records_of_user(tx, user.id)
-    file.write(b'{"account":' + spelling.user_record(user, codes=False))
+    file.write(b'{"account":' + codec.user_record(user, codes=False))
     file.write(b',\n"characters":')
     await _list(file, _characters(tx, held))
     for name, rows in (
@@ -78,9 +78,9 @@ async def _list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
 async def _characters(tx: Reading, held: Iterable[Record]) -> AsyncIterator[bytes]:
     """Each with all it has, in the words of the ledger."""
     for record in held:
-        player = spelling.read_player(record.document, record.last_online)
+        player = codec.read_player(record.document, record.last_online)
         world = await characters.belongings(tx, player.id)
-        yield spelling.trace(world.trace(player)).encode()
+        yield codec.trace(world.trace(player)).encode()
 
 
 async def _tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:

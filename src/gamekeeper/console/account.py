@@ -8,9 +8,9 @@ from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import accounts, history, lookup, moderation
 from gamekeeper.game.history import Page
 from gamekeeper.game.players import Player
-from gamekeeper.http import marks
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import mail_cursor
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
@@ -103,7 +103,7 @@ async def me(request: Request) -> Answer:
     me = request.caller
     if "users.query" in me.rights:
         return pages.redirect(f"/console/accounts/{me.account_id}")
-    page = await tokens.live(request.services.keeper.store, me.account_id, marks.START, tokens.LIMIT)
+    page = await tokens.live(request.services.keeper.store, me.account_id, mail_cursor.START, tokens.LIMIT)
     return pages.render(request, "me.html", tokens=page.tokens, more_tokens=page.next is not None, own=me.token_id)
 
 
@@ -116,7 +116,7 @@ async def _look(tx: Reading, request: Request) -> Sight:
         characters=await players.records_of_user(tx, user.id),
         ban=await penalties.ban_of(tx, user.id) if user.ban_reason is not None else None,
         mute=await penalties.mute_of(tx, user.id) if user.mute_reason is not None else None,
-        tokens=await tokens.live(tx, user.id, marks.START, TOKENS) if seen else tokens.Page([], None),
+        tokens=await tokens.live(tx, user.id, mail_cursor.START, TOKENS) if seen else tokens.Page([], None),
         past=await history.page(tx, Filter(within=OF_USER, whose=user.id), find_cursor(request), CHANGES),
     )
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from gamekeeper.console import lists, pages
 from gamekeeper.game.search import ACCOUNTS, SEARCHED, STATES
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import moderation
 from gamekeeper.store.moderation import Imposed
 from gamekeeper.store.users import Powers, User

@@ -21,8 +21,8 @@ from gamekeeper.game.lookup import new_guid
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, MissingField, Refusal
 from gamekeeper.http import errors
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import history, players, users
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, Filter, Told
 from gamekeeper.store.ledger import Entry

@@ -10,9 +10,9 @@ from gamekeeper.console import changes, pages
 from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import catalogue
 from gamekeeper.store import history as rows
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, Filter, Told

@@ -4,8 +4,8 @@ from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import CatalogueQuery
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.http import paging, queries
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import catalogue as entries
 
 MATCHES = 1_000  # of a name that are looked at

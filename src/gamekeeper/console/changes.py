@@ -17,9 +17,9 @@ from gamekeeper.game.history import Page, Rest
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
 from gamekeeper.http import errors, queries, wire
 from gamekeeper.http import history as operations
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, Filter, Told

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from gamekeeper.console import lists, pages
 from gamekeeper.game.players import Player
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import users
 from gamekeeper.store.players import Record
 

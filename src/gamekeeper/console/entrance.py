@@ -7,9 +7,9 @@ from gamekeeper.console import pages, sessions
 from gamekeeper.console.tokens import WINDOW, WINDOWS, live
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
-from gamekeeper.http import marks
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import mail_cursor
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
 WRONG = "The name or the password is wrong. Type both again."
@@ -68,7 +68,7 @@ async def sign_in(request: Request, raw: bytes) -> Answer:
 
 async def ask(request: Request) -> Answer:
     """What ends when one signs out everywhere, counted first."""
-    page = await live(request.services.keeper.store, request.caller.account_id, marks.START, WINDOW * WINDOWS)
+    page = await live(request.services.keeper.store, request.caller.account_id, mail_cursor.START, WINDOW * WINDOWS)
     opened = sum(each.idle_ms is not None for each in page.tokens)
     return pages.render(
         request, "sign_out.html", sessions=opened, programs=len(page.tokens) - opened, more=page.next is not None

@@ -7,8 +7,8 @@ from gamekeeper.console import live, overview, sessions
 from gamekeeper.console.overview import Beat
 from gamekeeper.console.refusals import SignInFirst, TooManyWatching, WatchingEnough
 from gamekeeper.http import wire
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store.engine import Away
 
 MOST, OF_ONE = 100, 10  # who watch in one process, and of one account: nobody takes all places

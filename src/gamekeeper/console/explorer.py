@@ -14,10 +14,10 @@ from gamekeeper.console.inside import Call
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.errors import MalformedBody
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.http.wire.scalars import Sent
 from gamekeeper.http.wire.users import USER_FIELDS
 

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from gamekeeper import __version__
 from gamekeeper.console import live, pages, pulse, sessions
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.settings import Settings, meaning
 from gamekeeper.store import erasures, feed, mails, migrate
 

@@ -10,10 +10,10 @@ from gamekeeper.console import sessions
 from gamekeeper.console.refusals import NoSuchPage, OwnPassword
 from gamekeeper.game import lookup
 from gamekeeper.http import credentials, dispatcher
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.request import Receive, Request
+from gamekeeper.http.response import Answer
 
 
 class Call(NamedTuple):

@@ -6,9 +6,9 @@ from gamekeeper.game import lookup, mails
 from gamekeeper.game.mails import Page
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import queries
-from gamekeeper.http.answer import Answer
-from gamekeeper.http.marks import Mark
+from gamekeeper.http.mail_cursor import Mark
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 LIMIT = 50
 

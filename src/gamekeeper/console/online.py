@@ -11,8 +11,8 @@ from gamekeeper.game import lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ONLINE_PLAYERS
 from gamekeeper.http import queries
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import players, presence
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import Record

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from gamekeeper.console import live, pages, pulse
 from gamekeeper.console.chart import Chart, chart
 from gamekeeper.console.pulse import SAMPLE_SECONDS, SAMPLES, Check, Seen
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store.engine import Away
 
 GROUP = int(SAMPLE_SECONDS)  # seconds that are one point of a chart

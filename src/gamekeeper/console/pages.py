@@ -15,9 +15,9 @@ from gamekeeper.console.refusals import BY_QUERY, UNSURE
 from gamekeeper.console.texts import CATALOGUE, LANGUAGE, SCRIPT_TEXTS
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
-from gamekeeper.http.answer import Answer, Header
 from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer, Header
 
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "

@@ -10,9 +10,9 @@ from gamekeeper.console.refusals import UnusablePassword
 from gamekeeper.game import accounts, credentials, lookup, new_passwords
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import Refusal, TooManyGuesses, WrongPassword
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.dispatcher import require
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 TYPED, AGAIN, GENERATED = "password.", "again.", "generated."  # before a field's name
 NEW, CURRENT = "new", "current"

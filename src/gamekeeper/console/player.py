@@ -14,8 +14,8 @@ from gamekeeper.game.players import Player, player_of
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.http import queries
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.http.wire.history import ThenQuery
 from gamekeeper.store import catalogue, presence, users
 from gamekeeper.store.engine import Reading

@@ -11,7 +11,7 @@ from gamekeeper.game import history, standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import NAMES, ONLINE, USERS
 from gamekeeper.http.health import readiness
-from gamekeeper.http.question import Question
+from gamekeeper.http.shared_query import Question
 from gamekeeper.store import mails, presence
 from gamekeeper.store.engine import Away
 from gamekeeper.store.history import Filter

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http import marks, queries
+from gamekeeper.http import mail_cursor, queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.wire.history import Cursor, start_of
 from gamekeeper.http.wire.lists import Direction, PageQuery, Search, Size
@@ -39,7 +39,7 @@ class BeforeChange(Struct, frozen=True):
 
 
 class BeforeMark(Struct, frozen=True):
-    before: Before = marks.START
+    before: Before = mail_cursor.START
 
 
 def find_cursor(request: Request) -> int | None:

@@ -8,8 +8,8 @@ from gamekeeper.console.lists import ASCENDING, DESCENDING, Part
 from gamekeeper.console.queries import SIZE, RankingQuery
 from gamekeeper.game.lists import RANK
 from gamekeeper.http import queries
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store.players import Record
 
 

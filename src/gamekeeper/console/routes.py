@@ -30,9 +30,9 @@ from gamekeeper.console import (
 )
 from gamekeeper.console.menu import ANYBODY, MANAGE, QUERY
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 Handler = Callable[..., Coroutine[Any, Any, Answer]]
 ROOT = sessions.PATH

@@ -9,8 +9,8 @@ from gamekeeper.console import pages
 from gamekeeper.console.menu import QUERY
 from gamekeeper.game import finder
 from gamekeeper.game.finder import ENTRIES, EXACT, ID, NEAR, Found
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 SUGGESTED, SHOWN = 10, 50
 TITLES = {

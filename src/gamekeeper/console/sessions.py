@@ -9,8 +9,8 @@ from gamekeeper.console.refusals import ForgedForm, SignInFirst
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import Denied
 from gamekeeper.game.tokens import log_in
-from gamekeeper.http.answer import Header
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Header
 
 COOKIE, OVER_TLS = "gamekeeper", "__Host-gamekeeper"  # what begins so is taken from this very host alone
 PATH = "/console"

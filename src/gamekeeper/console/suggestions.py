@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from gamekeeper.console import pages
 from gamekeeper.game import catalogue, finder, lookup
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import catalogue as entries
 
 MOST = 12

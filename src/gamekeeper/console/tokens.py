@@ -7,9 +7,9 @@ from gamekeeper.console.queries import BeforeMark
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import queries
-from gamekeeper.http.answer import Answer
-from gamekeeper.http.marks import Mark
+from gamekeeper.http.mail_cursor import Mark
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.tokens import Issued

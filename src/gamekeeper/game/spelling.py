@@ -30,7 +30,7 @@ class Trace:
 
 
 class Spelling(Protocol):
-    """http/spelling.py has the one spelling there is; app.py hands it in."""
+    """http/codec.py has the one spelling there is; app.py hands it in."""
 
     def player_document(self, player: Player, /) -> bytes: ...
 

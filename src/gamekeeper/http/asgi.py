@@ -11,9 +11,9 @@ from gamekeeper import log
 from gamekeeper.http import errors
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.dispatcher import Dispatcher, Pages
-from gamekeeper.http.heads import Heads
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import Receive, Request
+from gamekeeper.http.response_headers import Heads
 from gamekeeper.http.services import Services
 from gamekeeper.store.engine import Away
 

@@ -18,7 +18,7 @@ from msgspec.structs import FieldInfo
 
 from gamekeeper.game import lookup, passwords, texts
 from gamekeeper.game.refusals import BadField, MissingField, RepeatedField
-from gamekeeper.http import dry_runs, nearest, wire
+from gamekeeper.http import dry_runs, hints, wire
 from gamekeeper.http.errors import MalformedBody, UnknownField, UnsupportedMediaType
 from gamekeeper.http.large_bodies import pauses
 
@@ -75,12 +75,12 @@ def decode_list(raw: bytes, content_type: str, shape: type[S]) -> list[S]:
 
 def _unknown_field(raw: bytes, unknown: _Unknown) -> UnknownField:
     """Named as it was sent: names are folded to lower case when the body is parsed."""
-    name = nearest.shorten(unknown.name)
+    name = hints.shorten(unknown.name)
     sent = re.search(rf'"({re.escape(name)})"\s*:', raw.decode("utf-8"), re.IGNORECASE)
     name = sent[1] if sent else name
     known = {each.name.lower(): each.name for each in msgspec.structs.fields(unknown.shape)}
     field = f"{unknown.path}.{name}" if unknown.path else name
-    return UnknownField(field=field, hint=nearest.hint(name, known))
+    return UnknownField(field=field, hint=hints.hint(name, known))
 
 
 def public_part(body: Struct) -> dict[str, object]:

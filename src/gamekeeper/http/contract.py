@@ -7,7 +7,7 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.http import failures, wire
+from gamekeeper.http import operation_refusals, wire
 from gamekeeper.http.operation import Operation
 from gamekeeper.http.path_parameters import PathParameter
 from gamekeeper.http.plain_types import simplify
@@ -79,29 +79,29 @@ class Contract:
 
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe the refusals by status, all with the error of the operation."""
-        name, found = f"{_title(operation.name)}Error", failures.of(operation)
+        name, found = f"{_title(operation.name)}Error", operation_refusals.of(operation)
         self.components[name] = self._error([kind for kinds in found.values() for kind in kinds], operation)
         return {
-            str(status): failures.describe_response(kinds, refer(name), self._examples(kinds, operation))
+            str(status): operation_refusals.describe_response(kinds, refer(name), self._examples(kinds, operation))
             for status, kinds in found.items()
         }
 
-    def _examples(self, kinds: list[failures.Kind], operation: Operation) -> Schema:
+    def _examples(self, kinds: list[operation_refusals.Kind], operation: Operation) -> Schema:
         """Refer to the examples: openapi-generator warns of those that stand where they are used."""
         found: Schema = {}
-        for code, example in failures.show_examples(kinds, operation).items():
+        for code, example in operation_refusals.show_examples(kinds, operation).items():
             same = self.examples.setdefault(code, example) == example
             name = code if same else f"{operation.name}_{code}"
             self.examples[name] = example
             found[code] = {"$ref": f"#/components/examples/{name}"}
         return found
 
-    def _error(self, kinds: list[failures.Kind], operation: Operation) -> Schema:
+    def _error(self, kinds: list[operation_refusals.Kind], operation: Operation) -> Schema:
         """The error with the codes of the operation; fields that only some of them have are optional."""
         base = self.components[ERROR]
-        codes = list(dict.fromkeys(failures.code_of(kind) for kind in kinds))
+        codes = list(dict.fromkeys(operation_refusals.code_of(kind) for kind in kinds))
         fields: Schema = {}
-        for shape in {failures.shape_of(kind, operation) for kind in kinds} - {wire.errors.Error}:
+        for shape in {operation_refusals.shape_of(kind, operation) for kind in kinds} - {wire.errors.Error}:
             self._collect(shape, require_all, name_given)
             fields |= self.components.pop(shape.__name__)["properties"]
         return {**base, "properties": {**base["properties"], **fields, **wire.errors.error_code(codes)}}

@@ -2,9 +2,9 @@
 
 import re
 
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.errors import Headers, MethodNotAllowed
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.settings import BadSetting, Settings, variable
 
 ORIGIN = re.compile(r"(https?)://(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?")

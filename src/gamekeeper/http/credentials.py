@@ -7,10 +7,10 @@ from typing import Any
 from gamekeeper.game import accounts, credentials, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import WrongCode, WrongPassword
-from gamekeeper.http import mails, samples, spelling, wire
-from gamekeeper.http.answer import Answer, answer_change
+from gamekeeper.http import codec, mails, samples, wire
 from gamekeeper.http.operation import MANAGE, NO_STORE, QUERY, READ, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer, answer_change
 
 UPDATED, CORRECT, SENT = "Password Updated", "Password Correct", "Password reset email sent."
 
@@ -54,7 +54,7 @@ async def change_email(request: Request, body: wire.users.ChangeEmail) -> Answer
     async def change() -> Answer:
         proven = await _prove(request, body.authorization)
         decide = partial(accounts.change_email, key=request.params[0], email=email, proven=proven)
-        return await request.change(decide, spelling.changed_user_record)
+        return await request.change(decide, codec.changed_user_record)
 
     return await _once(request, change)
 
@@ -97,7 +97,7 @@ async def manage_email(request: Request, body: wire.users.ManageEmail) -> Answer
     """Change an account's email without its password."""
     email = accounts.require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
-    return await request.change(decide, spelling.changed_user_record)
+    return await request.change(decide, codec.changed_user_record)
 
 
 @GROUP.operation(

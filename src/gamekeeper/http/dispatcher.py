@@ -7,14 +7,14 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RepeatedField
-from gamekeeper.http import bodies, dry_runs, errors, queries, receipt, tags, users
+from gamekeeper.http import bodies, body_stream, dry_runs, errors, etags, queries, users
 from gamekeeper.http.admission import ALWAYS
-from gamekeeper.http.answer import Answer, Header
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import LOG_IN, MethodNotAllowed
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, Route
 from gamekeeper.http.request import Request, query_of
+from gamekeeper.http.response import Answer, Header
 
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
 NOT_MODIFIED = 304
@@ -113,7 +113,7 @@ async def _receive_body(request: Request, route: Route) -> bytes:
     """Give the place in the admission back meanwhile: a slow sender must not hold it."""
     settings, admission = request.services.keeper.settings, request.services.admission
     limit = settings.link_body_limit if route.over_link else settings.body_limit
-    receiving = receipt.body(request.headers, request.receive, limit, settings.receive_seconds)
+    receiving = body_stream.body(request.headers, request.receive, limit, settings.receive_seconds)
     sent = await admission.aside(receiving)
     admission.require_place()
     return sent
@@ -147,8 +147,8 @@ def _notes(request: Request) -> tuple[Header, ...]:
 
 def _tag(answer: Answer, held: bytes | None) -> None:
     """Tag the answer; a caller that holds the same one gets nothing but the tag."""
-    answer.tag = tags.of(answer.content)
-    if tags.among(answer.tag, held):
+    answer.tag = etags.of(answer.content)
+    if etags.among(answer.tag, held):
         answer.status, answer.content = NOT_MODIFIED, b""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import nearest
+from gamekeeper.http import hints
 from gamekeeper.http.query_values import read_boolean
 
 SPELLINGS = ("dryRun", "dry_run", "dry-run")  # of one query parameter, each in any letter case
@@ -39,4 +39,4 @@ def require_not_in(body: object) -> None:
 def _require_other(name: str) -> None:
     if _OTHER.sub("", name.lower()) == "dryrun":
         problem = "asks for no dry run here, and the change would be made. Put dryRun=true into the query"
-        raise BadField(field=nearest.shorten(name), problem=problem)
+        raise BadField(field=hints.shorten(name), problem=problem)

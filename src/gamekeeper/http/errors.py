@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gamekeeper import log
 from gamekeeper.game import refusals
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import spelling, wire
+from gamekeeper.http import codec, wire
 from gamekeeper.store.engine import Away, Undecided
 
 LOG_IN = "/api/oauth/token"  # its errors have OAuth's fields too
@@ -116,7 +116,7 @@ def body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
     if log_in and isinstance(refusal, refusals.Malformed):
         return wire.errors.log_in_error("invalid_request", error)
     if isinstance(refusal, refusals.UnappliedChanges):
-        return wire.feed.unapplied_error(spelling.feed_changes(refusal.changes), error)
+        return wire.feed.unapplied_error(codec.feed_changes(refusal.changes), error)
     if isinstance(refusal, refusals.LogInRefusal):
         return wire.errors.log_in_error(refusal.error or refusal.code, error)
     return wire.encode(error)

@@ -2,7 +2,7 @@
 
 from gamekeeper.game import refusals as no
 from gamekeeper.game.feed import Asked
-from gamekeeper.http import samples, spelling, wire
+from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import LINK, NO_STORE, READ, Group
 from gamekeeper.http.request import Request
 
@@ -36,4 +36,4 @@ async def changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
         return b""  # nobody is there to read it
     if asked.wait:
         await request.require_still()  # a poll may be longer than a revocation is allowed to take
-    return wire.encode(wire.feed.Changes(spelling.feed_changes(told.changes), told.next, told.epoch))
+    return wire.encode(wire.feed.Changes(codec.feed_changes(told.changes), told.next, told.epoch))

@@ -4,7 +4,7 @@ from functools import partial
 
 from gamekeeper.game import finder
 from gamekeeper.game import refusals as no
-from gamekeeper.http import samples, spelling, wire
+from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, Group
 from gamekeeper.http.request import Request
 
@@ -31,4 +31,4 @@ async def find(request: Request, query: wire.finder.FindQuery) -> bytes:
     accounts, keeper = ACCOUNTS in request.caller.rights, request.services.keeper
     find = partial(finder.find, text=query.q, most=query.limit, spelling=keeper.changes.spelling, accounts=accounts)
     found = await request.through_gate(lambda: keeper.store.read(find))
-    return wire.encode(wire.finder.Finds(query.q, [spelling.found(each) for each in found]))
+    return wire.encode(wire.finder.Finds(query.q, [codec.found(each) for each in found]))

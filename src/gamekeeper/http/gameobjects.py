@@ -3,7 +3,7 @@
 from gamekeeper.game import catalogue, inventory
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import NoSuchObject
-from gamekeeper.http import paging, samples, spelling, wire
+from gamekeeper.http import codec, paging, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
@@ -119,4 +119,4 @@ async def _found(request: Request, object_type: str, page: Page) -> tuple[int, l
 
 
 def _object(request: Request, entry: entries.Entry) -> bytes:
-    return wire.encode(spelling.game_object(entry, inventory.sizes(request.services.keeper.settings)))
+    return wire.encode(codec.game_object(entry, inventory.sizes(request.services.keeper.settings)))

@@ -4,8 +4,8 @@ from gamekeeper.game import lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import wire
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, Group
-from gamekeeper.http.question import Question
 from gamekeeper.http.request import Request
+from gamekeeper.http.shared_query import Question
 from gamekeeper.store import guesses, privileges
 from gamekeeper.store.engine import Writing
 

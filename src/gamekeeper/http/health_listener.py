@@ -6,7 +6,7 @@ import socket
 import threading
 
 from gamekeeper.http import errors, wire
-from gamekeeper.http.question import ANSWER_SECONDS, Question
+from gamekeeper.http.shared_query import ANSWER_SECONDS, Question
 from gamekeeper.store.engine import Away
 
 HEAD_SECONDS = 2.0  # for a probe to send its request

@@ -15,11 +15,11 @@ from gamekeeper.game.history import Moment, Page, Rest
 from gamekeeper.game.inventory import BANK, INVENTORY, sizes
 from gamekeeper.game.trades import MINUTE_MS
 from gamekeeper.game.undoing import Actor
-from gamekeeper.http import samples, spelling, wire
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, Filter, one
 
@@ -114,10 +114,10 @@ async def items(request: Request, query: wire.history.ThenQuery) -> bytes:
     room = request.services.keeper.settings
     return wire.encode(
         wire.items.ItemsThen(
-            spelling.item_slots(world.slots, INVENTORY, room.inventory_slots),
-            spelling.item_slots(world.slots, BANK, room.bank_slots),
+            codec.item_slots(world.slots, INVENTORY, room.inventory_slots),
+            codec.item_slots(world.slots, BANK, room.bank_slots),
             [
-                wire.items.Bag(each, size, spelling.item_slots(world.slots, each, size))
+                wire.items.Bag(each, size, codec.item_slots(world.slots, each, size))
                 for each, size in sorted(world.bags.items())
             ],
         )
@@ -183,7 +183,7 @@ async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> A
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
     room, words = sizes(keeper.settings), keeper.changes.spelling
     decide = partial(undo.undo, seq=seq, actor=by, spelling=words, room=room, trade_ms=trade_ms)
-    answer = await request.change(decide, spelling.undone)
+    answer = await request.change(decide, codec.undone)
     request.services.callers.forget()  # it may be powers that were taken back
     return answer
 
@@ -224,7 +224,7 @@ async def _world(request: Request, moment: Moment) -> tuple[str, history.World]:
 
 def told(page: Page, caller: Caller) -> wire.history.History:
     return wire.history.History(
-        [spelling.told(each, page.undone.get(each.seq), caller) for each in page.changes], page.next
+        [codec.told(each, page.undone.get(each.seq), caller) for each in page.changes], page.next
     )
 
 
@@ -238,7 +238,7 @@ def table(page: Page, caller: Caller) -> bytes:
 
 
 def _rows(page: Page, caller: Caller) -> Iterator[Sequence[str]]:
-    return (_cells(spelling.told(each, page.undone.get(each.seq), caller)) for each in page.changes)
+    return (_cells(codec.told(each, page.undone.get(each.seq), caller)) for each in page.changes)
 
 
 def _cells(change: wire.history.ToldChange) -> Sequence[str]:

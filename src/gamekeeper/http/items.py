@@ -4,10 +4,10 @@ from functools import partial
 from gamekeeper.game import inventory, items, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.inventory import BANK, INVENTORY, Slots
-from gamekeeper.http import samples, spelling, wire
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 
@@ -28,8 +28,8 @@ GROUP = Group("Items", "Inventory, bank and bags; giving and taking.")
 async def both(request: Request) -> bytes:
     """Inventory and bank of a character, every slot."""
     held, room = await _held(request), inventory.sizes(request.services.keeper.settings)
-    carried = spelling.named_slots(*held, INVENTORY, room.inventory)
-    return wire.encode(wire.items.Items(carried, spelling.named_slots(*held, BANK, room.bank)))
+    carried = codec.named_slots(*held, INVENTORY, room.inventory)
+    return wire.encode(wire.items.Items(carried, codec.named_slots(*held, BANK, room.bank)))
 
 
 @GROUP.operation(
@@ -46,7 +46,7 @@ async def both(request: Request) -> bytes:
 async def in_inventory(request: Request) -> bytes:
     """Inventory of a character, every slot."""
     size = request.services.keeper.settings.inventory_slots
-    return wire.encode(spelling.named_slots(*await _held(request), INVENTORY, size))
+    return wire.encode(codec.named_slots(*await _held(request), INVENTORY, size))
 
 
 @GROUP.operation(
@@ -63,7 +63,7 @@ async def in_inventory(request: Request) -> bytes:
 async def in_bank(request: Request) -> bytes:
     """Bank of a character, every slot."""
     size = request.services.keeper.settings.bank_slots
-    return wire.encode(spelling.named_slots(*await _held(request), BANK, size))
+    return wire.encode(codec.named_slots(*await _held(request), BANK, size))
 
 
 @GROUP.operation(
@@ -84,7 +84,7 @@ async def in_bank(request: Request) -> bytes:
 async def in_bag(request: Request, bag_id: str) -> bytes:
     """What is in a bag."""
     size, slots, names = await request.services.keeper.store.read(partial(items.bag, bag_id=bag_id))
-    return wire.encode(wire.items.NamedBag(bag_id, size, spelling.named_slots(slots, names, bag_id, size)))
+    return wire.encode(wire.items.NamedBag(bag_id, size, codec.named_slots(slots, names, bag_id, size)))
 
 
 @GROUP.operation(
@@ -109,7 +109,7 @@ async def give(request: Request, body: wire.items.GiveItem) -> Answer:
         room=inventory.sizes(request.services.keeper.settings),
         overflow=body.bankoverflow,
     )
-    return await request.change(decide, partial(spelling.given, body.itemid))
+    return await request.change(decide, partial(codec.given, body.itemid))
 
 
 @GROUP.operation(

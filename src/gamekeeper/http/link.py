@@ -6,10 +6,10 @@ from functools import partial
 from gamekeeper.game import catalogue, characters, link, lookup, presence
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import BadField
-from gamekeeper.http import bodies, instants, paging, samples, spelling, wire
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import bodies, codec, instants, paging, samples, wire
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import catalogue as entries
 
 ENTRIES = (
@@ -41,7 +41,7 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Answer:
 
 
 def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entry]:
-    given = [spelling.read_entry(each) for each in bodies.decode_list(body, content_type, wire.catalogue.ENTRIES[kind])]
+    given = [codec.read_entry(each) for each in bodies.decode_list(body, content_type, wire.catalogue.ENTRIES[kind])]
     if len({entry.id for entry in given}) < len(given):
         raise BadField(field="Id", problem="is there more than once")
     for number, entry in enumerate(given):
@@ -67,7 +67,7 @@ async def catalogue_page(request: Request, query: wire.lists.PageQuery, kind: st
     """What was published, page by page."""
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     total, found = await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset)
-    return wire.lists.paged(total, page.number, page.size, [wire.encode(spelling.entry(each)) for each in found])
+    return wire.lists.paged(total, page.number, page.size, [wire.encode(codec.entry(each)) for each in found])
 
 
 @GROUP.operation(
@@ -98,12 +98,12 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
     decide = partial(
         link.put_player,
         player_id=player_id,
-        report=spelling.report(body),
+        report=codec.report(body),
         settings=request.services.keeper.settings,
         spelling=request.services.keeper.changes.spelling,
         account_id=request.caller.account_id,
     )
-    return await request.change(decide, spelling.player_record)
+    return await request.change(decide, codec.player_record)
 
 
 @GROUP.operation(
@@ -118,7 +118,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
 async def delete_player(request: Request, player_id: str) -> Answer:
     """Delete a character that is not online."""
     decide = partial(characters.delete, key=player_id, spelling=request.services.keeper.changes.spelling)
-    return await request.change(decide, spelling.player_record)
+    return await request.change(decide, codec.player_record)
 
 
 @GROUP.operation(

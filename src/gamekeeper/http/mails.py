@@ -7,11 +7,11 @@ from gamekeeper import log
 from gamekeeper.game import mails
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decide
-from gamekeeper.http import samples, spelling, wire
-from gamekeeper.http.answer import Answer
-from gamekeeper.http.marks import Mark
+from gamekeeper.http import codec, samples, wire
+from gamekeeper.http.mail_cursor import Mark
 from gamekeeper.http.operation import MANAGE, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 DUE = "The mail is due now."
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
@@ -33,7 +33,7 @@ GROUP = Group("Mails", "The outbox, and trying a mail again.")
 async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
     """Mails, the newest first: to whom, and how each fares; never the code in one."""
     page = await mails.page(request.services.keeper.store, query.user or None, query.before, query.limit)
-    told = [spelling.mail(each, request.caller) for each in page.mails]
+    told = [codec.mail(each, request.caller) for each in page.mails]
     return wire.encode(wire.mails.Mails(told, str(Mark(*page.next)) if page.next else None))
 
 

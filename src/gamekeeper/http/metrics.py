@@ -3,8 +3,8 @@
 import hmac
 
 from gamekeeper.game.refusals import Denied
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 

@@ -8,9 +8,9 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.moderation import Order
 from gamekeeper.http import samples, wire
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import BAN, KICK, MUTE, QUERY, WRITE, Group, H
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store.engine import Reading
 
 PLAYERS = "/api/v1/players/"

@@ -6,15 +6,15 @@ from functools import cache
 import msgspec
 
 from gamekeeper import __version__
-from gamekeeper.http import failures, wire
+from gamekeeper.http import operation_refusals, wire
 from gamekeeper.http.caller import POWERS
 from gamekeeper.http.contract import Contract
-from gamekeeper.http.files import KINDS
+from gamekeeper.http.docs_files import KINDS
 from gamekeeper.http.operation import NO_STORE, WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.request import LONGEST_REASON
 from gamekeeper.http.schemas import Schema
-from gamekeeper.http.tolerance import Tolerance
+from gamekeeper.http.tolerant_contract import Tolerance
 from gamekeeper.settings import Settings
 
 JSON, CSV = "application/json", "text/csv"
@@ -68,7 +68,7 @@ HELD: Schema = {
 }
 SAME: Schema = {
     "description": "The caller holds this answer already.",
-    "headers": failures.headers(["X-Request-Id", "ETag"]),
+    "headers": operation_refusals.headers(["X-Request-Id", "ETag"]),
 }
 
 
@@ -213,7 +213,11 @@ def _success(operation: Operation, schemas: Schemas) -> Schema:
     names += ["ETag"] if operation.cache is not NO_STORE else []
     names += ["Idempotent-Replay", "X-Dry-Run"] if operation.is_repeatable else []
     names += ["Deprecation", "Link"] if operation.successor else []
-    return {"description": "Done.", "headers": failures.headers(names), "content": _content(operation, schemas)}
+    return {
+        "description": "Done.",
+        "headers": operation_refusals.headers(names),
+        "content": _content(operation, schemas),
+    }
 
 
 def _content(operation: Operation, schemas: Schemas) -> Schema:

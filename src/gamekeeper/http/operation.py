@@ -14,8 +14,8 @@ from typing import Any, NotRequired, Required, TypedDict, TypeVar, Unpack
 from msgspec import Struct
 
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.path_parameters import PathValue, list_names, list_values
+from gamekeeper.http.response import Answer
 
 KEEPER_ROOT = "/api/keeper/"
 LINK_ROOT = "/api/link/"  # for game servers

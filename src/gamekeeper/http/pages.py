@@ -3,10 +3,10 @@
 from typing import Any
 
 from gamekeeper.http import wire
-from gamekeeper.http.answer import Answer
-from gamekeeper.http.files import KINDS
+from gamekeeper.http.docs_files import KINDS
 from gamekeeper.http.operation import NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "

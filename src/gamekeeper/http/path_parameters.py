@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import Refusal
-from gamekeeper.http import errors, files, samples, wire
+from gamekeeper.http import docs_files, errors, samples, wire
 from gamekeeper.http.query_values import CHANGE_NUMBER, read_change_number
 
 TEXT: Mapping[str, Any] = {"type": "string", "minLength": 1, "maxLength": 255}
@@ -58,7 +58,7 @@ def read_server(text: str, name: str) -> str:
 
 
 def read_file(text: str, _: str) -> str:
-    if text not in files.KINDS:
+    if text not in docs_files.KINDS:
         raise errors.NoSuchRoute
     return text
 
@@ -119,9 +119,9 @@ PARAMETERS: Mapping[str, PathParameter] = {
     ),
     "asset": PathParameter(
         "One of the page's files.",
-        next(iter(files.KINDS)),
+        next(iter(docs_files.KINDS)),
         errors.NoSuchRoute,
-        {"type": "string", "enum": sorted(files.KINDS)},
+        {"type": "string", "enum": sorted(docs_files.KINDS)},
         read_file,
         "file",
     ),

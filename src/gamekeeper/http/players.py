@@ -9,11 +9,11 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.lists import NAMES, ONLINE, RANK, Listing
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
-from gamekeeper.http import paging, samples, search, spelling, wire
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import codec, paging, samples, search, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store.players import Record
 
 GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
@@ -33,7 +33,7 @@ GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
 )
 async def by_name(request: Request, query: wire.players.PlayersQuery) -> bytes:
     """Characters by name or level, page by page: all of them, or those that a search finds."""
-    return await search.page(request, query, PLAYERS, spelling.player_record)
+    return await search.page(request, query, PLAYERS, codec.player_record)
 
 
 @GROUP.operation(
@@ -68,7 +68,7 @@ async def by_rank(request: Request, query: wire.players.RankQuery) -> bytes:
 )
 async def online(request: Request, query: wire.players.PlayersQuery) -> bytes:
     """Characters that are online, page by page: all of them, or those that a search finds."""
-    return await search.page(request, query, ONLINE_PLAYERS, spelling.player_record)
+    return await search.page(request, query, ONLINE_PLAYERS, codec.player_record)
 
 
 @GROUP.operation(
@@ -139,7 +139,7 @@ async def online_count(request: Request) -> bytes:
 )
 async def show(request: Request) -> bytes:
     """One character, by name or id."""
-    return spelling.player_record(await lookup.player_record(request.services.keeper.store, request.params[0]))
+    return codec.player_record(await lookup.player_record(request.services.keeper.store, request.params[0]))
 
 
 @GROUP.operation(
@@ -155,7 +155,7 @@ async def show(request: Request) -> bytes:
 )
 async def rank(request: Request, query: wire.players.AroundQuery) -> bytes:
     """The rank of one character, with those just above and below it."""
-    return spelling.rank(await request.services.keeper.lists.rank(request.params[0], query.around))
+    return codec.rank(await request.services.keeper.lists.rank(request.params[0], query.around))
 
 
 @GROUP.operation(
@@ -224,11 +224,11 @@ async def delete(request: Request) -> Answer:
 
 async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[Record]]]) -> Answer:
     chosen = partial(decide, key=request.params[0], spelling=request.services.keeper.changes.spelling)
-    return await request.change(chosen, spelling.player_record)
+    return await request.change(chosen, codec.player_record)
 
 
 async def _found(
     request: Request, listing: Listing[Record], page: Page, *, descending: bool = False
 ) -> tuple[int, list[bytes]]:
     total, records = await request.services.keeper.lists.page(listing, page.offset, page.limit, descending=descending)
-    return total, [spelling.player_record(record) for record in records]
+    return total, [codec.player_record(record) for record in records]

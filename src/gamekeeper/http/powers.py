@@ -2,10 +2,10 @@ from functools import partial
 
 from gamekeeper.game import powers
 from gamekeeper.game import refusals as no
-from gamekeeper.http import samples, spelling, wire
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import MANAGE, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 
 GROUP = Group("Powers", "What accounts may do.")
 
@@ -23,8 +23,8 @@ GROUP = Group("Powers", "What accounts may do.")
 )
 async def change(request: Request, body: wire.powers.ChangePowers) -> Answer:
     """Give an account powers and roles, or take them: such as the caller has itself."""
-    given = spelling.given_powers(body)
+    given = codec.given_powers(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)
-    answer = await request.change(decide, spelling.held_powers)
+    answer = await request.change(decide, codec.held_powers)
     request.services.callers.forget()  # whoever may not call the API any more is believed no longer
     return answer

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, ge
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
-from gamekeeper.http import dry_runs, nearest, query_values
+from gamekeeper.http import dry_runs, hints, query_values
 from gamekeeper.http.errors import UnknownParameter
 from gamekeeper.http.operation import Route
 from gamekeeper.http.query_values import Read
@@ -49,7 +49,7 @@ def require_known(route: Route, query: Query) -> None:
     known = known_names(route)
     for name in query:
         if name not in known:
-            raise UnknownParameter(parameter=nearest.shorten(name), hint=nearest.hint(name, known))
+            raise UnknownParameter(parameter=hints.shorten(name), hint=hints.hint(name, known))
 
 
 @cache

@@ -8,7 +8,7 @@ from gamekeeper.game import lookup
 from gamekeeper.game.history import KINDS, Moment
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
-from gamekeeper.http.marks import Mark
+from gamekeeper.http.mail_cursor import Mark
 
 Read = Callable[[str, str], object]  # takes the text and the parameter's name
 

@@ -15,11 +15,11 @@ from gamekeeper.game.changes import Decide, Intent
 from gamekeeper.game.history import Rest
 from gamekeeper.game.refusals import BadField, RepeatedField
 from gamekeeper.http import bodies, large_bodies
-from gamekeeper.http.answer import Answer, Header, answer_change
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.errors import NoSuchRoute
 from gamekeeper.http.operation import NO_TOKEN, READ, Route
 from gamekeeper.http.query_values import CONTROL
+from gamekeeper.http.response import Answer, Header, answer_change
 from gamekeeper.http.services import Services
 from gamekeeper.store.engine import Snapshot
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Callers
-from gamekeeper.http.figures import Metrics
-from gamekeeper.http.files import Files
+from gamekeeper.http.docs_files import Files
 from gamekeeper.http.gate import Gate
-from gamekeeper.http.question import Question
+from gamekeeper.http.prometheus import Metrics
 from gamekeeper.http.router import Router
+from gamekeeper.http.shared_query import Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

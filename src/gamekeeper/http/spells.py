@@ -3,9 +3,9 @@ from functools import partial
 from gamekeeper.game import lookup, spells
 from gamekeeper.game import refusals as no
 from gamekeeper.http import samples, wire
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store.engine import Reading
 

@@ -5,10 +5,10 @@ from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game import refusals as no
 from gamekeeper.game.passwords import require
 from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
-from gamekeeper.http import samples, spelling, wire
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import users
 
 GROUP = Group("Tokens", "Logging in and out.")
@@ -30,7 +30,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     if body.grant_type == "refresh_token":
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
-        return spelling.token(
+        return codec.token(
             await tokens.refresh(request.services.keeper, body.refresh_token, request.services.callers.forget)
         )
     if body.grant_type != "password":
@@ -44,7 +44,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     pair = await tokens.log_in(
         request.services.keeper, body.username, sent, request.address, read_only=body.scope == "read"
     )
-    return spelling.token(pair)
+    return codec.token(pair)
 
 
 @GROUP.operation(

@@ -7,10 +7,10 @@ from gamekeeper.game import refusals as no
 from gamekeeper.game.lists import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.search import ACCOUNTS
-from gamekeeper.http import paging, samples, search, spelling, wire
-from gamekeeper.http.answer import Answer
+from gamekeeper.http import codec, paging, samples, search, wire
 from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import Record
@@ -34,7 +34,7 @@ GROUP = Group("Users", "Accounts, and which characters are theirs.")
 )
 async def by_name(request: Request, query: wire.users.UsersQuery) -> bytes:
     """Accounts by name or email, page by page: all of them, or those that a search finds."""
-    return await search.page(request, query, ACCOUNTS, partial(spelling.user_record, codes=sees_codes(request)))
+    return await search.page(request, query, ACCOUNTS, partial(codec.user_record, codes=sees_codes(request)))
 
 
 @GROUP.operation(
@@ -55,7 +55,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
     page = paging.from_body(body, request.services.keeper.settings.max_page_size)
     total, found = await request.services.keeper.lists.page(USERS, page.offset, page.limit)
     codes = sees_codes(request)
-    return wire.lists.legacy(total, page.number, [spelling.user_record(user, codes=codes) for user in found])
+    return wire.lists.legacy(total, page.number, [codec.user_record(user, codes=codes) for user in found])
 
 
 @GROUP.operation(
@@ -71,7 +71,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
 )
 async def show(request: Request) -> bytes:
     """One account, by name or id."""
-    return spelling.user_record(
+    return codec.user_record(
         await lookup.user_record(request.services.keeper.store, request.params[0]), codes=sees_codes(request)
     )
 
@@ -114,9 +114,7 @@ async def register(request: Request, body: wire.users.Register) -> Answer:
 async def rename(request: Request, body: wire.players.Rename) -> Answer:
     """Give an account another name."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
-    answer = await request.change(
-        partial(accounts.rename, key=request.params[0], name=name), spelling.changed_user_record
-    )
+    answer = await request.change(partial(accounts.rename, key=request.params[0], name=name), codec.changed_user_record)
     request.services.callers.forget()  # a token may be the owner's
     return answer
 
@@ -138,7 +136,7 @@ async def delete(request: Request) -> Answer:
         spelling=request.services.keeper.changes.spelling,
         caller=request.caller.account_id,
     )
-    answer = await request.change(decide, lambda erased: spelling.changed_user_record(erased.user))
+    answer = await request.change(decide, lambda erased: codec.changed_user_record(erased.user))
     request.services.callers.forget()
     return answer
 
@@ -156,7 +154,7 @@ async def delete(request: Request) -> Answer:
 )
 async def players_of(request: Request) -> bytes:
     """All characters of an account, the oldest first."""
-    return wire.lists.array([spelling.player_record(record) for record in await _players(request)])
+    return wire.lists.array([codec.player_record(record) for record in await _players(request)])
 
 
 @GROUP.operation(
@@ -172,7 +170,7 @@ async def players_of(request: Request) -> bytes:
 )
 async def player_of(request: Request) -> bytes:
     """One character of an account, by name, id or place in its list."""
-    return spelling.player_record(_pick(await _players(request), request.params[1]))
+    return codec.player_record(_pick(await _players(request), request.params[1]))
 
 
 def sees_codes(request: Request) -> bool:
@@ -190,7 +188,7 @@ async def _players(request: Request) -> list[Record]:
 def _pick(records: Sequence[Record], text: str) -> Record:
     """By id, else by exact name, else by name in any case, else by place in the list."""
     by, key = lookup.key_of(text)
-    names = [record.id if by == "id" else spelling.name_of(record) for record in records]
+    names = [record.id if by == "id" else codec.name_of(record) for record in records]
     if key in names:
         return records[names.index(key)]
     folds = [lookup.fold(name) for name in names]

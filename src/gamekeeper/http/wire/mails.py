@@ -4,14 +4,14 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.http import marks
+from gamekeeper.http import mail_cursor
 from gamekeeper.http.query_values import CHANGE_NUMBER, read_mark
 from gamekeeper.http.wire.lists import Limit
 from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32
 
 MARK = {"pattern": f"^({CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})?$", "type": "string"}
 Before = Annotated[
-    marks.Mark,
+    mail_cursor.Mark,
     Meta(
         description="Mails before this place: `Next` of the page before.",
         extra={"read": read_mark, "schema": MARK, "blank": True},
@@ -22,7 +22,7 @@ ToUser = Annotated[Id, Meta(description="Mails to this account, by its id.")]
 
 class MailsQuery(Struct, frozen=True):
     user: ToUser | UnsetType = UNSET
-    before: Before = marks.START
+    before: Before = mail_cursor.START
     limit: Annotated[Limit, Meta(extra={"cut": 1000})] = 50
 
 

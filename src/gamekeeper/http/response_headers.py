@@ -1,9 +1,9 @@
 """The head of every answer."""
 
-from gamekeeper.http.answer import Answer
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import Headers
 from gamekeeper.http.request import Request
+from gamekeeper.http.response import Answer
 from gamekeeper.settings import Settings
 
 CLOSE = (b"connection", b"close")

@@ -6,7 +6,7 @@ from typing import Any, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
-from gamekeeper.http import bodies, failures, wire
+from gamekeeper.http import bodies, operation_refusals, wire
 from gamekeeper.http.operation import Operation
 from gamekeeper.http.path_parameters import PathParameter
 from gamekeeper.http.schemas import (
@@ -77,20 +77,20 @@ class Tolerance:
     def describe_refusals(self, operation: Operation) -> dict[str, Schema]:
         """Describe the refusals by status; what many operations refuse alike is said once."""
         found: dict[str, Schema] = {}
-        for status, kinds in failures.of(operation).items():
-            refused = failures.describe_response(
-                kinds, self._error(kinds, operation), failures.show_examples(kinds, operation)
+        for status, kinds in operation_refusals.of(operation).items():
+            refused = operation_refusals.describe_response(
+                kinds, self._error(kinds, operation), operation_refusals.show_examples(kinds, operation)
             )
-            name = "-".join(failures.code_of(kind) for kind in kinds)
+            name = "-".join(operation_refusals.code_of(kind) for kind in kinds)
             if len(kinds) <= FEW and self.responses.setdefault(name, refused) == refused:
                 refused = {"$ref": f"#/components/responses/{name}"}
             found[str(status)] = refused
         return found
 
-    def _error(self, kinds: list[failures.Kind], operation: Operation) -> Schema:
+    def _error(self, kinds: list[operation_refusals.Kind], operation: Operation) -> Schema:
         shapes: dict[type[wire.errors.Error], list[str]] = {}
         for kind in kinds:
-            shapes.setdefault(failures.shape_of(kind, operation), []).append(failures.code_of(kind))
+            shapes.setdefault(operation_refusals.shape_of(kind, operation), []).append(operation_refusals.code_of(kind))
         described = [
             {"allOf": [self._describe(shape), {"properties": wire.errors.error_code(codes)}]}
             for shape, codes in shapes.items()

@@ -14,8 +14,8 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import ONLINE
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Callers
-from gamekeeper.http.pace import Pace
-from gamekeeper.http.question import Question
+from gamekeeper.http.request_rates import Pace
+from gamekeeper.http.shared_query import Question
 from gamekeeper.http.workers import Figure, Workers
 from gamekeeper.store import ledger, mails, replication
 from gamekeeper.store.engine import Away, Unusable
