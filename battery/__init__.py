@@ -1,1 +1,1 @@
-"""The battery: whether what is promised holds under crashes, lost machines, full disks, overload and guessing."""
+"""The battery: long tests that check our promises under crashes, lost machines, full disks, overload and guessing."""

@@ -1,4 +1,4 @@
-"""Runs the tests one after the other, each as it is and then with each of its faults, and prints the table."""
+"""Run the battery's tests one by one, each without and then with its seeded faults, and print the results."""
 
 import random
 import signal
@@ -19,7 +19,7 @@ from battery import databases
 from battery.cases import ENGINES, NEITHER, Case, Figure, NotRun, Run, Timed
 from battery.databases import Databases
 
-# in the order of docs/reliability.md
+# the modules with the tests, in the order of docs/reliability.md
 MODULES = (
     "conservation",
     "commits",
@@ -39,9 +39,9 @@ MODULES = (
     "network",
     "static",
 )
-TRIES = 3  # of a test that misses by the clock alone
+TRIES = 3  # attempts of a test in which only timings miss their bar
 PASSED, FAILED, CAUGHT, MISSED, NOT_RUN = "passed", "FAILED", "caught", "FAULT NOT CAUGHT", "not run"
-UNDECIDED = "undecided"  # a seeded fault that only figures by the clock show, where those do not decide
+UNDECIDED = "undecided"  # verdict on a fault that only timings show, when timings are printed but do not decide
 VERDICTS = (PASSED, CAUGHT, FAILED, MISSED, UNDECIDED, NOT_RUN)
 DECIDE, PRINT = "decide", "print"
 NOT_DECISIVE = "by the clock: it does not decide here"
@@ -52,7 +52,7 @@ TERMINATED = 128 + signal.SIGTERM
 class Tally:
     verdicts: list[str] = field(default_factory=list[str])
     figures: list[tuple[str, str, Figure]] = field(default_factory=list[tuple[str, str, Figure]])
-    left_out: bool = False  # something that might have run
+    left_out: bool = False  # whether a test that could have run was skipped
 
     def good(self, *, everything: bool) -> bool:
         return not {FAILED, MISSED} & {*self.verdicts} and not (everything and self.left_out)
@@ -60,11 +60,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class Repeatable:
-    """What all tests of one call have in common."""
+    """Options that hold for all tests of one call."""
 
     seed: int
-    seconds: int | None  # of the long forms
-    by_clock: bool  # whether figures by the clock decide
+    seconds: int | None  # duration of the long forms; None: short forms
+    by_clock: bool  # whether timings decide over success
 
 
 @click.command()
@@ -90,7 +90,7 @@ def main(
     *,
     everything: bool,
 ) -> None:
-    """The battery: exit code 0 when every test passes and every seeded fault is caught."""
+    """Run the battery. The exit code is 0 when every test passes and every seeded fault is caught."""
     wanted = [each for each in only.split(",") if each]
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
     chosen = [case for case in cases() if not wanted or case.letter in wanted]
@@ -113,7 +113,7 @@ def cases() -> list[Case]:
 
 
 def runs(case: Case, engine: str | None, fault: str | None) -> Iterator[tuple[str, str | None]]:
-    """Each engine as it is, and with each fault; fewer of them when told so."""
+    """Yield each engine without and with each fault, limited to the given engine and fault."""
     for on in case.engines:
         if engine in {None, on} or case.engines == NEITHER:
             if fault in {None, "none"}:
@@ -167,12 +167,12 @@ def _verdict(
 
 
 def _caught(case: Case, fault: str, figures: Sequence[Figure]) -> bool:
-    """What goes by the clock is missed on a busy machine without any fault."""
+    """Return whether the figures show the fault; timings count only for faults that nothing else shows."""
     return any(not each.met and (fault in case.timed_faults or not isinstance(each, Timed)) for each in figures)
 
 
 def _spoilt(verdict: str, figures: Sequence[Figure]) -> bool:
-    """Whether nothing is wrong but what goes by the clock."""
+    """Return whether only timings missed their bar."""
     return verdict == FAILED and bool(figures) and all(each.met or isinstance(each, Timed) for each in figures)
 
 
@@ -187,7 +187,7 @@ def _table(figures: Sequence[tuple[str, str, Figure]]) -> str:
 
 
 def _terminated(number: int, frame: FrameType | None) -> None:
-    """As Ctrl-C does it: what was started is stopped."""
+    """Treat SIGTERM like Ctrl-C, so that all started processes are stopped."""
     del number, frame
     sys.exit(TERMINATED)
 

@@ -1,4 +1,4 @@
-"""k: backups made while others write; the copy has all that was acknowledged before, and nothing by half or twice."""
+"""Test k: a backup taken under load contains every change acknowledged before it, each exactly once."""
 
 import asyncio
 import random
@@ -23,10 +23,10 @@ from gamekeeper.store.statements import Statement
 from server import Server
 
 CLIENTS = 8
-BEFORE = 100  # gives that are acknowledged before a backup begins
+BEFORE = 100  # acknowledged gives before a backup begins
 FLIPS = 40
 OWNER_ONLY = 0o600
-TORN = "torn"  # SQLite: the file is copied without its log; PostgreSQL: each table is read at a moment of its own
+TORN = "torn"  # fault; SQLite: copy the file without its WAL; PostgreSQL: read each table in its own snapshot
 KEYS = Statement("keys", {"": "SELECT key FROM idempotency_keys"})
 HELD = Statement(
     "held", {"": "SELECT player_id, SUM(quantity) FROM slots WHERE item_id = $1 GROUP BY player_id ORDER BY player_id"}
@@ -35,7 +35,7 @@ HELD = Statement(
 
 @dataclass
 class Gives:
-    """Clients that give and give, each give with a key of its own."""
+    """Clients that give items continuously, each give with its own Idempotency-Key."""
 
     token: str
     players: list[str]
@@ -73,7 +73,7 @@ class Gives:
 @dataclass
 class Tally:
     rounds: int = 0
-    failed: list[str] = field(default_factory=list[str])  # commands, with what they said
+    failed: list[str] = field(default_factory=list[str])  # failed commands with their output
     modes: set[int] = field(default_factory=set[int])
     before: int = 0
     during: int = 0
@@ -133,7 +133,7 @@ async def _round(run: Run, server: Server, gives: Gives, tally: Tally) -> None:
 
 
 async def _back_up_meanwhile(run: Run, server: Server, gives: Gives, file: Path, tally: Tally) -> set[str]:
-    """What was acknowledged when the backup began."""
+    """Back up under load, and return the keys acknowledged before the backup began."""
     gives.stopping = False
     enough = len(gives.acknowledged) + BEFORE
     async with httpx.AsyncClient(base_url=server.url, timeout=30) as client, _read_meanwhile(run):
@@ -151,7 +151,7 @@ async def _back_up_meanwhile(run: Run, server: Server, gives: Gives, file: Path,
 
 @asynccontextmanager
 async def _read_meanwhile(run: Run) -> AsyncGenerator[None]:
-    """With the fault, somebody reads for long: what is written meanwhile stays in SQLite's log, which is not copied."""
+    """With the fault, hold a read open: SQLite then keeps new writes in the WAL, which the faulty copy omits."""
     if run.fault != TORN or run.engine != SQLITE:
         yield
         return
@@ -173,7 +173,7 @@ async def _back_up(run: Run, file: Path, tally: Tally) -> None:
 
 
 def _flip(run: Run, file: Path, tally: Tally) -> None:
-    """One bit at a time, anywhere in the rows of the ledger."""
+    """Flip one random bit at a time in the audit log part of the backup; verification must notice each."""
     chance, whole, broken = random.Random(run.seed), file.read_bytes(), run.folder / "flipped.backup"
     with zipfile.ZipFile(file) as opened:
         ledger = opened.getinfo("ledger.jsonl")
@@ -196,7 +196,7 @@ def _is_taken_for_whole(file: Path) -> bool:
 
 
 async def _send_again(target: str, gives: Gives) -> None:
-    """As clients do that never got an answer: those that the copy knows are replayed, the others are made."""
+    """Repeat all gives on the restored copy: known keys must replay, unknown ones are applied."""
     keys = list(gives.sent)
     with Server(target) as server:
         async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
@@ -209,7 +209,7 @@ async def _send_again(target: str, gives: Gives) -> None:
 
 
 async def _found(database: str) -> tuple[set[str], dict[str, int]]:
-    """The keys of the gives in a database, and what each player holds."""
+    """Return the keys of the gives in a database, and the quantity that each player holds."""
     store = app.open_store(settings.load({}, database=database))
     await store.open()
     try:
@@ -228,7 +228,7 @@ async def _gamekeeper(tally: Tally, *arguments: str) -> bool:
 
 
 async def _command(tally: Tally, name: str, *arguments: str) -> bool:
-    """Whether it went well."""
+    """Run a command and return whether it succeeded."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=pipe, stderr=pipe)
     out, err = await process.communicate()

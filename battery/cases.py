@@ -1,4 +1,4 @@
-"""What a test of the battery is: a run that comes back with figures, and the faults that must spoil them."""
+"""A test of the battery: a function that returns figures, and the seeded faults that the figures must show."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 ENGINES = SQLITE, POSTGRES = ("sqlite", "postgres")
-NEITHER = ("neither",)  # of a test that no engine has a part in
+NEITHER = ("neither",)  # engines of a test that needs no database
 NO_HAPROXY = "HAProxy is missing; Debian has it in the package haproxy."
 
 
 class NotRun(Exception):
-    """Something is missing here that cannot be installed: the message says what."""
+    """The test cannot run here; the message names the missing tool."""
 
 
 class Figure(NamedTuple):
-    """One line of the table: what was promised, what was found."""
+    """One line of the results: the promise and the measured value."""
 
     what: str
     found: str
@@ -24,9 +24,9 @@ class Figure(NamedTuple):
 
 
 class Timed(Figure):
-    """A figure by the clock: other work on the machine may spoil it. It is taken again, or only printed (CLOCK=print).
+    """A timing, which other load on the machine can spoil. It is measured again, or only printed (CLOCK=print).
 
-    What is lost, doubled, leaked or wrong is a plain Figure: it decides everywhere.
+    Lost, duplicated, leaked or wrong data is a plain Figure, which always decides.
     """
 
     __slots__ = ()
@@ -34,15 +34,15 @@ class Timed(Figure):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a test: everything random in it comes from the seed."""
+    """One run of a test; all its randomness comes from the seed."""
 
     engine: str
     seed: int
-    folder: Path  # empty, and thrown away afterwards
-    database: str  # the URL of an empty one; "" where there is no engine
-    fault: str | None  # seeded: the figures must show it
-    seconds: int | None  # of the long form; None: the short one
-    another: Callable[[], str]  # the URL of one more empty database
+    folder: Path  # empty at the start, deleted afterwards
+    database: str  # URL of an empty database; "" for tests without one
+    fault: str | None  # seeded fault, which the figures must show
+    seconds: int | None  # duration of the long form; None: short form
+    another: Callable[[], str]  # returns the URL of one more empty database
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,6 @@ class Case:
     run: Callable[[Run], list[Figure]]
     faults: tuple[str, ...] = ()
     engines: tuple[str, ...] = ENGINES
-    fault_engines: tuple[str, ...] = ENGINES  # those on which the faults are seeded
-    optional: bool = False  # whether all that can be run has been run without it
-    timed_faults: tuple[str, ...] = ()  # those that only the clock shows; others are not caught by it
+    fault_engines: tuple[str, ...] = ENGINES  # engines on which the faults are seeded
+    optional: bool = False  # whether a run without this test counts as complete
+    timed_faults: tuple[str, ...] = ()  # faults that only timings show

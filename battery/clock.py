@@ -1,7 +1,7 @@
-"""i: the machine's clock jumps under load. Nothing ends late, nothing is forgotten early, nobody notices.
+"""Test i: the machine's clock jumps under load. No token lives too long, no limit ends early, no request fails.
 
-The server's process gets a clock out of a file (libfaketime); PostgreSQL keeps the right one, and so does this process.
-In `keys` the clock that decides is wrong: the machine's on SQLite, the database server's on PostgreSQL.
+The server process reads its clock from a file (libfaketime); PostgreSQL and this process keep the real clock.
+In `keys` the deciding clock is wrong: the machine's on SQLite, the database server's on PostgreSQL.
 """
 
 import os
@@ -29,25 +29,25 @@ LIBRARIES = ("/usr/lib", "/usr/local/lib")
 JUMPS = ("+1h", "+1y", "-1d", "-30y")
 RIGHT, SOON = "+0", "+5m"
 WRONG_PASSWORD = "0" * 64
-GUESSES, MAILS = 10, 3  # that are allowed
+GUESSES, MAILS = 10, 3  # allowed password guesses and reset mails
 OVER = 429
 LIFE_MS = 700
-BESIDE_MS = 2_000  # two servers are asked while it lives
-LOCKED_SECONDS = 240  # of the five minutes that guesses are held against somebody
-SEEDED_GIVE_UP = 1.0  # seconds: with the fault, nothing that is given is ever answered
-LATE_SECONDS = 0.5  # at most, on a busy machine
-GRACE_SECONDS = 1  # of a refresh token that was exchanged
-WRONG = "+40d"  # further than keys and changes are kept
+BESIDE_MS = 2_000  # lifetime of a token that two servers are asked about
+LOCKED_SECONDS = 240  # must still be locked; guesses count for five minutes
+SEEDED_GIVE_UP = 1.0  # seconds to wait for answers when the fault is seeded: none ever comes
+LATE_SECONDS = 0.5  # how late a token may expire on a busy machine
+GRACE_SECONDS = 1  # during which an exchanged refresh token still works
+WRONG = "+40d"  # longer than the retention of keys and changes
 KEPT_DAYS = 30
-TOKEN_MS = 60 * 24 * 60 * 60 * 1000  # still valid under the wrong clock
+TOKEN_MS = 60 * 24 * 60 * 60 * 1000  # lifetime of a token that the wrong clock does not expire
 OLD_KEYS = 20
-WRONG_SECONDS = 4  # of serving with the wrong clock, which is about twenty passes of retention
+WRONG_SECONDS = 4  # of serving with the wrong clock: about twenty runs of the retention job
 
 
 @dataclass
 class Findings:
     jumps: int = 0
-    failures: int = 0  # of the server: no answer, or a 5xx
+    failures: int = 0  # requests without an answer or with a 5xx
     unlocked: int = 0
     alive_again: int = 0
     late: float = 0.0
@@ -85,7 +85,7 @@ def run(run: Run) -> list[Figure]:
 
 
 class _Clock:
-    """Of the processes started under it; `move` reaches them as they run."""
+    """Clock of the processes that are started inside `over`; `move` changes it while they run."""
 
     def __init__(self, file: Path, library: str) -> None:
         self._file, self._library = file, library
@@ -98,11 +98,11 @@ class _Clock:
 
     @contextmanager
     def over(self) -> Generator[None]:
-        """For what is started meanwhile."""
+        """Let processes that are started inside this block use the clock."""
         given = {
             "LD_PRELOAD": self._library,
             "FAKETIME_TIMESTAMP_FILE": str(self._file),
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",  # that one cannot be set on a real machine either
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",  # a real machine's monotonic clock cannot jump
             "FAKETIME_NO_CACHE": "1",
         }
         os.environ.update(given)
@@ -115,7 +115,7 @@ class _Clock:
 
 @dataclass(frozen=True)
 class _Ended:
-    """What must not work any more, whatever the clock says."""
+    """Credentials and limits that must stay expired or exhausted, whatever the clock says."""
 
     token: str
     refresh: str
@@ -128,7 +128,7 @@ def _start(stack: ExitStack, run: Run, clock: _Clock) -> Served:
 
 
 def _end_some(caller: httpx.Client, world: Realm) -> _Ended:
-    """Root's password is guessed at until it is locked, three mails are on their way, and a pair is exchanged."""
+    """Guess at Root's password until it is locked, request three mails, and exchange a token pair."""
     pair = _log_in(caller, grant_type="password", username=realm.ROOT, password=realm.PASSWORD).json()
     _log_in(caller, grant_type="refresh_token", refresh_token=pair["refresh_token"]).raise_for_status()
     _lock(caller)
@@ -140,14 +140,14 @@ def _end_some(caller: httpx.Client, world: Realm) -> _Ended:
 
 
 def _lock(caller: httpx.Client) -> float:
-    """When that was."""
+    """Guess until the account is locked, and return the time of the lock."""
     for _ in range(GUESSES):
         _guess(caller)
     return time.monotonic()
 
 
 def _jump(found: Findings, clock: _Clock, jump: str, world: Realm, caller: httpx.Client, ended: _Ended) -> None:
-    code = world.short_code(LIFE_MS)  # before the token: it has ended when the token has
+    code = world.short_code(LIFE_MS)  # made before the token, so it has expired when the token has
     ending, ends = world.short_token(LIFE_MS), time.monotonic() + LIFE_MS / 1000
     clock.move(jump)
     locked = [_guess(caller), _mail(caller)]
@@ -160,7 +160,7 @@ def _jump(found: Findings, clock: _Clock, jump: str, world: Realm, caller: httpx
 
 
 def _begin_again(found: Findings, server: Served, caller: httpx.Client, clock: _Clock, ended: _Ended) -> None:
-    """With the clock still wrong, and SQLite has no other."""
+    """Restart the server with the wrong clock, which is the only clock that SQLite has."""
     server.stop()
     with clock.over():
         server.start()
@@ -169,7 +169,7 @@ def _begin_again(found: Findings, server: Served, caller: httpx.Client, clock: _
 
 
 def _beside(found: Findings, run: Run, caller: httpx.Client, world: Realm) -> None:
-    """Another instance, whose clock is wrong in another way."""
+    """Ask two instances whose clocks are wrong in different ways."""
     clock = _Clock(run.folder / "another", _library())
     clock.move(SOON)
     with ExitStack() as stack:
@@ -182,7 +182,7 @@ def _beside(found: Findings, run: Run, caller: httpx.Client, world: Realm) -> No
 
 
 def _seconds_after(callers: Sequence[httpx.Client], token: str, ends: float) -> list[float]:
-    """How long after its end each of them still took the token; as long as we look, where that never stopped."""
+    """Return for how many seconds after its expiry each server still accepted the token, up to the time we watch."""
     waiting, last = set(callers), dict.fromkeys(callers, 0.0)
     while waiting and time.monotonic() < ends + 2 * LATE_SECONDS:
         for each in list(waiting):
@@ -216,7 +216,7 @@ def _redeem(caller: httpx.Client, code: str) -> httpx.Response:
 
 
 def _jumps(run: Run) -> Iterator[str]:
-    """Each once, or for as long as we have at random; with the fault, the one that it shows in."""
+    """Yield each clock jump once, or random ones in the long form; with the fault, the jump that shows it."""
     if run.fault:
         yield JUMPS[-1]
         return
@@ -291,14 +291,14 @@ def keys(run: Run) -> list[Figure]:
 
 
 def _open_folder(stack: ExitStack) -> Path:
-    """PostgreSQL does not run as root, and reads its clock from a file as well."""
+    """Make a folder that PostgreSQL, which does not run as root, can read its clock from."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gk-clock-", ignore_cleanup_errors=True)))
     folder.chmod(0o755)
     return folder
 
 
 def _start_postgres(stack: ExitStack, clock: _Clock) -> str:
-    """A server whose clock can be moved."""
+    """Start a PostgreSQL server whose clock can be moved."""
     where, user = programs()
     folder = _open_folder(stack)
     if user:

@@ -1,4 +1,4 @@
-"""a: PostgreSQL is killed while `synchronous_commit` is off for the database: no acknowledged give is lost."""
+"""Test a: PostgreSQL is killed while `synchronous_commit` is off by default; no acknowledged give is lost."""
 
 import asyncio
 import shutil
@@ -14,7 +14,7 @@ from pair import USER, Node, programs
 
 KILLS = 3
 GIVE_SECONDS = 1.0  # between two kills
-# At most, so that what was committed asynchronously is written by a later commit or not at all.
+# Longest WAL writer delay, in which an asynchronous commit is written only by a later commit or not at all.
 SLOW_WAL_WRITER = "ALTER SYSTEM SET wal_writer_delay = '10s'"
 ASYNCHRONOUS = f"ALTER DATABASE {USER} SET synchronous_commit = off"
 
@@ -38,7 +38,7 @@ def run(run: Run) -> list[Figure]:
 
 def _kill_under_load(run: Run, node: Node) -> list[Figure]:
     token, players = asyncio.run(crash_gives.prepare(node.url, run.seed))
-    node.fetch("CHECKPOINT")  # else the players would be lost too
+    node.fetch("CHECKPOINT")  # otherwise a crash would lose the test's players
     until = time.monotonic() + (run.seconds or 0)
     kills = 0
     with Served(run.fault or AS_IT_IS, node.url) as server:

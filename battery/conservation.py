@@ -1,4 +1,4 @@
-"""a: through crashes, lost answers and power cuts every acknowledged change counts once, every key has one answer."""
+"""Test a: after crashes, lost answers and power cuts each acknowledged change exists exactly once."""
 
 import asyncio
 import random
@@ -23,7 +23,7 @@ from server import Server
 
 KEYS_OFF = "keys-off"
 STOCK = 1_000
-TELLING = ("before_commit", "after_commit")  # the points that a seeded fault shows at
+TELLING = ("before_commit", "after_commit")  # the fail points at which the seeded fault is visible
 BATCH, GATHER_SECONDS = 5, 0.1
 
 
@@ -39,13 +39,13 @@ def conserved(run: Run) -> list[Figure]:
 
 @dataclass
 class Points:
-    """Keyed changes whose process dies at a named point of the write path."""
+    """Sends changes with keys to a server that crashes at a named point of the write path."""
 
     server: Server
     token: str
     player: str
     with_keys: bool
-    early: bool  # whether answers come before the COMMIT: seeded
+    early: bool  # seeded fault: the server answers before the COMMIT
     crashes: int = 0
     wanted: int = STOCK
     surprises: list[str] = field(default_factory=list[str])
@@ -62,7 +62,7 @@ class Points:
             return None
 
     def crash(self, point: str, verb: str, quantity: int) -> None:
-        """What dies before the COMMIT did not happen; what dies after it is answered from the key."""
+        """Crash at a point: before the COMMIT the change must not exist; after it the key must replay the answer."""
         key = f"{point}-{verb}"
         answer = self.change(verb, quantity, key, point)
         self.server.kill()
@@ -75,9 +75,9 @@ class Points:
         self.wanted += quantity if verb == "give" else -quantity
 
     def crash_batch(self, point: str, quantity: int) -> None:
-        """SQLite's writer waits for a lock with the first of them; the others share a COMMIT, and one is armed."""
+        """Crash in a shared COMMIT: the first change waits for a lock, the others form a batch, one of them crashes."""
         keys = [f"{point}-batch-{number}" for number in range(BATCH)]
-        armed = ["", f"{point}:2", *[""] * (BATCH - 2)]  # the first passes it, alone
+        armed = ["", f"{point}:2", *[""] * (BATCH - 2)]  # the first change passes the point alone
         with ThreadPoolExecutor(BATCH) as several:
             with held.writes(self.server.database):
                 asked = list[Future[httpx.Response | None]]()
@@ -131,7 +131,7 @@ def _at_fail_points(run: Run) -> list[Figure]:
 
 @dataclass
 class Total:
-    """Of all rounds."""
+    """Totals of all rounds."""
 
     answered: int = 0
     kills: int = 0
@@ -147,7 +147,8 @@ class Total:
         self.unkept += done.unkept
 
     def figures(self, how: str) -> list[Figure]:
-        bound = f" (3/n = {300 / self.kills:.1f} %)"  # with 0 failures in n, how often it may still happen
+        # Rule of three: upper bound of the failure rate after 0 failures in n
+        bound = f" (3/n = {300 / self.kills:.1f} %)"
         what = f"items lost or doubled in {self.kills} {how}{bound} and {self.answered} changes"
         return [
             Figure(what, str(self.wrong), "0", self.wrong == 0),
@@ -177,7 +178,7 @@ def _quiet(database: str) -> Server:
 
 
 def _rounds(run: Run) -> Iterator[int]:
-    """A seed for each; the short form has one."""
+    """Yield a seed for each round; the short form has one round."""
     until = time.monotonic() + (run.seconds or 0)
     seed = run.seed
     yield seed
@@ -186,11 +187,11 @@ def _rounds(run: Run) -> Iterator[int]:
         yield seed
 
 
-# --- power ---------------------------------------------------------------------------------------------------------
+# --- power cuts ----------------------------------------------------------------------------------------------------
 
 
 class Unplugged:
-    """A server on a disk that forgets what was not synced; to be killed is to lose the power of both."""
+    """A server on a disk that loses unsynced writes; killing it cuts the power of both."""
 
     def __init__(self, way: str, folder: Path, seed: int) -> None:
         self._chance = random.Random(seed)
@@ -244,7 +245,7 @@ async def _cut(run: Run, database: str, seed: int) -> crash_gives.Run:
 
 
 def examined(database: str) -> list[Figure]:
-    """Also that the ledger accounts for all that is in the slots."""
+    """Run the doctor, which also checks that the audit log adds up to the items in all slots."""
     found = realm.at_work(database, lambda keeper: doctor.examine(keeper, lambda _what, _done, _total: None))
     errors = [each.message for each in found if each.level == doctor.ERROR]
     return [Figure("errors that the doctor finds", "; ".join(errors) or "0", "0", not errors)]

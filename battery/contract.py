@@ -1,4 +1,4 @@
-"""c: every answer is one that the tolerant document describes, and the strict one has the routes and no others."""
+"""Test c: every answer fits the tolerant OpenAPI document, and the strict document has exactly our routes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,9 +12,9 @@ from battery.spoilt import HIDDEN, RESHAPED, Spoilt
 from gamekeeper.http.routes import ROUTES
 from server import Server
 
-CASES_EACH = 700  # on either engine: 1,400 on both
+CASES_EACH = 700  # least number of fuzzed requests per engine
 SHORT, LONG = "examples,fuzzing", "examples,coverage,fuzzing,stateful"
-EXAMPLES = 6  # per operation, in the short form
+EXAMPLES = 6  # fuzzed examples per operation in the short form
 CASES_A_SECOND = 30
 
 

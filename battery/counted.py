@@ -1,4 +1,4 @@
-"""Gamekeeper that writes a byte into a file for every password that reaches argon2; some of them with a fault.
+"""A Gamekeeper server that writes one byte to a file for each password hashed by argon2, optionally with a fault.
 
 with Counted(run.fault, run.database, file) as server: …      like scripts/server.py's Server, with the same settings
 python -m battery.counted FAULT DATABASE PORT FILE            the program behind it
@@ -28,7 +28,7 @@ NO_FAULT, NO_DUMMY_HASH, COUNTED_AFTER = "none", "no-dummy-hash", "counted-after
 
 
 class Counted(Server):
-    stderr = subprocess.DEVNULL  # each refused guess is a line
+    stderr = subprocess.DEVNULL  # every refused guess would be a log line
 
     def __init__(self, fault: str | None, database: str, file: Path, **settings: object) -> None:
         super().__init__(database, None, **settings)
@@ -39,7 +39,7 @@ class Counted(Server):
 
 
 def build(settings: Settings, fault: str, file: str) -> Asgi:
-    """In the worker: what is patched in the process that starts it, a worker does not see."""
+    """Build the application in the worker, because patches made in the parent process do not reach it."""
     _count(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
     FAULTS[fault]()
     return serve.build_app(settings)

@@ -1,4 +1,4 @@
-"""Empty databases for the tests: a file each on SQLite, one each on a PostgreSQL server of the battery's own."""
+"""Empty databases for the battery: SQLite files, or databases on the battery's own PostgreSQL server."""
 
 import asyncio
 import shutil
@@ -18,7 +18,8 @@ from pair import wheel
 class Databases:
     def __init__(self) -> None:
         self._server: Any = None
-        self._folder = tempfile.mkdtemp(prefix="gk-bat-")  # short: a Unix socket's path may have 107 characters
+        # Short, because the path of a Unix socket has at most 107 characters
+        self._folder = tempfile.mkdtemp(prefix="gk-bat-")
 
     def empty(self, engine: str, folder: Path) -> str:
         name = f"b{uuid.uuid4().hex}"

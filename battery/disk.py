@@ -1,4 +1,4 @@
-"""h: a full disk and one that fails cost 503s while it lasts: no answer, no read and no change is lost."""
+"""Test h: a full or failing disk causes 503s while it lasts; no acknowledged change is lost and reads go on."""
 
 import asyncio
 import contextlib
@@ -25,29 +25,29 @@ from battery.givers import BUSY, Givers
 from battery.served import AS_IT_IS, EARLY_ANSWER, Served
 from pair import Node, programs
 
-SMALL, LARGER = "24m", "160m"  # for SQLite, for PostgreSQL
+SMALL, LARGER = "24m", "160m"  # disk sizes for SQLite and for PostgreSQL
 BLOCK = bytes(64 * 1024)
 PERCENT = 30
 SPARE_SEGMENTS = 3
 CALM_SECONDS, BAD_SECONDS = 0.3, 1.5
-FIRST_SECONDS = 5  # until the first write is refused
+FIRST_SECONDS = 5  # longest time until the first write is refused
 BACK_SECONDS = 5
 OK = 200
 
 
 class Trouble(NamedTuple):
-    """What is done to a server's disk."""
+    """One kind of disk failure: how to begin it and how to end it."""
 
     what: str
     database: str
     begin: Callable[[], None]
     end: Callable[[], None]
-    reads: bool  # whether the database still answers them
+    reads: bool  # whether reads still succeed during the failure
 
 
 @dataclass
 class Looks:
-    """Somebody who only reads, and asks whether the server lives."""
+    """A client that only reads and checks the server's liveness."""
 
     url: str
     token: str
@@ -82,7 +82,7 @@ def _status(client: httpx.Client, path: str) -> int:
 
 
 def survived(run: Run) -> list[Figure]:
-    """The long form again and again, until time is up or something is amiss: the figures are those of the last time."""
+    """Run once; in the long form repeat until time is up or a figure fails, and return the last figures."""
     _require(run)
     until = time.monotonic() + (run.seconds or 0)
     figures, times = _once(run, run.seed), 1
@@ -93,7 +93,7 @@ def survived(run: Run) -> list[Figure]:
 
 
 def _require(run: Run) -> None:
-    """Before anything is measured: whether disks can be had here."""
+    """Check that small disks can be mounted here."""
     try:
         with _small_disk(run.folder / "tried-small", SMALL):
             pass
@@ -104,10 +104,10 @@ def _require(run: Run) -> None:
 
 
 def _once(run: Run, seed: int) -> list[Figure]:
-    """With a fault, the full disk alone: it is enough."""
+    """Run all disk failures once; with the fault only the full disk."""
     folder = run.folder / str(seed)
     folder.mkdir()
-    run.folder.chmod(0o711)  # PostgreSQL's user has to get there
+    run.folder.chmod(0o711)  # PostgreSQL's user must be able to enter the folder
     with _full_sqlite(folder) if run.engine == SQLITE else _full_postgres(folder) as trouble:
         figures = _suffered(run, seed, trouble)
     if run.fault:
@@ -126,7 +126,7 @@ def _suffered(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
             time.sleep(CALM_SECONDS)
             began = time.monotonic()
             trouble.begin()
-            if not run.fault:  # with it, nobody is ever refused
+            if not run.fault:  # with the fault no write is ever refused
                 _wait(FIRST_SECONDS, lambda: bool(givers.refusals(began)))
             time.sleep(BAD_SECONDS)
             trouble.end()
@@ -189,7 +189,7 @@ def _failing_sqlite(folder: Path, seed: int, percent: int) -> Generator[Trouble]
 
 @contextmanager
 def _full_postgres(folder: Path) -> Generator[Trouble]:
-    """What it writes first, its log of changes, has a disk of its own, as it should: with it full it would not run."""
+    """Fill PostgreSQL's data disk; its WAL is on another disk, since PostgreSQL stops when that one is full."""
     with _small_disk(folder / "small", LARGER) as disk, _node(disk) as node:
         _move_log(node, folder / "log")
         node.start()
@@ -199,7 +199,7 @@ def _full_postgres(folder: Path) -> Generator[Trouble]:
 
 @contextmanager
 def _dead_postgres(folder: Path) -> Generator[Trouble]:
-    """The disk of its log of changes is full: it stops by itself, and somebody has to start it again."""
+    """Fill the disk of PostgreSQL's WAL: PostgreSQL stops and must be restarted."""
     home = folder / "home"
     home.mkdir()
     with _small_disk(folder / "log-disk", LARGER) as disk, _node(home) as node:
@@ -209,8 +209,8 @@ def _dead_postgres(folder: Path) -> Generator[Trouble]:
 
         def begin() -> None:
             _fill(filler)
-            with contextlib.suppress(OSError, asyncpg.PostgresError):  # it dies of it
-                for _ in range(SPARE_SEGMENTS):  # it has some room of its own
+            with contextlib.suppress(OSError, asyncpg.PostgresError):  # PostgreSQL crashes here
+                for _ in range(SPARE_SEGMENTS):  # spare WAL segments are used up first
                     node.fetch("SELECT pg_switch_wal()")
 
         def end() -> None:
@@ -265,7 +265,7 @@ def _small_disk(at: Path, size: str) -> Generator[Path]:
 
 
 def _fill(file: Path) -> None:
-    """To the last byte, whatever others take or give back meanwhile."""
+    """Fill the disk to the last byte, even while others write or free space."""
     with file.open("wb", buffering=0) as filler, contextlib.suppress(OSError):
         while True:
             filler.write(BLOCK)

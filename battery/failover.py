@@ -1,4 +1,4 @@
-"""b: the primary dies under load, or is stopped in good order, and the instances are restarted one by one."""
+"""Test b: the primary is killed under load, or shut down, and the instances are restarted one by one."""
 
 import asyncio
 import time
@@ -21,14 +21,15 @@ PROMOTE_BAR, SWITCH_BAR = 3.0, 5.0
 
 @dataclass
 class Seen:
-    promotes: list[float] = field(default_factory=list[float])  # seconds from the kill to the next success
+    # Seconds from killing the primary to the next successful write
+    promotes: list[float] = field(default_factory=list[float])
     switches: list[float] = field(default_factory=list[float])
     rolls: int = 0
-    while_rolling: Counter[int] = field(default_factory=Counter[int])  # statuses other than success
+    while_rolling: Counter[int] = field(default_factory=Counter[int])  # error statuses during the rolling restart
 
 
 def run(run: Run) -> list[Figure]:
-    """Each of the three once; the long form repeats them until its time is over."""
+    """Run rolling restart, failover and switchover once; the long form repeats them until time is up."""
     if not haproxy():
         raise NotRun(NO_HAPROXY)
     until = time.monotonic() + (run.seconds or 0)
@@ -60,7 +61,7 @@ def _roll(cluster: Cluster, givers: Givers, seen: Seen) -> None:
 
 
 def _fail_over(pair: Pair, givers: Givers, seen: Seen) -> None:
-    """The sender is frozen first: on loopback a standby is never behind by itself."""
+    """Kill the primary after freezing its replication sender, so that the standby is behind as on a real network."""
     pair.primary.freeze_sender()
     time.sleep(FROZEN_SECONDS)
     killed = time.monotonic()

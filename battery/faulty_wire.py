@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback that does to a connection what networks do, for as long as it is told to."""
+"""A TCP proxy on loopback that imitates network failures on demand."""
 
 import asyncio
 import random
@@ -19,22 +19,23 @@ MODES = RESET, BLACK_HOLE, CUT_ANSWER, LATE, HALF_OPEN, TRICKLE = (
     "trickle",
 )
 CHUNK = 65_536
-SPOILT = 0.1  # of what passes while the mode is to reset or to cut: so that it happens at every step of a transaction
+SPOILT = 0.1  # share of packets to reset or cut; low enough that failures hit every step of a transaction
 LATE_SECONDS = 0.2
 TRICKLE_BYTES, TRICKLE_SECONDS = 64, 0.02
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class FaultyWire:
-    """To a port, or to a Unix socket by its path."""
+    """Proxy to a TCP port, or to a Unix socket given by its path."""
 
     def __init__(self, to: int | str, seed: int) -> None:
         self._to = to
         self._chance = random.Random(seed)
         self._mode = ""
         self._healthy = asyncio.Event()
-        self._pairs: dict[asyncio.StreamWriter, asyncio.StreamWriter] = {}  # the caller's end: ours to the server
-        self._forgotten: set[asyncio.StreamWriter] = set()  # callers' ends that are never answered again
+        # Client connection: our connection to the server
+        self._pairs: dict[asyncio.StreamWriter, asyncio.StreamWriter] = {}
+        self._forgotten: set[asyncio.StreamWriter] = set()  # client connections that get no further bytes
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self.port = 0
@@ -131,7 +132,7 @@ class FaultyWire:
                     await writer.drain()
                 raise ConnectionResetError
             await self._write(writer, data)
-        raise ConnectionResetError  # one end has closed: so does the other
+        raise ConnectionResetError  # one side has closed, so close the other
 
     async def _write(self, writer: asyncio.StreamWriter, data: bytes) -> None:
         if self._mode == LATE:
@@ -144,13 +145,13 @@ class FaultyWire:
         await writer.drain()
 
     async def _swallow(self, reader: asyncio.StreamReader) -> None:
-        """As a firewall that has forgotten the connection: not even a reset."""
+        """Read and drop all bytes without a reset, like a firewall that has lost the connection."""
         while await reader.read(CHUNK):
             pass
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    """No farewell: what is under way is lost, and the other end is told so at once."""
+    """Close with a TCP reset (RST): bytes in flight are lost, and the other end sees an error at once."""
     with suppress(OSError):
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()

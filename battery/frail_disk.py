@@ -1,12 +1,12 @@
-"""A file system in memory that forgets, when its power is cut, what nobody synced; and that can be told to fail.
+"""An in-memory file system that loses unsynced writes on a power cut, and can fail on demand.
 
-    with FrailDisk(mount, folder, seed) as disk: …                the files of `folder`, at `mount`
-    disk.cut(after=7)        at the seventh write from now: `folder` then has what a disk would still have
-    disk.fail(percent=30)    of the writes and syncs, with EIO
+    with FrailDisk(mount, folder, seed) as disk: …                shows the files of `folder` at `mount`
+    disk.cut(after=7)        power cut at the seventh write; `folder` then has what a real disk would have
+    disk.fail(percent=30)    fails 30 % of the writes and syncs with EIO
     python -m battery.frail_disk MOUNT FOLDER SEED                the program behind it
 
-What was not synced is not simply gone: each such write may have reached the disk or not, as on a real one. In one half
-of the cuts none has, in the other every second. Names are kept at once: file systems keep them in order.
+As on a real disk, an unsynced write may or may not survive a cut: in half of the cuts none survives, in the other half
+every second one. Changes of names survive at once, since file systems journal them in order.
 """
 
 import contextlib
@@ -27,8 +27,8 @@ from typing import Any, Self
 from battery.cases import NotRun
 
 MISSING = "no FUSE here: it takes /dev/fuse, the Debian package fuse3 and mfusepy"
-ORDERS = "/orders"  # what is written here is not kept but done
-NEVER_ON_DISK = "-shm"  # SQLite shares memory through it, and builds it anew
+ORDERS = "/orders"  # control file: commands are written to it
+NEVER_ON_DISK = "-shm"  # SQLite's shared-memory file, which SQLite rebuilds
 MOUNT_SECONDS = 10
 CUT_SECONDS = 2
 DEAD = 9
@@ -39,7 +39,8 @@ class File:
     mode: int
     now: bytearray = field(default_factory=bytearray)
     synced: bytearray = field(default_factory=bytearray)
-    pending: list[tuple[int, bytes | None]] = field(default_factory=list[tuple[int, bytes | None]])  # None: cut there
+    # Offset and data; None: truncate there
+    pending: list[tuple[int, bytes | None]] = field(default_factory=list[tuple[int, bytes | None]])
 
     def change(self, offset: int, data: bytes | None) -> None:
         _apply(self.now, offset, data)
@@ -49,7 +50,7 @@ class File:
         self.keep(lambda: True)
 
     def keep(self, reached: Callable[[], bool]) -> None:
-        """Those of the writes that did."""
+        """Keep only the pending writes for which `reached` returns true."""
         for offset, data in self.pending:
             if reached():
                 _apply(self.synced, offset, data)
@@ -67,7 +68,7 @@ def _apply(content: bytearray, offset: int, data: bytes | None) -> None:
 
 
 class Disk:
-    """What mfusepy calls; an operation that is missing here is answered with ENOSYS."""
+    """The file system operations that mfusepy calls; missing ones answer ENOSYS."""
 
     use_ns = True
 
@@ -155,7 +156,7 @@ class Disk:
             self._percent = int(number)
 
     def _strain(self, path: str) -> None:
-        """What may go wrong with a write or a sync."""
+        """Fail or cut the power at this write or sync, as ordered."""
         if path.endswith(NEVER_ON_DISK):
             return
         if self._writes_left is not None:
@@ -166,7 +167,7 @@ class Disk:
             raise OSError(errno.EIO, "")
 
     def _lose_power(self) -> None:
-        """This process ends: to those who have files open here the disk is gone."""
+        """Write what survives to the folder and exit, so that open files fail for everyone."""
         del self._files[ORDERS]
         for path, file in self._files.items():
             file.keep(lambda: self._chance.random() < self._survival)
@@ -183,7 +184,7 @@ def _loaded(path: Path) -> File:
 
 
 class FrailDisk:
-    """The file system, in a process of its own."""
+    """Runs the file system in its own process."""
 
     def __init__(self, mount: Path, folder: Path, seed: int) -> None:
         self._mount, self._folder, self._seed = mount, folder, seed
@@ -213,7 +214,7 @@ class FrailDisk:
         self._process.wait(MOUNT_SECONDS)
 
     def cut(self, after: int) -> None:
-        """Comes back when the power is gone; where nobody writes, after a while without a write."""
+        """Cut the power and wait until it is off; without writes, cut after a timeout."""
         self._order(f"cut {after}")
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(CUT_SECONDS)
@@ -225,12 +226,12 @@ class FrailDisk:
         self._order(f"fail {percent}")
 
     def _order(self, order: str) -> None:
-        with contextlib.suppress(OSError):  # it may obey at once, and be gone
+        with contextlib.suppress(OSError):  # the process may exit before it answers
             (self._mount / ORDERS[1:]).write_text(order)
 
 
 def require(folder: Path) -> None:
-    """Before anything is measured, one is mounted to see whether that can be done here at all."""
+    """Mount one for a test, to check that FUSE works here."""
     if not shutil.which("fusermount3"):
         raise NotRun(MISSING)
     kept = folder / "tried-files"
@@ -243,7 +244,7 @@ def require(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    import mfusepy  # where the library is missing, only this program ends
+    import mfusepy  # imported here, so that a missing library ends only this program
 
     at, kept, seeded = sys.argv[1:]
     mfusepy.FUSE(Disk(Path(kept), int(seeded)), at, foreground=True, nothreads=True)

@@ -1,4 +1,4 @@
-"""Clients that give items with keys, ask again until they are answered, and write down what they were told."""
+"""Clients that give items with keys, retry until they get an answer, and record every answer."""
 
 import asyncio
 import random
@@ -18,8 +18,8 @@ from crash_gives import COIN
 BUSY = 503
 PAUSE_SECONDS = 0.05
 GIVES_SECONDS = 60
-GIVE_UP_SECONDS = 20  # after the end: such a key counts as unresolved
-BROKEN = 0  # among the statuses: no answer came
+GIVE_UP_SECONDS = 20  # of retries after the end; then a key counts as unresolved
+BROKEN = 0  # status of a request without an answer
 PATIENT = 40.0
 
 
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 @dataclass
 class Givers:
-    """What they saw. They give with keys; without them, one that asks again may give twice."""
+    """The clients and their records. Without keys (the fault), a retry may give twice."""
 
     url: str
     token: str
@@ -43,11 +43,11 @@ class Givers:
     seed: int
     keyed: bool = True
     clients: int = 8
-    patience: float = PATIENT  # seconds
+    patience: float = PATIENT  # request timeout in seconds
     give_up: float = GIVE_UP_SECONDS
-    wanted: Counter[str] = field(default_factory=Counter[str])  # items acknowledged, by player
+    wanted: Counter[str] = field(default_factory=Counter[str])  # acknowledged quantity by player
     answers: list[Answer] = field(default_factory=list[Answer])
-    unresolved: int = 0  # keys that nobody was told the outcome of
+    unresolved: int = 0  # keys whose outcome is unknown
     _number: int = 0
     _over: float = 0.0
 
@@ -55,16 +55,16 @@ class Givers:
         return Counter(each.status for each in self.answers if each.came >= since and not each.good)
 
     def back_after(self, moment: float) -> float:
-        """Seconds from that moment to the first success of a request that was sent later."""
+        """Return the seconds from `moment` to the first success of a request sent after it."""
         return min((each.came - moment for each in self.answers if each.asked >= moment and each.good), default=inf)
 
     def longest_gap(self, since: float) -> float:
-        """The longest time in which nobody had a success."""
+        """Return the longest time without any success."""
         good = sorted(each.came for each in self.answers if each.good and each.came >= since)
         return max(after - before for before, after in zip([since, *good], [*good, time.monotonic()], strict=True))
 
     def wait_for_gives(self, count: int, since: float) -> None:
-        """Wait until `count` requests that were sent after that moment have been acknowledged."""
+        """Wait until `count` requests sent after `since` have been acknowledged."""
         deadline = time.monotonic() + GIVES_SECONDS
         while sum(each.good and each.asked >= since for each in list(self.answers)) < count:
             if time.monotonic() > deadline:
@@ -72,14 +72,14 @@ class Givers:
             time.sleep(PAUSE_SECONDS)
 
     def wrong(self) -> int:
-        """Items too many or too few, against what was acknowledged."""
+        """Return by how many items the players differ from the acknowledged gives."""
         headers = {"Authorization": f"Bearer {self.token}"}
         with httpx.Client(base_url=self.url, headers=headers, timeout=self.patience) as client:
             return sum(abs(self._held(client, player) - self.wanted[player]) for player in self.players)
 
     @contextmanager
     def at_work(self) -> Generator[None]:
-        """In a thread of their own; at the end everybody finishes what they are at."""
+        """Run the clients in a thread; at the end each finishes its current give."""
         self._over = 0.0
         thread = Thread(target=lambda: asyncio.run(self._work()))
         thread.start()

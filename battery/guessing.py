@@ -1,4 +1,4 @@
-"""g: guessing passwords. Few guesses reach the hash, nobody else is shut out, and no answer tells who is there."""
+"""Test g: password guessing. Few guesses are hashed, other callers are not locked out, no answer reveals a name."""
 
 import asyncio
 import multiprocessing
@@ -28,17 +28,17 @@ ATTACKER, OWNER, CURIOUS, TIMER = "127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.
 NEIGHBOUR = "Neighbour"
 KNOWN = tuple(f"Known{number}" for number in range(6))
 GUESSES, PER_CALLER, PER_ACCOUNT, PER_ADDRESS = 200, 10, 50, 200
-PAIRS_EACH = 7  # more than 10 from one address would be refused
-CLOSE, CLEAR = 0.05, 0.5  # beyond the second no noise explains it
+PAIRS_EACH = 7  # per address, which may guess at most 10 times
+CLOSE, CLEAR = 0.05, 0.5  # time difference that passes; difference that noise cannot explain
 BLOCKS, READS, SLOWER = 4, 250, 3.0
 STARTED_SECONDS = 20
-BUSY_LANES, BUSY_PLACES = 6, 8  # 48 wait to be hashed all the time: fewer than are turned away
+BUSY_LANES, BUSY_PLACES = 6, 8  # 48 passwords always wait to be hashed, below the limit for rejection
 OK, INVALID, WAIT = 200, 400, 429
-SPRAYED = 260  # names in one window of the long form
+SPRAYED = 260  # names tried per time window in the long form
 
 
 class Site:
-    """Everything that serves one database, and the file in which it counts."""
+    """All instances on one database, and the file that counts their password hashes."""
 
     def __init__(self, realm: Realm, urls: list[str], file: Path) -> None:
         self.realm, self.urls, self._file = realm, urls, file
@@ -50,7 +50,7 @@ class Site:
 def guessing(run: Run) -> list[Figure]:
     with _site(run) as site:
         figures = list[Figure]()
-        if run.fault != NO_DUMMY_HASH:  # each fault shows in one of these two, and in nothing else
+        if run.fault != NO_DUMMY_HASH:  # each fault is visible in one of these two measurements only
             figures += asyncio.run(_burst(site))
         if run.fault != COUNTED_AFTER:
             figures += asyncio.run(_answers(site, random.Random(run.seed)))
@@ -85,7 +85,7 @@ async def _register(keeper: Keeper) -> None:
 
 
 def _client(address: str) -> httpx.AsyncClient:
-    """Who calls from that address of this machine."""
+    """Return a client that calls from this loopback address."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     transport = httpx.AsyncHTTPTransport(local_address=address, limits=limits)
     return httpx.AsyncClient(transport=transport, timeout=60)
@@ -97,7 +97,7 @@ async def _log_in(client: httpx.AsyncClient, url: str, name: str, password: str 
 
 
 async def _burst(site: Site) -> list[Figure]:
-    """All at once at one account, over all instances."""
+    """Guess at one account concurrently over all instances."""
     async with _client(ATTACKER) as attacker, _client(OWNER) as owner:
         places = site.urls * (GUESSES // len(site.urls))
         answers = await asyncio.gather(*[_log_in(attacker, url, ROOT) for url in places])
@@ -123,11 +123,11 @@ def _status(what: str, answer: httpx.Response, wanted: int) -> Figure:
 
 
 async def _answers(site: Site, chance: random.Random) -> list[Figure]:
-    """A name that somebody has and one that nobody has, in pairs."""
+    """Compare the answers to log-ins with an existing and an unknown name."""
     async with _client(CURIOUS) as curious, _client(TIMER) as timer:
         known, unknown = [_told(await _log_in(curious, site.urls[0], name)) for name in (KNOWN[0], "Nobody")]
         apart, pairs = await _apart(site, timer, chance)
-    if CLOSE < abs(apart) < CLEAR:  # something else may have been going on
+    if CLOSE < abs(apart) < CLEAR:  # other load may have disturbed the measurement: repeat it
         async with _client("127.0.0.5") as again:
             apart, pairs = await _apart(site, again, chance)
     return [
@@ -144,13 +144,13 @@ async def _answers(site: Site, chance: random.Random) -> list[Figure]:
 
 
 def _told(answer: httpx.Response) -> tuple[int, list[str], dict[str, Any]]:
-    """All that a caller is told but what is another in every answer."""
+    """Return the parts of an answer that do not differ from request to request."""
     body = {name: value for name, value in answer.json().items() if name != "RequestId"}
     return answer.status_code, sorted(answer.headers), body
 
 
 async def _apart(site: Site, client: httpx.AsyncClient, chance: random.Random) -> tuple[float, int]:
-    """How much longer a known name takes, as a part of the whole."""
+    """Return how much longer a log-in with a known name takes, relative to an unknown one."""
     took: dict[bool, list[float]] = {True: [], False: []}
     for number in range(PAIRS_EACH):
         for name in KNOWN:
@@ -165,10 +165,10 @@ async def _apart(site: Site, client: httpx.AsyncClient, chance: random.Random) -
 
 
 def _load(site: Site) -> Figure:
-    """Others' requests while the queue of passwords is never empty."""
+    """Measure other requests while the queue of password hashes is never empty."""
     ratio, idle, busy = _slowed(site)
     for _ in range(BLOCKS - 1):
-        if ratio > SLOWER:  # something else may have been going on
+        if ratio > SLOWER:  # other load may have disturbed the measurement: repeat it
             ratio, idle, busy = min((ratio, idle, busy), _slowed(site))
     found = f"{ratio:.1f} times ({idle * 1000:.1f} and {busy * 1000:.1f} ms)"
     return Timed(
@@ -180,7 +180,7 @@ def _slowed(site: Site) -> tuple[float, float, float]:
     idle = _p99(site)
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    one = list(site.urls[:1])  # the others stand for other machines, which this one has no cores for
+    one = list(site.urls[:1])  # one instance only: the others would need cores of their own
     guesser = context.Process(target=_keep_guessing, args=(one, stop), daemon=True)
     before = site.hashed()
     guesser.start()
@@ -209,7 +209,7 @@ def _p99(site: Site) -> float:
 
 
 def _keep_guessing(urls: list[str], stop: Any) -> None:  # noqa: ANN401 - an event of whichever context
-    """In a process of its own, so that who measures need not wait for who guesses."""
+    """Guess in a separate process, so that it does not delay the measuring process."""
     asyncio.run(_guess_on(urls, stop))
 
 
@@ -236,12 +236,12 @@ async def _clients(addresses: Sequence[str]) -> AsyncGenerator[list[httpx.AsyncC
 
 
 async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
-    """Window after window, each let pass by forgetting its guesses: many at one account, and one address at many."""
+    """Guess at one account, and from one address at many, over many time windows, each skipped by deleting guesses."""
     chance = random.Random(run.seed)
     at_one, from_one, owner_in, windows = 0, 0, 0, 0
     until = time.monotonic() + seconds
     async with _client(OWNER) as owner:
-        await _log_in(owner, site.urls[0], ROOT, PASSWORD)  # known from now on
+        await _log_in(owner, site.urls[0], ROOT, PASSWORD)  # makes the owner's address a known one
         while time.monotonic() < until:
             windows += 1
             at_one = max(at_one, await _at_one(site, chance))
@@ -260,7 +260,7 @@ async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
 
 
 async def _at_one(site: Site, chance: random.Random) -> int:
-    """Ten places try at once, together more than an account takes; how many are hashed."""
+    """Guess from ten addresses, together above the account's limit; return how many guesses are hashed."""
     before = site.hashed()
     addresses = [f"127.{chance.randrange(1, 255)}.{chance.randrange(256)}.{place + 1}" for place in range(10)]
     async with _clients(addresses) as clients:
@@ -270,7 +270,7 @@ async def _at_one(site: Site, chance: random.Random) -> int:
 
 
 async def _from_one(site: Site, chance: random.Random) -> int:
-    """One place tries many names, some of which somebody has; how many are hashed."""
+    """Guess at many names from one address; return how many guesses are hashed."""
     before = site.hashed()
     names = [*KNOWN, *(f"Spray{chance.randrange(100_000)}" for _ in range(SPRAYED))]
     lanes = asyncio.Semaphore(BUSY_LANES * BUSY_PLACES)

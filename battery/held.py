@@ -1,4 +1,4 @@
-"""Nobody can write while somebody else holds the lock: changes that are asked for meanwhile pile up."""
+"""Hold the database's write lock, so that requested changes queue up."""
 
 import asyncio
 import sqlite3
@@ -19,7 +19,7 @@ def writes(database: str) -> Generator[None]:
 
 @contextmanager
 def _of_a_file(database: str) -> Generator[None]:
-    """Not for longer than five seconds: a writer waits no longer."""
+    """Lock a SQLite file; at most for five seconds, since a writer gives up after that."""
     with closing(sqlite3.connect(database.removeprefix(SQLITE_URL), isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
         yield

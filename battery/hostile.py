@@ -1,4 +1,4 @@
-"""d: the whole corpus of hostile requests over a real socket: refused, without effect, and no secret said back."""
+"""Test d: the corpus of hostile requests over a real socket is refused, has no effect and reveals no secret."""
 
 import asyncio
 import sys
@@ -10,7 +10,7 @@ from battery.spoilt import APPLIED, BROKEN, ECHOED, Spoilt
 from server import Server
 
 TESTS = Path(__file__).parent.parent / "tests"
-sys.path += [str(TESTS), str(TESTS / "contract")]  # the corpus is theirs
+sys.path += [str(TESTS), str(TESTS / "contract")]  # the corpus belongs to the tests
 
 import good_requests  # noqa: E402 - needs the path that is set above
 import state  # noqa: E402 - needs the path that is set above
@@ -22,13 +22,13 @@ from sockets import Line, Served  # noqa: E402 - needs the path that is set abov
 import world as worlds  # noqa: E402 - needs the path that is set above
 
 LEAST = 2_000
-FEW = 20  # with a fault seeded, every twentieth is enough
+FEW = 20  # with a seeded fault, every twentieth request is enough
 LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "registrations_per_caller")
-UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # a 429 would hide what else is wrong
+UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # a 429 would hide other faults
 
 
 class Heard(Line):
-    """Remembers every answer."""
+    """A connection that records every answer."""
 
     def __init__(self, server: Served) -> None:
         super().__init__(server)
@@ -75,7 +75,7 @@ def _sent(run: Run, server: Served, look: worlds.World) -> list[Figure]:
 
 
 def _share(run: Run, cases: list[Hostile]) -> list[Hostile]:
-    """The short form sends one half to each engine; the whole corpus runs on both in `make test`, in process."""
+    """Select half of the corpus per engine for the short form; `make test` runs all of it on both, in process."""
     if run.fault:
         return cases[::FEW]
     return cases if run.seconds else cases[ENGINES.index(run.engine) :: len(ENGINES)]

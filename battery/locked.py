@@ -1,4 +1,4 @@
-"""f: another session holds a player's row locked, and many changes of that player come: all others are served."""
+"""Test f: a player's row is locked and many changes of that player wait; requests for other players are served."""
 
 import asyncio
 import time
@@ -13,9 +13,9 @@ from battery.cases import POSTGRES, Case, Figure, Run, Timed
 from battery.realm import Realm
 from battery.served import AS_IT_IS, UNQUEUED, Served
 
-GIVES = 40  # of the locked player, at once
-HELD_SECONDS = 4.0  # less than a change waits for a lock
-LEAST = 20  # requests of others that are answered meanwhile
+GIVES = 40  # concurrent gives to the locked player
+HELD_SECONDS = 4.0  # of the lock; shorter than the lock timeout of a change
+LEAST = 20  # other requests that must be answered meanwhile
 SLOWEST_SECONDS = 1.0
 OK = 200
 
@@ -23,7 +23,7 @@ OK = 200
 @dataclass
 class Seen:
     given: list[int] = field(default_factory=list[int])  # statuses of the locked player's gives
-    others: list[int] = field(default_factory=list[int])  # statuses of what was answered while the row was locked
+    others: list[int] = field(default_factory=list[int])  # statuses of other requests during the lock
     slowest: float = 0.0
 
 
@@ -50,7 +50,7 @@ async def _ask_beside_lock(url: str, world: Realm) -> Seen:
     seen, limits = Seen(), httpx.Limits(max_connections=None)
     db = await driver.connect(world.database)
     async with httpx.AsyncClient(base_url=url, headers=world.headers, timeout=60, limits=limits) as client:
-        await client.get(f"/api/v1/players/{world.players[0]}")  # what a client does once, it has done then
+        await client.get(f"/api/v1/players/{world.players[0]}")  # warms up the connection
         await db.execute(f"BEGIN; SELECT FROM players WHERE id = '{world.players[0]}' FOR UPDATE")
         gives = [asyncio.create_task(_give(client, world.players[0])) for _ in range(GIVES)]
         asking = asyncio.create_task(_ask_for_others(client, world.players[1], seen))
@@ -63,7 +63,7 @@ async def _ask_beside_lock(url: str, world: Realm) -> Seen:
 
 
 async def _ask_for_others(client: httpx.AsyncClient, player: str, seen: Seen) -> None:
-    await asyncio.sleep(0.5)  # until the changes of the locked player wait
+    await asyncio.sleep(0.5)  # by then the gives to the locked player are waiting
     while True:
         for ask in (_read, _check_readiness, _give):
             asked = time.monotonic()

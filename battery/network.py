@@ -1,4 +1,4 @@
-"""l: a bad network, between us and PostgreSQL, or on SQLite between us and our clients."""
+"""Test l: an unreliable network to PostgreSQL, or with SQLite to the clients."""
 
 import asyncio
 import time
@@ -17,19 +17,19 @@ from run_cluster import Instance
 WITHOUT_KEYS = "without_keys"
 SHOWS_IN = {WITHOUT_KEYS: CUT_ANSWER, ASSUMED_COMMIT: RESET}
 FAULT_SECONDS = 1.0
-SEEDED_SECONDS = 5.0  # of the mode that a seeded fault shows in: enough of it on a busy machine, too
+SEEDED_SECONDS = 5.0  # of the network failure that shows a seeded fault; enough on a busy machine
 HEALED_BAR = 2.0
-WELL_SECONDS = 2.3  # between them: longer than the bar, so that what lasts is seen
-LOOK_SECONDS = 1.0  # who asks later than that after a fault may be answered in the next one
-HASTY = 1.0  # seconds, of a client whose answers may never come
+WELL_SECONDS = 2.3  # between two failures; longer than the bar for recovery, so that a slow recovery shows
+LOOK_SECONDS = 1.0  # after a failure; later requests may be hit by the next one
+HASTY = 1.0  # timeout in seconds of a client whose answers may never come
 
 
 class Spell(NamedTuple):
-    """The network was bad in some way, and then it was healed."""
+    """One period of network failure, and the time after it."""
 
     mode: str
     healed: float
-    until: float  # when the next one began, or all was over
+    until: float  # when the next failure or the end came
 
 
 def to_clients(run: Run) -> list[Figure]:
@@ -55,7 +55,7 @@ def to_database(run: Run) -> list[Figure]:
 
 
 def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Spell]:
-    """Each mode in its turn; with a seeded fault, the one that it shows in. The long form goes on for its time."""
+    """Apply each kind of network failure; with a seeded fault, the kind that shows it. The long form repeats this."""
     spells: list[Spell] = []
     until = time.monotonic() + (run.seconds or 0)
     with givers.at_work():
@@ -64,7 +64,7 @@ def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Spell]:
                 wire.spoil(mode)
                 time.sleep(SEEDED_SECONDS if run.fault else FAULT_SECONDS)
                 wire.heal()
-                if run.fault:  # how fast it heals shows none
+                if run.fault:  # recovery times show no fault
                     return []
                 healed = time.monotonic()
                 time.sleep(WELL_SECONDS)
@@ -87,7 +87,7 @@ def _healing(givers: Givers, mode: str, spells: list[Spell]) -> Figure:
 
 
 def healed(answers: Sequence[Answer], spell: Spell) -> float:
-    """Seconds until somebody was served, nobody was refused any more, and nobody still waited for an old answer."""
+    """Return the seconds until requests succeed, none is refused, and none still waits from before."""
     later = [each for each in answers if each.asked >= spell.healed]
     served = min((each.came for each in later if each.good), default=inf)
     ours = [each for each in later if each.asked < spell.healed + LOOK_SECONDS or each.came < spell.until]

@@ -1,7 +1,7 @@
-"""f: ten times the load that one instance carries, direct and behind HAProxy.
+"""Test f: ten times the load that one instance can carry, directly and behind HAProxy.
 
-The load is password checks: some 40 ms of a core, against 0.06 ms for turning one away. Gives would not do: one costs
-0.25 ms on SQLite, so that turning away ten times their peak, 40,000 a second, is already more than a process can.
+The load is password checks: each takes about 40 ms of a core, and a rejection 0.06 ms. Gives would not work: one takes
+0.25 ms on SQLite, and rejecting ten times their peak, 40,000 a second, is more than one process can do.
 """
 
 import statistics
@@ -23,16 +23,16 @@ NO_QUEUE_CAP = "no-queue-cap"
 PEAK_SECONDS, STORM_SECONDS, WINDOW_SECONDS, BACK_SECONDS = 3, 4, 2, 5
 CLIENTS, TIMES = 8, 10
 MANY = 10**6
-UNGUARDED = {"guesses_per_address": MANY}  # here it is not the guessing that is turned away
+UNGUARDED = {"guesses_per_address": MANY}  # no limit on guesses here: only overload may reject
 LOOK_SECONDS, LIVE_SECONDS, REFUSED_SECONDS = 0.1, 1.0, 0.25
-GOODPUT, BACK = 0.5, 0.9  # of the peak
-WRONG_PEAK = 1.15  # who reaches more of it than that had more to give when it was measured
-PROXY_PLACES = 8  # of each of two instances, which both are the one that we have: fewer than it would take by itself
+GOODPUT, BACK = 0.5, 0.9  # shares of the peak: during overload, and after it
+WRONG_PEAK = 1.15  # a later rate above this share of the peak shows that the peak was measured too low
+PROXY_PLACES = 8  # connections that HAProxy opens per backend; both backends are our one instance
 
 
 @dataclass(frozen=True)
 class Weathered:
-    """What came of ten times the peak, and of the usual load after it."""
+    """Answers during ten times the peak load, and during normal load after it."""
 
     peak: float
     answers: list[Answer]
@@ -59,7 +59,7 @@ def run(run: Run) -> list[Figure]:
     with Server(run.database, **UNGUARDED, **more) as server:
         peak = _peak(server.url, run.seed)
         found = figures("direct", _weather(run, server.url, peak))
-        fronted = run.engine == SQLITE or run.seconds  # what is in front knows nothing of engines
+        fronted = run.engine == SQLITE or run.seconds  # HAProxy behaves the same on both engines
         if not run.fault and fronted and all(each.met or isinstance(each, Timed) for each in found):
             with Proxy(run.folder, [server.port] * 2, places=PROXY_PLACES) as proxy:
                 found += figures("behind HAProxy", _weather(run, proxy.url, peak))
@@ -67,7 +67,7 @@ def run(run: Run) -> list[Figure]:
 
 
 def _peak(url: str, seed: int) -> float:
-    """Measure the peak as the recovery is measured, so that both count the same share of answers still in flight."""
+    """Measure the peak like the recovery, so that both leave out the same share of unfinished requests."""
     return _best(storm.ask(url, seed, PEAK_SECONDS, "clients", CLIENTS))
 
 
@@ -84,14 +84,14 @@ def _weather(run: Run, url: str, peak: float) -> Weathered:
 
 
 def _fresh_peak(run: Run) -> float:
-    """Of a server that saw no storm: where it is slower too, it is the machine that became slow."""
+    """Measure the peak of a new server: if it is slower too, the machine has become slow."""
     with Server(run.database, **UNGUARDED) as server:
         return _peak(server.url, run.seed + 3)
 
 
 @contextmanager
 def watched(url: str) -> Generator[list[float]]:
-    """How long /health/live took, each time; who gets no answer in time has waited for long enough."""
+    """Measure how long /health/live takes, again and again; a timeout counts with its length."""
     looks, over = list[float](), Event()
 
     def look() -> None:
@@ -114,7 +114,7 @@ def watched(url: str) -> Generator[list[float]]:
 
 
 def _best(answers: Sequence[Answer]) -> float:
-    """Checked in a second, in the best stretch of WINDOW_SECONDS."""
+    """Return password checks per second in the best window of WINDOW_SECONDS."""
     came = sorted(each.came for each in answers if each.status == CHECKED)
     counts = [sum(begin <= each < begin + WINDOW_SECONDS for each in came) for begin in came]
     return max(counts, default=0) / WINDOW_SECONDS

@@ -1,4 +1,4 @@
-"""b, long form: the machine with the primary dies, and Patroni notices by itself; with deploy/patroni.yml."""
+"""Test b, long form: the primary's machine dies and Patroni fails over, with deploy/patroni.yml."""
 
 import asyncio
 import os
@@ -25,13 +25,14 @@ from server import free_port
 
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "patroni.yml"
 ENVIRONMENT = Path(sys.prefix)
-# not Debian 12's package (3.0.2): with PostgreSQL 18 it never chooses a synchronous standby
+# from PyPI: Debian 12's package (3.0.2) never chooses a synchronous standby with PostgreSQL 18
 PATRONI = ENVIRONMENT / "patroni" / "bin" / "patroni"
-ARM = {"aarch64": "arm64", "arm64": "arm64", "armv7l": "arm"}  # etcd 3.4 starts there only when it is told which it is
+# Etcd 3.4 starts on ARM only with ETCD_UNSUPPORTED_ARCH set
+ARM = {"aarch64": "arm64", "arm64": "arm64", "armv7l": "arm"}
 START_SECONDS, DEATH_BAR, SWITCH_BAR = 90, 25.0, 5.0
 FROZEN_SECONDS = 1.5
-LOST_GIVES = 10  # acknowledged before the death of a primary whose standby gets nothing
-# what a loopback without certificates needs otherwise
+LOST_GIVES = 10  # acknowledged gives that a primary with a disconnected standby loses (the fault)
+# differences from deploy/patroni.yml: loopback, without certificates
 HERE = {
     "hostssl": "host",
     "10.0.0.0/24 scram-sha-256": "127.0.0.1/32 trust",
@@ -49,7 +50,7 @@ HERE = {
 
 
 class Machine:
-    """Patroni and its PostgreSQL."""
+    """One machine: Patroni and its PostgreSQL."""
 
     def __init__(self, name: str, folder: Path, etcd: int, *, synchronous: bool) -> None:
         where, self._user = programs()
@@ -104,7 +105,7 @@ class Machine:
                 each.suspend()
 
     def kill(self) -> None:
-        """PostgreSQL is no child of Patroni's: both go, and what they have started."""
+        """Kill Patroni, PostgreSQL, which is not its child process, and all their processes."""
         doomed = self._postgres()
         if self._process and self._process.poll() is None:
             doomed += [psutil.Process(self._process.pid)]
@@ -125,7 +126,7 @@ class Machine:
 
 
 class PatroniPair:
-    """Two of them, and one etcd: it is their deaths that are tried, not etcd's."""
+    """Two machines and one etcd, which is not part of the test."""
 
     def __init__(self, *, synchronous: bool) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gk-patroni-"))
@@ -237,7 +238,7 @@ def _death(pair: PatroniPair, givers: Givers, *, asynchronous: bool) -> float:
     began, old = time.monotonic(), pair.primary
     old.freeze_sender()
     if asynchronous:
-        givers.wait_for_gives(LOST_GIVES, since=time.monotonic())  # they are on this machine only
+        givers.wait_for_gives(LOST_GIVES, since=time.monotonic())  # these gives exist on this machine only
     else:
         time.sleep(FROZEN_SECONDS)
     old.kill()

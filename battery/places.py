@@ -1,6 +1,6 @@
-"""f: more requests than there are places, and none of them ends: those beyond are turned away at once.
+"""Test f: more requests than the admission limit, none of which finishes: those above it are rejected at once.
 
-They are gives while nobody can write. No password is checked, so that the cap on requests is the only guard.
+The requests are gives while the database is locked. No password is checked, so only the admission limit applies.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ NO_ADMISSION = "no-admission"
 PLACES, GIVES = 16, 100
 BEYOND = GIVES - PLACES
 EVERY_SECONDS = 0.01
-HELD_SECONDS = 4  # at most: until all of those beyond have their answers
+HELD_SECONDS = 4  # longest lock; ends when all excess requests are answered
 OK = 200
 
 
@@ -51,7 +51,7 @@ async def _crowd(url: str, world: Realm, answers: list[Answer]) -> None:
             took, retry_after = time.monotonic() - asked, "Retry-After" in answer.headers
             answers.append(Answer(asked, took, answer.status_code, retry_after))
 
-        await client.get("/health/live")  # what a client does once, it has done then
+        await client.get("/health/live")  # warms up the client
         await asyncio.gather(*[give(number) for number in range(GIVES)])
 
 

@@ -1,4 +1,4 @@
-"""A small world to put a load on: an account that may do everything, its characters, and tokens of any length."""
+"""A small database for load tests: an account with all permissions, its players, and tokens of any lifetime."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -30,14 +30,14 @@ class Realm:
     database: str
     user_id: str
     token: str
-    players: list[str]  # their ids
+    players: list[str]  # ids of the players
 
     @property
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
     def short_token(self, life_ms: int) -> str:
-        """One that ends that soon, by the clock of this process or of the database."""
+        """Issue a token with this lifetime."""
 
         async def issue(keeper: Keeper) -> str:
             access, new = f"{tokens.PREFIX}{lookup.new_guid()}", lookup.new_guid()
@@ -52,7 +52,7 @@ class Realm:
         return at_work(self.database, issue)
 
     def short_code(self, life_ms: int) -> str:
-        """One for setting Root's password."""
+        """Store a reset code for Root with this lifetime, and return it."""
         code = lookup.new_guid()
 
         async def save(tx: Writing) -> None:
@@ -67,7 +67,7 @@ def prepare(database: str, players: int) -> Realm:
 
 
 def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    """Something done with the database, beside whoever serves it."""
+    """Run work on the database beside the running servers."""
 
     async def migrated(keeper: Keeper) -> T:
         await migrate(keeper.store)
@@ -77,10 +77,10 @@ def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> 
 
 
 async def forget_guesses(keeper: Keeper) -> None:
-    """As if their five minutes were over."""
+    """Delete all recorded password guesses, as if their five minutes were over."""
 
     async def forget(tx: Writing) -> None:
-        guesses.delete_old(tx, -1000, 10**6)  # all of them: older than what is to come
+        guesses.delete_old(tx, -1000, 10**6)  # a negative age matches all rows
 
     await keeper.store.write(forget)
 

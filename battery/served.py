@@ -1,13 +1,12 @@
-"""Gamekeeper with something wrong in it, as a real server in processes of its own.
+"""A real Gamekeeper server with a seeded fault.
 
     with Served(EARLY_ANSWER, run.database) as server: …    like scripts/server.py's Server, with the same settings
     python -m battery.served WAY DATABASE PORT              the program behind it; GAMEKEEPER_… settings as always
 
-To seed another fault, write a function that patches the product and enter it in WAYS: it runs in the worker, before
-the application is built (what is patched in the process that starts a worker, the worker does not see).
-In every way, a request with the header `Battery-Crash: after_commit` lets its process die at that point of
-`crash.POINTS`, and `after_commit:2` when that is passed for the second time; what is started after it knows nothing
-of that.
+To seed another fault, write a function that patches the product and add it to WAYS. It runs in the worker before the
+application is built, because patches made in the parent process do not reach the worker.
+A request with the header `Battery-Crash: after_commit` makes its process crash at that point of `crash.POINTS`; with
+`after_commit:2` at the second time. A process that is started later is not affected.
 """
 
 import asyncio
@@ -43,18 +42,18 @@ AS_IT_IS, EARLY_ANSWER, NORMAL = "as-it-is", "early-answer", "normal"
 WALL_CLOCK, LEAK, ASSUMED_COMMIT = "wall-clock", "leak", "assumed-commit"
 UNRAISED_COMMIT, UNQUEUED = "unraised-commit", "unqueued"
 FREQUENT_RETENTION, HASTY_RETENTION = "frequent-retention", "hasty-retention"
-RETENTION_SECONDS = 0.2  # between two passes, instead of ten
+RETENTION_SECONDS = 0.2  # between two runs of the retention job, instead of ten
 LOG_ON_LOOP, NO_GATE = "log-on-loop", "no-gate"
 CRASH_HEADER = b"battery-crash"
 HOUR = 3600.0
-EARLY_SECONDS = 0.03  # between the answer and the COMMIT that it should have waited for
+EARLY_SECONDS = 0.03  # from the early answer to the COMMIT that it should have waited for
 Work = Callable[[Writing], Coroutine[Any, Any, Any]]
 
 
 class Served(Server):
-    """The server of that way; everything else is as with `gamekeeper serve`."""
+    """A server with the seeded fault `way`; otherwise like `gamekeeper serve`."""
 
-    stderr = subprocess.DEVNULL  # a fault fills a screen
+    stderr = subprocess.DEVNULL  # faults cause many log lines
 
     def __init__(self, way: str, database: str, port: int | None = None, **settings: object) -> None:
         super().__init__(database, port, **settings)
@@ -65,7 +64,7 @@ class Served(Server):
 
 
 class Crashing:
-    """Arms the fail point that a request names."""
+    """Enables the fail point that a request names."""
 
     def __init__(self, app: Asgi) -> None:
         self._app = app
@@ -80,12 +79,10 @@ class Crashing:
 
 
 def build(settings: Settings, way: str) -> Asgi:
-    """In the worker. Its upkeep rests: a fail point is for the request that names it."""
+    """Build the application in the worker, without background jobs, which could reach the fail point first."""
     presence.REAP_SECONDS = lists.TEND_SECONDS = HOUR
     WAYS[way]()
-    return cast(
-        "Asgi", Crashing(app.build(app.build_keeper(settings)))
-    )  # the server asks no more of it than to be ASGI
+    return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # any ASGI application works here
 
 
 def _nothing() -> None:
@@ -93,7 +90,7 @@ def _nothing() -> None:
 
 
 def _answer_early() -> None:
-    """The answer is told as soon as the work is done, whatever then becomes of the COMMIT."""
+    """Seeded fault: send the answer before the COMMIT."""
     for store in (SqliteStore, PostgresStore):
         setattr(store, "write", _early(store.write))  # noqa: B010 - a constant to everybody else
 
@@ -124,7 +121,7 @@ def _tell(told: asyncio.Future[Any], result: object) -> None:
 async def _linger() -> None:
     if threading.current_thread() is threading.main_thread():
         await asyncio.sleep(EARLY_SECONDS)
-    else:  # SQLite's writer, where nothing may wait
+    else:  # SQLite's writer thread, which has no event loop
         time.sleep(EARLY_SECONDS)  # noqa: ASYNC251 - see above
 
 
@@ -140,7 +137,7 @@ def _commit_normally() -> None:
 
 
 def _trust_the_wall_clock() -> None:
-    """This machine's clock instead of the database's says whether a token has ended."""
+    """Seeded fault: expire tokens by this machine's clock instead of the database's."""
     statement = Statement("caller", {"": token_rows.SQL.caller.texts[""].replace("{now}", "$2")})
 
     class ByWallClock:
@@ -159,7 +156,7 @@ def _trust_the_wall_clock() -> None:
 
 
 def _keep_every_answer() -> None:
-    """And what was asked."""
+    """Seeded fault: keep every request and answer in memory."""
     kept: list[object] = []
     call = Asgi.__call__
 
@@ -174,7 +171,7 @@ def _keep_every_answer() -> None:
 
 
 def _assume_the_commit() -> None:
-    """A COMMIT whose answer was lost counts as done."""
+    """Seeded fault: count a COMMIT without an answer as done."""
     commit: Any = PostgresStore._commit  # noqa: SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
 
     async def assuming(self: PostgresStore, line: object) -> None:
@@ -185,12 +182,12 @@ def _assume_the_commit() -> None:
 
 
 def _tidy_often() -> None:
-    """No fault: a short test sees many passes of retention."""
+    """Not a fault: run the retention job often, so that a short test sees many runs."""
     retention.TIDY_SECONDS = RETENTION_SECONDS
 
 
 def _delete_at_once() -> None:
-    """Retention believes the database's clock without waiting."""
+    """Seeded fault: the retention job trusts the database's clock at once."""
     _tidy_often()
 
     async def find_time(self: retention.Retention) -> int:
@@ -201,12 +198,12 @@ def _delete_at_once() -> None:
 
 
 def _write_log_on_loop() -> None:
-    """Lines are written where they are made, without a queue."""
+    """Seeded fault: write log lines on the event loop, without a queue."""
     setattr(log._writer, "put", log._out)  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
 
 
 def _open_gate() -> None:
-    """Long reads run in one go, and as many as are asked for."""
+    """Seeded fault: run long reads without pauses and without a limit."""
 
     async def run(
         _: Gate, account: str, work: Callable[..., Coroutine[Any, Any, Any]], *, long: bool = False
@@ -218,12 +215,12 @@ def _open_gate() -> None:
 
 
 def _leave_commits_weak() -> None:
-    """The database's synchronous_commit holds for our changes too."""
+    """Seeded fault: use the database's synchronous_commit for our changes."""
     setattr(postgres, "RAISE_COMMIT", "SELECT 0")  # noqa: B010 - a constant to everybody else
 
 
 def _take_every_connection() -> None:
-    """Changes of one player wait for its lock in as many connections as there are."""
+    """Seeded fault: changes of one player may occupy all connections while they wait for its lock."""
 
     @contextlib.asynccontextmanager
     async def at_once(*_: object) -> AsyncGenerator[None]:

@@ -1,6 +1,6 @@
-"""`gamekeeper backup` on a slow disk, so that others write between any two tables; run as a program by backups.py.
+"""`gamekeeper backup` slowed down, so that writes happen between any two tables; backups.py runs it as a program.
 
-With `torn` the tables are not read at one moment, as a backup would be that reads one table after the other.
+The fault `torn` reads each table in its own snapshot instead of one snapshot for all.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _execute = _driver.execute
 async def slow_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[Copied]]:
     loop = asyncio.get_running_loop()
     end = loop.time() + PAUSE_SECONDS
-    while loop.time() < end:  # nothing but the store may be awaited here
+    while loop.time() < end:  # busy-waits, because only the store may be awaited here
         pass
     async for rows in _rows(tx, table, columns):
         yield rows

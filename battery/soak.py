@@ -1,4 +1,4 @@
-"""e: requests of every kind for a long time, and the process that answers them is as big as it was at the start."""
+"""Test e: after requests of every kind for a long time, the server process has not grown."""
 
 import asyncio
 import itertools
@@ -24,7 +24,7 @@ PLAYERS = 40
 BLOCKS, REQUESTS = 6, 500
 SEEDED_BLOCKS = 4
 CLIENTS = 12
-CONNECTIONS = 4  # to PostgreSQL: fewer than there are clients, so that all are open soon
+CONNECTIONS = 4  # to PostgreSQL; fewer than clients, so that all are opened early
 MOST_MIB, MOST_MIB_PER_HOUR = 2.0, 1.0
 SETTLED_SECONDS = 0.5
 WRONG = "0" * 64
@@ -33,7 +33,7 @@ Ask = Callable[["Visitor"], Any]
 
 
 class Held(NamedTuple):
-    """By the worker, while nobody asks it anything."""
+    """Memory, open files and threads of the idle worker."""
 
     at: float
     mib: float
@@ -43,7 +43,7 @@ class Held(NamedTuple):
 
 @dataclass
 class Visitor:
-    """One of those who ask: what to ask is drawn from the seed."""
+    """A client that sends random requests, drawn from the seed."""
 
     world: Realm
     client: httpx.AsyncClient
@@ -62,7 +62,7 @@ class Visitor:
 
 
 async def _churn(visitor: Visitor) -> httpx.Response:
-    """Logs in, uses the token, renews it, uses that, and ends it."""
+    """Log in, use the token, refresh it, use the new one, and revoke it."""
     fields = {"grant_type": "password", "username": realm.ROOT, "password": realm.PASSWORD}
     pair = (await visitor.post("/api/oauth/token", fields)).json()
     await visitor.get("/api/v1/players/online/count", headers=_bearer(pair))
@@ -73,7 +73,7 @@ async def _churn(visitor: Visitor) -> httpx.Response:
 
 
 async def _hang_up(visitor: Visitor) -> None:
-    """In the middle of a request, or right after it."""
+    """Disconnect in the middle of a request or right after it."""
     url = visitor.client.base_url
     request = f"POST {visitor.player}/items/give HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {visitor.world.token}\r\n"
     body = f'{{"itemid": "{realm.ITEM}", "quantity": 1}}'
@@ -131,7 +131,7 @@ def _blocks(run: Run) -> Iterator[int]:
 
 
 async def _block(url: str, world: Realm, chance: random.Random) -> int:
-    """Returns how many got a 5xx, or no answer at all."""
+    """Send a block of random requests; return how many failed with a 5xx or no answer."""
     left, failed = list(range(REQUESTS)), 0
     async with httpx.AsyncClient(base_url=url, headers=world.headers, timeout=30) as client:
 
@@ -148,7 +148,7 @@ async def _block(url: str, world: Realm, chance: random.Random) -> int:
 
 
 def _held(parent: int) -> Held:
-    """By the largest of those that the server has started: the other just tidies up after it."""
+    """Measure the worker: the server's largest child; the other one is the resource tracker."""
     children = (PROC / str(parent) / "task" / str(parent) / "children").read_text(encoding="ascii").split()
     return max((_held_by(PROC / each) for each in children), key=lambda each: each.mib)
 
@@ -179,7 +179,7 @@ def _key(visitor: Visitor) -> dict[str, str]:
 
 
 def _figures(run: Run, held: list[Held], failed: int, open_to_database: int) -> list[Figure]:
-    """In the long form half the time is for warming up: SQLite's pages fill their cache first."""
+    """Compare the sizes; in the long form the first half is warm-up, in which SQLite's page cache fills."""
     first, last = held[1 if run.seconds is None else len(held) // 2], held[-1]
     grown, hours = last.mib - first.mib, (last.at - first.at) / 3600
     most = max(MOST_MIB, MOST_MIB_PER_HOUR * hours)

@@ -1,4 +1,4 @@
-"""Gamekeeper behind something that spoils its answers, as a real server: faults for the tests of what it says.
+"""A Gamekeeper server whose answers are corrupted: seeded faults for the tests of answers.
 
 with Spoilt(ECHOED, run.database) as server: …      like scripts/server.py's Server, with the same settings
 python -m battery.spoilt WAY DATABASE PORT          the program behind it
@@ -34,7 +34,7 @@ class Spoilt(Server):
 
 
 class Spoiling:
-    """Holds an answer back until it is whole, and sends what has become of it."""
+    """Buffers each answer, corrupts it and sends it."""
 
     def __init__(self, app: Asgi, way: str) -> None:
         self._app = app
@@ -60,7 +60,7 @@ class Spoiling:
         await send({"type": "http.response.body", "body": body})
 
     async def _apply_something(self, scope: Scope) -> None:
-        """What nobody asked for, in the caller's name."""
+        """Apply an unrequested change in the caller's name."""
         path, body = "/api/link/v1/servers/unwanted", b'{"Lease": 3600}'
         kept = [(name, value) for name, value in scope["headers"] if name == b"authorization"]
         sent = [*kept, (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
@@ -87,7 +87,7 @@ def _broken(scope: Scope, answer: Answer) -> Answer:
 
 
 def _echoed(scope: Scope, answer: Answer) -> Answer:
-    """A refusal that repeats the request's headers, as a debugging page would."""
+    """Repeat the request's headers in refusals, like a debugging page."""
     if answer[0] != BAD:
         return answer
     sent = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
@@ -99,7 +99,7 @@ def _reshaped(_: Scope, answer: Answer) -> Answer:
 
 
 def _hidden(scope: Scope, answer: Answer) -> Answer:
-    """An operation that works and is not in the document."""
+    """Serve an operation that the OpenAPI document does not list."""
     if scope["path"] != "/api/openapi.json":
         return answer
     document = json.loads(answer[1])
@@ -121,7 +121,7 @@ WAYS: dict[str, Callable[[Scope, Answer], Answer]] = {
 
 
 def build(settings: Settings, way: str) -> Asgi:
-    return cast("Asgi", Spoiling(serve.build_app(settings), way))  # the server asks no more of it than to be ASGI
+    return cast("Asgi", Spoiling(serve.build_app(settings), way))  # any ASGI application works here
 
 
 if __name__ == "__main__":

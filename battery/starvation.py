@@ -1,4 +1,4 @@
-"""f: a log that is not read, long reads and held connections do not starve other requests."""
+"""Test f: a blocked log, long reads and idle connections do not delay other requests."""
 
 import http.client
 import os
@@ -17,12 +17,12 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
 from server import Server, free_port
 
-ANSWERS = 2_000  # a pipe takes the access lines of about 500
+ANSWERS = 2_000  # requests; a pipe buffers the access log lines of about 500
 PATIENCE_SECONDS = 5
 SECONDS, CLIENTS, EXPORTS = 4, 8, 4
-NO_HEALTH_PORT = "no-health-port"  # probes come to the port of the API
+NO_HEALTH_PORT = "no-health-port"  # fault: health probes use the API's port
 KEPT_OPEN, HELD, PROBES = 50, 300, 3
-SHARE = 0.8  # of the requests that are answered without the long reads
+SHARE = 0.8  # of the rate without long reads, which must be kept beside them
 CHANGES = 10_000
 EXPORT = f"/api/keeper/v1/changes?format=csv&limit={CHANGES}"
 COPY = """INSERT INTO ledger (at, kind, actor_id, over_link, player_id, before, after, request_id)
@@ -96,7 +96,7 @@ async def _lengthen_ledger(keeper: Keeper) -> None:
 
 
 def held_connections(run: Run) -> list[Figure]:
-    """One machine holds more connections than an instance keeps open, and sends nothing."""
+    """Hold more idle connections than an instance accepts, and probe its health."""
     realm.prepare(run.database, 1)
     health = free_port()
     server = Server(run.database, health_port=health, open_connections=KEPT_OPEN, head_seconds=60)

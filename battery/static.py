@@ -1,4 +1,4 @@
-"""m: what can be said of the code without running it, and how well its tests hold the four modules promises hang on."""
+"""Test m: static analysis, and test coverage and mutation tests of the four critical modules."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from mutate import BAR, QUIET, TESTS
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path("src") / "gamekeeper" / "game"
 PROGRAMS = Path(sys.executable).parent
-SEMGREP = ROOT / ".venv" / "semgrep" / "bin" / "semgrep"  # in an environment of its own: it wants an older click
+SEMGREP = ROOT / ".venv" / "semgrep" / "bin" / "semgrep"  # in its own environment, because it needs an older click
 RULES = ROOT / ".semgrep"
 SOURCES = ("src", "clients")
 SCANNED = (
@@ -33,7 +33,7 @@ SCANNED = (
     "Makefile",
     "pyproject.toml",
 )
-# a string named password is found by ruff's S105 to S107 already, with the reason for each exception on its line
+# bandit rules that ruff's S105 to S107 cover already, where each exception has its reason on its line
 SCAN = ("--all-files", "--disable-plugin", "KeywordDetector", "--exclude-files", r"(__pycache__|/data/|\.lock$)")
 COVERED = 95.0
 MUTANTS_A_SECOND = 0.25
@@ -49,7 +49,7 @@ FEW_TESTS = "few-tests"
 
 
 def looked_at(run: Run) -> list[Figure]:
-    """With a fault: one tool alone, at a folder with one bad snippet in it, so that no other finds it first."""
+    """Run all tools; with a fault, run only its tool on a folder with one bad snippet."""
     if run.fault:
         return [_findings(*TOOLS[run.fault], _with_snippet(run))]
     with ThreadPoolExecutor(2) as both:  # a core each
@@ -57,7 +57,7 @@ def looked_at(run: Run) -> list[Figure]:
 
 
 def matched(run: Run) -> list[Figure]:
-    """Our own rules: what they say of the code, and whether each of them works."""
+    """Run our own semgrep rules on the code, and each rule on its own example."""
     if not SEMGREP.exists():
         raise NotRun("semgrep is missing; `make .venv/semgrep/ready` installs it from requirements-semgrep.lock")
     folder = _with_snippet(run) if run.fault else ROOT
@@ -83,7 +83,7 @@ def _with_snippet(run: Run) -> Path:
 
 
 def _ruff(folder: Path) -> int:
-    """In a snippet, by the security rules alone: others find something everywhere."""
+    """Count ruff's findings; in a snippet only those of the security rules."""
     said = _said(PROGRAMS / "ruff", "check", "--no-cache", "--output-format=json", ".", folder=folder)
     codes = [str(each["code"]) for each in json.loads(said)]
     return len(codes if folder == ROOT else [each for each in codes if re.match(r"S\d", each)])
@@ -109,7 +109,7 @@ def _bandit(folder: Path) -> int:
 
 
 def _semgrep(folder: Path) -> set[tuple[str, str, int]]:
-    """Rule, file and line of what it finds; it is kept from asking anybody on the network."""
+    """Return rule, file and line of semgrep's findings; semgrep may not use the network."""
     quiet = ("--metrics=off", "--disable-version-check", "--no-git-ignore", "--json")
     said = _said(SEMGREP, "scan", *quiet, "--config", str(RULES / "gamekeeper.yml"), folder.name, folder=folder.parent)
     results = json.loads(said)["results"]
@@ -117,7 +117,7 @@ def _semgrep(folder: Path) -> set[tuple[str, str, int]]:
 
 
 def _rules_that_fire(run: Run) -> Figure:
-    """Each rule on its own example, and nothing else in the examples."""
+    """Check that each rule finds its own example and nothing else."""
     place = run.folder / "examples" / PACKAGE
     place.mkdir(parents=True)
     wanted: set[tuple[str, str, int]] = set()
@@ -133,7 +133,7 @@ def _rules_that_fire(run: Run) -> Figure:
 
 
 def _secrets(folder: Path) -> int:
-    """What is not in the baseline: examples in documents and made-up passwords of tests, looked at one by one."""
+    """Count secrets that are not in the baseline, which lists reviewed examples and test passwords."""
     known = json.loads((ROOT / ".secrets.baseline").read_text(encoding="utf-8"))["results"]
     seen = {(name, each["hashed_secret"]) for name, found in known.items() for each in found}
     there = [each for each in SCANNED if (folder / each).exists()]
@@ -160,7 +160,7 @@ def _said(*command: str | Path, folder: Path) -> str:
 
 
 def covered(run: Run) -> list[Figure]:
-    """Branches of the four modules that their own tests go through; on SQLite, for the rules do not know the engine."""
+    """Measure branch coverage of the four modules by their own tests, on SQLite: these rules are the same on both."""
     tests = sorted({each for of in TESTS.values() for each in of})[: 1 if run.fault else None]
     data = f"--data-file={run.folder / 'coverage'}"
     with ThreadPoolExecutor(2) as both:  # a core each
@@ -179,7 +179,7 @@ def covered(run: Run) -> list[Figure]:
 
 
 def _covering(data: str, tests: Sequence[str]) -> str:
-    """What pytest said; what it went through is in a file of its own, beside the others."""
+    """Run pytest with coverage into the given data file, and return its output."""
     include = f"--include={','.join(f'*/game/{module}.py' for module in TESTS)}"
     count = (PROGRAMS / "coverage", "run", data, "--parallel-mode", "--branch", include)
     options = ("-q", "-k", QUIET, "-p", "no:cacheprovider")
@@ -187,7 +187,7 @@ def _covering(data: str, tests: Sequence[str]) -> str:
 
 
 def _mutated(seconds: int, seed: int) -> list[Figure]:
-    """As many mutants as the time allows; `make mutation` tries them all."""
+    """Test as many mutants as the time allows; `make mutation` tests all."""
     most = max(1, int(seconds * MUTANTS_A_SECOND / len(TESTS)))
     command = [sys.executable, str(ROOT / "scripts" / "mutate.py"), "--most", str(most), "--seed", str(seed)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -199,7 +199,7 @@ def _mutated(seconds: int, seed: int) -> list[Figure]:
 
 
 def _noticed(module: str, noticed: int, made: int) -> Figure:
-    """A module of which mutate.py said nothing has failed."""
+    """Return the share of noticed mutants; a module without a result has failed."""
     enough = made > 0 and noticed >= BAR * made
     return Figure(f"mutants of game/{module}.py noticed", f"{noticed} of {made}", f"≥ {BAR:.0%}", enough)
 

@@ -1,8 +1,8 @@
-"""Short requests over kept connections, each client as fast as it is answered; prints how many were answered.
+"""Send short requests over keep-alive connections in a closed loop, and print how many were answered.
 
     python -m battery.steady_load URL TOKEN PATH SECONDS CLIENTS
 
-A process of its own: it must not wait for its turn in another event loop.
+Runs as a separate process, so that no other event loop delays it.
 """
 
 import asyncio

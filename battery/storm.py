@@ -1,9 +1,9 @@
-"""Log-ins with names nobody has, so that each costs a whole password check: as fast as they are answered, or faster.
+"""Send log-ins with unknown names, each of which costs a full password check, in a closed or open loop.
 
-    python -m battery.storm URL SEED SECONDS clients 8      a closed loop: each client asks again when it has its answer
-    python -m battery.storm URL SEED SECONDS rate 400       an open loop: so many a second, whatever becomes of them
+    python -m battery.storm URL SEED SECONDS clients 8      closed loop: each client waits for its answer
+    python -m battery.storm URL SEED SECONDS rate 400       open loop: this many a second
 
-Prints the answers as JSON. A process of its own: it must not wait for its turn in somebody else's loop.
+Prints the answers as JSON. Runs as a separate process, so that no other event loop delays it.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ import time
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-CHECKED, BUSY, NONE = 400, 503, 0  # the password was checked; turned away; no answer at all
+CHECKED, BUSY, NONE = 400, 503, 0  # statuses: password checked; rejected; no answer
 PATIENCE_SECONDS = 8.0
 PAUSE_SECONDS = 0.05
 HEAD_END = b"\r\n\r\n"
 
 
 class Answer(NamedTuple):
-    sent: float  # by the monotonic clock, which all processes share
+    sent: float  # time on the monotonic clock, which all processes share
     seconds: float
     status: int
     retry_after: bool
@@ -85,7 +85,7 @@ class _Storm:
         self.answers.append(Answer(sent, time.monotonic() - sent, status, retry_after))
 
     async def _exchange(self, number: int) -> bytes:
-        """On a connection of its own: that, too, costs the server something."""
+        """Log in over a new connection, whose setup is part of the load."""
         name = f"storm{self._seed}x{number}x{time.monotonic_ns()}"
         body = f'{{"grant_type": "password", "username": "{name}", "password": "{"0" * 64}"}}'
         head = f"POST /api/oauth/token HTTP/1.1\r\nHost: {self._host}\r\nConnection: close\r\n"

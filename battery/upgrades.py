@@ -1,9 +1,9 @@
-"""j: every schema since the baseline, and every frozen database, becomes the next one with its rows unharmed.
+"""Test j: every schema since the baseline and every frozen database is migrated without harm to its rows.
 
-Also when it is killed on the way.
+This holds also when the migration is killed half-way.
 
-Before the first release nobody runs an older program. So today's program is N-1 here, and N is today's program with
-two migrations more, of the kind that may be made while others serve: columns and tables are added, nothing is taken.
+There is no older release yet. So the current program is version N-1 here, and version N is the current program with two
+more migrations that are safe during operation: they add columns and tables and remove nothing.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from gamekeeper.store.statements import Statement
 from server import Server, free_port
 
 TESTS = Path(__file__).parent.parent / "tests"
-sys.path += [str(TESTS), str(TESTS / "contract")]  # the people and what they own are theirs
+sys.path += [str(TESTS), str(TESTS / "contract")]  # the test data belongs to the tests
 
 import good_requests  # noqa: E402 - needs the path that is set above
 import state  # noqa: E402 - needs the path that is set above
@@ -41,7 +41,7 @@ import people  # noqa: E402 - needs the path that is set above
 import world as worlds  # noqa: E402 - needs the path that is set above
 
 LOSSY, IN_PIECES = "lossy-migration", "migration-in-pieces"
-OWN = {"migrations", "lists", "list_changes"}  # written by the migrations and the triggers themselves
+OWN = {"migrations", "lists", "list_changes"}  # tables that migrations and triggers write
 COLUMNS = {
     SQLITE: "SELECT name FROM pragma_table_info('{}') ORDER BY name",
     POSTGRES: "SELECT column_name FROM information_schema.columns WHERE table_name = '{}' ORDER BY column_name",
@@ -55,8 +55,8 @@ NEXT = [
     ),
 ]
 LOSS = "DELETE FROM slots WHERE slot = 0;\n"
-SERVED_SECONDS = 1.0  # before and after the other one migrates
-Rows = dict[str, list[dict[str, object]]]  # by table
+SERVED_SECONDS = 1.0  # of load before and after the migration
+Rows = dict[str, list[dict[str, object]]]  # table: its rows
 
 
 def upgrades(run: Run) -> list[Figure]:
@@ -66,7 +66,7 @@ def upgrades(run: Run) -> list[Figure]:
         return _killed_half_way(run, run.another(), rows)
     if run.fault == LOSSY:
         return _from_every_schema(run, rows)
-    with ThreadPoolExecutor(1) as beside:  # a core each
+    with ThreadPoolExecutor(1) as beside:  # uses the second core
         killed = beside.submit(_killed_half_way, run, run.another(), rows)
         figures = _from_every_schema(run, rows)
         return [*figures, *killed.result(), *_from_frozen(run), *_side_by_side(run, tokens["Root"])]
@@ -77,7 +77,7 @@ def upgrades(run: Run) -> list[Figure]:
 
 @contextmanager
 def _opened(url: str) -> Generator[worlds.World]:
-    """The database as it is: nothing is migrated."""
+    """Open the database without migrating it."""
     loop = asyncio.new_event_loop()
     world = worlds.World(url, {}, loop)
     try:
@@ -88,7 +88,7 @@ def _opened(url: str) -> Generator[worlds.World]:
 
 
 def _filled(url: str, tokens: Mapping[str, str]) -> Rows:
-    """Today's schema with rows in every table; returns them."""
+    """Fill every table of the current schema, and return the rows."""
     with _opened(url) as world:
         world.tokens = tokens
         good_requests.furnish(world)
@@ -113,12 +113,12 @@ def _values(world: worlds.World, table: str, names: list[str]) -> list[dict[str,
 
 
 def _at_schema(url: str, number: int, rows: Rows) -> Rows:
-    """A database as the first so many migrations made it, with what fits of the rows in it; returns what it holds."""
+    """Make a database with the first `number` migrations, insert the rows that fit, and return what it holds."""
     with _opened(url) as world:
         world.run(migrate(world.keeper.store, NEXT[:number]))
         columns = {table: names for table in rows if (names := _columns(world, table))}
         for table, names in columns.items():
-            if not _values(world, table, names):  # the others, a migration has filled
+            if not _values(world, table, names):  # skip tables that a migration has filled
                 for each in rows[table]:
                     _insert(world, table, {name: value for name, value in each.items() if name in names})
         return {table: _values(world, table, names) for table, names in columns.items()}
@@ -131,7 +131,7 @@ def _insert(world: worlds.World, table: str, row: dict[str, object]) -> None:
 
 
 def _harmed(url: str, before: Rows) -> int:
-    """How many rows are not there any more as they were, in the columns that they had."""
+    """Count rows that are missing or changed in their original columns."""
     with _opened(url) as world:
         return sum(
             len(_checksums(rows) - _checksums(_values(world, table, list(rows[0]))))
@@ -168,7 +168,7 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
 
 
 def _from_frozen(run: Run) -> list[Figure]:
-    """Databases that earlier versions wrote, brought to the next schema: their rows, and their kept answers."""
+    """Migrate the databases that earlier versions wrote, and check their rows and stored answers."""
     compared = harmed = 0
     lost: list[str] = []
     for version in frozen_databases.VERSIONS:
@@ -189,11 +189,11 @@ def _from_frozen(run: Run) -> list[Figure]:
     ]
 
 
-# --- killed half-way -----------------------------------------------------------------------------------------------
+# --- killed migrations ---------------------------------------------------------------------------------------------
 
 
 def _killed_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
-    """SIGKILL before the first COMMIT, then before the second, and so on; whoever comes next finishes it."""
+    """Kill the migration before its first COMMIT, then before the second, and so on; the next run completes it."""
     before = _at_schema(url, 1, rows)
     numbers = range(1, len(NEXT) + 1)
     deaths = sum(_migrated(run, url, crash_at=each).returncode == -signal.SIGKILL for each in numbers)
@@ -215,7 +215,7 @@ def _migrated(run: Run, url: str, crash_at: int | None = None) -> subprocess.Com
 
 
 async def _migrate_in_pieces(store: Store) -> None:
-    """The fault: every statement in a transaction of its own."""
+    """Seeded fault: run each statement in its own transaction."""
     applied = {row[0] for row in await store.all(SQL.applied_migrations)}
     for migration in NEXT:
         if migration.number not in applied:
@@ -235,7 +235,7 @@ def _one(statement: Statement, *values: Value) -> Callable[[Writing], Coroutine[
 
 
 def _side_by_side(run: Run, token: str) -> list[Figure]:
-    """A server goes on while a newer one migrates; once it has stopped, it does not start again on what is newer."""
+    """Serve with the older program during a migration; after a restart it must refuse the newer schema."""
     answers: list[int] = []
     over = threading.Event()
     with Server(run.database) as server:
@@ -259,7 +259,7 @@ def _side_by_side(run: Run, token: str) -> list[Figure]:
 
 
 def _keep_asking(url: str, token: str, answers: list[int], over: threading.Event) -> None:
-    """Reads and gives, in turn."""
+    """Send reads and gives in turn until `over` is set."""
     with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}) as client:
         while not over.is_set():
             answers.append(client.get("/api/v1/players/Ann").status_code)
