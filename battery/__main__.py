@@ -49,7 +49,7 @@ TERMINATED = 128 + signal.SIGTERM
 
 
 @dataclass
-class Tally:
+class Verdicts:
     verdicts: list[str] = field(default_factory=list[str])
     figures: list[tuple[str, str, Figure]] = field(default_factory=list[tuple[str, str, Figure]])
     left_out: bool = False  # whether a test that could have run was skipped
@@ -97,9 +97,9 @@ def main(
     due = [(case, on, seeded) for case in chosen for on, seeded in runs(case, engine, fault)]
     if not due:
         raise click.UsageError("No test is like that; `make battery` without ONLY, ENGINE and FAULT runs them all.")
-    tally = Tally()
+    tally = Verdicts()
     settings = Repeatable(seed, seconds, by_clock=clock == DECIDE)
-    with databases.opened() as opened:
+    with databases.open_databases() as opened:
         for case, on, seeded in due:
             _do(opened, case, on, seeded, settings, tally)
     click.echo(_table(tally.figures))
@@ -122,14 +122,14 @@ def runs(case: Case, engine: str | None, fault: str | None) -> Iterator[tuple[st
                 yield from ((on, each) for each in case.faults if fault in {None, each})
 
 
-def _do(opened: Databases, case: Case, on: str, seeded: str | None, settings: Repeatable, tally: Tally) -> None:
+def _do(opened: Databases, case: Case, on: str, seeded: str | None, settings: Repeatable, tally: Verdicts) -> None:
     name = f"{case.letter} {case.name}, {on}" + (f", fault {seeded}" if seeded else "")
     started = time.monotonic()
     tries = 0
     while True:
         verdict, figures, said = _verdict(opened, case, on, seeded, settings)
         tries += 1
-        if tries == TRIES or not _spoilt(verdict, figures):
+        if tries == TRIES or not _missed_only_timings(verdict, figures):
             break
     tally.verdicts.append(verdict)
     tally.left_out |= verdict == NOT_RUN and not case.optional
@@ -158,7 +158,7 @@ def _verdict(
             return FAILED, [], traceback.format_exc().splitlines()
     if not figures:
         return FAILED, [], ["it came back with nothing measured"]
-    if seeded and _caught(case, seeded, figures):
+    if seeded and _is_caught(case, seeded, figures):
         return CAUGHT, figures, []
     if seeded:
         return (UNDECIDED if seeded in case.timed_faults and not settings.by_clock else MISSED), figures, []
@@ -166,12 +166,12 @@ def _verdict(
     return (PASSED if met else FAILED), figures, []
 
 
-def _caught(case: Case, fault: str, figures: Sequence[Figure]) -> bool:
+def _is_caught(case: Case, fault: str, figures: Sequence[Figure]) -> bool:
     """Return whether the figures show the fault; timings count only for faults that nothing else shows."""
     return any(not each.met and (fault in case.timed_faults or not isinstance(each, Timed)) for each in figures)
 
 
-def _spoilt(verdict: str, figures: Sequence[Figure]) -> bool:
+def _missed_only_timings(verdict: str, figures: Sequence[Figure]) -> bool:
     """Return whether only timings missed their bar."""
     return verdict == FAILED and bool(figures) and all(each.met or isinstance(each, Timed) for each in figures)
 
@@ -186,12 +186,12 @@ def _table(figures: Sequence[tuple[str, str, Figure]]) -> str:
     return "\n".join(["| | engine | what | measured | bar |", "|---|---|---|---|---|", *rows])
 
 
-def _terminated(number: int, frame: FrameType | None) -> None:
+def _raise_interrupt(number: int, frame: FrameType | None) -> None:
     """Treat SIGTERM like Ctrl-C, so that all started processes are stopped."""
     del number, frame
     sys.exit(TERMINATED)
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, _raise_interrupt)
     main()

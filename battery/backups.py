@@ -71,7 +71,7 @@ class Gives:
 
 
 @dataclass
-class Tally:
+class BackupTally:
     rounds: int = 0
     failed: list[str] = field(default_factory=list[str])  # failed commands with their output
     modes: set[int] = field(default_factory=set[int])
@@ -104,7 +104,7 @@ def run(run: Run) -> list[Figure]:
 
 async def _run(run: Run) -> list[Figure]:
     token, players = await crash_gives.prepare(run.database, run.seed)
-    gives, tally = Gives(token, players, run.seed), Tally()
+    gives, tally = Gives(token, players, run.seed), BackupTally()
     end = time.monotonic() + (run.seconds or 0)
     with Server(run.database) as server:
         while not tally.rounds or time.monotonic() < end:
@@ -113,7 +113,7 @@ async def _run(run: Run) -> list[Figure]:
     return tally.figures()
 
 
-async def _round(run: Run, server: Server, gives: Gives, tally: Tally) -> None:
+async def _round(run: Run, server: Server, gives: Gives, tally: BackupTally) -> None:
     file, target = run.folder / f"{tally.rounds}.backup", await asyncio.to_thread(run.another)
     before = await _back_up_meanwhile(run, server, gives, file, tally)
     if not file.exists():
@@ -123,16 +123,16 @@ async def _round(run: Run, server: Server, gives: Gives, tally: Tally) -> None:
         _flip(run, file, tally)
     if not await _gamekeeper(tally, "restore", str(file), "--keep-tokens", "--database", target):
         return
-    keys, held = await _found(target)
+    keys, held = await _read_gives(target)
     tally.missing += len(before - keys)
     tally.uneven += _difference(held, gives.sums(keys))
     if run.fault:
         return
     await _send_again(target, gives)
-    tally.after_retries += _difference((await _found(target))[1], gives.sums(set(gives.sent)))
+    tally.after_retries += _difference((await _read_gives(target))[1], gives.sums(set(gives.sent)))
 
 
-async def _back_up_meanwhile(run: Run, server: Server, gives: Gives, file: Path, tally: Tally) -> set[str]:
+async def _back_up_meanwhile(run: Run, server: Server, gives: Gives, file: Path, tally: BackupTally) -> set[str]:
     """Back up under load, and return the keys acknowledged before the backup began."""
     gives.stopping = False
     enough = len(gives.acknowledged) + BEFORE
@@ -161,7 +161,7 @@ async def _read_meanwhile(run: Run) -> AsyncGenerator[None]:
         yield
 
 
-async def _back_up(run: Run, file: Path, tally: Tally) -> None:
+async def _back_up(run: Run, file: Path, tally: BackupTally) -> None:
     database, way = run.database, slow_backup.AS_IT_IS
     if run.fault == TORN and run.engine == SQLITE:
         copy = run.folder / f"torn-{tally.rounds}.db"
@@ -172,7 +172,7 @@ async def _back_up(run: Run, file: Path, tally: Tally) -> None:
     await _command(tally, "backup", "-m", "battery.slow_backup", way, str(file), database)
 
 
-def _flip(run: Run, file: Path, tally: Tally) -> None:
+def _flip(run: Run, file: Path, tally: BackupTally) -> None:
     """Flip one random bit at a time in the audit log part of the backup; verification must notice each."""
     chance, whole, broken = random.Random(run.seed), file.read_bytes(), run.folder / "flipped.backup"
     with zipfile.ZipFile(file) as opened:
@@ -208,7 +208,7 @@ async def _send_again(target: str, gives: Gives) -> None:
             await asyncio.gather(*[work() for _ in range(CLIENTS)])
 
 
-async def _found(database: str) -> tuple[set[str], dict[str, int]]:
+async def _read_gives(database: str) -> tuple[set[str], dict[str, int]]:
     """Return the keys of the gives in a database, and the quantity that each player holds."""
     store = app.open_store(settings.load({}, database=database))
     await store.open()
@@ -223,11 +223,11 @@ def _difference(found: dict[str, int], wanted: dict[str, int]) -> int:
     return sum(abs(found.get(player, 0) - wanted.get(player, 0)) for player in found.keys() | wanted.keys())
 
 
-async def _gamekeeper(tally: Tally, *arguments: str) -> bool:
+async def _gamekeeper(tally: BackupTally, *arguments: str) -> bool:
     return await _command(tally, arguments[0], "-m", "gamekeeper", *arguments)
 
 
-async def _command(tally: Tally, name: str, *arguments: str) -> bool:
+async def _command(tally: BackupTally, name: str, *arguments: str) -> bool:
     """Run a command and return whether it succeeded."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=pipe, stderr=pipe)

@@ -45,7 +45,7 @@ WRONG_SECONDS = 4  # of serving with the wrong clock: about twenty runs of the r
 
 
 @dataclass
-class Findings:
+class ClockFindings:
     jumps: int = 0
     failures: int = 0  # requests without an answer or with a 5xx
     unlocked: int = 0
@@ -60,7 +60,7 @@ class Findings:
 def run(run: Run) -> list[Figure]:
     library = _library()
     world = realm.prepare(run.database, 4)
-    found = Findings()
+    found = ClockFindings()
     with ExitStack() as stack:
         clock = _Clock(run.folder / "clock", library)
         server = _start(stack, run, clock)
@@ -146,7 +146,7 @@ def _lock(caller: httpx.Client) -> float:
     return time.monotonic()
 
 
-def _jump(found: Findings, clock: _Clock, jump: str, world: Realm, caller: httpx.Client, ended: _Ended) -> None:
+def _jump(found: ClockFindings, clock: _Clock, jump: str, world: Realm, caller: httpx.Client, ended: _Ended) -> None:
     code = world.short_code(LIFE_MS)  # made before the token, so it has expired when the token has
     ending, ends = world.short_token(LIFE_MS), time.monotonic() + LIFE_MS / 1000
     clock.move(jump)
@@ -159,7 +159,7 @@ def _jump(found: Findings, clock: _Clock, jump: str, world: Realm, caller: httpx
     found.failures += sum(each.is_server_error for each in locked + dead)
 
 
-def _begin_again(found: Findings, server: Served, caller: httpx.Client, clock: _Clock, ended: _Ended) -> None:
+def _begin_again(found: ClockFindings, server: Served, caller: httpx.Client, clock: _Clock, ended: _Ended) -> None:
     """Restart the server with the wrong clock, which is the only clock that SQLite has."""
     server.stop()
     with clock.over():
@@ -168,7 +168,7 @@ def _begin_again(found: Findings, server: Served, caller: httpx.Client, clock: _
     found.alive_again += sum(each.is_success for each in (refresh, _with(caller, ended.token)))
 
 
-def _beside(found: Findings, run: Run, caller: httpx.Client, world: Realm) -> None:
+def _beside(found: ClockFindings, run: Run, caller: httpx.Client, world: Realm) -> None:
     """Ask two instances whose clocks are wrong in different ways."""
     clock = _Clock(run.folder / "another", _library())
     clock.move(SOON)
@@ -238,7 +238,7 @@ def _library() -> str:
     )
 
 
-def _figures(run: Run, found: Findings) -> list[Figure]:
+def _figures(run: Run, found: ClockFindings) -> list[Figure]:
     gives = f"{found.failed_gives} of {found.gives}"
     figures = [
         Figure(f"gives under {found.jumps} jumps that failed", gives, "0", found.failed_gives == 0),

@@ -27,11 +27,11 @@ TELLING = ("before_commit", "after_commit")  # the fail points at which the seed
 BATCH, GATHER_SECONDS = 5, 0.1
 
 
-def conserved(run: Run) -> list[Figure]:
+def check_conservation(run: Run) -> list[Figure]:
     figures = _at_fail_points(run)
     if not run.fault:
-        figures += asyncio.run(_killed(run))
-    return [*figures, *examined(run.database)]
+        figures += asyncio.run(_kill_under_load(run))
+    return [*figures, *examine(run.database)]
 
 
 # --- fail points ---------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ class Points:
         if answer is None or not answer.is_success or (REPLAYED in answer.headers) != done:
             self.surprises.append(f"{key}: {answer}")
 
-    def held(self) -> int:
+    def count_held(self) -> int:
         headers = {"Authorization": f"Bearer {self.token}"}
         slots = httpx.get(f"{self.server.url}/api/v1/players/{self.player}/items/inventory", headers=headers).json()
         return sum(slot["Quantity"] for slot in slots)
@@ -119,7 +119,7 @@ def _at_fail_points(run: Run) -> list[Figure]:
         if run.engine == SQLITE and not run.fault:
             for point in TELLING:
                 points.crash_batch(point, chance.randint(1, 9))
-        off = points.held() - points.wanted
+        off = points.count_held() - points.wanted
     return [
         Figure(f"items lost or doubled in {points.crashes} crashes at fail points", f"{off:+d}", "0", off == 0),
         Figure("answers that do not fit the point", ", ".join(points.surprises) or "0", "0", not points.surprises),
@@ -157,7 +157,7 @@ class Total:
         ]
 
 
-async def _killed(run: Run) -> list[Figure]:
+async def _kill_under_load(run: Run) -> list[Figure]:
     total = Total()
     instances = 2 if run.seconds and run.engine == POSTGRES else 1
     for seed in _rounds(run):
@@ -217,7 +217,7 @@ class Unplugged:
         await asyncio.to_thread(self.start)
 
 
-def powered(run: Run) -> list[Figure]:
+def cut_power(run: Run) -> list[Figure]:
     frail_disk.require(run.folder)
     kept = run.folder / "kept"
     kept.mkdir()
@@ -225,7 +225,7 @@ def powered(run: Run) -> list[Figure]:
     total = Total()
     for seed in _rounds(run):
         total.add(asyncio.run(_cut(run, database, seed)))
-    return [*total.figures("power cuts"), *examined(database)]
+    return [*total.figures("power cuts"), *examine(database)]
 
 
 async def _cut(run: Run, database: str, seed: int) -> crash_gives.Run:
@@ -244,7 +244,7 @@ async def _cut(run: Run, database: str, seed: int) -> crash_gives.Run:
 # --- the doctor ----------------------------------------------------------------------------------------------------
 
 
-def examined(database: str) -> list[Figure]:
+def examine(database: str) -> list[Figure]:
     """Run the doctor, which also checks that the audit log adds up to the items in all slots."""
     found = realm.at_work(database, lambda keeper: doctor.examine(keeper, lambda _what, _done, _total: None))
     errors = [each.message for each in found if each.level == doctor.ERROR]
@@ -252,6 +252,6 @@ def examined(database: str) -> list[Figure]:
 
 
 CASES = (
-    Case("a", "conservation", conserved, faults=(KEYS_OFF, EARLY_ANSWER), fault_engines=(SQLITE,)),
-    Case("a", "power loss", powered, faults=(NORMAL,), engines=(SQLITE,)),
+    Case("a", "conservation", check_conservation, faults=(KEYS_OFF, EARLY_ANSWER), fault_engines=(SQLITE,)),
+    Case("a", "power loss", cut_power, faults=(NORMAL,), engines=(SQLITE,)),
 )

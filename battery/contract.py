@@ -20,11 +20,11 @@ CASES_A_SECOND = 30
 
 def contract(run: Run) -> list[Figure]:
     serve = partial(Spoilt, run.fault) if run.fault else Server
-    figures = [] if run.fault == HIDDEN else _fuzzed(run, serve)
-    return [*figures, _described(run, serve)]
+    figures = [] if run.fault == HIDDEN else _fuzz(run, serve)
+    return [*figures, _compare_routes(run, serve)]
 
 
-def _fuzzed(run: Run, serve: Callable[..., Server]) -> list[Figure]:
+def _fuzz(run: Run, serve: Callable[..., Server]) -> list[Figure]:
     examples = run.seconds * CASES_A_SECOND // len(ROUTES) if run.seconds else EXAMPLES
     if run.fault:
         found = contract_fuzz.fuzz(run.database, 1, "examples", run.seed, serve)
@@ -39,7 +39,7 @@ def _fuzzed(run: Run, serve: Callable[..., Server]) -> list[Figure]:
     ]
 
 
-def _described(run: Run, serve: Callable[..., Server]) -> Figure:
+def _compare_routes(run: Run, serve: Callable[..., Server]) -> Figure:
     with serve(run.database) as server:
         paths: dict[str, Any] = httpx.get(f"{server.url}/api/openapi.json").json()["paths"]
     described = {(method.upper(), path) for path, operations in paths.items() for method in operations}

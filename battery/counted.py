@@ -48,11 +48,11 @@ def build(settings: Settings, fault: str, file: str) -> Asgi:
 def _count(file: int) -> None:
     verify = PasswordHasher.verify
 
-    def counted(self: PasswordHasher, stored: str | bytes, sent: str | bytes) -> bool:
+    def verify_and_count(self: PasswordHasher, stored: str | bytes, sent: str | bytes) -> bool:
         os.write(file, b".")
         return verify(self, stored, sent)
 
-    setattr(PasswordHasher, "verify", counted)  # noqa: B010 - a method is a constant to everybody else
+    setattr(PasswordHasher, "verify", verify_and_count)  # noqa: B010 - a method is a constant to everybody else
 
 
 def _nothing() -> None:

@@ -38,7 +38,7 @@ class Databases:
 
 
 @contextmanager
-def opened() -> Generator[Databases]:
+def open_databases() -> Generator[Databases]:
     databases = Databases()
     try:
         yield databases

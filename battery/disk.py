@@ -81,7 +81,7 @@ def _status(client: httpx.Client, path: str) -> int:
         return 0
 
 
-def survived(run: Run) -> list[Figure]:
+def survive_disk_failures(run: Run) -> list[Figure]:
     """Run once; in the long form repeat until time is up or a figure fails, and return the last figures."""
     _require(run)
     until = time.monotonic() + (run.seconds or 0)
@@ -109,15 +109,15 @@ def _once(run: Run, seed: int) -> list[Figure]:
     folder.mkdir()
     run.folder.chmod(0o711)  # PostgreSQL's user must be able to enter the folder
     with _full_sqlite(folder) if run.engine == SQLITE else _full_postgres(folder) as trouble:
-        figures = _suffered(run, seed, trouble)
+        figures = _measure_failure(run, seed, trouble)
     if run.fault:
         return figures
     percent = PERCENT if seed == run.seed else random.Random(seed).randint(1, PERCENT)
     with _failing_sqlite(folder, seed, percent) if run.engine == SQLITE else _dead_postgres(folder) as trouble:
-        return figures + _suffered(run, seed, trouble)
+        return figures + _measure_failure(run, seed, trouble)
 
 
-def _suffered(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
+def _measure_failure(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
     token, players = asyncio.run(crash_gives.prepare(trouble.database, seed))
     with Served(run.fault or AS_IT_IS, trouble.database) as server:
         givers = Givers(server.url, token, players, seed)
@@ -133,7 +133,7 @@ def _suffered(run: Run, seed: int, trouble: Trouble) -> list[Figure]:
             ended = time.monotonic()
             _wait(BACK_SECONDS, lambda: givers.back_after(ended) <= BACK_SECONDS)
         figures = _figures(trouble, givers, looks, began, ended)
-    return [*figures, *conservation.examined(trouble.database)]
+    return [*figures, *conservation.examine(trouble.database)]
 
 
 def _wait(seconds: float, until: Callable[[], bool]) -> None:
@@ -271,4 +271,4 @@ def _fill(file: Path) -> None:
             filler.write(BLOCK)
 
 
-CASES = (Case("h", "disk full, I/O errors", survived, faults=(EARLY_ANSWER,), fault_engines=(SQLITE,)),)
+CASES = (Case("h", "disk full, I/O errors", survive_disk_failures, faults=(EARLY_ANSWER,), fault_engines=(SQLITE,)),)

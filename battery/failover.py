@@ -20,7 +20,7 @@ PROMOTE_BAR, SWITCH_BAR = 3.0, 5.0
 
 
 @dataclass
-class Seen:
+class FailoverTimes:
     # Seconds from killing the primary to the next successful write
     promotes: list[float] = field(default_factory=list[float])
     switches: list[float] = field(default_factory=list[float])
@@ -36,7 +36,7 @@ def run(run: Run) -> list[Figure]:
     pair = Pair(synchronous=run.fault != ASYNCHRONOUS)
     with Cluster(pair, second_try=run.fault != NO_SECOND_TRY) as cluster:
         token, players = asyncio.run(crash_gives.prepare(pair.url, run.seed))
-        givers, seen = Givers(cluster.proxy.url, token, players, run.seed), Seen()
+        givers, seen = Givers(cluster.proxy.url, token, players, run.seed), FailoverTimes()
         with givers.at_work():
             time.sleep(WARM_SECONDS)
             if run.fault != ASYNCHRONOUS:
@@ -50,17 +50,17 @@ def run(run: Run) -> list[Figure]:
                     pair.rebuild()
                     _roll(cluster, givers, seen)
                     _fail_over(pair, givers, seen)
-        return [*_kept(givers), _statuses(givers), *_figures(seen)]
+        return [*_check_conservation(givers), _statuses(givers), *_figures(seen)]
 
 
-def _roll(cluster: Cluster, givers: Givers, seen: Seen) -> None:
+def _roll(cluster: Cluster, givers: Givers, seen: FailoverTimes) -> None:
     began = time.monotonic()
     cluster.roll()
     seen.while_rolling += givers.refusals(since=began)
     seen.rolls += len(cluster.instances)
 
 
-def _fail_over(pair: Pair, givers: Givers, seen: Seen) -> None:
+def _fail_over(pair: Pair, givers: Givers, seen: FailoverTimes) -> None:
     """Kill the primary after freezing its replication sender, so that the standby is behind as on a real network."""
     pair.primary.freeze_sender()
     time.sleep(FROZEN_SECONDS)
@@ -70,14 +70,14 @@ def _fail_over(pair: Pair, givers: Givers, seen: Seen) -> None:
     seen.promotes.append(givers.back_after(killed))
 
 
-def _switch_over(pair: Pair, givers: Givers, seen: Seen) -> None:
+def _switch_over(pair: Pair, givers: Givers, seen: FailoverTimes) -> None:
     began = time.monotonic()
     pair.switch_over()
     time.sleep(SETTLE_SECONDS)
     seen.switches.append(givers.back_after(began))
 
 
-def _kept(givers: Givers) -> list[Figure]:
+def _check_conservation(givers: Givers) -> list[Figure]:
     wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
     return [
         Figure("items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
@@ -92,7 +92,7 @@ def _statuses(givers: Givers) -> Figure:
     return Figure(f"statuses other than {BUSY}", said, "none", not others)
 
 
-def _figures(seen: Seen) -> list[Figure]:
+def _figures(seen: FailoverTimes) -> list[Figure]:
     found: list[Figure] = []
     if seen.promotes:
         found.append(_slowest("the primary killed: service is back", seen.promotes, PROMOTE_BAR))

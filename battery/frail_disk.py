@@ -78,7 +78,7 @@ class Disk:
         self._survival = self._chance.choice((0.0, 0.5))
         self._writes_left: int | None = None
         self._percent = 0
-        self._files = {f"/{each.name}": _loaded(each) for each in folder.iterdir()} | {ORDERS: File(0o600)}
+        self._files = {f"/{each.name}": _load_file(each) for each in folder.iterdir()} | {ORDERS: File(0o600)}
 
     def getattr(self, path: str, _handle: object = None) -> dict[str, Any]:
         owner = {"st_uid": os.getuid(), "st_gid": os.getgid(), "st_nlink": 1}
@@ -178,7 +178,7 @@ class Disk:
         os._exit(DEAD)
 
 
-def _loaded(path: Path) -> File:
+def _load_file(path: Path) -> File:
     content = path.read_bytes()
     return File(path.stat().st_mode & 0o777, bytearray(content), bytearray(content))
 

@@ -23,7 +23,7 @@ BROKEN = 0  # status of a request without an answer
 PATIENT = 40.0
 
 
-class Answer(NamedTuple):
+class GiveAnswer(NamedTuple):
     asked: float
     came: float
     status: int
@@ -46,7 +46,7 @@ class Givers:
     patience: float = PATIENT  # request timeout in seconds
     give_up: float = GIVE_UP_SECONDS
     wanted: Counter[str] = field(default_factory=Counter[str])  # acknowledged quantity by player
-    answers: list[Answer] = field(default_factory=list[Answer])
+    answers: list[GiveAnswer] = field(default_factory=list[GiveAnswer])
     unresolved: int = 0  # keys whose outcome is unknown
     _number: int = 0
     _over: float = 0.0
@@ -75,7 +75,7 @@ class Givers:
         """Return by how many items the players differ from the acknowledged gives."""
         headers = {"Authorization": f"Bearer {self.token}"}
         with httpx.Client(base_url=self.url, headers=headers, timeout=self.patience) as client:
-            return sum(abs(self._held(client, player) - self.wanted[player]) for player in self.players)
+            return sum(abs(self._count_held(client, player) - self.wanted[player]) for player in self.players)
 
     @contextmanager
     def at_work(self) -> Generator[None]:
@@ -89,7 +89,7 @@ class Givers:
             self._over = time.monotonic()
             thread.join()
 
-    def _held(self, client: httpx.Client, player: str) -> int:
+    def _count_held(self, client: httpx.Client, player: str) -> int:
         items = client.get(f"/api/v1/players/{player}/items").json()
         return sum(slot["Quantity"] for slot in items["inventory"] if slot["ItemId"] == COIN.id)
 
@@ -116,7 +116,7 @@ class Givers:
         self.unresolved -= 1
         self.wanted[player] += quantity
 
-    async def _ask(self, client: httpx.AsyncClient, player: str, quantity: int, headers: dict[str, str]) -> Answer:
+    async def _ask(self, client: httpx.AsyncClient, player: str, quantity: int, headers: dict[str, str]) -> GiveAnswer:
         body = {"itemid": COIN.id, "quantity": quantity}
         asked = time.monotonic()
         try:
@@ -124,5 +124,5 @@ class Givers:
             status = answer.status_code
         except httpx.TransportError:
             status = BROKEN
-        self.answers.append(Answer(asked, time.monotonic(), status))
+        self.answers.append(GiveAnswer(asked, time.monotonic(), status))
         return self.answers[-1]

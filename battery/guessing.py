@@ -43,7 +43,7 @@ class Site:
     def __init__(self, realm: Realm, urls: list[str], file: Path) -> None:
         self.realm, self.urls, self._file = realm, urls, file
 
-    def hashed(self) -> int:
+    def count_hashed(self) -> int:
         return self._file.stat().st_size if self._file.exists() else 0
 
 
@@ -101,7 +101,7 @@ async def _burst(site: Site) -> list[Figure]:
     async with _client(ATTACKER) as attacker, _client(OWNER) as owner:
         places = site.urls * (GUESSES // len(site.urls))
         answers = await asyncio.gather(*[_log_in(attacker, url, ROOT) for url in places])
-        hashed = site.hashed()
+        hashed = site.count_hashed()
         turned_away = sum(each.status_code != INVALID for each in answers)
         neighbour = await _log_in(attacker, site.urls[0], NEIGHBOUR, PASSWORD)
         shut = await _log_in(attacker, site.urls[-1], ROOT, PASSWORD)
@@ -125,7 +125,7 @@ def _status(what: str, answer: httpx.Response, wanted: int) -> Figure:
 async def _answers(site: Site, chance: random.Random) -> list[Figure]:
     """Compare the answers to log-ins with an existing and an unknown name."""
     async with _client(CURIOUS) as curious, _client(TIMER) as timer:
-        known, unknown = [_told(await _log_in(curious, site.urls[0], name)) for name in (KNOWN[0], "Nobody")]
+        known, unknown = [_comparable(await _log_in(curious, site.urls[0], name)) for name in (KNOWN[0], "Nobody")]
         apart, pairs = await _apart(site, timer, chance)
     if CLOSE < abs(apart) < CLEAR:  # other load may have disturbed the measurement: repeat it
         async with _client("127.0.0.5") as again:
@@ -143,7 +143,7 @@ async def _answers(site: Site, chance: random.Random) -> list[Figure]:
     ]
 
 
-def _told(answer: httpx.Response) -> tuple[int, list[str], dict[str, Any]]:
+def _comparable(answer: httpx.Response) -> tuple[int, list[str], dict[str, Any]]:
     """Return the parts of an answer that do not differ from request to request."""
     body = {name: value for name, value in answer.json().items() if name != "RequestId"}
     return answer.status_code, sorted(answer.headers), body
@@ -166,27 +166,27 @@ async def _apart(site: Site, client: httpx.AsyncClient, chance: random.Random) -
 
 def _load(site: Site) -> Figure:
     """Measure other requests while the queue of password hashes is never empty."""
-    ratio, idle, busy = _slowed(site)
+    ratio, idle, busy = _measure_slowdown(site)
     for _ in range(BLOCKS - 1):
         if ratio > SLOWER:  # other load may have disturbed the measurement: repeat it
-            ratio, idle, busy = min((ratio, idle, busy), _slowed(site))
+            ratio, idle, busy = min((ratio, idle, busy), _measure_slowdown(site))
     found = f"{ratio:.1f} times ({idle * 1000:.1f} and {busy * 1000:.1f} ms)"
     return Timed(
         "p99 of a look-up while passwords are guessed, against idle", found, f"{SLOWER:.0f} times", ratio <= SLOWER
     )
 
 
-def _slowed(site: Site) -> tuple[float, float, float]:
+def _measure_slowdown(site: Site) -> tuple[float, float, float]:
     idle = _p99(site)
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     one = list(site.urls[:1])  # one instance only: the others would need cores of their own
     guesser = context.Process(target=_keep_guessing, args=(one, stop), daemon=True)
-    before = site.hashed()
+    before = site.count_hashed()
     guesser.start()
     try:
         deadline = time.monotonic() + STARTED_SECONDS
-        while site.hashed() < before + 2 * BUSY_LANES:
+        while site.count_hashed() < before + 2 * BUSY_LANES:
             if not guesser.is_alive() or time.monotonic() > deadline:
                 raise RuntimeError(f"no password was guessed within {STARTED_SECONDS} seconds")
             time.sleep(0.05)
@@ -261,17 +261,17 @@ async def _days(site: Site, run: Run, seconds: int) -> list[Figure]:
 
 async def _at_one(site: Site, chance: random.Random) -> int:
     """Guess from ten addresses, together above the account's limit; return how many guesses are hashed."""
-    before = site.hashed()
+    before = site.count_hashed()
     addresses = [f"127.{chance.randrange(1, 255)}.{chance.randrange(256)}.{place + 1}" for place in range(10)]
     async with _clients(addresses) as clients:
         tries = [(client, url) for client in clients for url in site.urls * 8]
         await asyncio.gather(*[_log_in(client, url, ROOT) for client, url in tries])
-    return site.hashed() - before
+    return site.count_hashed() - before
 
 
 async def _from_one(site: Site, chance: random.Random) -> int:
     """Guess at many names from one address; return how many guesses are hashed."""
-    before = site.hashed()
+    before = site.count_hashed()
     names = [*KNOWN, *(f"Spray{chance.randrange(100_000)}" for _ in range(SPRAYED))]
     lanes = asyncio.Semaphore(BUSY_LANES * BUSY_PLACES)
 
@@ -281,7 +281,7 @@ async def _from_one(site: Site, chance: random.Random) -> int:
 
     async with _client(f"127.0.1.{chance.randrange(1, 255)}") as client:
         await asyncio.gather(*[one(client, name) for name in names])
-    return site.hashed() - before
+    return site.count_hashed() - before
 
 
 FAULTS = NO_DUMMY_HASH, COUNTED_AFTER

@@ -47,13 +47,13 @@ def hostile(run: Run) -> list[Figure]:
     serve = partial(Spoilt, run.fault) if run.fault else Server
     try:
         with serve(run.database, **UNLIMITED) as server:
-            return _sent(run, Served(server.port, tokens["Root"]), look)
+            return _send_corpus(run, Served(server.port, tokens["Root"]), look)
     finally:
         look.close()
         loop.close()
 
 
-def _sent(run: Run, server: Served, look: worlds.World) -> list[Figure]:
+def _send_corpus(run: Run, server: Served, look: worlds.World) -> list[Figure]:
     cases = _share(run, [case for case in CORPUS if test_wire.sendable(case)])
     line = Heard(server)
     before = state.fingerprint(look)

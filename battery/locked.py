@@ -21,7 +21,7 @@ OK = 200
 
 
 @dataclass
-class Seen:
+class LockResult:
     given: list[int] = field(default_factory=list[int])  # statuses of the locked player's gives
     others: list[int] = field(default_factory=list[int])  # statuses of other requests during the lock
     slowest: float = 0.0
@@ -45,9 +45,9 @@ def run(run: Run) -> list[Figure]:
     ]
 
 
-async def _ask_beside_lock(url: str, world: Realm) -> Seen:
+async def _ask_beside_lock(url: str, world: Realm) -> LockResult:
     driver: Any = asyncpg
-    seen, limits = Seen(), httpx.Limits(max_connections=None)
+    seen, limits = LockResult(), httpx.Limits(max_connections=None)
     db = await driver.connect(world.database)
     async with httpx.AsyncClient(base_url=url, headers=world.headers, timeout=60, limits=limits) as client:
         await client.get(f"/api/v1/players/{world.players[0]}")  # warms up the connection
@@ -62,7 +62,7 @@ async def _ask_beside_lock(url: str, world: Realm) -> Seen:
     return seen
 
 
-async def _ask_for_others(client: httpx.AsyncClient, player: str, seen: Seen) -> None:
+async def _ask_for_others(client: httpx.AsyncClient, player: str, seen: LockResult) -> None:
     await asyncio.sleep(0.5)  # by then the gives to the locked player are waiting
     while True:
         for ask in (_read, _check_readiness, _give):

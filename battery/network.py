@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import crash_gives
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run, Timed
 from battery.faulty_wire import CUT_ANSWER, MODES, RESET, FaultyWire
-from battery.givers import BUSY, Answer, Givers
+from battery.givers import BUSY, GiveAnswer, Givers
 from battery.served import ASSUMED_COMMIT, Served
 from run_cluster import Instance
 
@@ -24,7 +24,7 @@ LOOK_SECONDS = 1.0  # after a failure; later requests may be hit by the next one
 HASTY = 1.0  # timeout in seconds of a client whose answers may never come
 
 
-class Spell(NamedTuple):
+class Outage(NamedTuple):
     """One period of network failure, and the time after it."""
 
     mode: str
@@ -54,9 +54,9 @@ def to_database(run: Run) -> list[Figure]:
     return [*figures, Figure(f"statuses other than {BUSY}", str(others or "none"), "none", not others)]
 
 
-def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Spell]:
+def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Outage]:
     """Apply each kind of network failure; with a seeded fault, the kind that shows it. The long form repeats this."""
-    spells: list[Spell] = []
+    spells: list[Outage] = []
     until = time.monotonic() + (run.seconds or 0)
     with givers.at_work():
         while not spells or time.monotonic() < until:
@@ -68,11 +68,11 @@ def _suffer(wire: FaultyWire, givers: Givers, run: Run) -> list[Spell]:
                     return []
                 healed = time.monotonic()
                 time.sleep(WELL_SECONDS)
-                spells.append(Spell(mode, healed, time.monotonic()))
+                spells.append(Outage(mode, healed, time.monotonic()))
     return spells
 
 
-def _figures(givers: Givers, spells: list[Spell]) -> list[Figure]:
+def _figures(givers: Givers, spells: list[Outage]) -> list[Figure]:
     wrong, given = givers.wrong(), sum(each.good for each in givers.answers)
     return [
         Figure("items lost or doubled", f"{wrong} after {given} acknowledged gives", "0", wrong == 0),
@@ -81,12 +81,12 @@ def _figures(givers: Givers, spells: list[Spell]) -> list[Figure]:
     ]
 
 
-def _healing(givers: Givers, mode: str, spells: list[Spell]) -> Figure:
-    worst = max(healed(givers.answers, each) for each in spells if each.mode == mode)
+def _healing(givers: Givers, mode: str, spells: list[Outage]) -> Figure:
+    worst = max(recovery_seconds(givers.answers, each) for each in spells if each.mode == mode)
     return Timed(f"{mode}: all is well", f"{worst:.2f} s after it", f"≤ {HEALED_BAR:g} s", worst <= HEALED_BAR)
 
 
-def healed(answers: Sequence[Answer], spell: Spell) -> float:
+def recovery_seconds(answers: Sequence[GiveAnswer], spell: Outage) -> float:
     """Return the seconds until requests succeed, none is refused, and none still waits from before."""
     later = [each for each in answers if each.asked >= spell.healed]
     served = min((each.came for each in later if each.good), default=inf)

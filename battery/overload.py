@@ -15,7 +15,7 @@ import httpx
 
 from battery import realm, storm
 from battery.cases import NO_HAPROXY, SQLITE, Case, Figure, NotRun, Run, Timed
-from battery.storm import BUSY, CHECKED, Answer
+from battery.storm import BUSY, CHECKED, StormAnswer
 from run_cluster import Proxy, haproxy
 from server import Server
 
@@ -31,12 +31,12 @@ PROXY_PLACES = 8  # connections that HAProxy opens per backend; both backends ar
 
 
 @dataclass(frozen=True)
-class Weathered:
+class OverloadResult:
     """Answers during ten times the peak load, and during normal load after it."""
 
     peak: float
-    answers: list[Answer]
-    after: list[Answer]
+    answers: list[StormAnswer]
+    after: list[StormAnswer]
     seconds: float
     slowest_live: float
 
@@ -71,13 +71,13 @@ def _peak(url: str, seed: int) -> float:
     return _best(storm.ask(url, seed, PEAK_SECONDS, "clients", CLIENTS))
 
 
-def _weather(run: Run, url: str, peak: float) -> Weathered:
+def _weather(run: Run, url: str, peak: float) -> OverloadResult:
     seconds = run.seconds or STORM_SECONDS
-    with watched(url) as looks:
+    with watch_liveness(url) as looks:
         answers = storm.ask(url, run.seed + 1, seconds, "rate", max(1, round(TIMES * peak)))
         over = max(each.sent for each in answers)
         after = storm.ask(url, run.seed + 2, max(1.0, over + BACK_SECONDS - time.monotonic()), "clients", CLIENTS)
-    found = Weathered(peak, answers, after, seconds, max(looks))
+    found = OverloadResult(peak, answers, after, seconds, max(looks))
     if not run.fault and (found.goodput < GOODPUT or found.back < BACK):
         found = replace(found, peak=min(peak, _fresh_peak(run)))
     return found
@@ -90,7 +90,7 @@ def _fresh_peak(run: Run) -> float:
 
 
 @contextmanager
-def watched(url: str) -> Generator[list[float]]:
+def watch_liveness(url: str) -> Generator[list[float]]:
     """Measure how long /health/live takes, again and again; a timeout counts with its length."""
     looks, over = list[float](), Event()
 
@@ -113,7 +113,7 @@ def watched(url: str) -> Generator[list[float]]:
         thread.join()
 
 
-def _best(answers: Sequence[Answer]) -> float:
+def _best(answers: Sequence[StormAnswer]) -> float:
     """Return password checks per second in the best window of WINDOW_SECONDS."""
     came = sorted(each.came for each in answers if each.status == CHECKED)
     counts = [sum(begin <= each < begin + WINDOW_SECONDS for each in came) for begin in came]
@@ -124,7 +124,7 @@ def _percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[min(len(values) - 1, len(values) * percent // 100)] if values else 0.0
 
 
-def figures(way: str, found: Weathered) -> list[Figure]:
+def figures(way: str, found: OverloadResult) -> list[Figure]:
     checked = [each for each in found.answers if each.status == CHECKED]
     busy = [each.seconds for each in found.answers if each.status == BUSY and each.retry_after]
     other = len(found.answers) - len(checked) - len(busy)

@@ -12,9 +12,9 @@ import httpx
 
 from battery import held, realm
 from battery.cases import SQLITE, Case, Figure, Run, Timed
-from battery.overload import LIVE_SECONDS, MANY, REFUSED_SECONDS, watched
+from battery.overload import LIVE_SECONDS, MANY, REFUSED_SECONDS, watch_liveness
 from battery.realm import Realm
-from battery.storm import BUSY, Answer
+from battery.storm import BUSY, StormAnswer
 from server import Server
 
 NO_ADMISSION = "no-admission"
@@ -29,8 +29,8 @@ def places(run: Run) -> list[Figure]:
     world = realm.prepare(run.database, GIVES)
     most = MANY if run.fault else PLACES
     with Server(run.database, requests_in_flight=most) as server, ThreadPoolExecutor(1) as beside:
-        answers: list[Answer] = []
-        with watched(server.url) as looks, held.writes(run.database):
+        answers: list[StormAnswer] = []
+        with watch_liveness(server.url) as looks, held.writes(run.database):
             crowd = beside.submit(lambda: asyncio.run(_crowd(server.url, world, answers)))
             until = time.monotonic() + HELD_SECONDS
             while len(answers) < BEYOND and time.monotonic() < until:
@@ -39,7 +39,7 @@ def places(run: Run) -> list[Figure]:
         return _figures(answers, max(looks))
 
 
-async def _crowd(url: str, world: Realm, answers: list[Answer]) -> None:
+async def _crowd(url: str, world: Realm, answers: list[StormAnswer]) -> None:
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(base_url=url, headers=world.headers, timeout=30, limits=limits) as client:
 
@@ -49,13 +49,13 @@ async def _crowd(url: str, world: Realm, answers: list[Answer]) -> None:
             body = {"itemid": realm.ITEM, "quantity": 1}
             answer = await client.post(f"/api/v1/players/{world.players[number]}/items/give", json=body)
             took, retry_after = time.monotonic() - asked, "Retry-After" in answer.headers
-            answers.append(Answer(asked, took, answer.status_code, retry_after))
+            answers.append(StormAnswer(asked, took, answer.status_code, retry_after))
 
         await client.get("/health/live")  # warms up the client
         await asyncio.gather(*[give(number) for number in range(GIVES)])
 
 
-def _figures(answers: list[Answer], slowest_live: float) -> list[Figure]:
+def _figures(answers: list[StormAnswer], slowest_live: float) -> list[Figure]:
     away = [each.seconds for each in answers if each.status == BUSY and each.retry_after]
     median = statistics.median(away) if away else 0.0
     served = sum(each.status == OK for each in answers)

@@ -69,11 +69,11 @@ def prepare(database: str, players: int) -> Realm:
 def at_work(database: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
     """Run work on the database beside the running servers."""
 
-    async def migrated(keeper: Keeper) -> T:
+    async def migrate_and_work(keeper: Keeper) -> T:
         await migrate(keeper.store)
         return await work(keeper)
 
-    return asyncio.run(app.at_work(settings.load({}, database=database), migrated))
+    return asyncio.run(app.at_work(settings.load({}, database=database), migrate_and_work))
 
 
 async def forget_guesses(keeper: Keeper) -> None:

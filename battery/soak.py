@@ -32,7 +32,7 @@ PROC = Path("/proc")
 Ask = Callable[["Visitor"], Any]
 
 
-class Held(NamedTuple):
+class ProcessSize(NamedTuple):
     """Memory, open files and threads of the idle worker."""
 
     at: float
@@ -109,12 +109,12 @@ KINDS: tuple[Ask, ...] = (
 def run(run: Run) -> list[Figure]:
     world = realm.prepare(run.database, PLAYERS)
     given = {"connections": CONNECTIONS, "access_minutes": 1}
-    failed, held = 0, list[Held]()
+    failed, held = 0, list[ProcessSize]()
     with Served(LEAK, run.database, **given) if run.fault else Server(run.database, **given) as server:
         for block in _blocks(run):
             failed += asyncio.run(_block(server.url, world, random.Random(f"{run.seed}-{block}")))
             time.sleep(SETTLED_SECONDS)
-            held.append(_held(server.pid))
+            held.append(_measure_worker(server.pid))
         open_to_database = asyncio.run(_connections(run.database)) if run.engine == POSTGRES else 0
     return _figures(run, held, failed, open_to_database)
 
@@ -147,17 +147,17 @@ async def _block(url: str, world: Realm, chance: random.Random) -> int:
     return failed
 
 
-def _held(parent: int) -> Held:
+def _measure_worker(parent: int) -> ProcessSize:
     """Measure the worker: the server's largest child; the other one is the resource tracker."""
     children = (PROC / str(parent) / "task" / str(parent) / "children").read_text(encoding="ascii").split()
-    return max((_held_by(PROC / each) for each in children), key=lambda each: each.mib)
+    return max((_measure_process(PROC / each) for each in children), key=lambda each: each.mib)
 
 
-def _held_by(process: Path) -> Held:
+def _measure_process(process: Path) -> ProcessSize:
     lines = (process / "status").read_text(encoding="utf-8").splitlines()
     status = dict(line.split(":", 1) for line in lines)
     files = sum(1 for _ in (process / "fd").iterdir())
-    return Held(time.monotonic(), int(status["VmRSS"].split()[0]) / 1024, files, int(status["Threads"]))
+    return ProcessSize(time.monotonic(), int(status["VmRSS"].split()[0]) / 1024, files, int(status["Threads"]))
 
 
 async def _connections(database: str) -> int:
@@ -178,7 +178,7 @@ def _key(visitor: Visitor) -> dict[str, str]:
     return {"Idempotency-Key": f"{visitor.chance.random()}"}
 
 
-def _figures(run: Run, held: list[Held], failed: int, open_to_database: int) -> list[Figure]:
+def _figures(run: Run, held: list[ProcessSize], failed: int, open_to_database: int) -> list[Figure]:
     """Compare the sizes; in the long form the first half is warm-up, in which SQLite's page cache fills."""
     first, last = held[1 if run.seconds is None else len(held) // 2], held[-1]
     grown, hours = last.mib - first.mib, (last.at - first.at) / 3600

@@ -82,11 +82,11 @@ class Spoiling:
         await self._app(cast("Scope", asked), receive, nowhere)
 
 
-def _broken(scope: Scope, answer: Answer) -> Answer:
+def _answer_500(scope: Scope, answer: Answer) -> Answer:
     return (500 if answer[0] == BAD and scope["method"] == "PUT" else answer[0]), answer[1]
 
 
-def _echoed(scope: Scope, answer: Answer) -> Answer:
+def _echo_headers(scope: Scope, answer: Answer) -> Answer:
     """Repeat the request's headers in refusals, like a debugging page."""
     if answer[0] != BAD:
         return answer
@@ -94,12 +94,12 @@ def _echoed(scope: Scope, answer: Answer) -> Answer:
     return BAD, json.dumps({**json.loads(answer[1]), "Sent": sent}).encode()
 
 
-def _reshaped(_: Scope, answer: Answer) -> Answer:
+def _reshape(_: Scope, answer: Answer) -> Answer:
     return answer[0], answer[1].replace(b'"Total":', b'"Count":')
 
 
-def _hidden(scope: Scope, answer: Answer) -> Answer:
-    """Serve an operation that the OpenAPI document does not list."""
+def _hide_operation(scope: Scope, answer: Answer) -> Answer:
+    """Drop one operation from the OpenAPI document."""
     if scope["path"] != "/api/openapi.json":
         return answer
     document = json.loads(answer[1])
@@ -112,11 +112,11 @@ def _as_it_is(_: Scope, answer: Answer) -> Answer:
 
 
 WAYS: dict[str, Callable[[Scope, Answer], Answer]] = {
-    BROKEN: _broken,
-    ECHOED: _echoed,
+    BROKEN: _answer_500,
+    ECHOED: _echo_headers,
     APPLIED: _as_it_is,
-    RESHAPED: _reshaped,
-    HIDDEN: _hidden,
+    RESHAPED: _reshape,
+    HIDDEN: _hide_operation,
 }
 
 

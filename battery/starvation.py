@@ -38,7 +38,7 @@ def stalled_log(run: Run) -> list[Figure]:
         server.stderr = writer
         try:
             server.start()
-            answered = _answered(server.port)
+            answered = _count_answered(server.port)
         finally:
             server.kill()
     wanted = f"{ANSWERS:,}"
@@ -50,7 +50,7 @@ def _server(run: Run, way: str, *, access_log: bool = False) -> Server:
     return Served(way, run.database, access_log=logged) if run.fault else Server(run.database, access_log=logged)
 
 
-def _answered(port: int) -> int:
+def _count_answered(port: int) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     for number in range(ANSWERS):
         try:

@@ -48,7 +48,7 @@ SNIPPETS = {
 FEW_TESTS = "few-tests"
 
 
-def looked_at(run: Run) -> list[Figure]:
+def analyse(run: Run) -> list[Figure]:
     """Run all tools; with a fault, run only its tool on a folder with one bad snippet."""
     if run.fault:
         return [_findings(*TOOLS[run.fault], _with_snippet(run))]
@@ -56,7 +56,7 @@ def looked_at(run: Run) -> list[Figure]:
         return list(both.map(_findings_here, TOOLS.values()))
 
 
-def matched(run: Run) -> list[Figure]:
+def match_own_rules(run: Run) -> list[Figure]:
     """Run our own semgrep rules on the code, and each rule on its own example."""
     if not SEMGREP.exists():
         raise NotRun("semgrep is missing; `make .venv/semgrep/ready` installs it from requirements-semgrep.lock")
@@ -84,7 +84,7 @@ def _with_snippet(run: Run) -> Path:
 
 def _ruff(folder: Path) -> int:
     """Count ruff's findings; in a snippet only those of the security rules."""
-    said = _said(PROGRAMS / "ruff", "check", "--no-cache", "--output-format=json", ".", folder=folder)
+    said = _run_tool(PROGRAMS / "ruff", "check", "--no-cache", "--output-format=json", ".", folder=folder)
     codes = [str(each["code"]) for each in json.loads(said)]
     return len(codes if folder == ROOT else [each for each in codes if re.match(r"S\d", each)])
 
@@ -94,7 +94,7 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _bandit(folder: Path) -> int:
-    said = _said(
+    said = _run_tool(
         PROGRAMS / "bandit",
         "-r",
         *map(str, _sources(folder)),
@@ -111,7 +111,9 @@ def _bandit(folder: Path) -> int:
 def _semgrep(folder: Path) -> set[tuple[str, str, int]]:
     """Return rule, file and line of semgrep's findings; semgrep may not use the network."""
     quiet = ("--metrics=off", "--disable-version-check", "--no-git-ignore", "--json")
-    said = _said(SEMGREP, "scan", *quiet, "--config", str(RULES / "gamekeeper.yml"), folder.name, folder=folder.parent)
+    said = _run_tool(
+        SEMGREP, "scan", *quiet, "--config", str(RULES / "gamekeeper.yml"), folder.name, folder=folder.parent
+    )
     results = json.loads(said)["results"]
     return {(each["check_id"].rpartition(".")[2], Path(each["path"]).name, each["start"]["line"]) for each in results}
 
@@ -137,7 +139,7 @@ def _secrets(folder: Path) -> int:
     known = json.loads((ROOT / ".secrets.baseline").read_text(encoding="utf-8"))["results"]
     seen = {(name, each["hashed_secret"]) for name, found in known.items() for each in found}
     there = [each for each in SCANNED if (folder / each).exists()]
-    said = _said(PROGRAMS / "detect-secrets", "scan", *SCAN, *there, folder=folder)
+    said = _run_tool(PROGRAMS / "detect-secrets", "scan", *SCAN, *there, folder=folder)
     found = json.loads(said)["results"]
     return len({(name, each["hashed_secret"]) for name, of in found.items() for each in of} - seen)
 
@@ -149,7 +151,7 @@ TOOLS: dict[str, tuple[str, Callable[[Path], int]]] = {
 }
 
 
-def _said(*command: str | Path, folder: Path) -> str:
+def _run_tool(*command: str | Path, folder: Path) -> str:
     environment = {**os.environ, "SEMGREP_SEND_METRICS": "off"}
     done = subprocess.run(
         list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -159,7 +161,7 @@ def _said(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
-def covered(run: Run) -> list[Figure]:
+def measure_coverage(run: Run) -> list[Figure]:
     """Measure branch coverage of the four modules by their own tests, on SQLite: these rules are the same on both."""
     tests = sorted({each for of in TESTS.values() for each in of})[: 1 if run.fault else None]
     data = f"--data-file={run.folder / 'coverage'}"
@@ -168,14 +170,14 @@ def covered(run: Run) -> list[Figure]:
         said = "".join(both.map(partial(_covering, data), halves))
     failed = len(re.findall(r"^(?:FAILED|ERROR) ", said, re.MULTILINE))
     subprocess.run([PROGRAMS / "coverage", "combine", "-q", data], cwd=ROOT, check=True)
-    report: dict[str, Any] = json.loads(_said(PROGRAMS / "coverage", "json", data, "-q", "-o", "-", folder=ROOT))
+    report: dict[str, Any] = json.loads(_run_tool(PROGRAMS / "coverage", "json", data, "-q", "-o", "-", folder=ROOT))
     shares = {Path(name).stem: each["summary"]["percent_branches_covered"] for name, each in report["files"].items()}
     figures = [Figure("tests of the four modules that fail", str(failed), "0", failed == 0)]
     for module in TESTS:
         share: float = shares.get(module, 0.0)
         what = f"branches of game/{module}.py tested"
         figures.append(Figure(what, f"{share:.1f} %", f"≥ {COVERED:.0f} %", share >= COVERED))
-    return [*figures, *_mutated(run.seconds, run.seed)] if run.seconds and not run.fault else figures
+    return [*figures, *_mutate(run.seconds, run.seed)] if run.seconds and not run.fault else figures
 
 
 def _covering(data: str, tests: Sequence[str]) -> str:
@@ -183,10 +185,10 @@ def _covering(data: str, tests: Sequence[str]) -> str:
     include = f"--include={','.join(f'*/game/{module}.py' for module in TESTS)}"
     count = (PROGRAMS / "coverage", "run", data, "--parallel-mode", "--branch", include)
     options = ("-q", "-k", QUIET, "-p", "no:cacheprovider")
-    return _said(*count, "-m", "pytest", *options, *tests, folder=ROOT)
+    return _run_tool(*count, "-m", "pytest", *options, *tests, folder=ROOT)
 
 
-def _mutated(seconds: int, seed: int) -> list[Figure]:
+def _mutate(seconds: int, seed: int) -> list[Figure]:
     """Test as many mutants as the time allows; `make mutation` tests all."""
     most = max(1, int(seconds * MUTANTS_A_SECOND / len(TESTS)))
     command = [sys.executable, str(ROOT / "scripts" / "mutate.py"), "--most", str(most), "--seed", str(seed)]
@@ -195,17 +197,17 @@ def _mutated(seconds: int, seed: int) -> list[Figure]:
         raise RuntimeError(f"scripts/mutate.py ended with {done.returncode}: {done.stderr}")
     lines = re.findall(r"^(\w+)\.py: (\d+) of (\d+) mutants", done.stdout, re.MULTILINE)
     counts = {module: (int(noticed), int(made)) for module, noticed, made in lines}
-    return [_noticed(module, *counts.get(module, (0, 0))) for module in TESTS]
+    return [_share_noticed(module, *counts.get(module, (0, 0))) for module in TESTS]
 
 
-def _noticed(module: str, noticed: int, made: int) -> Figure:
+def _share_noticed(module: str, noticed: int, made: int) -> Figure:
     """Return the share of noticed mutants; a module without a result has failed."""
     enough = made > 0 and noticed >= BAR * made
     return Figure(f"mutants of game/{module}.py noticed", f"{noticed} of {made}", f"≥ {BAR:.0%}", enough)
 
 
 CASES = (
-    Case("m", "static", looked_at, tuple(TOOLS), NEITHER),
-    Case("m", "rules of ours", matched, (BAD_FOR_SEMGREP,), NEITHER),
-    Case("m", "coverage", covered, (FEW_TESTS,), NEITHER),
+    Case("m", "static", analyse, tuple(TOOLS), NEITHER),
+    Case("m", "rules of ours", match_own_rules, (BAD_FOR_SEMGREP,), NEITHER),
+    Case("m", "coverage", measure_coverage, (FEW_TESTS,), NEITHER),
 )

@@ -20,7 +20,7 @@ PAUSE_SECONDS = 0.05
 HEAD_END = b"\r\n\r\n"
 
 
-class Answer(NamedTuple):
+class StormAnswer(NamedTuple):
     sent: float  # time on the monotonic clock, which all processes share
     seconds: float
     status: int
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
         return self.sent + self.seconds
 
 
-def ask(url: str, seed: int, seconds: float, way: str, count: int) -> list[Answer]:
+def ask(url: str, seed: int, seconds: float, way: str, count: int) -> list[StormAnswer]:
     return answers(start(url, seed, seconds, way, count))
 
 
@@ -40,11 +40,11 @@ def start(url: str, seed: int, seconds: float, way: str, count: int) -> "subproc
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def answers(storm: "subprocess.Popen[str]") -> list[Answer]:
+def answers(storm: "subprocess.Popen[str]") -> list[StormAnswer]:
     said, _ = storm.communicate()
     if storm.returncode:
         raise RuntimeError(f"the storm ended with {storm.returncode}")
-    return [Answer(*each) for each in json.loads(said)]
+    return [StormAnswer(*each) for each in json.loads(said)]
 
 
 class _Storm:
@@ -53,7 +53,7 @@ class _Storm:
         self._host, self._port = place.hostname or "", place.port or 80
         self._seed, self._number = seed, 0
         self._until = time.monotonic() + seconds
-        self.answers: list[Answer] = []
+        self.answers: list[StormAnswer] = []
 
     async def in_a_closed_loop(self, clients: int) -> None:
         await asyncio.gather(*[self._client() for _ in range(clients)])
@@ -82,7 +82,7 @@ class _Storm:
             head = b""
         status = int(head[9:12] or NONE)
         retry_after = b"\r\nretry-after:" in head.lower()
-        self.answers.append(Answer(sent, time.monotonic() - sent, status, retry_after))
+        self.answers.append(StormAnswer(sent, time.monotonic() - sent, status, retry_after))
 
     async def _exchange(self, number: int) -> bytes:
         """Log in over a new connection, whose setup is part of the load."""

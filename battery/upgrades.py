@@ -61,13 +61,13 @@ Rows = dict[str, list[dict[str, object]]]  # table: its rows
 
 def upgrades(run: Run) -> list[Figure]:
     tokens = asyncio.run(worlds.prepare(run.database))
-    rows = _filled(run.database, tokens)
+    rows = _fill_tables(run.database, tokens)
     if run.fault == IN_PIECES:
-        return _killed_half_way(run, run.another(), rows)
+        return _kill_half_way(run, run.another(), rows)
     if run.fault == LOSSY:
         return _from_every_schema(run, rows)
     with ThreadPoolExecutor(1) as beside:  # uses the second core
-        killed = beside.submit(_killed_half_way, run, run.another(), rows)
+        killed = beside.submit(_kill_half_way, run, run.another(), rows)
         figures = _from_every_schema(run, rows)
         return [*figures, *killed.result(), *_from_frozen(run), *_side_by_side(run, tokens["Root"])]
 
@@ -76,7 +76,7 @@ def upgrades(run: Run) -> list[Figure]:
 
 
 @contextmanager
-def _opened(url: str) -> Generator[worlds.World]:
+def _open_world(url: str) -> Generator[worlds.World]:
     """Open the database without migrating it."""
     loop = asyncio.new_event_loop()
     world = worlds.World(url, {}, loop)
@@ -87,9 +87,9 @@ def _opened(url: str) -> Generator[worlds.World]:
         loop.close()
 
 
-def _filled(url: str, tokens: Mapping[str, str]) -> Rows:
+def _fill_tables(url: str, tokens: Mapping[str, str]) -> Rows:
     """Fill every table of the current schema, and return the rows."""
-    with _opened(url) as world:
+    with _open_world(url) as world:
         world.tokens = tokens
         good_requests.furnish(world)
         world.get("/api/v1/users/Bob/password/reset", headers={"idempotency-key": "k"})
@@ -114,7 +114,7 @@ def _values(world: worlds.World, table: str, names: list[str]) -> list[dict[str,
 
 def _at_schema(url: str, number: int, rows: Rows) -> Rows:
     """Make a database with the first `number` migrations, insert the rows that fit, and return what it holds."""
-    with _opened(url) as world:
+    with _open_world(url) as world:
         world.run(migrate(world.keeper.store, NEXT[:number]))
         columns = {table: names for table in rows if (names := _columns(world, table))}
         for table, names in columns.items():
@@ -130,9 +130,9 @@ def _insert(world: worlds.World, table: str, row: dict[str, object]) -> None:
     world.sql(text, *row.values())
 
 
-def _harmed(url: str, before: Rows) -> int:
+def _count_harmed(url: str, before: Rows) -> int:
     """Count rows that are missing or changed in their original columns."""
-    with _opened(url) as world:
+    with _open_world(url) as world:
         return sum(
             len(_checksums(rows) - _checksums(_values(world, table, list(rows[0]))))
             for table, rows in before.items()
@@ -155,10 +155,10 @@ def _from_every_schema(run: Run, rows: Rows) -> list[Figure]:
     for number in range(1, len(migrations)):
         url = run.another()
         before = _at_schema(url, number, rows)
-        with _opened(url) as world:
+        with _open_world(url) as world:
             world.run(migrate(world.keeper.store, migrations))
         compared += sum(map(len, before.values()))
-        harmed += _harmed(url, before)
+        harmed += _count_harmed(url, before)
     first, last = migrations[0].number, migrations[-1].number
     numbers = f"schemas {first} to {last - 1} brought to {last}"
     return [Figure(f"{numbers}: rows lost or altered, of {compared:,}", str(harmed), "0", harmed == 0)]
@@ -174,12 +174,12 @@ def _from_frozen(run: Run) -> list[Figure]:
     for version in frozen_databases.VERSIONS:
         url = run.another()
         frozen_databases.thaw(version, run.engine, url)
-        with _opened(url) as world:
+        with _open_world(url) as world:
             before = _rows(world)
             world.run(migrate(world.keeper.store, NEXT))
         compared += sum(map(len, before.values()))
-        harmed += _harmed(url, before)
-        with _opened(url) as world:
+        harmed += _count_harmed(url, before)
+        with _open_world(url) as world:
             frozen_databases.log_in(world)
             lost += frozen_databases.unreplayed(world, version)
     numbers = f"{len(frozen_databases.VERSIONS)} frozen databases brought to {NEXT[-1].number}"
@@ -192,13 +192,13 @@ def _from_frozen(run: Run) -> list[Figure]:
 # --- killed migrations ---------------------------------------------------------------------------------------------
 
 
-def _killed_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
+def _kill_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
     """Kill the migration before its first COMMIT, then before the second, and so on; the next run completes it."""
     before = _at_schema(url, 1, rows)
     numbers = range(1, len(NEXT) + 1)
-    deaths = sum(_migrated(run, url, crash_at=each).returncode == -signal.SIGKILL for each in numbers)
-    last = _migrated(run, url)
-    harmed = _harmed(url, before)
+    deaths = sum(_run_migration(run, url, crash_at=each).returncode == -signal.SIGKILL for each in numbers)
+    last = _run_migration(run, url)
+    harmed = _count_harmed(url, before)
     return [
         Figure("migrations killed before their COMMIT", str(deaths), str(len(numbers)), deaths == len(numbers)),
         Figure("the run after that", (last.stderr.splitlines() or ["well"])[-1], "well", last.returncode == 0),
@@ -206,7 +206,7 @@ def _killed_half_way(run: Run, url: str, rows: Rows) -> list[Figure]:
     ]
 
 
-def _migrated(run: Run, url: str, crash_at: int | None = None) -> subprocess.CompletedProcess[str]:
+def _run_migration(run: Run, url: str, crash_at: int | None = None) -> subprocess.CompletedProcess[str]:
     program = ["battery.upgrades", url, *([IN_PIECES] if run.fault == IN_PIECES else [])]
     environment = {**os.environ, **({crash.VARIABLE: f"before_commit:{crash_at}"} if crash_at else {})}
     return subprocess.run(
@@ -242,14 +242,14 @@ def _side_by_side(run: Run, token: str) -> list[Figure]:
         asking = threading.Thread(target=_keep_asking, args=(server.url, token, answers, over))
         asking.start()
         time.sleep(SERVED_SECONDS)
-        with _opened(run.database) as world:
+        with _open_world(run.database) as world:
             world.run(migrate(world.keeper.store, NEXT))
         time.sleep(SERVED_SECONDS)
         over.set()
         asking.join()
     other = len([each for each in answers if each not in {200, 503}])
     with ThreadPoolExecutor() as both:
-        refused = list(both.map(partial(_started, run), (["migrate"], ["serve", "--port", str(free_port())])))
+        refused = list(both.map(partial(_run_command, run), (["migrate"], ["serve", "--port", str(free_port())])))
     polite = sum("newer Gamekeeper" in each.stderr and each.returncode == 1 for each in refused)
     return [
         Figure(f"answers but 200 and 503 while another migrates, of {len(answers)}", str(other), "0", other == 0),
@@ -266,7 +266,7 @@ def _keep_asking(url: str, token: str, answers: list[int], over: threading.Event
             answers.append(client.post("/api/v1/players/Bob/items/give", json=dict(good_requests.GIVE)).status_code)
 
 
-def _started(run: Run, command: list[str]) -> subprocess.CompletedProcess[str]:
+def _run_command(run: Run, command: list[str]) -> subprocess.CompletedProcess[str]:
     whole = [sys.executable, "-m", "gamekeeper", *command, "--database", run.database]
     return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=60)
 
@@ -274,7 +274,7 @@ def _started(run: Run, command: list[str]) -> subprocess.CompletedProcess[str]:
 CASES = (Case("j", "upgrades", upgrades, (LOSSY, IN_PIECES), fault_engines=(SQLITE,)),)
 
 if __name__ == "__main__":
-    with _opened(sys.argv[1]) as opened:
+    with _open_world(sys.argv[1]) as opened:
         store = opened.keeper.store
         if IN_PIECES in sys.argv:
             opened.run(_migrate_in_pieces(store))
