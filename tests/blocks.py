@@ -19,7 +19,7 @@ class Block(NamedTuple):
     prints: str
 
 
-def blocks(text: str) -> list[Block]:
+def parse_blocks(text: str) -> list[Block]:
     """Each block of Python with the text block after it: what it prints."""
     found = list(_BLOCK.finditer(text))
     following = [*found[1:], None]
@@ -30,7 +30,7 @@ def blocks(text: str) -> list[Block]:
     ]
 
 
-def commands(text: str) -> list[list[str]]:
+def parse_commands(text: str) -> list[list[str]]:
     """The words of each command of ours in the blocks for a shell."""
     return [
         shlex.split(words)
@@ -40,7 +40,7 @@ def commands(text: str) -> list[list[str]]:
     ]
 
 
-def run(given: list[Block], url: str) -> list[tuple[str, str]]:
+def run_blocks(given: list[Block], url: str) -> list[tuple[str, str]]:
     """What each should print and what it does print, on this server."""
     names: dict[str, Any] = {"__name__": "__main__"}
     seen: list[tuple[str, str]] = []

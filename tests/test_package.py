@@ -177,7 +177,7 @@ def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built
     assert requires == CLIENT_NEEDS
     assert client.installed() >= CLIENT_NEEDS
     assert not {each for each in client.installed() if each.startswith("gamekeeper")} - {"gamekeeper-client"}
-    quick_start = blocks.blocks(blocks.PAGE.read_text("utf-8"))[0]
+    quick_start = blocks.parse_blocks(blocks.PAGE.read_text("utf-8"))[0]
     with demo(server.programs / "gamekeeper", tmp_path) as address:
         code = quick_start.code.replace(blocks.ADDRESS, address)
         assert client.run("python", "-c", code) == quick_start.prints

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from blocks import commands
+from blocks import parse_commands
 from command_line import CommandLine
 
 ROOT = Path(__file__).parents[2]
@@ -13,7 +13,7 @@ ADD = ["users", "add"]
 
 @pytest.mark.parametrize("page", ["docs/link.md", "examples/README.md"])
 def test_a_game_server_gets_its_account_and_its_token(first_command: CommandLine, page: str) -> None:
-    add, issue = commands((ROOT / page).read_text(encoding="utf-8"))
+    add, issue = parse_commands((ROOT / page).read_text(encoding="utf-8"))
     assert add[:2] == ADD
     first_command.says(*add, "--password-stdin", typed="moss and lanterns")
     assert first_command.says(*issue).startswith("gka_")

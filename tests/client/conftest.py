@@ -33,7 +33,7 @@ def demo_server(empty_database: str) -> Generator[Server]:
         yield server
 
 
-def serving(databases: Any) -> Generator[Server]:
+def serve(databases: Any) -> Generator[Server]:
     url = databases.fresh()
     with Server(url) as server:
         yield server
@@ -42,12 +42,12 @@ def serving(databases: Any) -> Generator[Server]:
 
 @pytest.fixture(scope="session")
 def sqlite_serving(sqlite_databases: Any) -> Generator[Server]:
-    yield from serving(sqlite_databases)
+    yield from serve(sqlite_databases)
 
 
 @pytest.fixture(scope="session")
 def postgres_serving(postgres_databases: Any) -> Generator[Server]:
-    yield from serving(postgres_databases)
+    yield from serve(postgres_databases)
 
 
 @pytest.fixture

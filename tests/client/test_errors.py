@@ -33,7 +33,7 @@ def make(kind: type[errors.GamekeeperError]) -> errors.GamekeeperError:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", [*find_classes(errors.GamekeeperError)], ids=lambda kind: kind.__name__)
-def test_error_survives_with_all_it_has(kind: type[errors.GamekeeperError], way: str) -> None:
+def test_error_keeps_all_attributes(kind: type[errors.GamekeeperError], way: str) -> None:
     error = make(kind)
     error.idempotency_key = "order-4711"
     error.add_note("while serving a visitor")
@@ -44,7 +44,7 @@ def test_error_survives_with_all_it_has(kind: type[errors.GamekeeperError], way:
     assert again.idempotency_key == "order-4711"
 
 
-def test_refusal_survives_with_its_fields() -> None:
+def test_refusal_keeps_its_fields() -> None:
     again = pickle.loads(pickle.dumps(make(errors.UnappliedChanges)))  # noqa: S301 - our own
     fields = (again.status, again.code, again.message, again.request_id, again.retry_after, again.changes)
     assert fields == (409, "a_code", "No room.", "request-1", 3.5, [CHANGE])

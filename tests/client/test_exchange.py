@@ -26,19 +26,19 @@ ONE = answer("200 OK", b'{"name": "a", "port": 1}')  # to `info`
 Connect = Callable[..., Driver]
 
 
-def pair(expires_in: int = 3600) -> bytes:
+def token_response(expires_in: int = 3600) -> bytes:
     """A token and the next; one that is good for no second is due at once."""
     fields = {"access_token": "gka_a", "token_type": "bearer", "expires_in": expires_in, "refresh_token": "r"}
     return answer("200 OK", json.dumps({**fields, ".issued": "", ".expires": ""}).encode())
 
 
-def feed(seq: int) -> bytes:
+def feed_response(seq: int) -> bytes:
     change = {"Seq": seq, "At": "", "Kind": "k", "PlayerId": "", "Before": None, "After": None, "By": None}
     found = {"Changes": [{**change, "RequestId": ""}], "Next": seq, "Epoch": "e"}
     return answer("200 OK", json.dumps(found).encode())
 
 
-def in_time(act: Callable[[], Any]) -> Any:
+def run_with_timeout(act: Callable[[], Any]) -> Any:
     """What it answers or raises; a failure instead of a wait without end."""
     done = Future[Any]()
 
@@ -74,28 +74,28 @@ def connect(request: pytest.FixtureRequest, script: ScriptedServer) -> Generator
 # --- logging in ----------------------------------------------------------------------------------------------------
 
 
-def test_a_log_in_that_is_denied_is_told(connect: Connect, script: ScriptedServer) -> None:
+def test_denied_log_in_is_raised(connect: Connect, script: ScriptedServer) -> None:
     script.say(DENIED)
     driver = connect(**USER)
     for _ in range(2):
         with pytest.raises(errors.Denied):
-            in_time(lambda: driver.call("get_info"))
+            run_with_timeout(lambda: driver.call("get_info"))
     assert script.requests == [TOKEN] * 2
 
 
-def test_a_token_that_is_no_longer_good_where_all_is_denied(connect: Connect, script: ScriptedServer) -> None:
-    script.say(pair(), ONE, DENIED)
+def test_denied_renewal_is_raised(connect: Connect, script: ScriptedServer) -> None:
+    script.say(token_response(), ONE, DENIED)
     driver = connect(**USER)
     driver.call("get_info")
     with pytest.raises(errors.Denied):
-        in_time(lambda: driver.call("get_info"))
+        run_with_timeout(lambda: driver.call("get_info"))
     assert script.requests[2:] == [script.requests[1], TOKEN]
 
 
-def test_what_needs_no_token_gets_none(connect: Connect, script: ScriptedServer) -> None:
+def test_operation_without_token_does_not_log_in(connect: Connect, script: ScriptedServer) -> None:
     script.say(DENIED)
     with pytest.raises(errors.Denied):
-        in_time(lambda: connect(**USER).call("list_versions"))
+        run_with_timeout(lambda: connect(**USER).call("list_versions"))
     assert TOKEN not in script.requests
 
 
@@ -144,52 +144,52 @@ def test_name_that_is_too_long_for_an_address_is_a_value_error(connect: Connect,
 # --- following -----------------------------------------------------------------------------------------------------
 
 
-def test_following_begins_when_there_is_a_token(connect: Connect, script: ScriptedServer) -> None:
-    script.say(*[None] * 5, pair(), feed(2))
+def test_follow_changes_starts_when_log_in_succeeds(connect: Connect, script: ScriptedServer) -> None:
+    script.say(*[None] * 5, token_response(), feed_response(2))
     assert [change.seq for change in connect(**USER).each("follow_changes", 1, most=1)] == [2]
     assert [each.split("?")[0] for each in script.requests] == [*[TOKEN] * 6, FEED]
 
 
-def test_following_outlasts_a_token_that_falls_due(connect: Connect, script: ScriptedServer) -> None:
+def test_follow_changes_survives_failed_token_renewals(connect: Connect, script: ScriptedServer) -> None:
     away = refusal("503 Service Unavailable", "database_away")
-    script.say(pair(expires_in=0), feed(2), *[None, away] * 3, pair(), feed(3))
+    script.say(token_response(expires_in=0), feed_response(2), *[None, away] * 3, token_response(), feed_response(3))
     assert [change.seq for change in connect(**USER).each("follow_changes", 1, most=2)] == [2, 3]
     assert [each.split("?")[0] for each in script.requests] == [TOKEN, FEED, *[TOKEN] * 7, FEED]
 
 
-def test_following_ends_when_the_log_in_is_refused(connect: Connect, script: ScriptedServer) -> None:
+def test_follow_changes_ends_when_log_in_is_refused(connect: Connect, script: ScriptedServer) -> None:
     script.say(None, refusal("400 Bad Request", "invalid_grant"))
     with pytest.raises(errors.InvalidGrant):
-        in_time(lambda: connect(**USER).each("follow_changes", 1, most=1))
+        run_with_timeout(lambda: connect(**USER).each("follow_changes", 1, most=1))
     assert len(script.requests) == 2
 
 
-def test_threads_do_not_wait_behind_one_that_follows(script: ScriptedServer) -> None:
+def test_threads_do_not_wait_for_one_that_follows_changes(script: ScriptedServer) -> None:
     with Client(script.url, username="Root", password=people.PASSWORD, patience=SHORT) as client:
         found = Future[int]()
         threading.Thread(target=lambda: found.set_result(next(client.follow_changes(1)).seq), daemon=True).start()
-        _several(script)
+        _wait_for_requests(script)
         with pytest.raises(errors.Unreachable):
-            in_time(client.get_info)
-        script.say(pair(), feed(2))
+            run_with_timeout(client.get_info)
+        script.say(token_response(), feed_response(2))
         assert found.result(timeout=10) == 2
 
 
-def test_tasks_do_not_wait_behind_one_that_follows(script: ScriptedServer) -> None:
+def test_tasks_do_not_wait_for_one_that_follows_changes(script: ScriptedServer) -> None:
     async def main() -> None:
         async with AsyncClient(script.url, username="Root", password=people.PASSWORD, patience=SHORT) as client:
             many = client.follow_changes(1)
             following = asyncio.ensure_future(anext(many))
-            await asyncio.to_thread(_several, script)
+            await asyncio.to_thread(_wait_for_requests, script)
             with pytest.raises(errors.Unreachable):
                 await asyncio.wait_for(client.get_info(), 10)
-            script.say(pair(), feed(2))
+            script.say(token_response(), feed_response(2))
             assert (await asyncio.wait_for(following, 10)).seq == 2
 
     asyncio.run(main())
 
 
-def _several(script: ScriptedServer) -> None:
+def _wait_for_requests(script: ScriptedServer) -> None:
     """More requests than a call would make that does not wait for the server."""
     end = time.monotonic() + 60
     while len(script.requests) < 5:
@@ -200,8 +200,8 @@ def _several(script: ScriptedServer) -> None:
 # --- the key of a write --------------------------------------------------------------------------------------------
 
 
-def test_the_key_of_a_write_is_kept_when_the_token_falls_due(connect: Connect, script: ScriptedServer) -> None:
-    script.say(pair(expires_in=0), None, None)
+def test_failed_token_renewal_error_has_key_of_write(connect: Connect, script: ScriptedServer) -> None:
+    script.say(token_response(expires_in=0), None, None)
     with pytest.raises(errors.Unreachable, match=TOKEN) as caught:
         connect(**USER).call("give_item", "Bob", people.COIN.id, 1)
     assert script.requests == [TOKEN, GIVE, TOKEN]
@@ -234,7 +234,7 @@ def test_every_error_has_the_key_of_its_write(
 # --- strange answers -----------------------------------------------------------------------------------------------
 
 
-def test_an_answer_that_cannot_be_unpacked_is_as_good_as_none(connect: Connect, script: ScriptedServer) -> None:
+def test_answer_that_cannot_be_decompressed_is_retried(connect: Connect, script: ScriptedServer) -> None:
     packed = answer("200 OK", b"not packed at all", "Content-Encoding: gzip")
     script.say(packed, ONE, packed)
     driver = connect(token="gka_a")
@@ -245,7 +245,7 @@ def test_an_answer_that_cannot_be_unpacked_is_as_good_as_none(connect: Connect, 
     assert len(script.requests) == 4
 
 
-def test_a_token_that_is_to_be_revoked_is_in_no_error(connect: Connect, script: ScriptedServer) -> None:
+def test_token_to_revoke_is_not_in_the_error(connect: Connect, script: ScriptedServer) -> None:
     script.say(answer("200 OK", b"[]"))
     with pytest.raises(errors.NotUnderstood) as caught:
         connect(token="gka_a").call("revoke_token", "keeper", "the-refresh-token")
@@ -256,7 +256,9 @@ def test_a_token_that_is_to_be_revoked_is_in_no_error(connect: Connect, script: 
 @pytest.mark.parametrize(
     "body", [b'{"name": "caf\xe9", "Message": "caf\xe9"}', b'{"a":' * 100_000], ids=["latin", "deep"]
 )
-def test_an_answer_that_is_no_json_of_ours(connect: Connect, script: ScriptedServer, body: bytes) -> None:
+def test_invalid_json_raises_not_understood_or_status_error(
+    connect: Connect, script: ScriptedServer, body: bytes
+) -> None:
     driver = connect(token="gka_a")
     script.say(answer("200 OK", body))
     with pytest.raises(errors.NotUnderstood):
@@ -269,18 +271,18 @@ def test_an_answer_that_is_no_json_of_ours(connect: Connect, script: ScriptedSer
 # --- how long to wait ----------------------------------------------------------------------------------------------
 
 
-def test_following_is_not_hurried(connect: Connect, script: ScriptedServer) -> None:
-    script.say(*[refusal("429 Too Many Requests", "", "Retry-After: 0")] * 4, feed(2))
+def test_follow_changes_pauses_although_retry_after_is_zero(connect: Connect, script: ScriptedServer) -> None:
+    script.say(*[refusal("429 Too Many Requests", "", "Retry-After: 0")] * 4, feed_response(2))
     driver = connect(token="gka_a", patience=Patience(first=0.2, longest=0.2))
     started = time.monotonic()
     assert driver.each("follow_changes", 1, most=1)
     assert time.monotonic() - started >= 4 * 0.1
 
 
-def test_following_is_not_put_off_for_years(connect: Connect, script: ScriptedServer) -> None:
-    script.say(refusal("503 Service Unavailable", "", "Retry-After: 999999999"), feed(2))
+def test_follow_changes_caps_a_long_retry_after(connect: Connect, script: ScriptedServer) -> None:
+    script.say(refusal("503 Service Unavailable", "", "Retry-After: 999999999"), feed_response(2))
     driver = connect(token="gka_a", patience=Patience(longest_retry_after=0.1))
-    assert in_time(lambda: driver.each("follow_changes", 1, most=1))
+    assert run_with_timeout(lambda: driver.each("follow_changes", 1, most=1))
 
 
 @pytest.mark.parametrize("endless", [True, False])
@@ -295,7 +297,7 @@ def test_following_is_not_put_off_for_years(connect: Connect, script: ScriptedSe
         ("30", 0, 30, 30),
     ],
 )
-def test_a_pause_is_as_asked_or_longer(
+def test_pause_is_at_least_retry_after(
     *, endless: bool, asked: str | None, attempt: int, least: float, most: float
 ) -> None:
     pause = Patience().pause(errors.make_refusal(503, b"", asked), attempt, endless=endless)
@@ -303,7 +305,7 @@ def test_a_pause_is_as_asked_or_longer(
     assert least <= pause <= most
 
 
-def test_too_long_a_pause() -> None:
+def test_too_long_retry_after_ends_retries_unless_endless() -> None:
     problem = errors.make_refusal(503, b"", "31")
     assert Patience().pause(problem, 0, endless=False) is None
     assert Patience().pause(problem, 0, endless=True) == 30

@@ -29,16 +29,16 @@ SENT_OTHERWISE = {
 }
 
 
-def public_methods(kind: type) -> dict[str, Any]:
+def find_public_methods(kind: type) -> dict[str, Any]:
     return {name: each for name, each in inspect.getmembers(kind, callable) if not name.startswith("_")}
 
 
-ALL = [(kind, name) for kind in BOTH for name in public_methods(kind)]
+ALL = [(kind, name) for kind in BOTH for name in find_public_methods(kind)]
 EVERY_METHOD = pytest.mark.parametrize(("kind", "name"), ALL, ids=[f"{kind.__name__}.{name}" for kind, name in ALL])
 
 
 def test_both_clients_have_the_same_methods() -> None:
-    assert public_methods(Client).keys() == public_methods(AsyncClient).keys() == {*METHODS, "close"}
+    assert find_public_methods(Client).keys() == find_public_methods(AsyncClient).keys() == {*METHODS, "close"}
 
 
 @EVERY_METHOD
@@ -62,10 +62,10 @@ def test_docstring_describes_parameters_answer_and_errors(kind: Any, name: str) 
     described = re.findall(r"^(\w+): .*\.$", rest, re.MULTILINE)
     assert set(described) == set(list(inspect.signature(getattr(kind, name)).parameters)[1:])
     assert len(re.findall(r"^Returns .*\.$", rest, re.MULTILINE)) == 1
-    assert all(hasattr(errors, each) for each in named_errors(text))
+    assert all(hasattr(errors, each) for each in find_named_errors(text))
 
 
-def named_errors(text: str) -> set[str]:
+def find_named_errors(text: str) -> set[str]:
     raises = text.partition("\nRaises ")[2]
     return set(re.findall(r"\b[A-Z][a-z]+[A-Z]\w+|\bDenied\b|\bOutranked\b", raises))
 
@@ -76,12 +76,12 @@ def test_errors_of_docstring_are_those_of_the_operation(name: str) -> None:
     route = CALLED[name]
     possible = {kind.__name__ for kinds in operation_refusals.of(route).values() for kind in kinds}
     own = {kind.__name__ for kind in route.refusals}
-    named = named_errors(getattr(Client, name).__doc__)
+    named = find_named_errors(getattr(Client, name).__doc__)
     assert named <= possible
     assert own <= named or route.path == "/api/oauth/token"  # two methods share its refusals
 
 
-def test_iterators_and_answers_are_annotated() -> None:
+def test_iterators_and_answers_have_type_annotations() -> None:
     assert get_type_hints(Client.get_player)["return"] is get_type_hints(AsyncClient.get_player)["return"] is Player
     assert get_type_hints(Client.iterate_players)["return"] == Iterator[Player]
     assert get_type_hints(AsyncClient.iterate_players)["return"] == AsyncIterator[Player]

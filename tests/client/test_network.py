@@ -49,24 +49,24 @@ def logged_in(connect: Callable[..., Driver]) -> Driver:
     return connect(username="Root", password=people.PASSWORD)
 
 
-def coins(driver: Driver) -> int:
+def count_coins(driver: Driver) -> int:
     slots = driver.call("get_inventory", "Bob")
     return sum(slot.quantity for slot in slots if slot.item_id == COIN)
 
 
-def test_a_write_whose_answer_is_lost_is_applied_once(root: Driver, proxy: FaultProxy) -> None:
-    before = coins(root)
+def test_write_with_lost_answers_is_applied_once(root: Driver, proxy: FaultProxy) -> None:
+    before = count_coins(root)
     proxy.lose = 2
     given = root.call("give_item", "Bob", COIN, 5)
     assert proxy.lose == 0
     assert proxy.count(b"POST /api/v1/players/Bob/items/give") == 3
-    assert given.quantity.inventory == before + 5 == coins(root)
+    assert given.quantity.inventory == before + 5 == count_coins(root)
 
 
-def test_without_its_key_it_would_be_applied_three_times(
+def test_repeated_write_without_key_is_applied_each_time(
     root: Driver, proxy: FaultProxy, known_tokens: Mapping[str, str]
 ) -> None:
-    before, seen = coins(root), 0
+    before, seen = count_coins(root), 0
     proxy.lose = 2
     body, headers = {"itemid": COIN, "quantity": 5}, {"Authorization": f"Bearer {known_tokens['Root']}"}
     while seen < 3:
@@ -74,18 +74,18 @@ def test_without_its_key_it_would_be_applied_three_times(
             seen = 3 if httpx.post(f"{proxy.url}/api/v1/players/Bob/items/give", json=body, headers=headers) else 0
         except httpx.TransportError:
             seen += 1
-    assert coins(root) == before + 15
+    assert count_coins(root) == before + 15
 
 
-def test_a_cut_before_anything_arrived(root: Driver, proxy: FaultProxy) -> None:
-    before = coins(root)
+def test_write_is_retried_when_connection_closes_before_it_arrives(root: Driver, proxy: FaultProxy) -> None:
+    before = count_coins(root)
     proxy.cuts = 2
     proxy.cut()
-    assert root.call("give_item", "Bob", COIN, 1).quantity.inventory == before + 1 == coins(root)
+    assert root.call("give_item", "Bob", COIN, 1).quantity.inventory == before + 1 == count_coins(root)
     assert (proxy.cuts, proxy.count(b"POST /api/v1/players/Bob/items/give")) == (0, 1)
 
 
-def test_nobody_there_for_good(root: Driver, proxy: FaultProxy) -> None:
+def test_unreachable_server_raises_error_with_key_of_write(root: Driver, proxy: FaultProxy) -> None:
     proxy.away = True
     with pytest.raises(errors.Unreachable) as caught:
         root.call("give_item", "Bob", COIN, 1, idempotency_key="mine")
@@ -106,7 +106,7 @@ def test_nobody_there_for_good(root: Driver, proxy: FaultProxy) -> None:
     ],
     ids=["503", "502", "429", "in progress"],
 )
-def test_what_passes_is_waited_for(root: Driver, proxy: FaultProxy, answer: bytes) -> None:
+def test_temporary_refusal_is_retried(root: Driver, proxy: FaultProxy, answer: bytes) -> None:
     proxy.answers = [answer] * 2
     before = len(proxy.requests)
     assert root.call("get_player", "Ann").name == "Ann"
@@ -120,7 +120,7 @@ def test_retry_after_is_honoured(root: Driver, proxy: FaultProxy) -> None:
     assert time.monotonic() - started >= 1
 
 
-def test_a_wait_that_is_too_long_is_told_on(root: Driver, proxy: FaultProxy) -> None:
+def test_too_long_retry_after_raises_the_error(root: Driver, proxy: FaultProxy) -> None:
     proxy.answers = [refusal("429 Too Many Requests", "too_many_guesses", "Retry-After: 31")]
     with pytest.raises(errors.TooManyGuesses) as caught:
         root.call("get_player", "Ann")
@@ -129,27 +129,27 @@ def test_a_wait_that_is_too_long_is_told_on(root: Driver, proxy: FaultProxy) -> 
 
 
 @pytest.mark.parametrize(("status", "code"), [("500 Oops", "internal_error"), ("409 Conflict", "inventory_full")])
-def test_what_does_not_pass_is_raised_at_once(root: Driver, proxy: FaultProxy, status: str, code: str) -> None:
+def test_permanent_refusal_is_raised_without_retry(root: Driver, proxy: FaultProxy, status: str, code: str) -> None:
     proxy.answers = [refusal(status, code)]
     with pytest.raises(errors.CODES[code]):
         root.call("get_player", "Ann")
     assert len(proxy.requests) == 1
 
 
-def test_attempts_have_an_end(root: Driver, proxy: FaultProxy) -> None:
+def test_retries_stop_at_the_limit(root: Driver, proxy: FaultProxy) -> None:
     proxy.answers = [refusal("503 Service Unavailable", "database_away")] * 10
     with pytest.raises(errors.DatabaseAway):
         root.call("get_player", "Ann")
     assert len(proxy.requests) == 1 + QUICK.retries
 
 
-def test_an_answer_that_is_none_of_ours(root: Driver, proxy: FaultProxy) -> None:
+def test_foreign_answer_raises_not_understood(root: Driver, proxy: FaultProxy) -> None:
     proxy.answers = [b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"]
     with pytest.raises(errors.NotUnderstood, match="Check the address"):
         root.call("get_player", "Ann")
 
 
-def test_errors_of_the_real_server(root: Driver) -> None:
+def test_server_errors_raise_their_classes(root: Driver) -> None:
     with pytest.raises(errors.NoSuchPlayer) as caught:
         root.call("get_player", "Nobody Here")
     assert (caught.value.status, caught.value.code) == (404, "no_such_player")
@@ -165,13 +165,13 @@ def test_errors_of_the_real_server(root: Driver) -> None:
         root.call("give_item", "Bob", COIN, 2, idempotency_key=key)
 
 
-def test_a_dry_run_changes_nothing(root: Driver) -> None:
-    before = coins(root)
+def test_dry_run_changes_nothing(root: Driver) -> None:
+    before = count_coins(root)
     assert root.call("give_item", "Bob", COIN, 7, dry_run=True).quantity.inventory == before + 7
-    assert coins(root) == before
+    assert count_coins(root) == before
 
 
-def test_lists_are_complete(root: Driver) -> None:
+def test_iterators_return_complete_lists(root: Driver) -> None:
     for name in ("iterate_players", "iterate_ranking"):
         found = [player.name for player in root.each(name, page_size=2)]
         assert sorted(found) == ["Ann", "Bob", "Zoe"]
@@ -181,7 +181,7 @@ def test_lists_are_complete(root: Driver) -> None:
     assert [each.name for each in root.each("iterate_ranking", sort_direction="Ascending", most=1)] == ["Bob"]
 
 
-def test_a_rank_and_who_is_around_it(root: Driver) -> None:
+def test_get_rank_returns_rank_and_neighbours(root: Driver) -> None:
     place = root.call("get_rank", "ann")
     assert (place.rank, place.of, place.player) == (2, 3, root.call("get_player", "Ann"))
     assert [(other.rank, other.name) for other in place.around] == [(1, "Zoe"), (3, "Bob")]
@@ -192,13 +192,13 @@ def test_a_rank_and_who_is_around_it(root: Driver) -> None:
         root.call("get_rank", "Nobody")
 
 
-def test_the_old_lists(root: Driver) -> None:
+def test_legacy_lists_return_records(root: Driver) -> None:
     assert [player.name for player in root.call("list_players_legacy", 0, 2).entries] == ["Ann", "Bob"]
     assert root.call("list_online_players_legacy").total == 0
     assert root.call("list_users_legacy", count=1).total == len(people.ACCOUNTS)
 
 
-def test_what_the_server_says_of_itself(root: Driver) -> None:
+def test_server_information_is_read(root: Driver) -> None:
     assert (root.call("get_liveness").status, root.call("get_readiness").status) == ("live", "ready")
     assert root.call("get_openapi")["openapi"].startswith("3.1")
 
@@ -206,31 +206,31 @@ def test_what_the_server_says_of_itself(root: Driver) -> None:
 # --- logging in ----------------------------------------------------------------------------------------------------
 
 
-def test_one_log_in_for_many_calls(logged_in: Driver, proxy: FaultProxy) -> None:
+def test_many_calls_use_one_log_in(logged_in: Driver, proxy: FaultProxy) -> None:
     for _ in range(3):
         assert logged_in.call("get_player", "Ann").name == "Ann"
     assert proxy.count(LOG_IN) == 1
 
 
-def test_a_token_is_renewed_before_it_runs_out(
+def test_token_is_renewed_before_it_expires(
     logged_in: Driver, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logged_in.call("get_player", "Ann")
     first, now = logged_in.session.access, time.monotonic()
-    monkeypatch.setattr(exchange.time, "monotonic", lambda: now + 3600 - exchange.RENEW_EARLY_MOST + 1)
+    monkeypatch.setattr(exchange.time, "monotonic", lambda: now + 3600 - exchange.RENEW_EARLY_MAX_SECONDS + 1)
     logged_in.call("get_player", "Ann")
     assert logged_in.session.access != first
     assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 4)  # no call was refused on the way
 
 
-def test_a_token_that_is_no_longer_good_is_renewed_once(logged_in: Driver, proxy: FaultProxy) -> None:
+def test_revoked_token_is_renewed_once(logged_in: Driver, proxy: FaultProxy) -> None:
     logged_in.call("get_player", "Ann")
     logged_in.session.access = "gka_run-out"
     assert logged_in.call("get_player", "Ann").name == "Ann"
     assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 5)
 
 
-def test_when_the_refresh_token_is_gone_the_password_is_used(logged_in: Driver, proxy: FaultProxy) -> None:
+def test_revoked_refresh_token_leads_to_log_in_with_password(logged_in: Driver, proxy: FaultProxy) -> None:
     logged_in.call("get_player", "Ann")
     logged_in.call("revoke_tokens", "Root", dry_run=True)
     logged_in.session.access = "gka_run-out"
@@ -239,7 +239,7 @@ def test_when_the_refresh_token_is_gone_the_password_is_used(logged_in: Driver, 
     assert proxy.count(LOG_IN) == 3
 
 
-def test_a_lost_log_in_and_a_lost_refresh(logged_in: Driver, proxy: FaultProxy) -> None:
+def test_log_in_and_refresh_are_retried_when_answers_are_lost(logged_in: Driver, proxy: FaultProxy) -> None:
     proxy.lose = 1
     assert logged_in.call("get_player", "Ann").name == "Ann"
     logged_in.session.access = "gka_run-out"
@@ -248,13 +248,13 @@ def test_a_lost_log_in_and_a_lost_refresh(logged_in: Driver, proxy: FaultProxy) 
     assert logged_in.call("get_player", "Ann").name == "Ann"
 
 
-def test_a_bad_token_that_cannot_be_renewed(connect: Callable[..., Driver], proxy: FaultProxy) -> None:
+def test_invalid_token_without_password_raises_denied(connect: Callable[..., Driver], proxy: FaultProxy) -> None:
     with pytest.raises(errors.Denied):
         connect(token="gka_wrong").call("get_player", "Ann")
     assert len(proxy.requests) == 1
 
 
-def test_a_log_in_that_is_refused(connect: Callable[..., Driver], proxy: FaultProxy) -> None:
+def test_refused_log_in_raises_its_error(connect: Callable[..., Driver], proxy: FaultProxy) -> None:
     with pytest.raises(errors.UnauthorizedClient):
         connect(username="Ann", password=people.PASSWORD).call("get_player", "Ann")
     with pytest.raises(errors.InvalidGrant):
@@ -262,7 +262,7 @@ def test_a_log_in_that_is_refused(connect: Callable[..., Driver], proxy: FaultPr
     assert proxy.count(LOG_IN) == 2
 
 
-def test_reading_only(connect: Callable[..., Driver]) -> None:
+def test_read_only_client_cannot_write(connect: Callable[..., Driver]) -> None:
     driver = connect(username="Root", password=people.PASSWORD, read_only=True)
     assert driver.call("get_player", "Ann").name == "Ann"
     with pytest.raises(errors.ReadOnlyToken):
@@ -270,13 +270,13 @@ def test_reading_only(connect: Callable[..., Driver]) -> None:
 
 
 @pytest.mark.parametrize("given", [{}, {"username": "Root"}, {"password": "x"}, {"token": "x", "username": "Root"}])
-def test_neither_token_nor_password(given: dict[str, str]) -> None:
+def test_incomplete_credentials_are_value_error(given: dict[str, str]) -> None:
     for kind in (Client, AsyncClient):
         with pytest.raises(ValueError, match="A client needs either token="):
             kind("http://127.0.0.1:1", **given)  # pyright: ignore[reportArgumentType] - what is being tested
 
 
-def test_threads_renew_once(proxy: FaultProxy) -> None:
+def test_threads_log_in_once(proxy: FaultProxy) -> None:
     with Client(proxy.url, username="Root", password=people.PASSWORD, patience=QUICK) as client:
         threads = [threading.Thread(target=client.get_player, args=("Ann",)) for _ in range(6)]
         for thread in threads:
@@ -286,7 +286,7 @@ def test_threads_renew_once(proxy: FaultProxy) -> None:
     assert (proxy.count(LOG_IN), len(proxy.requests)) == (1, 7)
 
 
-def test_tasks_renew_once(proxy: FaultProxy) -> None:
+def test_tasks_log_in_once(proxy: FaultProxy) -> None:
     async def main() -> None:
         async with AsyncClient(proxy.url, username="Root", password=people.PASSWORD, patience=QUICK) as client:
             await asyncio.gather(*(client.get_player("Ann") for _ in range(6)))
@@ -298,7 +298,7 @@ def test_tasks_renew_once(proxy: FaultProxy) -> None:
 # --- the change feed -----------------------------------------------------------------------------------------------
 
 
-def test_following_goes_on_where_it_was(root: Driver, proxy: FaultProxy) -> None:
+def test_follow_changes_continues_from_its_cursor(root: Driver, proxy: FaultProxy) -> None:
     start = root.call("list_changes", "now").next
     for quantity in (1, 2, 3):
         root.call("give_item", "Bob", COIN, quantity)
@@ -310,7 +310,7 @@ def test_following_goes_on_where_it_was(root: Driver, proxy: FaultProxy) -> None
     assert [change.seq for change in again] == [change.seq for change in found[1:]]
 
 
-def test_following_outlasts_a_server_that_is_away(
+def test_follow_changes_continues_after_server_was_away(
     root: Driver, proxy: FaultProxy, server: Server, known_tokens: Mapping[str, str]
 ) -> None:
     start = root.call("list_changes", "now").next
@@ -330,14 +330,14 @@ def test_following_outlasts_a_server_that_is_away(
     assert [change.kind for change in found] == ["items_given"]
 
 
-def test_another_life_of_the_ledger(root: Driver) -> None:
+def test_unknown_epoch_or_cursor_raises_its_error(root: Driver) -> None:
     with pytest.raises(errors.EpochChanged):
         root.each("follow_changes", 0, epoch=people.NOBODY_ID, most=1)
     with pytest.raises(errors.CursorAhead):
         root.call("list_changes", 2**40)
 
 
-def test_unapplied_changes_come_with_the_error(
+def test_unapplied_changes_error_has_the_changes(
     root: Driver, connect: Callable[..., Driver], known_tokens: Mapping[str, str]
 ) -> None:
     game = connect(token=known_tokens["Server"])

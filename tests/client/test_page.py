@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from blocks import PAGE, blocks, run
+from blocks import PAGE, parse_blocks, run_blocks
 from client_calls import METHODS
 from gamekeeper.http.routes import ROUTES
 from server import Server
@@ -14,19 +14,19 @@ ROOT = PAGE.parents[1]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the client does not know which one it is
-def test_every_block_runs_and_prints_what_it_says(demo_server: Server) -> None:
-    found = blocks(TEXT)
+def test_every_block_runs_and_prints_the_documented_text(demo_server: Server) -> None:
+    found = parse_blocks(TEXT)
     assert len(found) > 10
-    for said, printed in run(found, demo_server.url):
+    for said, printed in run_blocks(found, demo_server.url):
         assert printed == said
 
 
 def test_package_page_uses_methods_that_exist() -> None:
-    code = "".join(block.code for block in blocks((ROOT / "clients" / "python" / "README.md").read_text("utf-8")))
+    code = "".join(block.code for block in parse_blocks((ROOT / "clients" / "python" / "README.md").read_text("utf-8")))
     compile(code, "README.md", "exec")
     assert {"iterate_ranking", "give_item"} <= set(re.findall(r"client\.(\w+)\(", code)) <= set(METHODS)
 
 
-def test_methods_beside_the_operations_are_named() -> None:
+def test_page_names_methods_without_an_operation() -> None:
     named = re.findall(r"`(\w+)`", TEXT.split("## Every method")[1])
     assert set(named) == set(METHODS) - {route.name for route in ROUTES}

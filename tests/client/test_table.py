@@ -21,7 +21,7 @@ from gamekeeper_client import errors, feed, history, mails, paging, players, use
 from gamekeeper_client.link import PutPlayer
 
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
-FOR_PEOPLE = {route.path for route in ROUTES if isinstance(route.answer, str)}  # pages, not JSON
+HTML_PAGES = {route.path for route in ROUTES if isinstance(route.answer, str)}  # pages, not JSON
 OTHER_NAMES: dict[Any, Any] = {
     paging.Page: wire.lists.Paged,
     paging.LegacyPage: wire.lists.Legacy,
@@ -35,12 +35,12 @@ OTHER_NAMES: dict[Any, Any] = {
 
 
 def test_every_route_has_a_method() -> None:
-    routes = {(route.method, route.path) for route in ROUTES if route.path not in SYNONYMS | FOR_PEOPLE}
+    routes = {(route.method, route.path) for route in ROUTES if route.path not in SYNONYMS | HTML_PAGES}
     assert {(CALLED[name].method, CALLED[name].path) for name in OPERATIONS} == routes
 
 
 def test_operation_ids_are_names_of_methods() -> None:
-    ids = {route.name for route in ROUTES if route.path not in SYNONYMS | FOR_PEOPLE}
+    ids = {route.name for route in ROUTES if route.path not in SYNONYMS | HTML_PAGES}
     assert ids == OPERATIONS.keys() - {"refresh_token"}  # a second method for the operation issue_token
 
 
@@ -53,7 +53,7 @@ def test_published_operations_are_those_of_the_routes() -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_call_is_as_its_row_says(name: str) -> None:
+def test_call_matches_its_route(name: str) -> None:
     call, route = built(name), CALLED[name]
     assert call.needs_token == (route.permissions is not None)
     has_key = route.access is WRITE and not route.path.endswith("/token")
@@ -77,29 +77,29 @@ def test_every_write_takes_the_three_options(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_rows_answer_is_read(name: str) -> None:
+def test_call_reads_the_answer_of_its_route(name: str) -> None:
     call, route = built(name), CALLED[name]
-    assert call.read(msgspec.json.encode(sample(route.answer))) is not None
+    assert call.read(msgspec.json.encode(make_sample(route.answer))) is not None
     with pytest.raises(ValueError, match=r"Expected|no field"):
         call.read(b'"something else"')
 
 
-PLAIN: dict[Any, Any] = {str: "x", int: 7, bool: True, type(None): None, msgspec.Raw: {"a": [1]}}
+SAMPLES: dict[Any, Any] = {str: "x", int: 7, bool: True, type(None): None, msgspec.Raw: {"a": [1]}}
 
 
-def sample(shape: Any) -> Any:
+def make_sample(shape: Any) -> Any:
     """A value of a type, in the plainest form."""
     origin, arguments = get_origin(shape), get_args(shape)
-    if shape in PLAIN:
-        return PLAIN[shape]
+    if shape in SAMPLES:
+        return SAMPLES[shape]
     if origin is Literal:
         return arguments[0]
     if origin is list or is_union(shape) or hasattr(shape, "__metadata__"):
-        of = sample(next(each for each in arguments if each is not UnsetType))
+        of = make_sample(next(each for each in arguments if each is not UnsetType))
         return [of] if origin is list else of
     if origin is dict:
-        return {"x": PLAIN.get(arguments[1], 1)}
-    return {each.encode_name: sample(each.type) for each in msgspec.structs.fields(shape)}
+        return {"x": SAMPLES.get(arguments[1], 1)}
+    return {each.encode_name: make_sample(each.type) for each in msgspec.structs.fields(shape)}
 
 
 def is_union(shape: Any) -> bool:
@@ -114,39 +114,39 @@ SHAPES: list[type[Struct]] = [
 ]
 
 
-def plain(shape: Any) -> str:
+def describe_type(shape: Any) -> str:
     """A field's type without its bounds: those are the server's business."""
     origin, arguments = get_origin(shape), get_args(shape)
     if hasattr(shape, "__metadata__"):
-        return plain(arguments[0])
+        return describe_type(arguments[0])
     if shape in {msgspec.Raw, Any}:
         return "anything"
     if origin is Literal:
         return f"one of {arguments}"
     if origin is list or is_union(shape):
-        return ("list of " if origin is list else "") + " or ".join(sorted({plain(each) for each in arguments}))
+        return ("list of " if origin is list else "") + " or ".join(sorted({describe_type(each) for each in arguments}))
     known: Any = OTHER_NAMES.get(shape, shape)
     return getattr(known, "__name__", str(known))
 
 
 @pytest.mark.parametrize("ours", SHAPES, ids=lambda each: each.__name__)
-def test_every_shape_has_the_servers_fields(ours: type[Struct]) -> None:
+def test_every_shape_has_the_fields_of_the_server(ours: type[Struct]) -> None:
     theirs: Any = OTHER_NAMES.get(ours) or wire.SHAPES[ours.__name__]
-    mine = {each.encode_name: plain(each.type) for each in msgspec.structs.fields(ours)}
-    assert mine == {each.encode_name: plain(each.type) for each in msgspec.structs.fields(theirs)}
+    mine = {each.encode_name: describe_type(each.type) for each in msgspec.structs.fields(ours)}
+    assert mine == {each.encode_name: describe_type(each.type) for each in msgspec.structs.fields(theirs)}
 
 
-def below(kind: type[Any]) -> list[type[Any]]:
-    return [found for each in kind.__subclasses__() for found in (each, *below(each))]
+def find_subclasses(kind: type[Any]) -> list[type[Any]]:
+    return [found for each in kind.__subclasses__() for found in (each, *find_subclasses(each))]
 
 
-OF_PAGES = "gamekeeper.console."  # what people read, not programs
-OURS = [kind for kind in below(Refusal) if kind.__module__.startswith("gamekeeper.")]
-REFUSALS = [kind for kind in OURS if not kind.__module__.startswith(OF_PAGES)]
+CONSOLE = "gamekeeper.console."  # what people read, not programs
+SERVER_REFUSALS = [kind for kind in find_subclasses(Refusal) if kind.__module__.startswith("gamekeeper.")]
+REFUSALS = [kind for kind in SERVER_REFUSALS if not kind.__module__.startswith(CONSOLE)]
 
 
 @pytest.mark.parametrize("kind", REFUSALS, ids=lambda each: each.__name__)
-def test_every_refusal_has_its_class(kind: type[Refusal]) -> None:
+def test_every_refusal_has_an_error_class(kind: type[Refusal]) -> None:
     code: str = kind.__new__(kind).code
     ours = errors.find_class(server_errors.status(kind), code)
     assert ours.__name__ == kind.__name__
@@ -154,13 +154,13 @@ def test_every_refusal_has_its_class(kind: type[Refusal]) -> None:
     assert {each.__name__ for each in ours.__mro__ if issubclass(each, errors.Refused)} <= above
 
 
-def test_the_tree_is_drawn_as_it_is() -> None:
+def test_docstring_tree_shows_every_error_class() -> None:
     drawn = re.findall(r"\b[A-Z][a-z]\w+", (errors.__doc__ or "").split("GamekeeperError", 1)[1])
-    found = [each.__name__ for each in below(errors.GamekeeperError)]
+    found = [each.__name__ for each in find_subclasses(errors.GamekeeperError)]
     assert sorted(drawn) == sorted(found)
 
 
-def test_a_code_of_a_later_version_falls_on_its_branch() -> None:
+def test_unknown_code_gets_the_class_of_its_status() -> None:
     assert errors.find_class(409, "dragon_asleep") is errors.Conflict
     assert errors.find_class(418, "teapot") is errors.Refused
     proxy = errors.make_refusal(502, b"<html>Bad Gateway</html>", "3")
@@ -168,7 +168,7 @@ def test_a_code_of_a_later_version_falls_on_its_branch() -> None:
     assert str(proxy) == "The server answered with status 502. (502)"
 
 
-def test_unset_stays_at_home() -> None:
+def test_unset_fields_are_not_sent() -> None:
     assert built("put_player").body == b'{"Level":2}'
     assert PutPlayer().level is UNSET
 
@@ -184,12 +184,12 @@ def test_unset_stays_at_home() -> None:
         ("give_item", {"player": "Ann", "item_id": GUID, "reason": "x" * 501}),
     ],
 )
-def test_what_would_mean_something_else_is_not_sent(name: str, given: dict[str, str]) -> None:
+def test_empty_or_invalid_argument_is_value_error(name: str, given: dict[str, str]) -> None:
     with pytest.raises(ValueError, match=r"must not be empty|visible ASCII|printable"):
         METHODS[name].call(**given)
 
 
 @pytest.mark.parametrize("odd", ["a/b", "..", "a?b", "a#b", "ä b", "%41"])
-def test_odd_names_stay_one_segment(odd: str) -> None:
+def test_special_characters_in_names_are_escaped(odd: str) -> None:
     call = METHODS["get_player"].call(odd)
     assert re.fullmatch(r"/api/v1/players/[A-Za-z0-9%_~-]+", call.path)

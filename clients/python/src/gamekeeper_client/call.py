@@ -13,7 +13,7 @@ import msgspec
 T = TypeVar("T")
 A = TypeVar("A")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
-LONGEST_REASON = 500  # characters, as on the server
+MAX_REASON_CHARACTERS = 500  # characters, as on the server
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,13 @@ class Payload(Generic[T]):
         field: str | None = None,
         wait: float = 0.0,
     ) -> None:
-        self.query = {name: _as_text(value) for name, value in (query or {}).items() if value is not None}
+        self.query = {name: _to_text(value) for name, value in (query or {}).items() if value is not None}
         self.body = None if body is None else msgspec.json.encode(body)
-        self.read: Callable[[bytes], T] = _decoder(shape).decode if field is None else _read_field(field, shape)
+        self.read: Callable[[bytes], T] = _make_decoder(shape).decode if field is None else _read_field(field, shape)
         self.wait = wait
 
 
-def fill(path: str, values: Mapping[str, Any]) -> str:
+def fill_path(path: str, values: Mapping[str, Any]) -> str:
     """Replace each {name} of a path. An empty value is rejected: it would address something else."""
 
     def segment(name: re.Match[str]) -> str:
@@ -73,12 +73,12 @@ def fill(path: str, values: Mapping[str, Any]) -> str:
     return re.sub(r"\{(\w+)\}", segment, path)
 
 
-def write_headers(reason: str, idempotency_key: str | None) -> dict[str, str]:
+def build_write_headers(reason: str, idempotency_key: str | None) -> dict[str, str]:
     """Build the headers of a write. A random key is made once, so that all attempts of the call are one change."""
     if idempotency_key is not None and not _KEY.fullmatch(idempotency_key):
         raise ValueError("An idempotency_key has 1 to 255 visible ASCII characters.")
-    if len(reason) > LONGEST_REASON or not reason.isprintable():
-        raise ValueError(f"A reason has at most {LONGEST_REASON} printable characters, on one line.")
+    if len(reason) > MAX_REASON_CHARACTERS or not reason.isprintable():
+        raise ValueError(f"A reason has at most {MAX_REASON_CHARACTERS} printable characters, on one line.")
     return {"Idempotency-Key": idempotency_key or uuid.uuid4().hex} | ({"X-Reason": reason} if reason else {})
 
 
@@ -87,20 +87,20 @@ def convert(call: Call[A], change: Callable[[A], T], *, endless: bool = False) -
     return Call(call.method, call.path, lambda raw: change(call.read(raw)), call.query, wait=call.wait, endless=endless)
 
 
-def _as_text(value: object) -> str:
+def _to_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @cache
-def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 - any type that msgspec decodes
+def _make_decoder(shape: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 - any type that msgspec decodes
     return msgspec.json.Decoder(shape)
 
 
 def _read_field(field: str, shape: type[T]) -> Callable[[bytes], T]:
     def read(content: bytes) -> T:
-        fields = _decoder(dict[str, msgspec.Raw]).decode(content)
+        fields = _make_decoder(dict[str, msgspec.Raw]).decode(content)
         if field not in fields:
             raise ValueError(f"it has no field {field!r}")
-        return _decoder(shape).decode(fields[field])
+        return _make_decoder(shape).decode(fields[field])
 
     return read

@@ -34,7 +34,7 @@ T = TypeVar("T")
 TIMEOUT_SECONDS = 10.0
 PATIENCE = Patience()
 AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
-PERMANENT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+PERMANENT_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
 class _Client(
@@ -59,7 +59,7 @@ class _Client(
         _check_address(url)
         self._url, self._session, self._timeout, self._patience = url.rstrip("/"), session, timeout, patience
 
-    def _request(self, http: httpx.Client | httpx.AsyncClient, step: Send) -> httpx.Request:
+    def _build_request(self, http: httpx.Client | httpx.AsyncClient, step: Send) -> httpx.Request:
         call = step.call
         headers = {"User-Agent": AGENT, "Accept": "application/json", **call.headers}
         if call.body is not None:
@@ -130,7 +130,7 @@ class Client(_Client):
     def _send(self, call: Call[T], /) -> T:
         return self._run(exchange(call, self._session, self._patience))
 
-    def _walk(self, first: Call[Batch[T]], /) -> Iterator[T]:
+    def _iterate(self, first: Call[Batch[T]], /) -> Iterator[T]:
         following: Call[Batch[T]] | None = first
         while following is not None:
             batch = self._send(following)
@@ -144,18 +144,18 @@ class Client(_Client):
                 step = flow.send(outcome)
             except StopIteration as done:
                 return done.value
-            outcome = self._do(step)
+            outcome = self._perform(step)
 
-    def _do(self, step: Send | Wait | Renew) -> Outcome:
+    def _perform(self, step: Send | Wait | Renew) -> Outcome:
         self._connections.claim(self._session)
         match step:
             case Send():
                 http = self._connections.http
-                request = self._request(http, step)
+                request = self._build_request(http, step)
                 try:
-                    return _answer(http.send(request))
+                    return _convert_response(http.send(request))
                 except httpx.RequestError as problem:
-                    return NoAnswer(problem, isinstance(problem, PERMANENT))
+                    return NoAnswer(problem, isinstance(problem, PERMANENT_ERRORS))
             case Wait():
                 time.sleep(step.seconds)
             case Renew():
@@ -207,7 +207,7 @@ class AsyncClient(_Client):
     async def _send(self, call: Call[T], /) -> T:
         return await self._run(exchange(call, self._session, self._patience))
 
-    async def _walk(self, first: Call[Batch[T]], /) -> AsyncIterator[T]:
+    async def _iterate(self, first: Call[Batch[T]], /) -> AsyncIterator[T]:
         following: Call[Batch[T]] | None = first
         while following is not None:
             batch = await self._send(following)
@@ -222,18 +222,18 @@ class AsyncClient(_Client):
                 step = flow.send(outcome)
             except StopIteration as done:
                 return done.value
-            outcome = await self._do(step)
+            outcome = await self._perform(step)
 
-    async def _do(self, step: Send | Wait | Renew) -> Outcome:
+    async def _perform(self, step: Send | Wait | Renew) -> Outcome:
         self._connections.claim(self._session)
         match step:
             case Send():
                 http = self._connections.http
-                request = self._request(http, step)
+                request = self._build_request(http, step)
                 try:
-                    return _answer(await http.send(request))
+                    return _convert_response(await http.send(request))
                 except httpx.RequestError as problem:
-                    return NoAnswer(problem, isinstance(problem, PERMANENT))
+                    return NoAnswer(problem, isinstance(problem, PERMANENT_ERRORS))
             case Wait():
                 await asyncio.sleep(step.seconds)
             case Renew():
@@ -254,7 +254,7 @@ def _check_address(url: str) -> None:
         raise ValueError(f"The address {url!r} needs the form http://host:port or https://host:port.")
 
 
-def _answer(response: httpx.Response) -> Answer:
+def _convert_response(response: httpx.Response) -> Answer:
     return Answer(response.status_code, response.content, response.headers.get("Retry-After"))
 
 

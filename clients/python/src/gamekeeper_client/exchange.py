@@ -30,10 +30,10 @@ from gamekeeper_client.errors import (
 from gamekeeper_client.tokens import LOG_IN, TOKEN, Token, Tokens, hash_password
 
 T = TypeVar("T")
-RENEW_EARLY = 0.1  # share of a token's lifetime
-RENEW_EARLY_MOST = 60.0  # seconds; long-lived tokens are not renewed earlier than this
-VISIBLE = re.compile(r"[\x21-\x7e]+")  # ASCII, as a header needs it
-WORTH_REPEATING = (Unreachable, Unavailable, TooManyRequests, IdempotencyInProgress)
+RENEW_EARLY_SHARE = 0.1  # share of a token's lifetime
+RENEW_EARLY_MAX_SECONDS = 60.0  # seconds; long-lived tokens are not renewed earlier than this
+VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")  # ASCII, as a header needs it
+RETRIABLE_ERRORS = (Unreachable, Unavailable, TooManyRequests, IdempotencyInProgress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Patience:
     def pause(self, problem: GamekeeperError, attempt: int, *, endless: bool) -> float | None:
         """Seconds until the next attempt; None: do not retry."""
         permanent = isinstance(problem, Unreachable) and problem.permanent
-        if permanent or not isinstance(problem, WORTH_REPEATING) or (attempt >= self.retries and not endless):
+        if permanent or not isinstance(problem, RETRIABLE_ERRORS) or (attempt >= self.retries and not endless):
             return None
         asked = (problem.retry_after if isinstance(problem, Refused) else None) or 0.0
         if asked > self.longest_retry_after and not endless:
@@ -102,7 +102,7 @@ class Session:
     def __init__(self, username: str | None, password: str | None, token: str | None, *, read_only: bool) -> None:
         if (token is None) == (username is None) or (username is None) != (password is None):
             raise ValueError("A client needs either token=…, or username=… and password=….")
-        if token is not None and not VISIBLE.fullmatch(token):
+        if token is not None and not VISIBLE_ASCII.fullmatch(token):
             raise ValueError("A token has visible ASCII characters only, without spaces and line ends.")
         self.access = token
         self._refresh: str | None = None
@@ -138,7 +138,7 @@ class Session:
 
     def _adopt(self, pair: Token) -> None:
         self.access, self._refresh = pair.access_token, pair.refresh_token
-        early = min(pair.expires_in * RENEW_EARLY, RENEW_EARLY_MOST)
+        early = min(pair.expires_in * RENEW_EARLY_SHARE, RENEW_EARLY_MAX_SECONDS)
         self._renew_at = time.monotonic() + pair.expires_in - early
 
 
@@ -184,11 +184,11 @@ def _send(call: Call[T], token: str | None) -> Flow[T]:
             return _read(call, outcome)
         raise make_refusal(outcome.status, outcome.content, outcome.retry_after)
     cause, permanent = (outcome.problem, outcome.permanent) if isinstance(outcome, NoAnswer) else (None, False)
-    what = f"No answer to {_name(call)}: {str(cause) or type(cause).__name__}"
+    what = f"No answer to {_describe_call(call)}: {str(cause) or type(cause).__name__}"
     raise Unreachable(what, permanent=permanent) from cause
 
 
-def _name(call: Call[Any]) -> str:
+def _describe_call(call: Call[Any]) -> str:
     """Name the call in an error. A token to revoke is left out: errors are logged, and it may still be valid."""
     revokes = call.path.startswith(f"{TOKEN}/")
     return f"{call.method} {TOKEN}/…" if revokes else f"{call.method} {call.path}"
@@ -199,6 +199,6 @@ def _read(call: Call[T], answer: Answer) -> T:
         return call.read(answer.content)
     except (ValueError, RecursionError) as error:  # not only msgspec.DecodeError: wrong UTF-8, too deep
         raise NotUnderstood(
-            f"The answer to {_name(call)} is not what this client knows: {error}. "
+            f"The answer to {_describe_call(call)} is not what this client knows: {error}. "
             "Check the address, and that client and server are of the same version."
         ) from error

@@ -7,7 +7,7 @@ from msgspec import Struct
 from gamekeeper_client.call import Batch, Call, Payload, convert
 from gamekeeper_client.operation import iterator, operation
 
-LONGEST_WAIT = 60  # seconds, as on the server
+MAX_WAIT_SECONDS = 60  # seconds, as on the server
 After = int | Literal["now"]
 
 
@@ -46,7 +46,7 @@ class Feed:
         Raises EpochChanged, ChangesTrimmed, CursorAhead, BadField, RoleMissing.
         """
         query = {"after": after, "wait": wait, "limit": limit, "own": own, "epoch": epoch}
-        return Payload(Changes, query=query, wait=min(wait, LONGEST_WAIT))
+        return Payload(Changes, query=query, wait=min(wait, MAX_WAIT_SECONDS))
 
     @iterator
     def follow_changes(

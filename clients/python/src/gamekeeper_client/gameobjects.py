@@ -7,7 +7,7 @@ from msgspec import Struct
 from gamekeeper_client.call import Payload
 from gamekeeper_client.link import NamedEntry
 from gamekeeper_client.operation import operation
-from gamekeeper_client.paging import LegacyPage, Page, iterate_pages, page_query
+from gamekeeper_client.paging import LegacyPage, Page, build_page_query, iterate_pages
 
 R = TypeVar("R")
 
@@ -50,8 +50,8 @@ class GameObjects:
         Returns the page, with the total number of objects.
         Raises NoSuchObjectType, BadField.
         """
-        shape: type[Page[GameObject]] = Page[_shape(object_type)]
-        return Payload(shape, query=page_query(page, page_size))
+        shape: type[Page[GameObject]] = Page[_find_shape(object_type)]
+        return Payload(shape, query=build_page_query(page, page_size))
 
     iterate_game_objects = iterate_pages(list_game_objects, "Iterate over the game objects of a type, by name.")
 
@@ -66,7 +66,7 @@ class GameObjects:
         Returns the page, with the total number of objects.
         Raises NoSuchObjectType, BadField.
         """
-        shape: type[LegacyPage[Keyed[GameObject]]] = LegacyPage[Keyed[_shape(object_type)]]
+        shape: type[LegacyPage[Keyed[GameObject]]] = LegacyPage[Keyed[_find_shape(object_type)]]
         return Payload(shape, body={"page": page, "count": count})
 
     @operation("GET", "/api/v1/gameobjects/{object_type}/names")
@@ -79,7 +79,7 @@ class GameObjects:
         Returns the page, with the total number of names.
         Raises NoSuchObjectType, BadField.
         """
-        return Payload(Page[str], query=page_query(page, page_size))
+        return Payload(Page[str], query=build_page_query(page, page_size))
 
     iterate_game_object_names = iterate_pages(
         list_game_object_names, "Iterate over the names of the game objects of a type."
@@ -104,9 +104,9 @@ class GameObjects:
         Returns the object.
         Raises NoSuchObjectType, NoSuchObject, BadField.
         """
-        shape: type[GameObject] = _shape(object_type)
+        shape: type[GameObject] = _find_shape(object_type)
         return Payload(shape)
 
 
-def _shape(object_type: str) -> Any:  # noqa: ANN401 - a type, known at run time
+def _find_shape(object_type: str) -> Any:  # noqa: ANN401 - a type, known at run time
     return SHAPES.get(object_type.lower(), NamedEntry)

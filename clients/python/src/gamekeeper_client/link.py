@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from gamekeeper_client.call import Payload
 from gamekeeper_client.items import Bag, ItemSlot
 from gamekeeper_client.operation import WriteOptions, operation
-from gamekeeper_client.paging import Page, iterate_pages, page_query
+from gamekeeper_client.paging import Page, build_page_query, iterate_pages
 from gamekeeper_client.players import Player
 from gamekeeper_client.spells import KnownSpell
 from gamekeeper_client.variables import Variable
@@ -105,7 +105,7 @@ class Link:
         Raises NoSuchKind, BadField, RoleMissing.
         """
         shape: type[Page[Entry]] = Page[ENTRIES.get(kind, NamedEntry)]
-        return Payload(shape, query=page_query(page, page_size))
+        return Payload(shape, query=build_page_query(page, page_size))
 
     iterate_catalogue = iterate_pages(list_catalogue, "Iterate over the catalogue, by name.")
 

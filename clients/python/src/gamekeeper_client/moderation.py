@@ -21,7 +21,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, OwnAccount, AlreadyBanned, BadField.
         """
-        return Payload(Message, body=_body(moderator, options, duration=duration))
+        return Payload(Message, body=_build_body(moderator, options, duration=duration))
 
     @operation("POST", "/api/v1/users/{user}/admin/unban")
     def unban_user(self, user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
@@ -33,7 +33,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, BadField.
         """
-        return Payload(Message, body=_body(moderator, options))
+        return Payload(Message, body=_build_body(moderator, options))
 
     @operation("POST", "/api/v1/users/{user}/admin/mute")
     def mute_user(
@@ -48,7 +48,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, AlreadyMuted, BadField.
         """
-        return Payload(Message, body=_body(moderator, options, duration=duration))
+        return Payload(Message, body=_build_body(moderator, options, duration=duration))
 
     @operation("POST", "/api/v1/users/{user}/admin/unmute")
     def unmute_user(self, user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
@@ -60,7 +60,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, BadField.
         """
-        return Payload(Message, body=_body(moderator, options))
+        return Payload(Message, body=_build_body(moderator, options))
 
     @operation("POST", "/api/v1/users/{user}/admin/kick")
     def kick_user(self, user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
@@ -72,7 +72,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchUser, RoleMissing, PowerMissing, Outranked, UserNotOnline, BadField.
         """
-        return Payload(Message, body=_body(moderator, options))
+        return Payload(Message, body=_build_body(moderator, options))
 
     @operation("POST", "/api/v1/players/{player}/admin/ban")
     def ban_player(
@@ -87,7 +87,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchPlayer, PowerMissing, Outranked, OwnAccount, AlreadyBanned, BadField.
         """
-        return Payload(Message, body=_body(moderator, options, duration=duration))
+        return Payload(Message, body=_build_body(moderator, options, duration=duration))
 
     @operation("POST", "/api/v1/players/{player}/admin/unban")
     def unban_player(self, player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
@@ -99,7 +99,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchPlayer, PowerMissing, Outranked, BadField.
         """
-        return Payload(Message, body=_body(moderator, options))
+        return Payload(Message, body=_build_body(moderator, options))
 
     @operation("POST", "/api/v1/players/{player}/admin/mute")
     def mute_player(
@@ -114,7 +114,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchPlayer, PowerMissing, Outranked, AlreadyMuted, BadField.
         """
-        return Payload(Message, body=_body(moderator, options, duration=duration))
+        return Payload(Message, body=_build_body(moderator, options, duration=duration))
 
     @operation("POST", "/api/v1/players/{player}/admin/unmute")
     def unmute_player(self, player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
@@ -126,7 +126,7 @@ class Moderation:
         Returns a message.
         Raises NoSuchPlayer, PowerMissing, Outranked, BadField.
         """
-        return Payload(Message, body=_body(moderator, options))
+        return Payload(Message, body=_build_body(moderator, options))
 
     @operation("POST", "/api/v1/players/{player}/admin/kick")
     def kick_player(self, player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
@@ -138,9 +138,9 @@ class Moderation:
         Returns a message.
         Raises NoSuchPlayer, PowerMissing, Outranked, UserNotOnline, BadField.
         """
-        return Payload(Message, body=_body(moderator, options))
+        return Payload(Message, body=_build_body(moderator, options))
 
 
-def _body(moderator: str, options: WriteOptions, **more: int) -> dict[str, str | int]:
+def _build_body(moderator: str, options: WriteOptions, **more: int) -> dict[str, str | int]:
     """Send the reason in the body too: there it is stored with the ban or mute."""
     return {**more, "reason": options.get("reason", ""), "moderator": moderator}

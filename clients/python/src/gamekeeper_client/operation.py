@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from inspect import BoundArguments, Parameter
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypedDict, TypeVar, get_args, overload
 
-from gamekeeper_client.call import Batch, Call, Payload, fill, write_headers
+from gamekeeper_client.call import Batch, Call, Payload, build_write_headers, fill_path
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,12 +45,12 @@ class WriteOptions(TypedDict, total=False):
 
 class BlockingClient(Protocol):
     def _send(self, call: Call[T], /) -> T: ...
-    def _walk(self, first: Call[Batch[T]], /) -> Iterator[T]: ...
+    def _iterate(self, first: Call[Batch[T]], /) -> Iterator[T]: ...
 
 
 class AwaitingClient(Protocol):
     def _send(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
-    def _walk(self, first: Call[Batch[T]], /) -> AsyncIterator[T]: ...
+    def _iterate(self, first: Call[Batch[T]], /) -> AsyncIterator[T]: ...
 
 
 class Declaration:
@@ -99,9 +99,9 @@ class Operation(Declaration, Generic[P, T]):
         payload = self._build(*bound.args, **bound.kwargs)
         query, headers = payload.query, dict[str, str]()
         if self.is_write:
-            headers = write_headers(given["reason"], given["idempotency_key"])
+            headers = build_write_headers(given["reason"], given["idempotency_key"])
             query |= {"dryRun": "true"} if given["dry_run"] else {}
-        path = fill(self.path, given)
+        path = fill_path(self.path, given)
         return Call(self.method, path, payload.read, query, payload.body, headers, self.needs_token, payload.wait)
 
     if TYPE_CHECKING:
@@ -201,6 +201,6 @@ def make_async(declared: Operation[..., Any] | Iteration[..., Any]) -> tuple[Any
 
 def _make_iterating(declared: Iteration[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as declared
-        return self._walk(declared.call(*args, **kwargs))
+        return self._iterate(declared.call(*args, **kwargs))
 
     return method

@@ -14,8 +14,8 @@ from gamekeeper_client.operation import Iteration, Operation
 P = ParamSpec("P")
 R = TypeVar("R")
 Direction = Literal["Ascending", "Descending"]
-LARGEST_PAGE = 100  # records; the server's default maximum
-LARGEST_BATCH = 1000  # records of the audit log and the outbox
+MAX_PAGE_RECORDS = 100  # records; the server's default maximum
+MAX_BATCH_RECORDS = 1000  # records of the audit log and the outbox
 
 
 class Page(Struct, Generic[R], rename="pascal"):
@@ -41,7 +41,7 @@ class CursorPage(Protocol):
 C = TypeVar("C", bound=CursorPage)
 
 
-def page_query(
+def build_page_query(
     page: int,
     page_size: int | None,
     search: str | None = None,
@@ -58,9 +58,9 @@ def iterate_pages(listing: Operation[P, Page[R]], summary: str) -> Iteration[P, 
         def batch(page: Page[R]) -> Batch[R]:
             number = given.arguments["page"] + 1
             more = page.values and number * page.page_size < page.total
-            return Batch(page.values, read(_change(given, page=number)) if more else None)
+            return Batch(page.values, read(_replace_arguments(given, page=number)) if more else None)
 
-        return convert(_call(listing, given, page_size=LARGEST_PAGE), batch)
+        return convert(_call_page(listing, given, page_size=MAX_PAGE_RECORDS), batch)
 
     doc = _describe(listing, summary, page="number of the page to start with.", page_size="records per request.")
     (record,) = get_args(listing.answer)
@@ -74,21 +74,23 @@ def iterate_cursor(
 
     def read(given: BoundArguments) -> Call[Batch[R]]:
         def batch(page: C) -> Batch[R]:
-            return Batch(records(page), None if page.next is None else read(_change(given, before=page.next)))
+            return Batch(
+                records(page), None if page.next is None else read(_replace_arguments(given, before=page.next))
+            )
 
-        return convert(_call(listing, given, limit=LARGEST_BATCH), batch)
+        return convert(_call_page(listing, given, limit=MAX_BATCH_RECORDS), batch)
 
     return Iteration(listing.signature, _describe(listing, summary, limit="records per request."), record, read)
 
 
-def _call(listing: Operation[..., R], given: BoundArguments, **sizes: int) -> Call[R]:
+def _call_page(listing: Operation[..., R], given: BoundArguments, **sizes: int) -> Call[R]:
     """Read one page; it is large by default."""
     ((name, largest),) = sizes.items()
-    sized = _change(given, **{name: given.arguments[name] or largest})
+    sized = _replace_arguments(given, **{name: given.arguments[name] or largest})
     return listing.call(*sized.args[1:], **sized.kwargs)
 
 
-def _change(given: BoundArguments, **values: Any) -> BoundArguments:  # noqa: ANN401 - arguments of any type
+def _replace_arguments(given: BoundArguments, **values: Any) -> BoundArguments:  # noqa: ANN401 - arguments of any type
     changed = copy.copy(given)
     changed.arguments = {**given.arguments, **values}
     return changed

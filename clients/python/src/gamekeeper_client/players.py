@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
-from gamekeeper_client.paging import Direction, LegacyPage, Page, iterate_pages, page_query
+from gamekeeper_client.paging import Direction, LegacyPage, Page, build_page_query, iterate_pages
 
 PlayerSort = Literal["name", "level"]
 
@@ -70,7 +70,7 @@ class Players:
         Returns the page, with the total number of players.
         Raises BadField, SearchNotReady, TooManyLongReads.
         """
-        return Payload(Page[Player], query=page_query(page, page_size, search, sort_by, sort_direction))
+        return Payload(Page[Player], query=build_page_query(page, page_size, search, sort_by, sort_direction))
 
     iterate_players = iterate_pages(list_players, "Iterate over all players, by name.")
 
@@ -84,7 +84,7 @@ class Players:
         Returns the page, with the total number of players.
         Raises BadField.
         """
-        return Payload(Page[Player], query=page_query(page, page_size, sort_direction=sort_direction))
+        return Payload(Page[Player], query=build_page_query(page, page_size, sort_direction=sort_direction))
 
     iterate_ranking = iterate_pages(list_ranking, "Iterate over all players, by level and experience.")
 
@@ -103,7 +103,7 @@ class Players:
         Returns the page, with the total number of players online.
         Raises BadField, SearchNotReady, TooManyLongReads.
         """
-        return Payload(Page[Player], query=page_query(page, page_size, search, sort_by, sort_direction))
+        return Payload(Page[Player], query=build_page_query(page, page_size, search, sort_by, sort_direction))
 
     iterate_online_players = iterate_pages(list_online_players, "Iterate over the players who are online, by name.")
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
-from gamekeeper_client.paging import Direction, LegacyPage, Page, iterate_pages, page_query
+from gamekeeper_client.paging import Direction, LegacyPage, Page, build_page_query, iterate_pages
 from gamekeeper_client.players import Player
 from gamekeeper_client.tokens import hash_password
 
@@ -84,7 +84,7 @@ class Users:
         Returns the page, with the total number of accounts.
         Raises RoleMissing, BadField, SearchNotReady, TooManyLongReads.
         """
-        return Payload(Page[User[Power]], query=page_query(page, page_size, search, sort_by, sort_direction))
+        return Payload(Page[User[Power]], query=build_page_query(page, page_size, search, sort_by, sort_direction))
 
     iterate_users = iterate_pages(list_users, "Iterate over all accounts, by name. Needs the role users.query.")
 
