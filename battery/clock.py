@@ -324,7 +324,7 @@ def _is_replay(before: httpx.Response, after: httpx.Response) -> bool:
 
 
 async def _count_trimmed(keeper: Keeper) -> int:
-    return await ledger.trimmed(keeper.store)
+    return await ledger.read_trimmed(keeper.store)
 
 
 CASES = (

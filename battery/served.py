@@ -31,7 +31,7 @@ from gamekeeper.http.request import Receive
 from gamekeeper.settings import Settings
 from gamekeeper.store import clock, pool, postgres, sqlite
 from gamekeeper.store import tokens as token_rows
-from gamekeeper.store.engine import Reading, Row, Undecided, Value, Writing
+from gamekeeper.store.engine import CommitUnknown, Reading, Row, Value, Writing
 from gamekeeper.store.pool import Pool
 from gamekeeper.store.postgres import PostgresStore
 from gamekeeper.store.sqlite import SqliteStore
@@ -147,12 +147,12 @@ def _trust_the_wall_clock() -> None:
         async def one(self, _: Statement, *values: Value) -> Row | None:
             return await self._store.one(statement, *values, int(time.time() * 1000))
 
-    caller = token_rows.caller
+    caller = token_rows.find_caller
 
     async def by_wall_clock(tx: Reading, access_hash: str) -> token_rows.CallerRow | None:
         return await caller(cast("Reading", ByWallClock(tx)), access_hash)
 
-    token_rows.caller = by_wall_clock
+    token_rows.find_caller = by_wall_clock
 
 
 def _keep_every_answer() -> None:
@@ -175,7 +175,7 @@ def _assume_the_commit() -> None:
     commit: Any = PostgresStore._commit  # noqa: SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
 
     async def assuming(self: PostgresStore, line: object) -> None:
-        with contextlib.suppress(Undecided):
+        with contextlib.suppress(CommitUnknown):
             await commit(self, line)
 
     setattr(PostgresStore, "_commit", assuming)  # noqa: B010 - see above
@@ -227,7 +227,7 @@ def _take_every_connection() -> None:
         yield
 
     setattr(Pool, "turn", at_once)  # noqa: B010 - a constant to everybody else
-    setattr(pool, "_reserved", lambda _: 0)  # noqa: B010 - the same  # pyright: ignore[reportUnknownLambdaType] - the same
+    setattr(pool, "_count_reserved", lambda _: 0)  # noqa: B010 - the same  # pyright: ignore[reportUnknownLambdaType] - the same
 
 
 WAYS: dict[str, Callable[[], None]] = {

@@ -12,18 +12,18 @@ import asyncpg
 
 from gamekeeper.cli.commands import gamekeeper
 from gamekeeper.store import copies
-from gamekeeper.store.copies import Copied
+from gamekeeper.store.copies import CopiedRow
 from gamekeeper.store.engine import Transaction
 
 PAUSE_SECONDS = 0.05
 AS_IT_IS, TORN = "as-it-is", "torn"
 
-_rows = copies.rows
+_rows = copies.read_rows
 _driver: Any = asyncpg.Connection
 _execute = _driver.execute
 
 
-async def slow_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[Copied]]:
+async def slow_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[CopiedRow]]:
     loop = asyncio.get_running_loop()
     end = loop.time() + PAUSE_SECONDS
     while loop.time() < end:  # busy-waits, because only the store may be awaited here
@@ -38,7 +38,7 @@ async def torn_execute(self: object, query: str, *values: object, **more: object
 
 if __name__ == "__main__":
     way, file, database = sys.argv[1:]
-    copies.rows = slow_rows
+    copies.read_rows = slow_rows
     if way == TORN:
         _driver.execute = torn_execute
     gamekeeper(["backup", file, "--database", database])

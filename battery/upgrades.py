@@ -26,7 +26,7 @@ import httpx
 from battery.cases import POSTGRES, SQLITE, Case, Figure, Run
 from gamekeeper import crash
 from gamekeeper.store.engine import Store, Value, Writing
-from gamekeeper.store.migrate import SQL, Migration, known, migrate, split
+from gamekeeper.store.migrate import SQL, Migration, load_migrations, migrate, split_script
 from gamekeeper.store.statements import Statement
 from server import Server, free_port
 
@@ -48,9 +48,9 @@ COLUMNS = {
 }
 ADDED = "ALTER TABLE {} ADD COLUMN later {{long}};\nCREATE TABLE later_{} (id {{guid}} PRIMARY KEY) {{strict}};\n"
 NEXT = [
-    *known(),
+    *load_migrations(),
     *(
-        Migration(known()[-1].number + number, f"later_{table}", ADDED.format(table, table))
+        Migration(load_migrations()[-1].number + number, f"later_{table}", ADDED.format(table, table))
         for number, table in enumerate(("players", "users"), 1)
     ),
 ]
@@ -219,7 +219,7 @@ async def _migrate_in_pieces(store: Store) -> None:
     applied = {row[0] for row in await store.all(SQL.applied_migrations)}
     for migration in NEXT:
         if migration.number not in applied:
-            for text in split(migration.text, store.engine):
+            for text in split_script(migration.text, store.engine):
                 await store.write(_one(Statement(migration.name, {"": text})))
             await store.write(_one(SQL.record_migration, migration.number, migration.name, migration.checksum))
 

@@ -39,7 +39,7 @@ def build(settings: Settings, way: str) -> Asgi:
     if way == NORMAL:
         setattr(sqlite, "_connect", partial(_connect_normally, sqlite._connect))  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
     if way == ALONE:
-        sqlite.BATCH = 1
+        sqlite.MAX_BATCH = 1
     return cast("Asgi", Keyed(serve.build_app(settings)))  # the server asks no more of it than to be ASGI
 
 

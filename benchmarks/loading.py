@@ -18,7 +18,7 @@ from gamekeeper.cli import terminal
 from gamekeeper.demo import filling
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store.migrate import migrate
-from gamekeeper.store.sqlite import LOADING_KIB
+from gamekeeper.store.sqlite import BULK_LOAD_CACHE_KIB
 
 PLAYERS = 100_000
 OURS, PLAIN = "gamekeeper demo --players", "executemany"
@@ -28,7 +28,7 @@ PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
-    f"PRAGMA cache_size = -{LOADING_KIB}",
+    f"PRAGMA cache_size = -{BULK_LOAD_CACHE_KIB}",
 )
 LISTING = ("players_listed", "users_listed", "players_by_part_added", "users_by_part_added")  # triggers
 INDEXES = ("players_by_rank", "players_by_user")

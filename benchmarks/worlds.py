@@ -178,7 +178,7 @@ async def _fill(keeper: Keeper, players: int) -> list[str]:
     await migrate(keeper.store)
     await filling.fill(keeper, PASSWORD)
     await filling.load_players(keeper, players, _Said().advance)
-    caller = await users.by_id(keeper.store, names.stable_id("user", world.API_ACCOUNT))
+    caller = await users.find_by_id(keeper.store, names.stable_id("user", world.API_ACCOUNT))
     if caller is None:
         raise machine.Stop("The demo's world has no API account.")
     pairs = [await tokens.issue_for_service(keeper, caller, TOKEN_HOURS, read_only=False) for _ in range(TOKENS)]

@@ -22,7 +22,7 @@ from gamekeeper.demo.names import numbered_id, numbered_name
 from gamekeeper.demo.world import COIN
 from gamekeeper.game.lists import TEND_SECONDS
 from gamekeeper.store import players
-from gamekeeper.store.postgres import WORDS
+from gamekeeper.store.postgres import PLACEHOLDERS
 
 UPKEEP, COMMITS = "T7", "T8"
 WITH, WITHOUT = "with rank upkeep", "without rank upkeep"
@@ -117,7 +117,7 @@ NEW_NAMES_ONLY = "CASE WHEN $13 THEN $4 ELSE fold END"
 def update_as_we_do() -> str:
     """The statement of the write path, the whole row written anew, with nothing changed in it but exp."""
     values = {"id": ONE, "exp": ":exp"}
-    text = players.SQL.update.text(POSTGRES, WORDS).replace(NEW_NAMES_ONLY, "$4")
+    text = players.SQL.update.render(POSTGRES, PLACEHOLDERS).replace(NEW_NAMES_ONLY, "$4")
     return COLUMNS.sub(lambda found: f"{found[1]} = {values.get(found[1], found[1])}", text)
 
 

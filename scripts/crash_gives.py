@@ -28,15 +28,15 @@ from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import PlayerCreated, World
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.players import Player
-from gamekeeper.store.catalogue import Item
+from gamekeeper.store.catalogue import CatalogueItem
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.users import Powers
 from server import Server
 
-COIN = Item("c0ffee00-0000-4000-8000-000000000001", "Coin", True, None, 0, None)
-BAG = Item("c0ffee00-0000-4000-8000-000000000002", "Bag", False, None, 4, None)
-SWORD = Item("c0ffee00-0000-4000-8000-000000000003", "Sword", False, None, 0, None)
+COIN = CatalogueItem("c0ffee00-0000-4000-8000-000000000001", "Coin", True, None, 0, None)
+BAG = CatalogueItem("c0ffee00-0000-4000-8000-000000000002", "Bag", False, None, 4, None)
+SWORD = CatalogueItem("c0ffee00-0000-4000-8000-000000000003", "Sword", False, None, 0, None)
 PLAYERS = 4
 PAUSE = 0.02
 REFUSALS = {"not_enough_items", "inventory_full"}

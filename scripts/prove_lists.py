@@ -268,7 +268,7 @@ async def prove(database: str, *, operations: int, seconds: float, seed: int, dr
             await rounds(run, keeper, operations=operations, seconds=seconds, drop=drop)
         except Mismatch as mismatch:
             wrong = str(mismatch)
-        checkpoints = (await stored.checkpoint(keeper.store)).number
+        checkpoints = (await stored.read_checkpoint(keeper.store)).number
     said = f"{run.operations} operations by {WRITERS} writers through {count} servers and beside them, "
     said += f"{run.kills} kills, {checkpoints} checkpoints, {run.read} pages read meanwhile, "
     print(f"{said}{run.compared} compared with the database, seed {seed}: ", end="")

@@ -26,7 +26,7 @@ def thaw(version: str, engine: str, url: str) -> None:
 
 def log_in(world: World) -> None:
     """Give Root a token: those of the dump are kept as hashes."""
-    root = world.run(users.by_fold(world.keeper.store, "root"))
+    root = world.run(users.find_by_fold(world.keeper.store, "root"))
     assert root
     world.tokens = {"Root": world.run(tokens.issue_for_service(world.keeper, root, 1, read_only=False)).access}
 

@@ -57,7 +57,7 @@ def crowd(numbers: Sequence[int]) -> list[Player]:
     ]
 
 
-def columns(world: World, numbers: Sequence[int]) -> list[players.Columns]:
+def columns(world: World, numbers: Sequence[int]) -> list[players.PlayerColumns]:
     return [rows.columns(each, world.keeper.changes.spelling) for each in crowd(numbers)]
 
 
@@ -76,9 +76,9 @@ async def load(world: World, numbers: Sequence[int]) -> None:
     """Past the log, as a bulk load does it."""
 
     async def past_the_log(tx: Writing) -> None:
-        await stored.load_unlisted(tx)
+        await stored.begin_bulk_load(tx)
         players.load(tx, columns(world, numbers))
-        await stored.resume(tx)
+        await stored.end_bulk_load(tx)
 
     await world.keeper.store.write(past_the_log)
 
@@ -101,8 +101,8 @@ def sizes(world: World, listing: Any) -> list[int]:
     return [count for block in found.orders[listing.name].blocks for count in block.counts]
 
 
-def saved(world: World) -> stored.Checkpoint:
-    return world.run(stored.checkpoint(world.keeper.store))
+def saved(world: World) -> stored.ListCheckpoint:
+    return world.run(stored.read_checkpoint(world.keeper.store))
 
 
 def logged(world: World) -> int:

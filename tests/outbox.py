@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from gamekeeper.mail.outbox import Sender
 from gamekeeper.store import mails
-from gamekeeper.store.mails import Listed
+from gamekeeper.store.mails import ListedMail
 from world import World
 
 FROM = "keeper@example.test"
@@ -27,11 +27,11 @@ def send(world: World) -> None:
     world.run(Sender(world.keeper.settings).send_due(world.keeper.store))
 
 
-def listed(world: World) -> list[Listed]:
-    return world.run(mails.page(world.keeper.store, 1000))
+def listed(world: World) -> list[ListedMail]:
+    return world.run(mails.read_page(world.keeper.store, 1000))
 
 
-def only(world: World) -> Listed:
+def only(world: World) -> ListedMail:
     [mail] = listed(world)
     return mail
 

@@ -3,7 +3,7 @@
 from gamekeeper.game.effects import World as Belongings
 from gamekeeper.game.inventory import BANK, INVENTORY, Stack
 from gamekeeper.game.players import Player
-from gamekeeper.store.catalogue import Item, Named, Variable
+from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
 from gamekeeper.store.users import Powers
 
 PASSWORD = "correct horse battery staple"  # everybody's
@@ -14,18 +14,18 @@ def guid(number: int) -> str:
 
 
 # The catalogue.
-COIN = Item(guid(1), "Gold Coin", stackable=True, max_stack=None, bag_slots=0, icon="coin.png")
-ARROW = Item(guid(2), "Arrow", stackable=True, max_stack=100, bag_slots=0, icon=None)
-SWORD = Item(guid(3), "Sword", stackable=False, max_stack=None, bag_slots=0, icon="sword.png")
-POUCH = Item(guid(4), "Pouch", stackable=False, max_stack=None, bag_slots=8, icon="pouch.png")
-FIREBALL = Named(guid(11), "Fireball")
-HEAL = Named(guid(12), "Heal")
-KILLS = Variable(guid(21), "Kills", "Integer")
-TUTORIAL = Variable(guid(22), "Tutorial done", "Boolean")
-UNSET = Variable(guid(23), "Never set", "Integer")
-UNSET_FLAG = Variable(guid(24), "Never raised", "Boolean")
-WARRIOR = Named(guid(31), "Warrior")
-MEADOW = Named(guid(41), "Meadow")
+COIN = CatalogueItem(guid(1), "Gold Coin", stackable=True, max_stack=None, bag_slots=0, icon="coin.png")
+ARROW = CatalogueItem(guid(2), "Arrow", stackable=True, max_stack=100, bag_slots=0, icon=None)
+SWORD = CatalogueItem(guid(3), "Sword", stackable=False, max_stack=None, bag_slots=0, icon="sword.png")
+POUCH = CatalogueItem(guid(4), "Pouch", stackable=False, max_stack=None, bag_slots=8, icon="pouch.png")
+FIREBALL = NamedEntry(guid(11), "Fireball")
+HEAL = NamedEntry(guid(12), "Heal")
+KILLS = CatalogueVariable(guid(21), "Kills", "Integer")
+TUTORIAL = CatalogueVariable(guid(22), "Tutorial done", "Boolean")
+UNSET = CatalogueVariable(guid(23), "Never set", "Integer")
+UNSET_FLAG = CatalogueVariable(guid(24), "Never raised", "Boolean")
+WARRIOR = NamedEntry(guid(31), "Warrior")
+MEADOW = NamedEntry(guid(41), "Meadow")
 CATALOGUE = {
     "items": [COIN, ARROW, SWORD, POUCH],
     "spells": [FIREBALL, HEAL],

@@ -27,7 +27,7 @@ from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Table, Write
 from gamekeeper.backup.filling import NotEmpty
 from gamekeeper.backup.lines import BadCopy
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.store.migrate import Applied, Migration, SchemaMismatch, known, migrate
+from gamekeeper.store.migrate import AppliedMigration, Migration, SchemaMismatch, load_migrations, migrate
 from gamekeeper.store.statements import Statement
 from people import ANN, BOB, COIN
 from server import Server
@@ -190,7 +190,7 @@ def test_an_older_schema_is_brought_up_to_date(
         return [tuple(row) for row in found]
 
     url = databases.empty()
-    schema = known()
+    schema = load_migrations()
     assert loop.run_until_complete(old(url)).schema == schema[-1].number
     databases.drop(url)
     for module in ("store.migrate", "backup.filling", "backup.restoring"):
@@ -201,7 +201,7 @@ def test_an_older_schema_is_brought_up_to_date(
 
 def test_backup_of_before_the_baseline_is_refused(world: World, file: Path, tmp_path: Path, target: str) -> None:
     made = back_up(world, file)
-    older = rewritten(file, tmp_path / "o", changed(made, migrations=[Applied(17, "filters", "x")]), "", [])
+    older = rewritten(file, tmp_path / "o", changed(made, migrations=[AppliedMigration(17, "filters", "x")]), "", [])
     with pytest.raises(SchemaMismatch, match=r"The backup ends with migration 0017 .* Run `gamekeeper migrate`"):
         restore(older, target)
 
@@ -411,7 +411,7 @@ def test_a_line_without_end_is_refused(
 
 def test_a_newer_schema_is_refused(world: World, file: Path, tmp_path: Path, empty_database: str) -> None:
     manifest = back_up(world, file)
-    newer = [*manifest.migrations, Applied(9999, "from_the_future", "x")]
+    newer = [*manifest.migrations, AppliedMigration(9999, "from_the_future", "x")]
     future = rewritten(file, tmp_path / "f", changed(manifest, migrations=newer), "", [])
     with pytest.raises(SchemaMismatch, match=r"The backup has migration 9999 .* a newer Gamekeeper"):
         restore(future, empty_database)

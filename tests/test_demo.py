@@ -39,7 +39,7 @@ async def filled(keeper: Keeper) -> filling.Access:
 
 async def trace(keeper: Keeper) -> list[tuple[object, ...]]:
     """Everything that ever changed, but for the moment it did."""
-    rows = await ledger.after(keeper.store, 0, 10_000)
+    rows = await ledger.read_after(keeper.store, 0, 10_000)
     return [(row.kind, row.player_id, row.user_id, row.before, row.after) for row in rows]
 
 
@@ -144,7 +144,7 @@ def test_a_new_password_is_the_api_accounts_alone(empty_database: str) -> None:
             ("password_changed", names.stable_id("user", "keeper"))
         ]
         assert not access.everybody
-        api, marlow = [await users.by_fold(keeper.store, name) for name in ("keeper", "marlow")]
+        api, marlow = [await users.find_by_fold(keeper.store, name) for name in ("keeper", "marlow")]
         assert api
         assert marlow
         assert await keeper.passwords.right(access.sent, api.password)
@@ -160,12 +160,12 @@ def test_what_is_stored_is_what_the_tables_say(empty_database: str) -> None:
         assert await users.count(keeper.store) == 1 + len(world.ACCOUNTS)
         for kind, entries in world.CATALOGUE.items():
             assert await catalogue.count(keeper.store, kind) == len(entries)
-        api, muted = [await users.by_fold(keeper.store, name) for name in ("keeper", "grizelda")]
+        api, muted = [await users.find_by_fold(keeper.store, name) for name in ("keeper", "grizelda")]
         assert api
         assert all(api.powers)
         assert muted
         assert muted.mute_reason == world.MUTED["Grizelda"]
-        record = await players.record_by_fold(keeper.store, "aldwyn")
+        record = await players.find_record_by_fold(keeper.store, "aldwyn")
         assert record
         assert record.class_name in {each.name for each in world.CLASS_NAMES}
         assert record.map_name in {each.name for each in world.MAPS}
@@ -205,7 +205,7 @@ def test_more_players_come_in_batches(empty_database: str, monkeypatch: pytest.M
         kinds = [row[0] for row in (await trace(keeper))[before:]]
         assert kinds == ["users_loaded", "players_loaded"] * 3
         assert sum(advanced) == 2500
-        one = await users.by_fold(keeper.store, names.numbered_name(2499).lower())
+        one = await users.find_by_fold(keeper.store, names.numbered_name(2499).lower())
         assert one
         assert one.password == NO_PASSWORD
 

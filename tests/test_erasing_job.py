@@ -144,7 +144,7 @@ def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
 
     async def together() -> int:
         batches = 0
-        while await erasures.waiting(one.keeper.store):
+        while await erasures.has_jobs(one.keeper.store):
             done = await asyncio.gather(*(erasing.blank_batch(each.keeper.store, 2) for each in (one, two, one)))
             batches += sum(1 for rows in done if rows)
         return batches
@@ -217,7 +217,8 @@ def test_only_the_masked_views_show_what_the_job_blanks() -> None:
         for path in FOLDER.glob("*.sql")
         if path.stem != "schema"
         for name, each in Statements(path.stem).named.items()
-        if MASKED.search(each.text("sqlite", sqlite.WORDS)) and SHOWN.search(each.text("sqlite", sqlite.WORDS))
+        if MASKED.search(each.render("sqlite", sqlite.PLACEHOLDERS))
+        and SHOWN.search(each.render("sqlite", sqlite.PLACEHOLDERS))
     }
     assert found == {
         "erasures.blank_changes",

@@ -26,7 +26,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import NAMES, RANK, USERS
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import ledger, players, users
-from gamekeeper.store.engine import Locked, Reading, Row
+from gamekeeper.store.engine import LockTimeout, Reading, Row
 from gamekeeper.store.statements import Statement
 from server import free_port
 
@@ -142,8 +142,8 @@ async def loaded_lists(keeper: Keeper, wanted: int) -> list[int]:
 def test_the_clock_of_loaded_accounts_is_the_database_s(empty_database: str) -> None:
     async def work(keeper: Keeper) -> tuple[int, int]:
         await filling.load_players(keeper, 1, no_advance)
-        one = await users.by_fold(keeper.store, names.numbered_name(0).lower())
-        rows = await ledger.after(keeper.store, 0, 1)
+        one = await users.find_by_fold(keeper.store, names.numbered_name(0).lower())
+        rows = await ledger.read_after(keeper.store, 0, 1)
         return one.created_at if one else 0, rows[0].at
 
     created, written = at_work(empty_database, work)
@@ -193,7 +193,7 @@ def test_another_fault_is_told_as_it_is(empty_database: str) -> None:
 async def some_are_there(keeper: Keeper) -> None:
     give_up = time.monotonic() + START_SECONDS
     while time.monotonic() < give_up:
-        with suppress(Locked):  # the load drops indexes: on a busy machine that takes longer than a read waits
+        with suppress(LockTimeout):  # the load drops indexes: on a busy machine that takes longer than a read waits
             if await players.count(keeper.store) > NAMED:
                 return
         await asyncio.sleep(0.02)

@@ -18,7 +18,7 @@ from gamekeeper import app, settings
 from gamekeeper.backup import filling, moving
 from gamekeeper.backup.lines import BadCopy, Sum
 from gamekeeper.store import closing
-from gamekeeper.store.migrate import Closed, SchemaMismatch, migrate
+from gamekeeper.store.migrate import ClosedDatabase, SchemaMismatch, migrate
 from people import ANN, BOB, COIN
 from server import Server
 from world import World
@@ -120,7 +120,7 @@ def test_the_old_one_is_closed(world: World, empty_database: str, opened: Callab
     refused(world.post("/api/v1/players/Bob/items/give", GIVE), 503, "database_away")
     assert world.get("/api/v1/players/Bob").status == 200
     assert world.get("/health/ready", by=None).status == 503
-    with pytest.raises(Closed, match=r"was moved to .*: start Gamekeeper on that one"):
+    with pytest.raises(ClosedDatabase, match=r"was moved to .*: start Gamekeeper on that one"):
         started(world.url)
     give(opened(empty_database))
     assert world.run(moving.reopen(world.keeper))
@@ -176,7 +176,7 @@ def wait_for(happens: Callable[[], bool]) -> None:
 def test_until_the_old_one_is_closed_the_new_one_is(world: World, empty_database: str) -> None:
     """Should we die in between, the two are not both in use."""
     world.run(moving.move(world.keeper, loaded(empty_database), unseen))
-    with pytest.raises(Closed, match="did not come to its end"):
+    with pytest.raises(ClosedDatabase, match="did not come to its end"):
         started(empty_database)
     asyncio.run(app.at_work(loaded(empty_database), moving.finish))
     started(empty_database)
@@ -187,8 +187,8 @@ def test_until_the_old_one_is_closed_the_new_one_is(world: World, empty_database
 
 def test_what_fails_leaves_both_as_they_were(world: World, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when more rows wait in between than there is room for."""
-    monkeypatch.setattr("gamekeeper.store.sqlite.SOME", 1)
-    monkeypatch.setattr("gamekeeper.store.postgres.SOME", 1)
+    monkeypatch.setattr("gamekeeper.store.sqlite.FETCH_ROWS", 1)
+    monkeypatch.setattr("gamekeeper.store.postgres.FETCH_ROWS", 1)
 
     def fail(what: str, _done: int, _total: int | None) -> None:
         if what == "ledger":
@@ -221,18 +221,18 @@ def test_who_interrupts_it_changes_nothing(world: World, target: str, during: st
 def test_who_interrupts_it_before_the_old_one_is_closed_has_it_open(
     world: World, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    interrupt, mark = Interrupt(), closing.mark
+    interrupt, mark = Interrupt(), closing.mark_closed
 
     async def interrupted(tx: Any, why: str) -> None:
         await mark(tx, why)
         interrupt.press()
 
-    monkeypatch.setattr(closing, "mark", interrupted)  # of the target, which is then committed
+    monkeypatch.setattr(closing, "mark_closed", interrupted)  # of the target, which is then committed
     with pytest.raises(KeyboardInterrupt):
         move(world.url, target, interrupt=interrupt)
     started(world.url)
     give(world)
-    with pytest.raises(Closed, match="did not come to its end"):
+    with pytest.raises(ClosedDatabase, match="did not come to its end"):
         started(target)
 
 
@@ -240,19 +240,19 @@ def test_who_interrupts_it_too_late_has_it_moved(
     world: World, target: str, monkeypatch: pytest.MonkeyPatch, opened: Callable[[str], World]
 ) -> None:
     """Never are both closed."""
-    interrupt, guard = Interrupt(), closing.guard
+    interrupt, guard = Interrupt(), closing.create_write_guards
 
     async def interrupted(tx: Any) -> None:
         interrupt.press()
         await guard(tx)
 
-    monkeypatch.setattr(closing, "guard", interrupted)  # the last that is done to the source
+    monkeypatch.setattr(closing, "create_write_guards", interrupted)  # the last that is done to the source
     try:
         move(world.url, target, interrupt=interrupt)
     except KeyboardInterrupt:
         pytest.fail("given up")
     assert interrupt.pressed
-    with pytest.raises(Closed, match="was moved to"):
+    with pytest.raises(ClosedDatabase, match="was moved to"):
         started(world.url)
     give(opened(target))
 

@@ -145,7 +145,7 @@ def slow_commit(world: World, seconds: float) -> None:
 @ONLY_POSTGRES
 def test_a_commit_is_never_cut_off(world: World) -> None:
     slow_commit(world, 2.5)
-    world.run(world.keeper.store.limit(1))
+    world.run(world.keeper.store.limit_statements(1))
     began = time.monotonic()
     assert world.post(GIVE, {"itemid": people.COIN.id, "quantity": 1}).status == 200
     assert time.monotonic() - began > 2.5
@@ -157,7 +157,7 @@ def test_a_statement_that_takes_too_long_is_given_up_at_once(
 ) -> None:
     monkeypatch.setattr(pool, "LOCK_SECONDS", 60)
     world, other = make_world(), make_world()
-    world.run(world.keeper.store.limit(1))
+    world.run(world.keeper.store.limit_statements(1))
 
     async def lock() -> None:
         """Before that the wait for a lock would end, after a minute."""
@@ -191,5 +191,5 @@ def test_a_statement_that_takes_too_long_is_given_up_at_once(
 @ONLY_POSTGRES
 def test_only_what_is_served_has_a_limit(world: World) -> None:
     assert world.sql("SELECT current_setting('statement_timeout')") == [("0",)]
-    world.run(world.keeper.store.limit(7))
+    world.run(world.keeper.store.limit_statements(7))
     assert world.sql("SELECT current_setting('statement_timeout')") == [("7s",)]

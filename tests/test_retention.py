@@ -41,7 +41,7 @@ def trim(world: World, times: int = 1) -> None:
 
 
 def last(world: World) -> int:
-    return world.run(ledger.last(world.keeper.store))
+    return world.run(ledger.read_last(world.keeper.store))
 
 
 def test_for_ever_unless_told(world: World) -> None:
@@ -235,7 +235,9 @@ def test_that_somebody_was_erased_is_not_forgotten(world: World) -> None:
     age(world)
     items(world, "give", "Bob", 5)
     trim(world, 2)
-    assert world.run(ledger.deleted_users(world.keeper.store, [people.USER_IDS["Clerk"]])) == {people.USER_IDS["Clerk"]}
+    assert world.run(ledger.find_deleted_users(world.keeper.store, [people.USER_IDS["Clerk"]])) == {
+        people.USER_IDS["Clerk"]
+    }
 
 
 def test_one_of_the_future_keeps_nothing(world: World) -> None:
@@ -258,14 +260,14 @@ def test_an_undo_beside_a_trim(world: World, monkeypatch: pytest.MonkeyPatch) ->
     items(world, "give", "Bob", 5)
     age(world)
     items(world, "give", "Ann", 5)
-    origins = history.origins
+    origins = history.find_origins
 
-    async def late(tx: Reading, numbers: Iterable[int]) -> dict[int, history.Origin]:
-        monkeypatch.setattr(history, "origins", origins)
+    async def late(tx: Reading, numbers: Iterable[int]) -> dict[int, history.UndoOrigin]:
+        monkeypatch.setattr(history, "find_origins", origins)
         await trim_older(world.keeper, LONG_AGO - 2 * retention.DAY_MS)
         return await origins(tx, numbers)
 
-    monkeypatch.setattr(history, "origins", late)
+    monkeypatch.setattr(history, "find_origins", late)
     refused(world.post(f"/api/keeper/v1/changes/{undo}/undo"), 404, "no_such_change")
 
 
@@ -275,14 +277,14 @@ def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.M
         items(world, "give", "Bob", 1)
     upto = last(world)
     age(world)
-    between = feed.between
+    between = feed.read_between
 
     async def and_trim(*given: Any, **more: Any) -> Any:
-        monkeypatch.setattr(feed, "between", between)
+        monkeypatch.setattr(feed, "read_between", between)
         await trim_older(world.keeper, LONG_AGO - 2 * retention.DAY_MS)
         return await between(*given, **more)
 
-    monkeypatch.setattr(feed, "between", and_trim)
+    monkeypatch.setattr(feed, "read_between", and_trim)
     answer = world.get(f"{CHANGES}?after={cursor}", by="Server")
     refused(answer, 409, "changes_trimmed", f"Changes up to {upto} are no longer kept.")
 

@@ -13,7 +13,7 @@ from gamekeeper.console import health
 from gamekeeper.doctor import ERROR
 from gamekeeper.game import standbys
 from gamekeeper.settings import Settings
-from gamekeeper.store.replication import required_standbys, synchronous_standbys
+from gamekeeper.store.replication import count_synchronous_standbys, parse_required_standbys
 from pair import USER, Pair
 from server import Server
 from world import World
@@ -49,7 +49,7 @@ def pair() -> Generator[Pair]:
     ],
 )
 def test_required_standbys_are_read_from_the_parameter(names: str, count: int) -> None:
-    assert required_standbys(names) == count
+    assert parse_required_standbys(names) == count
 
 
 def test_doctor_reports_too_few_standbys_as_an_error(make_world: Callable[..., World]) -> None:
@@ -124,7 +124,7 @@ def count(url: str) -> int:
     async def read() -> int:
         await store.open()
         try:
-            return await synchronous_standbys(store)
+            return await count_synchronous_standbys(store)
         finally:
             await store.close()
 

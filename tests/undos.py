@@ -27,7 +27,7 @@ def undone(world: World, seq: int, query: str = "", **more: Any) -> Answer:
 
 
 def last(world: World) -> int:
-    return world.run(ledger.last(world.keeper.store))
+    return world.run(ledger.read_last(world.keeper.store))
 
 
 def row(world: World, seq: int) -> Any:

@@ -123,8 +123,8 @@ class World:
     def post(self, path: str, body: object = None, **more: Any) -> Answer:
         return self.call("POST", path, body=body, **more)
 
-    def ledger(self) -> list[ledger.Written]:
-        return self.run(ledger.after(self.keeper.store, 0, 10_000))
+    def ledger(self) -> list[ledger.LedgerRow]:
+        return self.run(ledger.read_after(self.keeper.store, 0, 10_000))
 
     def sql(self, text: str, *values: Any) -> list[Any]:
         """Plain SQL behind the keeper's back; parameters as $1."""
@@ -218,7 +218,7 @@ async def prepare(url: str) -> dict[str, str]:
 
 
 async def _token(keeper: Keeper, name: str) -> tokens.Pair:
-    user = await users.by_fold(keeper.store, name.lower())
+    user = await users.find_by_fold(keeper.store, name.lower())
     assert user
     return await tokens.issue_for_service(keeper, user, 1000, read_only=False)
 

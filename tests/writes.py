@@ -225,7 +225,7 @@ def send(world: World, case: Case, call: Call, query: str = "", *, token: str | 
 
 
 def token_of(world: World, name: str, *, read_only: bool = False) -> tokens.Pair:
-    user = world.run(users.by_fold(world.keeper.store, name.lower()))
+    user = world.run(users.find_by_fold(world.keeper.store, name.lower()))
     assert user
     return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=read_only))
 

@@ -40,7 +40,7 @@ from gamekeeper.http.services import Services
 from gamekeeper.mail import outbox
 from gamekeeper.settings import BadSetting, Settings, shown
 from gamekeeper.store import hosts, indexes
-from gamekeeper.store.engine import Away, Store
+from gamekeeper.store.engine import DatabaseUnavailable, Store
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.postgres import PostgresStore
 from gamekeeper.store.sqlite import SqliteStore
@@ -62,7 +62,7 @@ def open_store(settings: Settings) -> Store:
     if url.startswith(SQLITE) and (file := Path(url.removeprefix(SQLITE))).name:
         return SqliteStore(file)
     if url.startswith(POSTGRES):
-        if not hosts.readable(url):
+        if not hosts.has_numeric_ports(url):
             raise BadSetting(UNREADABLE)
         return PostgresStore(url, settings.connections, settings.requests_in_flight // 2)
     seen = shown(settings, "database")
@@ -208,8 +208,8 @@ class Upkeep:
             await migrate(store)
             await indexes.create_missing(store)  # the lists are counted by them
             await self._keeper.lists.ready()
-            await store.limit(self._keeper.settings.statement_seconds)  # all that may take long is done
-        except Away as away:
+            await store.limit_statements(self._keeper.settings.statement_seconds)  # all that may take long is done
+        except DatabaseUnavailable as away:
             await store.close()
             if multiprocessing.parent_process() is None or self._keeper.feed.stopping:
                 raise
@@ -242,7 +242,7 @@ async def _every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
 async def _attempt(work: Callable[[], Awaitable[object]]) -> None:
     try:
         await work()
-    except Away as away:
+    except DatabaseUnavailable as away:
         log.problem("upkeep", f"the database is away: {away}")
     except Exception:  # noqa: BLE001 - the next round may go better; this one is in the log
         log.failure("upkeep")

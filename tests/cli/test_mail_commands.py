@@ -45,7 +45,7 @@ def test_list(command: CommandLine, make_world: Make) -> None:
 
 
 def test_list_says_that_it_was_cut(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.store.mails.LISTED_MOST", 2)
+    monkeypatch.setattr("gamekeeper.store.mails.LIST_LIMIT", 2)
     for name in ("Ann", "Bob", "Mona"):
         ask(world, name)
     result = command.run("mail", "list")

@@ -44,7 +44,7 @@ def test_list(command: CommandLine) -> None:
 
 
 def test_list_says_that_it_was_cut(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamekeeper.store.tokens.LISTED_MOST", 2)
+    monkeypatch.setattr("gamekeeper.store.tokens.LIST_LIMIT", 2)
     result = command.run("tokens", "list")
     assert len(result.stdout.splitlines()) == 3
     assert result.stderr == "These are the newest 2; name an account to see its own.\n"

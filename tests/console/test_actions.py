@@ -13,7 +13,7 @@ from gamekeeper.console import differences
 from gamekeeper.console.differences import MANY, Line
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import IdempotencyInProgress
-from gamekeeper.store.engine import Away, Undecided
+from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
 from world import Answer, World
 
 GIVE = f"/api/v1/players/{people.ANN.id}/items/give"
@@ -144,10 +144,10 @@ def test_a_log_in_is_neither_tried_nor_done_here(world: World, root: Keeper) -> 
 @pytest.mark.parametrize(
     ("failure", "status", "told"),
     [
-        (Undecided("gone"), 503, "It is not known whether it was done"),
+        (CommitUnknown("gone"), 503, "It is not known whether it was done"),
         (IdempotencyInProgress(), 409, "It is not known whether it was done"),
         (RuntimeError("oh"), 500, "It is not known whether it was done"),
-        (Away("gone"), 503, "The database cannot be reached"),
+        (DatabaseUnavailable("gone"), 503, "The database cannot be reached"),
     ],
 )
 @pytest.mark.parametrize("done", ["/console?done=already", ""])
@@ -171,7 +171,7 @@ def test_what_may_have_been_done_can_be_sent_again(
 
 def test_a_script_is_told_when_to_send_it_again(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     fields = Page(root.preview("POST", GIVE, COINS).raw.decode()).form(ACT, "Do it").fields
-    break_off(monkeypatch, world, Undecided("gone"))
+    break_off(monkeypatch, world, CommitUnknown("gone"))
     answer = root.post(ACT, {**fields, "reason": "a gift"}, headers=JSON, csrf=fields["csrf"])
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "outcome_unknown", "1")
 

@@ -10,7 +10,7 @@ import people
 from game_server import put_catalogue
 from gamekeeper.console import catalogue, queries
 from gamekeeper.game import catalogue as rules
-from gamekeeper.store.catalogue import Named
+from gamekeeper.store.catalogue import NamedEntry
 from world import World
 
 PAGE = "/console/catalogue"
@@ -94,7 +94,7 @@ def test_one_that_there_is_not(root: Keeper, nothing: str) -> None:
 
 
 def test_pages(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    maps = [Named(people.guid(0x7000 + number), f"Field {number:03}") for number in range(120)]
+    maps = [NamedEntry(people.guid(0x7000 + number), f"Field {number:03}") for number in range(120)]
     put_catalogue(world, "maps", [{"Id": each.id, "Name": each.name} for each in maps])
     first = root.page(f"{PAGE}?kind=maps&search=field")
     assert f"1 to {queries.SIZE} of 120 maps" in first.text

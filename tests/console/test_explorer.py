@@ -12,7 +12,7 @@ from gamekeeper.console.differences import MANY
 from gamekeeper.console.explorer import MOST_SHOWN
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.game.refusals import IdempotencyInProgress
-from gamekeeper.store.engine import Undecided
+from gamekeeper.store.engine import CommitUnknown
 from proof import reset_code
 from world import World
 
@@ -148,7 +148,8 @@ def test_confirmation_without_its_preview_is_refused(world: World, root: Keeper,
 
 
 @pytest.mark.parametrize(
-    ("failure", "code"), [(Undecided("gone"), "outcome_unknown"), (IdempotencyInProgress(), "idempotency_in_progress")]
+    ("failure", "code"),
+    [(CommitUnknown("gone"), "outcome_unknown"), (IdempotencyInProgress(), "idempotency_in_progress")],
 )
 def test_unknown_outcome_is_told_and_can_be_sent_again(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, failure: Exception, code: str

@@ -86,7 +86,7 @@ def test_a_database_that_takes_no_writes(asking: World) -> None:
 
 
 def test_the_facts(world: World) -> None:
-    newest, shown = migrate.known()[-1], text(world)
+    newest, shown = migrate.load_migrations()[-1], text(world)
     kind = health.KINDS[world.keeper.store.engine]
     assert f"Version {__version__} Up for" in shown
     assert f"Database {kind} Schema {newest.number:04} {newest.name}" in shown

@@ -111,14 +111,14 @@ def test_a_server_that_went_silent_is_gone_with_its_players(played: World, root:
 def test_all_who_look_share_one_question(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     """To count those on each server is the dearest of this page."""
     monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
-    asked, servers = 0, presence.servers
+    asked, servers = 0, presence.read_servers
 
     async def counted(*given: Any) -> Any:
         nonlocal asked
         asked += 1
         return await servers(*given)
 
-    monkeypatch.setattr(presence, "servers", counted)
+    monkeypatch.setattr(presence, "read_servers", counted)
     world = make_world()
     for name in ("Root", "Shop", "Root"):
         signed_in(world, name).page(PAGE)

@@ -10,7 +10,7 @@ from markup import Page
 import people
 from expectations import everything
 from gamekeeper.game.passwords import wire_form
-from gamekeeper.store.engine import Undecided
+from gamekeeper.store.engine import CommitUnknown
 from proof import reset_code
 from world import Answer, World
 
@@ -78,7 +78,7 @@ def test_generated_password_stays_while_the_outcome_is_unknown(
     shown = root.preview("POST", MANAGE.format("Ann"), ask="new")
     offered = generated(Page(shown.raw.decode()), "new")
     with monkeypatch.context() as broken:
-        break_off(broken, world, Undecided("the answer is lost"))
+        break_off(broken, world, CommitUnknown("the answer is lost"))
         lost = root.confirm(shown, "forgot it", **{"generated.new": offered})
     assert generated(Page(lost.raw.decode()), "new") == offered
     again = root.confirm(lost, "forgot it", **{"generated.new": offered})

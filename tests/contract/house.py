@@ -123,9 +123,9 @@ def wrong_transaction(given: Sources, writes: Callable[[str, str], bool]) -> lis
         for function in _functions(text):
             names = _statements(function)
             takes = _transaction(function)
-            if takes is None or not (names or _calls(function, {"later", "returning", "all", "one"})):
+            if takes is None or not (names or _calls(function, {"defer", "returning", "all", "one"})):
                 continue
-            wanted = any(writes(noun, name) for name in names) or _calls(function, {"later", "returning"})
+            wanted = any(writes(noun, name) for name in names) or _calls(function, {"defer", "returning"})
             if takes != ("Writing" if wanted else "Reading"):
                 faults.append(f"{path}: {function.name} takes {takes}")
     return faults

@@ -84,7 +84,7 @@ def sent_tokens(shared_world: World) -> Mapping[str, str]:
 
 
 def _issued(world: World, *, read_only: bool) -> tokens.Pair:
-    user = world.run(users.by_fold(world.keeper.store, "root"))
+    user = world.run(users.find_by_fold(world.keeper.store, "root"))
     assert user
     return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=read_only))
 

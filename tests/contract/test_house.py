@@ -19,7 +19,7 @@ from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors
 from gamekeeper.store import postgres, sqlite
 from gamekeeper.store.engine import Store, Writing
-from gamekeeper.store.migrate import migrate, split
+from gamekeeper.store.migrate import migrate, split_script
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 PACKAGE = house.sources(house.PACKAGE)
@@ -63,7 +63,7 @@ def unprepared_on_sqlite(path: Path, statements: Iterator[tuple[str, Statement]]
     db = sqlite3.connect(path)
     faults: list[str] = []
     for name, statement in statements:
-        text = statement.text("sqlite", sqlite.WORDS).replace("$", "?")
+        text = statement.render("sqlite", sqlite.PLACEHOLDERS).replace("$", "?")
         count = max((int(number) for number in re.findall(r"\?(\d+)", text)), default=0)
         try:
             db.execute(f"EXPLAIN {text}", [None] * count)
@@ -79,7 +79,7 @@ async def unprepared_on_postgres(url: str, statements: Iterator[tuple[str, State
     faults: list[str] = []
     for name, statement in statements:
         try:
-            await db.prepare(statement.text("postgres", postgres.WORDS))
+            await db.prepare(statement.render("postgres", postgres.PLACEHOLDERS))
         except asyncpg.PostgresError as error:
             faults.append(f"{name}: {error}")
     await db.close()
@@ -119,7 +119,7 @@ def test_unused_and_missing_statements_are_noticed(text: str, fault: str) -> Non
 
 
 def writes(noun: str, name: str) -> bool:
-    return STATEMENTS[noun][name].writes
+    return STATEMENTS[noun][name].is_write
 
 
 def test_store_functions_take_the_transaction_they_need() -> None:
@@ -129,7 +129,7 @@ def test_store_functions_take_the_transaction_they_need() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "def delete(tx: Reading, i): tx.later(SQL.delete, i)",
+        "def delete(tx: Reading, i): tx.defer(SQL.delete, i)",
         "async def delete(tx: Reading, i): await tx.all(SQL.delete, i)",
         "async def count(tx: Writing): await tx.one(SQL.count)",
     ],
@@ -140,7 +140,7 @@ def test_the_wrong_transaction_is_noticed(text: str) -> None:
 
 async def build_from_schema(store: Store) -> None:
     async def apply(tx: Writing) -> None:
-        for text in split((FOLDER / "schema.sql").read_text(encoding="utf-8"), store.engine):
+        for text in split_script((FOLDER / "schema.sql").read_text(encoding="utf-8"), store.engine):
             await tx.returning(Statement("schema", {"": text}))
 
     await store.write(apply)

@@ -26,13 +26,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def reloads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Gets longer whenever somebody reads the blocks."""
     seen: list[int] = []
-    blocks = stored.blocks
+    blocks = stored.read_blocks
 
     async def noted(tx: Any) -> Any:
         seen.append(1)
         return await blocks(tx)
 
-    monkeypatch.setattr(stored, "blocks", noted)
+    monkeypatch.setattr(stored, "read_blocks", noted)
     return seen
 
 

@@ -108,7 +108,7 @@ def test_whoever_meets_their_own_request_under_way_is_told_to_come_back(
 
 def test_a_dry_run_finds_what_only_the_database_would_refuse(world: World) -> None:
     async def effect(tx: Writing) -> None:
-        tx.later(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)  # a key must not be NULL
+        tx.defer(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)  # a key must not be NULL
 
     async def decide(_: Reading) -> Decision[None]:
         return Decision([Untraced(effect)], None)

@@ -11,7 +11,7 @@ import pytest
 from game_server import until_they_wait
 from gamekeeper.game import feed
 from gamekeeper.game.feed import Asked, Feed, Told
-from gamekeeper.store.engine import Away, Row, Store, Value
+from gamekeeper.store.engine import DatabaseUnavailable, Row, Store, Value
 from gamekeeper.store.statements import Statement
 from people import BOB, COIN, USER_IDS
 from world import World
@@ -59,7 +59,7 @@ class Watched:
     def _note(self, statement: Statement) -> None:
         self.asked.append(statement.name)
         if self.away:
-            raise Away("told to be")
+            raise DatabaseUnavailable("told to be")
 
 
 def watched(world: World) -> tuple[Watched, Feed]:
@@ -216,7 +216,7 @@ def test_a_database_that_comes_back_during_the_wait(world: World) -> None:
 
     assert numbers(world.run(poll())) == [last + 1]
     store.away = True
-    with pytest.raises(Away):
+    with pytest.raises(DatabaseUnavailable):
         world.run(followed.changes(asked(last, 10)))
 
 
@@ -274,7 +274,7 @@ def test_the_naive_question_does_skip_it(world: World) -> None:
 
 
 async def feed_rows(world: World, after: int) -> list[Any]:
-    return await feed.feed.between(world.keeper.store, after, 2**62, USER_IDS["Server"], 100, own=True)
+    return await feed.feed.read_between(world.keeper.store, after, 2**62, USER_IDS["Server"], 100, own=True)
 
 
 @only_postgres
@@ -292,7 +292,7 @@ def test_an_open_transaction_holds_nobody_longer_than_they_wait(world: World) ->
     told = world.run(follow(last))
     assert isinstance(told, Told)
     assert (told.changes, told.next) == ([], last)
-    assert isinstance(world.run(follow(None)), Away)
+    assert isinstance(world.run(follow(None)), DatabaseUnavailable)
     assert leaves_nothing_behind(world)
     found = list[int]()
     while len(found) < 2:

@@ -18,14 +18,14 @@ from gamekeeper.game import inventory
 from gamekeeper.game.inventory import BANK, INVENTORY, NO_BUFFS, Outcome, Sizes, Spot, Stack
 from gamekeeper.game.lookup import ZERO
 from gamekeeper.game.refusals import BagNotEmpty, InventoryFull, NotEnoughItems, Refusal
-from gamekeeper.store.catalogue import Item
+from gamekeeper.store.catalogue import CatalogueItem
 from world import Answer, World
 
 ROOM = Sizes(inventory=4, bank=3, stack=10)
-COIN = Item("coin", "Coin", stackable=True, max_stack=None, bag_slots=0, icon=None)
-ARROW = Item("arrow", "Arrow", stackable=True, max_stack=3, bag_slots=0, icon=None)
-SWORD = Item("sword", "Sword", stackable=False, max_stack=None, bag_slots=0, icon=None)
-POUCH = Item("pouch", "Pouch", stackable=False, max_stack=None, bag_slots=2, icon=None)
+COIN = CatalogueItem("coin", "Coin", stackable=True, max_stack=None, bag_slots=0, icon=None)
+ARROW = CatalogueItem("arrow", "Arrow", stackable=True, max_stack=3, bag_slots=0, icon=None)
+SWORD = CatalogueItem("sword", "Sword", stackable=False, max_stack=None, bag_slots=0, icon=None)
+POUCH = CatalogueItem("pouch", "Pouch", stackable=False, max_stack=None, bag_slots=2, icon=None)
 KINDS = {item.id: item for item in (COIN, ARROW, SWORD, POUCH)}
 BAG = "bag"
 SIZES = {INVENTORY: ROOM.inventory, BANK: ROOM.bank, BAG: 2}
@@ -78,7 +78,7 @@ def sound(slots: inventory.Slots) -> None:
     assert len(set(held)) == len(held)
 
 
-def given_to(slots: inventory.Slots, item: Item, quantity: int, *, overflow: bool) -> Outcome:
+def given_to(slots: inventory.Slots, item: CatalogueItem, quantity: int, *, overflow: bool) -> Outcome:
     return inventory.give(slots, item, quantity, ROOM, overflow=overflow, new_id=ids())
 
 
@@ -87,7 +87,7 @@ def given_to(slots: inventory.Slots, item: Item, quantity: int, *, overflow: boo
 
 @given(slots=worlds(), item=kinds, quantity=quantities, overflow=st.booleans())
 def test_giving_adds_just_what_was_given_and_breaks_nothing(
-    slots: dict[Spot, Stack], item: Item, quantity: int, *, overflow: bool
+    slots: dict[Spot, Stack], item: CatalogueItem, quantity: int, *, overflow: bool
 ) -> None:
     before = dict(slots)
     with suppress(InventoryFull):
@@ -104,7 +104,7 @@ def test_giving_adds_just_what_was_given_and_breaks_nothing(
     assert slots == before
 
 
-def space(slots: inventory.Slots, item: Item, place: str) -> int:
+def space(slots: inventory.Slots, item: CatalogueItem, place: str) -> int:
     """How many more of an item a place takes."""
     most = inventory.cap(item, ROOM)
     held = [stack.quantity for (where, _), stack in slots.items() if where == place and stack.item_id == item.id]
@@ -114,7 +114,7 @@ def space(slots: inventory.Slots, item: Item, place: str) -> int:
 
 @given(slots=worlds(), item=kinds, quantity=quantities, overflow=st.booleans())
 def test_it_is_refused_exactly_when_it_does_not_fit(
-    slots: dict[Spot, Stack], item: Item, quantity: int, *, overflow: bool
+    slots: dict[Spot, Stack], item: CatalogueItem, quantity: int, *, overflow: bool
 ) -> None:
     room = space(slots, item, INVENTORY) + (space(slots, item, BANK) if overflow else 0)
     if quantity <= room:
@@ -128,7 +128,7 @@ def test_it_is_refused_exactly_when_it_does_not_fit(
 
 @given(worlds(), st.sampled_from([COIN, ARROW]), quantities)
 def test_stacks_are_filled_in_slot_order_before_free_slots_are(
-    slots: dict[Spot, Stack], item: Item, quantity: int
+    slots: dict[Spot, Stack], item: CatalogueItem, quantity: int
 ) -> None:
     with suppress(InventoryFull):
         after = inventory.after(slots, given_to(slots, item, quantity, overflow=False).touched)
@@ -156,7 +156,7 @@ def empty(slots: inventory.Slots, stack: Stack) -> bool:
 
 
 @given(worlds(), kinds, st.one_of(st.integers(1, 3), st.integers(1, 40)))
-def test_taking_takes_just_that_or_nothing(slots: dict[Spot, Stack], item: Item, quantity: int) -> None:
+def test_taking_takes_just_that_or_nothing(slots: dict[Spot, Stack], item: CatalogueItem, quantity: int) -> None:
     before = dict(slots)
     mine = [stack for (place, _), stack in slots.items() if place == INVENTORY and stack.item_id == item.id]
     held = sum(stack.quantity for stack in mine)
@@ -179,7 +179,7 @@ def test_taking_takes_just_that_or_nothing(slots: dict[Spot, Stack], item: Item,
 
 
 @given(worlds(), st.sampled_from([COIN, ARROW, SWORD]), st.integers(1, 40))
-def test_the_lowest_slots_are_emptied_first(slots: dict[Spot, Stack], item: Item, quantity: int) -> None:
+def test_the_lowest_slots_are_emptied_first(slots: dict[Spot, Stack], item: CatalogueItem, quantity: int) -> None:
     with suppress(NotEnoughItems):
         outcome = inventory.take(slots, bags_of(slots), item.id, quantity)
         mine = sorted(spot for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item.id)
@@ -189,7 +189,7 @@ def test_the_lowest_slots_are_emptied_first(slots: dict[Spot, Stack], item: Item
 
 @given(worlds(), kinds, quantities)
 def test_taking_what_was_given_leaves_the_counts_as_they_were(
-    slots: dict[Spot, Stack], item: Item, quantity: int
+    slots: dict[Spot, Stack], item: CatalogueItem, quantity: int
 ) -> None:
     with suppress(InventoryFull):
         after = inventory.after(slots, given_to(slots, item, quantity, overflow=False).touched)
@@ -201,7 +201,7 @@ def test_taking_what_was_given_leaves_the_counts_as_they_were(
 
 @given(worlds(), st.lists(st.tuples(st.booleans(), kinds, st.integers(1, 3), st.booleans()), max_size=12))
 def test_any_sequence_keeps_the_slots_sound_and_the_sums_exact(
-    slots: dict[Spot, Stack], steps: list[tuple[bool, Item, int, bool]]
+    slots: dict[Spot, Stack], steps: list[tuple[bool, CatalogueItem, int, bool]]
 ) -> None:
     new_id, expected = ids(), sums(slots)
     for gives, item, quantity, overflow in steps:
@@ -226,7 +226,7 @@ def test_counts_leave_out_what_lies_in_bags() -> None:
 
 
 @pytest.mark.parametrize(("item", "most"), [(COIN, 10), (ARROW, 3), (SWORD, 1), (POUCH, 1)])
-def test_the_cap_of_a_slot(item: Item, most: int) -> None:
+def test_the_cap_of_a_slot(item: CatalogueItem, most: int) -> None:
     assert inventory.cap(item, ROOM) == most
 
 

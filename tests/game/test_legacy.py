@@ -21,7 +21,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import wire_form
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import legacy as rows
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.statements import Statement
 from proof import at_once, refused, reset_code
 from world import SENT, Answer, World, at_work
@@ -237,11 +237,11 @@ def test_stopped_half_way_it_goes_on_later(make_world: Callable[..., World], mon
     async def dies(imported: salted.Salted) -> str:
         made.append(await real(imported))
         if len(made) == 2:
-            raise Away("the power went")
+            raise DatabaseUnavailable("the power went")
         return made[-1]
 
     monkeypatch.setattr(world.keeper.passwords, "wrapped", dies)
-    with pytest.raises(Away):
+    with pytest.raises(DatabaseUnavailable):
         wrap(world)
     assert sorted(stored.partition("$")[0] for stored in kept(world).values()) == ["intersect", "intersect", "wrapped"]
     for name in ACCOUNTS:

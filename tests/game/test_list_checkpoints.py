@@ -43,7 +43,7 @@ def test_a_checkpoint_is_saved_packed_and_the_log_is_trimmed_up_to_the_one_befor
     assert gone > CHECKPOINT
     tend(world)
     assert logged(world) == gone
-    many = sum(len(block) for block in world.run(stored.blocks(world.keeper.store))["names"])
+    many = sum(len(block) for block in world.run(stored.read_blocks(world.keeper.store))["names"])
     assert many < 10
     assert agrees(world)
 

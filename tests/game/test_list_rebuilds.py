@@ -148,7 +148,7 @@ def test_another_life_of_the_server_begins_with_the_blocks(
     make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch, reloads: list[int]
 ) -> None:
     """A database that was set back: what was seen of it and never came to last must be forgotten."""
-    for words in (sqlite.WORDS, postgres.WORDS):
+    for words in (sqlite.PLACEHOLDERS, postgres.PLACEHOLDERS):
         monkeypatch.setitem(words, "life", "(SELECT CAST(id AS TEXT) FROM epoch)")
     world = make_world()
     add(world, range(9))

@@ -20,7 +20,7 @@ STORED = "id, family_id, user_id, access_hash, refresh_hash, read_only, issued_a
 
 
 def user(world: World, name: str) -> User:
-    found = world.run(users.by_fold(world.keeper.store, name.lower()))
+    found = world.run(users.find_by_fold(world.keeper.store, name.lower()))
     assert found
     return found
 

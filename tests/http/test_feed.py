@@ -314,7 +314,7 @@ def test_feed_needs_the_role_and_accepts_a_read_only_token(world: World) -> None
     refused(world.get(CHANGES, by=None), 401, "denied")
     for account in ("Shop", "Clerk"):
         refused(world.get(CHANGES, by=account), 403, "role_missing", "game.link")
-    server = world.run(users.by_fold(world.keeper.store, "server"))
+    server = world.run(users.find_by_fold(world.keeper.store, "server"))
     assert server
     pair = world.run(tokens.issue_for_service(world.keeper, server, 1, read_only=True))
     assert world.get(CHANGES, token=pair.access).json == ask(world)

@@ -99,13 +99,13 @@ def test_too_many_long_reads_of_one_account_do_not_block_another(long_world: Wor
 
 def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL closes a connection that is idle inside a transaction: pauses must be shorter than that."""
-    assert gate.PAUSE_SECONDS <= watch.PATIENCE_SECONDS / 2
+    assert gate.PAUSE_SECONDS <= watch.SLOW_SECONDS / 2
     monkeypatch.setattr(gate, "SHARE", 0.0001)  # without PAUSE_SECONDS a pause would last for many seconds
     monkeypatch.setattr(gate, "PAUSE_SECONDS", 0.1)  # short, so that a busy machine does not make it too long
     monkeypatch.setattr(gate, "CREDIT_SECONDS", 3600.0)
 
     async def at_once() -> Answer:
-        await long_world.keeper.store.limit(30)  # the statement timeout that `serve` sets
+        await long_world.keeper.store.limit_statements(30)  # the statement timeout that `serve` sets
         read = asyncio.ensure_future(long_world.send("GET", "/api/keeper/v1/changes?limit=251", by="Shop"))
         await ask_until(long_world, read, "/api/v1/players/Ann")
         return await read

@@ -13,7 +13,7 @@ import people
 from findings import errors
 from gamekeeper.http import health, shared_query
 from gamekeeper.http.shared_query import Question
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 from world import World
 
 ASKERS = 30
@@ -34,7 +34,7 @@ def ready_soon(world: World) -> int:
 def count_writes(world: World) -> int:
     """Return a number that grows with every write transaction."""
     if world.keeper.store.engine == "sqlite":
-        return world.keeper.store.figures().batched
+        return world.keeper.store.collect_stats().batched
     return int(world.sql("SELECT CAST(pg_current_xact_id() AS text)")[0][0])
 
 
@@ -102,7 +102,7 @@ def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypat
     async def ask() -> None:
         silence = Question(silent, 0)
         for _ in range(2):
-            with pytest.raises(Away):
+            with pytest.raises(DatabaseUnavailable):
                 await asyncio.wait_for(silence.answer(), 30)
 
     asyncio.run(ask())

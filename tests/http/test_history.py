@@ -32,7 +32,7 @@ def give(world: World, quantity: int = 1, name: str = "Bob", item: str = COIN.id
 
 
 def last(world: World) -> int:
-    return world.run(ledger.last(world.keeper.store))
+    return world.run(ledger.read_last(world.keeper.store))
 
 
 def list_changes(world: World, query: str = "", **more: Any) -> list[Any]:
@@ -334,7 +334,7 @@ def test_imported_player_did_not_exist_before_its_import(world: World) -> None:
 
 def test_long_page_ends_early_with_a_cursor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = numbers(world, "limit=1000")
-    monkeypatch.setattr(history, "LETTERS", 400)
+    monkeypatch.setattr(history, "PAGE_LETTERS", 400)
     for query, header in (("", ""), ("&kind=catalogue_put", ""), ("&format=csv", "x-next")):
         seen: list[int] = []
         following, pages = None, 0

@@ -67,7 +67,7 @@ def test_missing_indexes_are_created_before_serving(world: World) -> None:
     world.sql("DROP INDEX players_by_user")
     keeper = app.build_keeper(settings.load({}, database=world.url))
     world.run(live(app.build(keeper), "lifespan.startup", "lifespan.shutdown"))
-    assert world.run(indexes.missing(world.keeper.store, world.keeper.store.engine)) == []
+    assert world.run(indexes.find_missing(world.keeper.store, world.keeper.store.engine)) == []
 
 
 def test_complete_indexes_need_no_transaction(world: World) -> None:

@@ -150,9 +150,9 @@ def test_retry_makes_a_waiting_mail_due_at_once(world: World) -> None:
     ask(world)
     world.sql("UPDATE mails SET tries = 5, next_try_at = expires_at")
     mail = only(world)
-    assert not world.run(mails.any_due(world.keeper.store))
+    assert not world.run(mails.has_due(world.keeper.store))
     assert retry(world, mail.id.upper().replace("-", "")).status == 200
-    assert world.run(mails.any_due(world.keeper.store))
+    assert world.run(mails.has_due(world.keeper.store))
     assert only(world)._replace(next_try_at=0) == mail._replace(next_try_at=0)
 
 
@@ -245,9 +245,9 @@ def test_sender_does_not_take_a_mail_during_its_retry(make_world: Callable[..., 
     ask(world)
     mail_id = only(world).id
 
-    async def take_meanwhile(tx: Writing) -> mails.Taken | None:
+    async def take_meanwhile(tx: Writing) -> mails.LeasedMail | None:
         await rules.retry(tx, mail_id)
-        return await other.keeper.store.write(partial(mails.take, lease_ms=1000))
+        return await other.keeper.store.write(partial(mails.lease, lease_ms=1000))
 
     assert world.run(world.keeper.store.write(take_meanwhile)) is None
-    assert world.run(other.keeper.store.write(partial(mails.take, lease_ms=1000)))
+    assert world.run(other.keeper.store.write(partial(mails.lease, lease_ms=1000)))

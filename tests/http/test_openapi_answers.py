@@ -62,7 +62,7 @@ def powerless(demo: World) -> Mapping[bool, str]:
     """Return tokens of an account without roles, by whether the token is read-only."""
     like = "SELECT api FROM users WHERE fold = $1"
     demo.sql(f"UPDATE users SET api = ({like}) WHERE fold = $2", samples.KEEPER, OTHER)  # noqa: S608 - ours
-    user = demo.run(users.by_fold(demo.keeper.store, OTHER))
+    user = demo.run(users.find_by_fold(demo.keeper.store, OTHER))
     assert user
     return {
         only: demo.run(tokens.issue_for_service(demo.keeper, user, 1, read_only=only)).access for only in (False, True)

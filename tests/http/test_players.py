@@ -142,7 +142,7 @@ def test_token_without_roles_reads_players(world: World, subtests: pytest.Subtes
 
 
 def test_read_only_token_may_use_the_post_lists(world: World, subtests: pytest.Subtests) -> None:
-    shop = world.run(users.by_fold(world.keeper.store, "shop"))
+    shop = world.run(users.find_by_fold(world.keeper.store, "shop"))
     assert shop
     pair = world.run(tokens.issue_for_service(world.keeper, shop, 1, read_only=True))
     for path in POST_LISTS:

@@ -24,7 +24,7 @@ from world import SENT, Answer, World
 
 REGISTER = "/api/v1/users/register"
 HOUR = 60 * 60_000
-WORDS = {"sqlite": sqlite_engine.WORDS, "postgres": postgres_engine.WORDS}
+WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
 CROWD = 4000  # rows; enough that the planner uses the index
 
 

@@ -137,7 +137,7 @@ def test_revocation_works_at_once_here_and_within_five_seconds_elsewhere(
 
 def test_token_revoked_during_its_lookup_is_not_cached_as_active(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The token is revoked after the database answered that it is active, but before that answer is cached."""
-    pair, real = log_in(world), stored.caller
+    pair, real = log_in(world), stored.find_caller
     assert world.get(PLAYERS, by="Root").status == 200
 
     async def overtaken(tx: Reading, access_hash: str) -> stored.CallerRow | None:
@@ -146,7 +146,7 @@ def test_token_revoked_during_its_lookup_is_not_cached_as_active(world: World, m
         return row
 
     with monkeypatch.context() as patched:
-        patched.setattr(stored, "caller", overtaken)
+        patched.setattr(stored, "find_caller", overtaken)
         assert works(world, pair)
     assert not works(world, pair)
 

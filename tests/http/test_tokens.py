@@ -15,7 +15,7 @@ from world import SENT, World
 
 def public_ids(world: World, user: str) -> list[str]:
     """Return the public ids of the account's tokens, newest first."""
-    return [token.id for token in world.run(stored.list_(world.keeper.store, people.USER_IDS[user]))]
+    return [token.id for token in world.run(stored.read_list(world.keeper.store, people.USER_IDS[user]))]
 
 
 def age(world: World, token_id: str, milliseconds: int) -> None:

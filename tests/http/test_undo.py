@@ -265,7 +265,7 @@ def test_long_chain_of_undos_is_listed_correctly(world: World) -> None:
     assert held(world, "inventory", 0) == (COIN.id, 255)
     world.sql("UPDATE ledger SET undoes = seq - 1 WHERE seq > 1")  # imitates a chain of two thousand undos
     assert world.get(f"{CHANGES}?limit=1000").status == 200
-    chain = world.run(history.undoing(world.keeper.store, range(1, last(world) + 1)))
+    chain = world.run(history.find_undos(world.keeper.store, range(1, last(world) + 1)))
     assert chain == {seq: [seq + 1] for seq in range(1, last(world))}
 
 

@@ -82,8 +82,8 @@ def test_items_equal_the_sum_of_active_changes(world: World, steps: list[tuple[s
             undone(world, max(begun + 1, seq + 1 - number))
         elif items(world, what, COIN.id, number, "Bob").status == 200:
             done[seq + 1] = number if what == "give" else -number
-    by = world.run(rows.undoing(world.keeper.store, done))
-    taken = rows.standing(by, by)
+    by = world.run(rows.find_undos(world.keeper.store, done))
+    taken = rows.resolve_undos(by, by)
     standing = Counter(seq for seq, numbers in by.items() for each in numbers if each not in taken)
     assert not [seq for seq, count in standing.items() if count > 1]
     assert total(world, COIN.id) == there + sum(number for seq, number in done.items() if seq not in taken)
@@ -219,7 +219,7 @@ def test_search_for_earlier_equipment_is_limited(world: World, monkeypatch: pyte
     monkeypatch.setattr(item_undo, "NEAR", 2)
     for place in range(3):
         put_player(world, ANN.id, {"X": 100 + place})
-    asked = world.run(rows.right_before(world.keeper.store, ANN.id, last(world) + 1, item_undo.NEAR))
+    asked = world.run(rows.read_right_before(world.keeper.store, ANN.id, last(world) + 1, item_undo.NEAR))
     assert asked == []
     put_player(world, ANN.id, {"Equipment": NOTHING_ON})
     undo_of(world, last(world))

@@ -2,7 +2,7 @@ import pytest
 
 from gamekeeper.intersect import catalogue
 from gamekeeper.intersect.catalogue import Game
-from gamekeeper.store.catalogue import Item, Named, Variable
+from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
 
 ID = "00000000-0000-4000-8000-000000000001"
 
@@ -13,11 +13,11 @@ ID = "00000000-0000-4000-8000-000000000001"
 )
 def test_what_is_stackable(kind: int, flag: object, *, stacks: bool) -> None:
     found = catalogue.item((ID, "Thing", kind, flag, "thing.png", 8, 500, None, None))
-    assert found == Item(ID, "Thing", stacks, 500 if stacks else None, 8 if kind == 6 else 0, "thing.png")
+    assert found == CatalogueItem(ID, "Thing", stacks, 500 if stacks else None, 8 if kind == 6 else 0, "thing.png")
 
 
 def test_before_there_were_caps_and_icons() -> None:
-    assert catalogue.item((ID, None, 0, 1, None, None, None, None, None)) == Item(ID, "", True, None, 0, None)
+    assert catalogue.item((ID, None, 0, 1, None, None, None, None, None)) == CatalogueItem(ID, "", True, None, 0, None)
 
 
 def test_a_bag_has_a_slot_at_least() -> None:
@@ -27,7 +27,7 @@ def test_a_bag_has_a_slot_at_least() -> None:
 def test_a_bag_without_measure_is_cut_and_noted() -> None:
     game = Game()
     game.add("items", "Items", [(ID, "Sack", 6, 0, None, 2**31 - 1, None, None, None)])
-    assert game.entries["items"] == {ID: Item(ID, "Sack", False, None, 1000, None)}
+    assert game.entries["items"] == {ID: CatalogueItem(ID, "Sack", False, None, 1000, None)}
     ((table, own_id, reason, taken),) = game.lines
     assert (table, own_id, taken) == ("Items", ID, True)
     assert "2147483647" in reason
@@ -43,7 +43,7 @@ def test_variables_of_other_types_are_listed() -> None:
     game = Game()
     rows = [(ID[:-1] + str(number), f"v{number}", kind) for number, kind in enumerate((1, 2, 3, 4, None))]
     game.add("known_variables", "PlayerVariables", rows)
-    types = [entry.type for entry in game.entries["known_variables"].values() if isinstance(entry, Variable)]
+    types = [entry.type for entry in game.entries["known_variables"].values() if isinstance(entry, CatalogueVariable)]
     assert types == ["Boolean", "Integer", "Integer"]
     assert [line.id[-1] for line in game.lines] == ["2", "3"]
 
@@ -51,5 +51,5 @@ def test_variables_of_other_types_are_listed() -> None:
 def test_an_id_that_is_none_or_there_twice_is_listed() -> None:
     game = Game()
     game.add("known_spells", "Spells", [(ID, "Strike"), (ID, "Strike"), (None, "Heal")])
-    assert game.entries["known_spells"] == {ID: Named(ID, "Strike")}
+    assert game.entries["known_spells"] == {ID: NamedEntry(ID, "Strike")}
     assert len(game.lines) == 2

@@ -66,13 +66,13 @@ def test_every_era(era: str, files: Make, command: CommandLine, opened: Callable
     world = opened(command.database)
     assert errors(world) == []
     for number in range(3):
-        user = world.run(users.by_id(world.keeper.store, own("user", number)))
+        user = world.run(users.find_by_id(world.keeper.store, own("user", number)))
         assert user
         sent = wire_form(make_intersect.password(number))
         assert world.run(world.keeper.passwords.right(sent, user.password))
         if number == 0:  # one of them is enough: it takes its time
             assert not world.run(world.keeper.passwords.right(wire_form("another"), user.password))
-    record = world.run(players.record_by_fold(world.keeper.store, "knight2"))
+    record = world.run(players.find_record_by_fold(world.keeper.store, "knight2"))
     assert record
     assert json.loads(record.document)["MaxVitals"] == [100 + 20 + 5, 20 + 4]  # a warrior of level 3 with a sword
     assert json.loads(record.document)["Equipment"] == [-1, -1, 0, -1, -1]
@@ -95,7 +95,7 @@ def test_log_in_bans_and_powers(files: Make, command: CommandLine, opened: Calla
     assert record.json["Email"] == "hero0@example.test"
     assert log_in("Hero1", 1).status != 200  # banned for good
     assert log_in("Hero2", 2).status == 200  # the ban has ended
-    muted = world.run(users.by_id(world.keeper.store, own("user", 1)))
+    muted = world.run(users.find_by_id(world.keeper.store, own("user", 1)))
     assert muted
     assert (muted.mute_reason, muted.ban_reason) == ("mute for a reason", "ban for a reason")
     assert world.sql("SELECT moderator, started_at, ends_at FROM bans WHERE user_id = $1", own("user", 1)) == [
@@ -255,11 +255,11 @@ def test_names_that_clash_and_addresses_that_are_none(
     world = opened(command.database)
     assert errors(world) == []
     pair = {own("player", 0), own("player", 1)}
-    found = world.run(players.record_by_fold(world.keeper.store, "knight0"))
+    found = world.run(players.find_record_by_fold(world.keeper.store, "knight0"))
     assert found
     assert found.id in pair
     (other,) = pair - {found.id}
-    reached = world.run(players.record_by_id(world.keeper.store, other))
+    reached = world.run(players.find_record_by_id(world.keeper.store, other))
     assert reached
     assert json.loads(reached.document)["Name"] in ("Knight0", "KNIGHT0")
     folds = world.sql("SELECT fold FROM players WHERE id = $1", other)
@@ -332,7 +332,7 @@ def test_beside_who_is_there(files: Make, database: str, opened: Callable[[str],
     told = run(CommandLine(database), made)
     assert unaccounted(told) == []
     world = opened(database)
-    found = world.run(players.record_by_fold(world.keeper.store, "ann"))
+    found = world.run(players.find_record_by_fold(world.keeper.store, "ann"))
     assert found
     assert found.id != own("player", 0)
     assert world.run(players.count(world.keeper.store)) == 6

@@ -74,5 +74,5 @@ def test_indexes_are_dropped_only_when_nobody_is_there(
     command.refuses("import", "intersect", *files("0.8", 5).options)
     world = opened(command.database)
     assert world.sql("SELECT COUNT(*) FROM players") == [(5,)]
-    missing = world.run(indexes.missing(world.keeper.store, world.keeper.store.engine))
+    missing = world.run(indexes.find_missing(world.keeper.store, world.keeper.store.engine))
     assert bool(missing) == (not before)

@@ -20,7 +20,7 @@ from gamekeeper.mail import outbox
 from gamekeeper.mail.outbox import Sender
 from gamekeeper.settings import BadSetting
 from gamekeeper.store import clock, mails
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 from outbox import FROM, Make, age, ask, listed, make_due, only, send, sending_to
 from server import Server, free_port
 from smtp_sink import HERE, Rude, Sink
@@ -33,8 +33,8 @@ ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 ON_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
-def take(world: World, lease_ms: int = 60_000) -> mails.Taken | None:
-    return world.run(world.keeper.store.write(partial(mails.take, lease_ms=lease_ms)))
+def take(world: World, lease_ms: int = 60_000) -> mails.LeasedMail | None:
+    return world.run(world.keeper.store.write(partial(mails.lease, lease_ms=lease_ms)))
 
 
 def now(world: World) -> int:
@@ -52,7 +52,7 @@ def test_a_mail_is_in_one_hand_at_a_time(world: World) -> None:
     assert 0 < taken.left_ms <= 30 * 60_000
     assert only(world).state == "sending"
     assert take(world) is None
-    assert not world.run(mails.any_due(world.keeper.store))
+    assert not world.run(mails.has_due(world.keeper.store))
 
 
 def test_a_sender_that_died_is_succeeded_when_its_lease_ends(world: World) -> None:
@@ -209,7 +209,7 @@ def test_a_note_waits_for_a_database_that_is_away(make_world: Make, monkeypatch:
         async def flaky(work: Any, claim: int | None = None, **more: Any) -> Any:
             if sink.received and failing[0]:
                 failing[0] -= 1
-                raise Away("gone for a moment")
+                raise DatabaseUnavailable("gone for a moment")
             return await write(work, claim, **more)
 
         monkeypatch.setattr(store, "write", flaky)

@@ -15,7 +15,7 @@ import pytest
 
 from command_line import CommandLine
 from gamekeeper.http import health
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.sqlite import SqliteStore
 from people import COIN
 from server import Server
@@ -285,13 +285,13 @@ def test_store_has_its_locks_after_an_open_that_failed(file: Path, monkeypatch: 
     """Without them another process takes itself for the only one, and deletes the log."""
 
     def fail(_: SqliteStore) -> None:
-        raise Away("the disk did not answer")
+        raise DatabaseUnavailable("the disk did not answer")
 
     async def open_twice() -> str:
         store = SqliteStore(file)
         with monkeypatch.context() as patched:
             patched.setattr(SqliteStore, "_set_clock", fail)
-            with pytest.raises(Away):
+            with pytest.raises(DatabaseUnavailable):
                 await store.open()
         await store.open()
         try:

@@ -10,7 +10,7 @@ import pytest
 
 import people
 from gamekeeper.store import clock, items, players, users
-from gamekeeper.store.engine import Away, Full, Reading, Undecided, Writing
+from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable, DiskFull, Reading, Writing
 from gamekeeper.store.statements import Statement
 from world import World
 
@@ -22,20 +22,20 @@ FAIL = Statement("fail", {"": "INSERT INTO maps (id, name) VALUES ($1, NULL)"})
 
 def insert(number: int) -> Callable[[Writing], Any]:
     async def work(tx: Writing) -> int:
-        tx.later(INSERT, people.guid(0x1000 + number), f"map {number}")
+        tx.defer(INSERT, people.guid(0x1000 + number), f"map {number}")
         return number
 
     return work
 
 
 async def break_off(tx: Writing) -> None:
-    tx.later(INSERT, people.guid(0x2000), "never")
+    tx.defer(INSERT, people.guid(0x2000), "never")
     await tx.flush()
     raise LookupError("no")
 
 
 async def violate(tx: Writing) -> None:
-    tx.later(FAIL, people.guid(0x3000))
+    tx.defer(FAIL, people.guid(0x3000))
 
 
 async def count(tx: Reading) -> int:
@@ -81,7 +81,7 @@ def test_reads_in_one_snapshot_see_one_moment(world: World) -> None:
 def test_a_read_inside_a_write_sees_what_was_kept_for_later(world: World) -> None:
     async def work(tx: Writing) -> tuple[int, int]:
         before = await count(tx)
-        tx.later(INSERT, people.guid(0x1000), "new")
+        tx.defer(INSERT, people.guid(0x1000), "new")
         return before, await count(tx)
 
     assert world.run(world.keeper.store.write(work)) == (1, 2)
@@ -97,7 +97,7 @@ def test_works_with_one_claim_never_overlap(make_world: Make) -> None:
     async def add(tx: Writing) -> None:
         row = await tx.one(read, people.MEADOW.id)
         assert row
-        tx.later(write, people.MEADOW.id, str(int(row[0]) + 1))
+        tx.defer(write, people.MEADOW.id, str(int(row[0]) + 1))
 
     async def both() -> None:
         await asyncio.gather(*[each.keeper.store.write(add, 77) for each in (one, two) for _ in range(25)])
@@ -117,7 +117,7 @@ def test_a_name_taken_meanwhile_is_decided_anew(make_world: Make) -> None:
         return sorted(answer.status for answer in await asyncio.gather(*calls))
 
     assert world.run(both()) == [200, 409, 409, 409, 409, 409]
-    assert world.run(users.by_fold(world.keeper.store, "twin"))
+    assert world.run(users.find_by_fold(world.keeper.store, "twin"))
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -137,7 +137,7 @@ def test_a_lost_connection_costs_nothing_but_a_retry(world: World) -> None:
 
 def test_a_database_that_cannot_be_opened_is_away(engine: str, tmp_path: Path, loop: asyncio.AbstractEventLoop) -> None:
     url = f"sqlite:///{tmp_path}/none/x.db" if engine == "sqlite" else "postgresql://nobody@127.0.0.1:1/none"
-    with pytest.raises(Away):
+    with pytest.raises(DatabaseUnavailable):
         World(url, {}, loop)
 
 
@@ -147,7 +147,7 @@ def test_the_clock_is_the_database_s(world: World) -> None:
 
 
 def test_rows_of_both_engines_have_the_same_types(world: World) -> None:
-    record = world.run(players.record_by_id(world.keeper.store, people.ANN.id))
+    record = world.run(players.find_record_by_id(world.keeper.store, people.ANN.id))
     assert record
     assert [type(value) for value in record] == [str, str, bytes, str, str, type(record.online), type(None)]
     assert record.online in (False, 0)
@@ -164,7 +164,7 @@ def test_a_commit_that_breaks_off_is_not_said_to_be_undone(world: World) -> None
         "CREATE CONSTRAINT TRIGGER hang_up AFTER INSERT ON maps DEFERRABLE INITIALLY DEFERRED "
         "FOR EACH ROW EXECUTE FUNCTION hang_up()"
     )
-    with pytest.raises(Undecided):
+    with pytest.raises(CommitUnknown):
         world.run(world.keeper.store.write(insert(1)))
     entry = {"Id": people.guid(0x1001), "Name": "Moor"}
     answer = world.call("PUT", "/api/link/v1/catalogue/maps", body=[entry])
@@ -211,7 +211,7 @@ def test_one_new_bag_for_two_players_is_one_players(make_world: Make) -> None:
         return sorted(answer.status for answer in await asyncio.gather(*calls))
 
     assert [one.run(race(number)) for number in range(15)] == [[200, 400]] * 15
-    assert one.run(items.stray_bags(one.keeper.store)) == []
+    assert one.run(items.find_stray_bags(one.keeper.store)) == []
 
 
 def test_a_full_disk_is_told_from_a_database_that_is_away(world: World, engine: str) -> None:
@@ -222,7 +222,7 @@ def test_a_full_disk_is_told_from_a_database_that_is_away(world: World, engine: 
         full = "RAISE disk_full USING MESSAGE = ''could not extend file''"
         world.sql(f"CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN {full}; END'")
         world.sql("CREATE TRIGGER full_disk BEFORE INSERT ON maps FOR EACH ROW EXECUTE FUNCTION full_disk()")
-    with pytest.raises(Full):
+    with pytest.raises(DiskFull):
         world.sql("INSERT INTO maps (id, name) VALUES ($1, $2)", people.guid(0x1000), "x" * 1_000_000)
     assert world.run(count(world.keeper.store)) == 1
 
@@ -257,6 +257,6 @@ def test_a_disk_that_fails_in_the_commit_leaves_the_outcome_open(
         return await asyncio.gather(*works, return_exceptions=True)
 
     monkeypatch.setattr(store, "_writer_db", Failing(getattr(store, "_writer_db")))  # noqa: B009 - a constant to everybody else
-    assert [type(each) for each in world.run(write())] == [Undecided] * together
+    assert [type(each) for each in world.run(write())] == [CommitUnknown] * together
     monkeypatch.undo()
     assert world.run(store.write(insert(0))) is not None

@@ -13,13 +13,13 @@ import pytest
 
 from databases import Postgres
 from gamekeeper.store import clock, hosts, postgres
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 from swallower import Swallower
 
 
 def test_a_url_for_each_server() -> None:
     url = "postgresql://me:s%2Ccret@one,two:5433/game?sslmode=require"
-    assert hosts.each(url) == [
+    assert hosts.split_hosts(url) == [
         "postgresql://me:s%2Ccret@one/game?sslmode=require",
         "postgresql://me:s%2Ccret@two:5433/game?sslmode=require",
     ]
@@ -27,7 +27,7 @@ def test_a_url_for_each_server() -> None:
 
 @pytest.mark.parametrize("url", ["postgresql:///game?host=/run/postgresql", "postgresql://one/game"])
 def test_one_server_is_one_url(url: str) -> None:
-    assert hosts.each(url) == [url]
+    assert hosts.split_hosts(url) == [url]
 
 
 async def look(url: str, times: int) -> list[float]:
@@ -80,7 +80,7 @@ def test_nobody_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "CONNECT_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        with pytest.raises(Away, match="TimeoutError"):
+        with pytest.raises(DatabaseUnavailable, match="TimeoutError"):
             asyncio.run(look(f"postgresql://me@127.0.0.1:{port},127.0.0.1:{port}/game", 1))
 
 
@@ -93,7 +93,7 @@ async def forbid_writes(url: str) -> None:
 
 def test_a_server_that_takes_no_writes_is_not_used(url: str) -> None:
     asyncio.run(forbid_writes(url))
-    with pytest.raises(Away, match="read_write"):
+    with pytest.raises(DatabaseUnavailable, match="read_write"):
         asyncio.run(look(beside("127.0.0.1:1", url), 1))
     assert asyncio.run(look(url, 1))  # it is the only one: better to read than nothing
 
@@ -104,13 +104,13 @@ def test_a_server_that_falls_silent_holds_nobody_up_for_long(url: str) -> None:
     async def through(way: Swallower) -> float:
         place = urlsplit(way.url).netloc.rpartition("@")[2]
         store = postgres.PostgresStore(beside(place, url), 4)
-        await store.limit(30)
+        await store.limit_statements(30)
         await asyncio.gather(*(clock.now(store) for _ in range(4)))
         way.swallow()
         began = time.monotonic()
         async with asyncio.timeout(60):
             while True:
-                with contextlib.suppress(Away):
+                with contextlib.suppress(DatabaseUnavailable):
                     await clock.now(store)
                     break
         await store.close()

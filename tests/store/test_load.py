@@ -30,7 +30,7 @@ def test_loaded_rows_are_seen_at_once_and_stay(world: World) -> None:
 def test_a_late_statement_finds_what_was_loaded(world: World) -> None:
     async def work(tx: Writing) -> None:
         tx.load(LOAD, ROWS[:1])
-        tx.later(RENAME, "renamed", ROWS[0][0])
+        tx.defer(RENAME, "renamed", ROWS[0][0])
 
     world.run(world.keeper.store.write(work))
     assert world.run(world.keeper.store.write(names)) == ["renamed"]

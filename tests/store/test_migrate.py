@@ -9,17 +9,17 @@ import pytest
 from gamekeeper import app, settings
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import indexes
-from gamekeeper.store.engine import Unusable, Writing
+from gamekeeper.store.engine import UnusableDatabase, Writing
 from gamekeeper.store.migrate import (
     SQL,
-    SQUASHED,
+    SQUASHED_CHECKSUM,
     Migration,
     SchemaMismatch,
-    known,
+    find_pending,
+    load_migrations,
     migrate,
-    pending,
     require_ours,
-    split,
+    split_script,
 )
 from gamekeeper.store.statements import Statement
 
@@ -42,10 +42,10 @@ def keeper(empty_database: str, loop: asyncio.AbstractEventLoop) -> Generator[Ke
 
 
 def test_applied_once(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
-    assert loop.run_until_complete(pending(keeper.store)) == known()
-    assert loop.run_until_complete(migrate(keeper.store)) == known()
+    assert loop.run_until_complete(find_pending(keeper.store)) == load_migrations()
+    assert loop.run_until_complete(migrate(keeper.store)) == load_migrations()
     assert loop.run_until_complete(migrate(keeper.store)) == []
-    assert loop.run_until_complete(pending(keeper.store)) == []
+    assert loop.run_until_complete(find_pending(keeper.store)) == []
 
 
 def test_one_that_fails_half_way_leaves_nothing_and_runs_again(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
@@ -66,7 +66,7 @@ def test_two_processes_at_once(keeper: Keeper, empty_database: str, loop: asynci
             other.passwords.close()
 
     first, second = loop.run_until_complete(both())
-    assert sorted(first + second) == known()
+    assert sorted(first + second) == load_migrations()
 
 
 async def execute(keeper: Keeper, text: str, *values: str | int) -> None:
@@ -81,10 +81,10 @@ def test_database_of_the_squashed_migrations_is_adopted_unchanged(
 
     async def adopt() -> tuple[object, ...]:
         await migrate(keeper.store)
-        await execute(keeper, SQUASHED_ROWS, SQUASHED)
+        await execute(keeper, SQUASHED_ROWS, SQUASHED_CHECKSUM)
         await execute(keeper, FIRST_ROW, 1)
         before = await keeper.store.all(ROWS)
-        return await migrate(keeper.store), await pending(keeper.store), await keeper.store.all(ROWS) == before
+        return await migrate(keeper.store), await find_pending(keeper.store), await keeper.store.all(ROWS) == before
 
     assert loop.run_until_complete(adopt()) == ([], [], True)
 
@@ -98,7 +98,7 @@ def test_database_of_before_the_baseline_is_refused_with_what_to_do(
         await execute(keeper, FIRST_ROW, 17)
 
     loop.run_until_complete(age())
-    for work in (migrate(keeper.store), pending(keeper.store)):
+    for work in (migrate(keeper.store), find_pending(keeper.store)):
         with pytest.raises(SchemaMismatch, match=r"ends with migration 0017 .* before 0\.1\.0.*`gamekeeper migrate`"):
             loop.run_until_complete(work)
 
@@ -106,9 +106,9 @@ def test_database_of_before_the_baseline_is_refused_with_what_to_do(
 def test_an_upgrade_while_a_bulk_load_has_taken_indexes_away(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
     loop.run_until_complete(migrate(keeper.store))
     loop.run_until_complete(keeper.store.write(indexes.drop))
-    assert loop.run_until_complete(migrate(keeper.store, [*known(), LATER])) == [LATER]
+    assert loop.run_until_complete(migrate(keeper.store, [*load_migrations(), LATER])) == [LATER]
     assert "players_by_rank" in loop.run_until_complete(indexes.create_missing(keeper.store))
-    assert loop.run_until_complete(indexes.missing(keeper.store, keeper.store.engine)) == []
+    assert loop.run_until_complete(indexes.find_missing(keeper.store, keeper.store.engine)) == []
 
 
 def test_a_newer_schema_is_refused_with_what_to_do(keeper: Keeper, loop: asyncio.AbstractEventLoop) -> None:
@@ -148,7 +148,9 @@ def test_what_another_program_has_made_is_refused(
     if named is None:
         loop.run_until_complete(require_ours(keeper.store))
         return
-    with pytest.raises(Unusable, match=re.escape(f"tables that Gamekeeper did not make {named}: name an empty one.")):
+    with pytest.raises(
+        UnusableDatabase, match=re.escape(f"tables that Gamekeeper did not make {named}: name an empty one.")
+    ):
         loop.run_until_complete(require_ours(keeper.store))
 
 
@@ -161,11 +163,11 @@ def test_what_an_extension_has_made_is_not_anothers(keeper: Keeper, loop: asynci
 
 def test_statements_for_one_engine_only() -> None:
     script = "CREATE TABLE a (x TEXT); -- done\n-- only: postgres\nCREATE SEQUENCE s;\nCREATE TABLE b (y TEXT);\n"
-    assert len(split(script.replace(" -- done", ""), "postgres")) == 3
-    assert len(split(script.replace(" -- done", ""), "sqlite")) == 2
+    assert len(split_script(script.replace(" -- done", ""), "postgres")) == 3
+    assert len(split_script(script.replace(" -- done", ""), "sqlite")) == 2
 
 
 def test_later_migrations_drop_indexes_only_if_they_exist() -> None:
     """In a used database an index is made after the migrations: a later one may drop it before it was made."""
-    later = "\n".join(each.text for each in known()[1:])
+    later = "\n".join(each.text for each in load_migrations()[1:])
     assert len(re.findall(r"DROP INDEX", later)) == len(re.findall(r"DROP INDEX IF EXISTS", later))

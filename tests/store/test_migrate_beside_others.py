@@ -12,7 +12,7 @@ from findings import findings
 from gamekeeper import app, log, settings
 from gamekeeper.store import indexes, migrate
 from gamekeeper.store.engine import Store
-from gamekeeper.store.migrate import Migration, known
+from gamekeeper.store.migrate import Migration, load_migrations
 from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -82,7 +82,7 @@ def test_index_of_used_table_is_built_beside_writes(
         await migrate.migrate(store)
         async with session(empty_database) as owner:
             await owner.execute("DROP INDEX users_with_powers, mutes_by_end, bans_by_end")
-        assert await migrate.migrate(store, [*known(), INDEXES]) == [INDEXES]
+        assert await migrate.migrate(store, [*load_migrations(), INDEXES]) == [INDEXES]
         async with session(empty_database) as reader, session(empty_database) as writer:
             await reader.execute(OLD_SNAPSHOT)  # the builds wait for its end
             building = asyncio.create_task(indexes.create_missing(store))
@@ -93,7 +93,7 @@ def test_index_of_used_table_is_built_beside_writes(
             return await building
 
     assert loop.run_until_complete(write_meanwhile()) == ["users_with_powers", "mutes_by_end", "bans_by_end"]
-    assert loop.run_until_complete(indexes.missing(store, store.engine)) == []
+    assert loop.run_until_complete(indexes.find_missing(store, store.engine)) == []
 
 
 def test_index_that_waits_for_a_transaction_is_in_the_log(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_invalid_index_is_dropped_and_built_again(world: World) -> None:
 def test_index_that_another_process_builds_is_waited_for(world: World) -> None:
     async def build_twice() -> tuple[list[str], Any, Any]:
         await store.write(indexes.drop)
-        for name in await indexes.missing(store, store.engine):
+        for name in await indexes.find_missing(store, store.engine):
             if name != "players_by_rank":
                 await indexes._build(store, name)  # noqa: SLF001 - the others  # pyright: ignore[reportPrivateUsage] - the same
         async with session(world.url) as reader, session(world.url) as looking:
@@ -142,7 +142,7 @@ def test_index_that_another_process_builds_is_waited_for(world: World) -> None:
             async with asyncio.timeout(30):  # a drop would wait for the end of the build
                 await indexes.drop_invalid(store, "players_by_rank")
             ours = asyncio.create_task(indexes.create_missing(store))
-            await asyncio.sleep(3 * indexes.LOOK_AGAIN_SECONDS)
+            await asyncio.sleep(3 * indexes.POLL_SECONDS)
             await reader.execute("COMMIT")
             await other
             return await ours, before, await looking.fetchrow(INDEX)

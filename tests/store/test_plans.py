@@ -26,7 +26,7 @@ from gamekeeper.store import postgres as postgres_engine
 from gamekeeper.store import search as search_rows
 from gamekeeper.store import sqlite as sqlite_engine
 from gamekeeper.store.engine import Reading, Row, Value, Writing
-from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, Filter
+from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, OF_PLAYER, OF_USER, HistoryFilter
 from gamekeeper.store.statements import Statement
 from gamekeeper.store.table import as_table
 from people import USER_IDS
@@ -38,7 +38,7 @@ Look = Callable[[Reading], Coroutine[Any, Any, Any]]
 PLAYERS, ONLINE = 4000, 2000  # enough that an index is worth its while
 SKEWED = 20_000  # changes, all of one account and one character
 MOST_ROWS = CROWDED + 128  # a bucket, and a page beyond it
-WORDS = {"sqlite": sqlite_engine.WORDS, "postgres": postgres_engine.WORDS}
+WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
 NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
     *("keys_by_rank", "keys_by_name", "rank_key_by_fold", "records_around_rank"),
@@ -63,11 +63,11 @@ class Watched:
         self._asked[statement] = values
         return await self._tx.one(statement, *values)
 
-    async def beside(
+    async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
         self._asked |= {first: (value,), statement: values}
-        return await self._tx.beside(first, value, statement, *values)
+        return await self._tx.fetch_both(first, value, statement, *values)
 
     async def read(self, work: Callable[[Reading], Coroutine[Any, Any, T]]) -> T:
         async def watched(tx: Reading) -> T:
@@ -104,7 +104,7 @@ def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
     _crowd(world)
     asked = _asked(world)
     assert not [name for name in NEEDED if not any(each.name.endswith(name) for each in asked)]
-    texts = {each: each.text(world.keeper.store.engine, WORDS[world.keeper.store.engine]) for each in asked}
+    texts = {each: each.render(world.keeper.store.engine, WORDS[world.keeper.store.engine]) for each in asked}
     faults = {each.name: found for each, values in asked.items() if (found := _growing(world, texts[each], values))}
     assert not faults
 
@@ -115,7 +115,7 @@ def test_imported_passwords_are_found_without_looking_at_the_others(world: World
     engine = world.keeper.store.engine
     if engine == "postgres":
         world.sql("ANALYZE")
-    text = legacy.SQL.imported.text(engine, WORDS[engine])
+    text = legacy.SQL.imported.render(engine, WORDS[engine])
     for start in (ZERO, numbered_id("user", 7)):
         assert _growing(world, text, (start, 16)) == []
         if engine == "sqlite":  # its plan does not tell how many rows it passes over
@@ -150,7 +150,7 @@ def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
             (ledger.SQL.deleted_of_user, (somebody,)),
             (players.SQL.lock_of_user, (somebody,)),
         )
-        if (found := _growing(world, statement.text(engine, WORDS[engine]), values))
+        if (found := _growing(world, statement.render(engine, WORDS[engine]), values))
     }
     assert not faults
 
@@ -179,7 +179,7 @@ def test_the_newest_tokens_and_mails_are_found_without_looking_at_the_others(wor
         (mails.SQL.newest_of_user, (PLAYERS, ZERO, 50, shop)),
         (mails.SQL.outgoing, (numbered_id("player", 7),)),
     ):
-        found = _growing(world, statement.text(engine, WORDS[engine]), values)
+        found = _growing(world, statement.render(engine, WORDS[engine]), values)
         assert [each for each in found if not re.search("LAST TERM|RIGHT PART", each)] == []  # those of the same time
 
 
@@ -191,7 +191,7 @@ def test_who_logs_in_is_read_without_their_characters(world: World) -> None:
     for read in (lookup.user, lookup.locked_user):
         for key in ("Ann", USER_IDS["Ann"]):
             world.run(read(tx, key))
-    assert [each.name for each in asked if "players" in each.text(engine, WORDS[engine])] == []
+    assert [each.name for each in asked if "players" in each.render(engine, WORDS[engine])] == []
     assert len(asked) == 3
 
 
@@ -210,7 +210,7 @@ def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyP
             asked.clear()
             world.run(sort.records(tx, [each.id for each in world.run(sort.find(tx, text)).found][:5]))
             for each, values in asked.items():
-                found = _growing(world, each.text(engine, WORDS[engine]), values)
+                found = _growing(world, each.render(engine, WORDS[engine]), values)
                 faults += [(text, each.name, found)] if found else []
     assert not faults
 
@@ -222,7 +222,7 @@ def test_no_look_at_a_state_grows_with_the_accounts(world: World, monkeypatch: p
     finds = [sorts["name"].find for sorts in search.STATES.values()]
     every: list[Look] = [lambda tx, find=find: find(tx, "") for find in finds]
     named: list[Look] = [lambda tx, find=find: find(tx, "example") for find in finds]
-    among = partial(search_rows.powerful_among, ids=[numbered_id("user", number) for number in range(50)])
+    among = partial(search_rows.filter_with_powers, ids=[numbered_id("user", number) for number in range(50)])
     for bans_end, mutes_end, in_force in ((1, 1, 2), (None, NEVER, search.SEARCHED)):
         _punish_all(world, "bans", bans_end)
         _punish_all(world, "mutes", mutes_end)
@@ -233,7 +233,7 @@ def test_no_look_at_a_state_grows_with_the_accounts(world: World, monkeypatch: p
     engine = world.keeper.store.engine
     penalties = {"bans": search_rows.SQL.banned, "mutes": search_rows.SQL.muted}
     for table, each in penalties.items() if engine == "sqlite" else ():  # its plan does not tell what it passes over
-        plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.text(engine, WORDS[engine])}", 100, 50))
+        plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", 100, 50))
         assert all(f"COVERING INDEX {table}_by_end (ends_at{which}?)" in plan for which in "=>")
 
 
@@ -255,11 +255,11 @@ def test_those_on_a_server_are_looked_at_no_further_than_asked_for(world: World)
     faults = {
         statement.name: found
         for statement, values in asked
-        if (found := _growing(world, statement.text(engine, WORDS[engine]), values)) and found != SERVERS
+        if (found := _growing(world, statement.render(engine, WORDS[engine]), values)) and found != SERVERS
     }
     assert not faults
     for each in by_name if engine == "sqlite" else ():  # its plan does not tell how many rows it passes over
-        plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.text(engine, WORDS[engine])}", "s1", "", 50))
+        plan = str(world.sql(f"EXPLAIN QUERY PLAN {each.render(engine, WORDS[engine])}", "s1", "", 50))
         assert "COVERING INDEX presence_by_server (server=? AND fold" in plan
         assert "TEMP B-TREE" not in plan
 
@@ -284,7 +284,10 @@ def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
     if world.keeper.store.engine == "postgres":
         world.sql("ANALYZE items")
     player = numbered_id("player", 7)
-    whole, inventory = item_rows.named_slots_of_player, partial(item_rows.named_slots_of_place, place="inventory")
+    whole, inventory = (
+        item_rows.read_named_slots_of_player,
+        partial(item_rows.read_named_slots_of_place, place="inventory"),
+    )
     _none_grows(world, [partial(whole, player_id=player), partial(inventory, player_id=player)])
 
 
@@ -297,15 +300,15 @@ def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
     player, user = numbered_id("player", 7), numbered_id("user", 7)
     _many_changes(world, player, user)
     filters = [
-        Filter(),
-        Filter(accounts=False),
-        Filter(kind="nothing"),
-        Filter(within=OF_PLAYER, whose=player),
-        Filter(within=OF_USER, whose=user, reason="x"),
-        Filter(within=BY_ACTOR, whose=user, item_id=player),
-        Filter(within=ALL, since=1, until=2000, request_id="x"),
+        HistoryFilter(),
+        HistoryFilter(accounts=False),
+        HistoryFilter(kind="nothing"),
+        HistoryFilter(within=OF_PLAYER, whose=player),
+        HistoryFilter(within=OF_USER, whose=user, reason="x"),
+        HistoryFilter(within=BY_ACTOR, whose=user, item_id=player),
+        HistoryFilter(within=ALL, since=1, until=2000, request_id="x"),
     ]
-    recent = world.run(ledger.last(world.keeper.store)) - 40
+    recent = world.run(ledger.read_last(world.keeper.store)) - 40
     moments = [history.Moment(seq=recent), history.Moment(at=1000 * recent)]
     then = partial(history.belongings, key=player, spelling=world.keeper.changes.spelling)
     looks: list[Look] = [
@@ -314,7 +317,7 @@ def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
         partial(undo.require, seq=17),
         *(
             partial(
-                ledger_rows.reported_of_others,
+                ledger_rows.find_reported_of_others,
                 player_id=player,
                 numbers=range(start, start + 40),
                 times=(0, NEVER),
@@ -335,15 +338,15 @@ def test_those_with_few_changes_are_found_beside_one_who_has_nearly_all(world: W
     world.sql(f"INSERT INTO ledger ({names}) {rows}", as_table({"": ""} for _ in range(SKEWED)))
     if world.keeper.store.engine == "postgres":
         world.sql("ANALYZE ledger")
-    filters = [Filter(within=within, whose=few) for within in (OF_PLAYER, OF_USER, BY_ACTOR)]
+    filters = [HistoryFilter(within=within, whose=few) for within in (OF_PLAYER, OF_USER, BY_ACTOR)]
     looks: list[Look] = [
         *(partial(history.page, wanted=each, before=NEVER, limit=20) for each in filters),
-        partial(ledger_rows.since, player_id=few, seq=0, most=40),
-        partial(ledger_rows.right_before, player_id=few, before=NEVER, window=40),
-        partial(ledger_rows.following, player_id=few, after=0, but=()),
-        partial(ledger_rows.back, player_id=few, before=NEVER, since=0, limit=40),
-        *(partial(ledger_rows.erased, player_ids=[each]) for each in (few, USER_IDS["Shop"])),
-        *(partial(finder_rows.deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
+        partial(ledger_rows.count_since, player_id=few, seq=0, most=40),
+        partial(ledger_rows.read_right_before, player_id=few, before=NEVER, window=40),
+        partial(ledger_rows.find_following, player_id=few, after=0, but=()),
+        partial(ledger_rows.read_back, player_id=few, before=NEVER, since=0, limit=40),
+        *(partial(ledger_rows.find_erased_players, player_ids=[each]) for each in (few, USER_IDS["Shop"])),
+        *(partial(finder_rows.find_deleted, wanted=each) for each in (few, USER_IDS["Shop"])),
     ]
     _none_grows(world, looks)
 
@@ -418,7 +421,7 @@ def _none_grows(world: World, looks: Sequence[Look]) -> None:
         tx: Any = Watched(world.keeper.store, asked)
         world.run(look(tx))
         for each, values in asked.items():
-            text = each.text(engine, WORDS[engine])
+            text = each.render(engine, WORDS[engine])
             found = [] if each is finder_rows.SQL.catalogue else _growing(world, text, values)
             faults += [(number, each.name, what) for what in found if " begins" not in what and what != POWERFUL]
     assert not faults

@@ -54,7 +54,7 @@ async def until_waiting(db: Any) -> None:
 
 def at_work(world: World) -> int:
     """Requests that use a connection or wait for one."""
-    figures = world.keeper.store.figures().pool
+    figures = world.keeper.store.collect_stats().pool
     return figures["busy"] + figures["waiting"]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import people
 from gamekeeper.store import lists, players
-from gamekeeper.store.engine import Store, Undecided
+from gamekeeper.store.engine import CommitUnknown, Store
 from world import World
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -30,14 +30,14 @@ def test_who_hangs_up_while_a_statement_is_prepared_spoils_the_connection_for_no
             await store.close()  # the next connection has nothing prepared
             await hang_up(after)
             await players.count(store)
-            await lists.checkpoint(store)
+            await lists.read_checkpoint(store)
 
     world.run(ask(store))
 
 
 def test_what_is_found_beside_something_keeps_its_order_and_may_be_nothing(world: World) -> None:
     async def ask(limit: int) -> list[str]:
-        _, found = await players.records_from_name(world.keeper.store, "1:1:", "", limit, 0)
+        _, found = await players.read_records_from_name(world.keeper.store, "1:1:", "", limit, 0)
         return [record.id for record in found]
 
     wanted = [str(row[0]) for row in world.sql("SELECT id FROM players ORDER BY fold")]
@@ -53,7 +53,7 @@ def test_a_commit_that_warns_is_not_taken_for_one(world: World) -> None:
         "CREATE CONSTRAINT TRIGGER warned AFTER UPDATE ON epoch DEFERRABLE INITIALLY DEFERRED "
         "FOR EACH ROW EXECUTE FUNCTION warn()"
     )
-    with pytest.raises(Undecided, match="already committed locally"):
+    with pytest.raises(CommitUnknown, match="already committed locally"):
         world.sql("UPDATE epoch SET trimmed = 0")
 
 

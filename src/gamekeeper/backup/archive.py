@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 import msgspec
 
 from gamekeeper.backup.lines import BadCopy, Moved, Page, Tally, pieces, whole
-from gamekeeper.store.migrate import Applied
+from gamekeeper.store.migrate import AppliedMigration
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -44,7 +44,7 @@ class Manifest(msgspec.Struct, frozen=True):
     engine: str
     made_at: Time  # by the database's clock
     ledger: Count  # its last number
-    migrations: list[Applied]
+    migrations: list[AppliedMigration]
     tables: list[Table]
 
     @property
@@ -102,7 +102,7 @@ class Archive:
         self._zip.close()
 
     @property
-    def migrations(self) -> Sequence[Applied]:
+    def migrations(self) -> Sequence[AppliedMigration]:
         return self.manifest.migrations
 
     @property

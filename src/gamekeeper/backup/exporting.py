@@ -32,7 +32,7 @@ from gamekeeper.game.lookup import ZERO
 from gamekeeper.http.instants import instant
 from gamekeeper.store import clock, copies, feed
 from gamekeeper.store.engine import Snapshot, Store
-from gamekeeper.store.migrate import applied
+from gamekeeper.store.migrate import read_applied
 
 # what a copy that begins a life of its own has no use for: who is logged in and online, and what lasts for minutes
 LEFT_OUT = making.LEFT_OUT | {
@@ -68,10 +68,10 @@ async def export(store: Store, path: Path, moved: Moved) -> Manifest:
 
 
 async def _exported(tx: Snapshot, folder: Path, moved: Moved) -> Manifest:
-    nouns = [name for name in await copies.tables(tx) if name not in LEFT_OUT | OWNED]
+    nouns = [name for name in await copies.list_tables(tx) if name not in LEFT_OUT | OWNED]
     files = [await _noun(tx, folder, noun, moved) for noun in nouns]
-    made_at, (_, last, trimmed) = instant(await clock.now(tx)), await feed.standing(tx)
-    manifest = Manifest(FORMAT, __version__, made_at, last, trimmed, list((await applied(tx)).values()), files)
+    made_at, (_, last, trimmed) = instant(await clock.now(tx)), await feed.read_state(tx)
+    manifest = Manifest(FORMAT, __version__, made_at, last, trimmed, list((await read_applied(tx)).values()), files)
     with _file(folder / MANIFEST) as file:
         file.write(msgspec.json.format(msgspec.json.encode(manifest)))
     return manifest
@@ -79,7 +79,7 @@ async def _exported(tx: Snapshot, folder: Path, moved: Moved) -> Manifest:
 
 async def _noun(tx: Snapshot, folder: Path, noun: str, moved: Moved) -> File:
     tables = [noun, *(part.table for part in PARTS.get(noun, ()))]
-    columns = {table: await copies.columns(tx, table) for table in tables}
+    columns = {table: await copies.read_columns(tx, table) for table in tables}
     with _file(folder / f"{noun}.jsonl") as file:
         page = Page(file)
         async for lines in _lines(tx, noun, columns):
@@ -91,11 +91,11 @@ async def _noun(tx: Snapshot, folder: Path, noun: str, moved: Moved) -> File:
 async def _lines(tx: Snapshot, noun: str, columns: Columns) -> AsyncGenerator[list[Line]]:
     how = kinds(noun, list(columns[noun]))
     if noun not in FIRST:
-        async for rows in copies.rows(tx, noun, columns[noun]):
+        async for rows in copies.read_rows(tx, noun, columns[noun]):
             yield [spelt(row, how) for row in rows]
         return
     last = FIRST[noun]
-    while rows := await copies.page(tx, noun, columns[noun], last, SOME):
+    while rows := await copies.read_page(tx, noun, columns[noun], last, SOME):
         lines = [spelt(row, how) for row in rows]
         for part in PARTS.get(noun, ()):
             await _add_part(tx, part, columns[part.table], lines)
@@ -108,7 +108,7 @@ async def _add_part(tx: Snapshot, part: Part, columns: dict[str, str], lines: li
     for line in lines:
         line[part.field] = [] if part.many else None
     how = kinds(part.table, list(columns))
-    for row in await copies.parts(tx, part.table, columns, str(lines[0]["id"]), str(lines[-1]["id"])):
+    for row in await copies.read_parts(tx, part.table, columns, str(lines[0]["id"]), str(lines[-1]["id"])):
         owned = spelt(row, how)
         owner = owners[str(owned.pop(part.owner))]
         if part.many:

@@ -15,8 +15,8 @@ from gamekeeper.backup.making import sync_folder
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import copies, indexes, lists
-from gamekeeper.store.engine import Away, Reading, Row, Writing
-from gamekeeper.store.migrate import MIGRATIONS, Applied, applied, apply, known
+from gamekeeper.store.engine import DatabaseUnavailable, Reading, Row, Writing
+from gamekeeper.store.migrate import MIGRATIONS_TABLE, AppliedMigration, apply_missing, load_migrations, read_applied
 
 EPOCH, LISTS = "epoch", "lists"
 
@@ -29,7 +29,7 @@ class Origin(Protocol):
     """Where whole tables come from."""
 
     @property
-    def migrations(self) -> Sequence[Applied]:
+    def migrations(self) -> Sequence[AppliedMigration]:
         """Those that made the tables what they are."""
         ...
 
@@ -58,7 +58,9 @@ def place(settings: Settings) -> Generator[Settings]:
         yield replace(settings, database=f"sqlite:///{part}")
         _require_no_file(file)
         if any(each.exists() for each in _files(part) if each != part):
-            raise Away(f"{file} could not be written whole: is there room on the disk? Nothing was changed.")
+            raise DatabaseUnavailable(
+                f"{file} could not be written whole: is there room on the disk? Nothing was changed."
+            )
         part.rename(file)
         sync_folder(file.parent)
     finally:
@@ -86,8 +88,8 @@ def _require_no_file(file: Path) -> None:
 
 
 async def _require_empty(tx: Reading) -> None:
-    there = await copies.tables(tx)
-    if not there or (there == [MIGRATIONS] and not await applied(tx)):
+    there = await copies.list_tables(tx)
+    if not there or (there == [MIGRATIONS_TABLE] and not await read_applied(tx)):
         return
     raise NotEmpty(
         "There is something in this database already, and it is left alone. Stop the servers that use it, make an "
@@ -99,11 +101,11 @@ async def fill(tx: Writing, engine: str, origin: Origin, moved: Moved) -> dict[s
     """With the schema that the tables had, which is then brought up to date; what each table adds up to."""
     await _require_empty(tx)
     numbers = {each.number for each in origin.migrations}
-    await apply(tx, engine, [each for each in known() if each.number in numbers])
+    await apply_missing(tx, engine, [each for each in load_migrations() if each.number in numbers])
     sums = await _fill(tx, origin, moved)
     for table, wanted in sums.items():
         await _read_back(tx, table, origin.columns[table], wanted, moved)
-    await apply(tx, engine, known())
+    await apply_missing(tx, engine, load_migrations())
     await copies.continue_ledger(tx)
     return sums
 
@@ -124,21 +126,21 @@ async def complete(keeper: Keeper) -> bool:
 
 
 async def _fill(tx: Writing, origin: Origin, moved: Moved) -> dict[str, Sum]:
-    there = await copies.tables(tx)
+    there = await copies.list_tables(tx)
     strange = origin.columns.keys() - set(there)
     if strange:
         raise origin.unfit(", ".join(sorted(strange)))
     if LISTS in there:
-        await lists.load_unlisted(tx)
+        await lists.begin_bulk_load(tx)
     await indexes.drop(tx)  # they are quicker made anew
     sums = {table: await _fill_table(tx, origin, table, moved) for table in there if table in origin.columns}
     if LISTS in there:
-        await lists.resume(tx)
+        await lists.end_bulk_load(tx)
     return sums
 
 
 async def _fill_table(tx: Writing, origin: Origin, table: str, moved: Moved) -> Sum:
-    columns, forms = origin.columns[table], await copies.columns(tx, table)
+    columns, forms = origin.columns[table], await copies.read_columns(tx, table)
     if forms.keys() != set(columns):
         raise origin.unfit(table)
     if table == EPOCH:
@@ -148,7 +150,7 @@ async def _fill_table(tx: Writing, origin: Origin, table: str, moved: Moved) -> 
         try:
             copies.fill(tx, table, {name: forms[name] for name in columns}, given.passing(rows))
             await tx.flush()
-        except (BadCopy, Away):
+        except (BadCopy, DatabaseUnavailable):
             raise
         except Exception as error:  # each engine has its own for a row that it does not take, and for a full disk
             why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
@@ -158,8 +160,8 @@ async def _fill_table(tx: Writing, origin: Origin, table: str, moved: Moved) -> 
 
 async def _read_back(tx: Writing, table: str, columns: Sequence[str], wanted: Sum, moved: Moved) -> None:
     """What lies in the table is what was meant to get there."""
-    forms, found = await copies.columns(tx, table), Sum()
-    async for rows in copies.rows(tx, table, {name: forms[name] for name in columns}):
+    forms, found = await copies.read_columns(tx, table), Sum()
+    async for rows in copies.read_rows(tx, table, {name: forms[name] for name in columns}):
         found.add(rows)
         moved(f"{table}, checked", found.rows, wanted.rows)
     if str(found) != str(wanted):

@@ -15,7 +15,7 @@ from gamekeeper.backup.lines import BadCopy, Moved, Tally, pieces, whole
 from gamekeeper.game import lookup
 from gamekeeper.http.instants import instant, milliseconds
 from gamekeeper.store import copies
-from gamekeeper.store.migrate import Applied
+from gamekeeper.store.migrate import AppliedMigration
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -73,13 +73,13 @@ class Manifest(msgspec.Struct, frozen=True):
     made_at: str
     ledger: int  # its last number
     trimmed: int  # up to this number it has only the newest change of each character
-    migrations: list[Applied]
+    migrations: list[AppliedMigration]
     files: list[File]
 
 
 def kinds(table: str, columns: Sequence[str]) -> dict[str, str]:
     """How each column is spelt."""
-    words = copies.words(table)
+    words = copies.read_column_types(table)
     return {column: _kind(column, words.get(column, "")) for column in columns}
 
 
@@ -152,7 +152,7 @@ class Folder:
             raise BadExport(f"{path} is not a whole export: {MANIFEST}: {error}. Nothing was changed.") from error
 
     @property
-    def migrations(self) -> Sequence[Applied]:
+    def migrations(self) -> Sequence[AppliedMigration]:
         return self.manifest.migrations
 
     @property

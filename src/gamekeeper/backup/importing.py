@@ -7,7 +7,7 @@ from gamekeeper.backup.lines import Moved, Sum
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import ledger
 from gamekeeper.store.engine import Writing
-from gamekeeper.store.migrate import CLAIM, known, require_known
+from gamekeeper.store.migrate import CLAIM, load_migrations, require_known
 
 
 async def bring_back(keeper: Keeper, folder: Folder, moved: Moved) -> tuple[dict[str, Sum], bool]:
@@ -15,7 +15,7 @@ async def bring_back(keeper: Keeper, folder: Folder, moved: Moved) -> tuple[dict
 
     What each table adds up to, and whether a Ctrl-C has left it complete.
     """
-    require_known(folder.migrations, known(), "export")
+    require_known(folder.migrations, load_migrations(), "export")
     moved = heeding(moved)
 
     async def work(tx: Writing) -> dict[str, Sum]:

@@ -14,7 +14,7 @@ from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved, writing
 from gamekeeper.store import clock, copies, ledger
 from gamekeeper.store.engine import Snapshot, Store
-from gamekeeper.store.migrate import applied
+from gamekeeper.store.migrate import read_applied
 
 # reset codes are open secrets and live for minutes; the lists are counted anew; the manifest has the migrations.
 # What the erasures wait to blank is masked in the copy, so nothing is left to do there
@@ -74,19 +74,19 @@ def _settle(file: IO[bytes]) -> None:
 
 async def _copied(tx: Snapshot, engine: str, file: IO[bytes], moved: Moved) -> Manifest:
     with Writer(file) as writer:
-        names = [name for name in await copies.tables(tx) if name not in LEFT_OUT]
+        names = [name for name in await copies.list_tables(tx) if name not in LEFT_OUT]
         tables = [await _copied_table(tx, writer, name, moved) for name in names]
-        made_at, last = await clock.now(tx), await ledger.last(tx)
-        migrations = list((await applied(tx)).values())
+        made_at, last = await clock.now(tx), await ledger.read_last(tx)
+        migrations = list((await read_applied(tx)).values())
         manifest = Manifest(FORMAT, __version__, engine, made_at, last, migrations, tables)
         writer.put(manifest)
     return manifest
 
 
 async def _copied_table(tx: Snapshot, writer: Writer, name: str, moved: Moved) -> Table:
-    columns = await copies.columns(tx, name)
+    columns = await copies.read_columns(tx, name)
     with writer.table(name) as page:
-        async for rows in copies.rows(tx, name, columns):
+        async for rows in copies.read_rows(tx, name, columns):
             page.write(rows)
             moved(name, page.rows, None)
     return Table(name, list(columns), page.rows, page.sha256)

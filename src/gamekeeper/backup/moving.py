@@ -38,7 +38,7 @@ async def move(keeper: Keeper, target: Settings, moved: Moved) -> dict[str, Sum]
 
     async def work(tx: Writing) -> dict[str, Sum]:
         stream = Stream(mover)
-        await closing.hold(tx)
+        await closing.block_writes(tx)
         await stream.announce(tx, LEFT_OUT)
         with ThreadPoolExecutor(1) as pool, stream:
             receiving = pool.submit(_receive, target, stream, UNFINISHED.format(**words), moved)
@@ -70,7 +70,7 @@ def _receive(target: Settings, stream: Stream, unfinished: str, moved: Moved) ->
         async def work(tx: Writing) -> dict[str, Sum]:
             sums = await filling.fill(tx, keeper.store.engine, stream, moved)
             stream.require_wanted()
-            await closing.mark(tx, unfinished)
+            await closing.mark_closed(tx, unfinished)
             return sums
 
         return await keeper.store.write(work, CLAIM)

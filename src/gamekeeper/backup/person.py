@@ -14,8 +14,8 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import codec, instants
 from gamekeeper.store import ledger, person, players
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.ledger import Written
-from gamekeeper.store.players import Record
+from gamekeeper.store.ledger import LedgerRow
+from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
 PAGE = 500  # rows that are held at a time
@@ -44,20 +44,20 @@ async def export(keeper: Keeper, key: str, path: Path, *, force: bool) -> Export
 
 async def _written(tx: Reading, key: str, file: IO[bytes]) -> Exported:
     user = await lookup.user_record(tx, key)
-    held = await players.records_of_user(tx, user.id)
+    held = await players.read_records_of_user(tx, user.id)
     file.write(b'{"account":' + codec.user_record(user, codes=False))
     file.write(b',\n"characters":')
     await _list(file, _characters(tx, held))
     for name, rows in (
-        ("penalties", await person.penalties(tx, user.id)),
-        ("mails", await person.mails(tx, user.id)),
-        ("callers", await person.callers(tx, user.id)),
+        ("penalties", await person.read_penalties(tx, user.id)),
+        ("mails", await person.read_mails(tx, user.id)),
+        ("callers", await person.read_callers(tx, user.id)),
     ):
         file.write(b',\n"%b":%b' % (name.encode(), _encode([_as_object(each) for each in rows])))
     file.write(b',\n"tokens":')
     await _list(file, _tokens(tx, user.id))
     file.write(b',\n"changes":')
-    known = {*(each.id for each in held), *await ledger.deleted_of_user(tx, user.id)}
+    known = {*(each.id for each in held), *await ledger.find_deleted_of_user(tx, user.id)}
     changes = await _list(file, _changes(tx, user.id, known))
     file.write(b"}\n")
     return Exported(user, len(held), changes)
@@ -75,7 +75,7 @@ async def _list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
     return count
 
 
-async def _characters(tx: Reading, held: Iterable[Record]) -> AsyncIterator[bytes]:
+async def _characters(tx: Reading, held: Iterable[StoredPlayer]) -> AsyncIterator[bytes]:
     """Each with all it has, in the words of the ledger."""
     for record in held:
         player = codec.read_player(record.document, record.last_online)
@@ -85,15 +85,18 @@ async def _characters(tx: Reading, held: Iterable[Record]) -> AsyncIterator[byte
 
 async def _tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
     last = 0, lookup.ZERO
-    while page := await person.tokens(tx, user_id, *last, PAGE):
+    while page := await person.read_tokens(tx, user_id, *last, PAGE):
         for token in page:
             yield _encode(_as_object(token))
         last = page[-1].issued_at, page[-1].id
 
 
 async def _changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:
-    """Those of the account, then those of each character, also of the ones that are gone."""
-    for of, each in ((ledger.of_user, user_id), *((ledger.of_player, player_id) for player_id in sorted(player_ids))):
+    """Yield the changes of the account, then those of each of its players, deleted players included."""
+    for of, each in (
+        (ledger.read_of_user, user_id),
+        *((ledger.read_of_player, player_id) for player_id in sorted(player_ids)),
+    ):
         seq = 0
         while page := await of(tx, each, seq, PAGE):
             for row in page:
@@ -101,7 +104,7 @@ async def _changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> Asyn
             seq = page[-1].seq
 
 
-def _change(row: Written) -> dict[str, object]:
+def _change(row: LedgerRow) -> dict[str, object]:
     return _as_object(row) | {"before": _raw(row.before), "after": _raw(row.after)}
 
 

@@ -7,7 +7,7 @@ from gamekeeper.backup.lines import Moved
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import copies, mails, presence
 from gamekeeper.store.engine import Writing
-from gamekeeper.store.migrate import CLAIM, known, require_known
+from gamekeeper.store.migrate import CLAIM, load_migrations, require_known
 
 
 async def restore(keeper: Keeper, archive: Archive, moved: Moved, *, keep_tokens: bool = False) -> bool:
@@ -15,7 +15,7 @@ async def restore(keeper: Keeper, archive: Archive, moved: Moved, *, keep_tokens
 
     Whether a Ctrl-C has left it complete.
     """
-    require_known(archive.migrations, known(), "backup")
+    require_known(archive.migrations, load_migrations(), "backup")
     moved = heeding(moved)
 
     async def work(tx: Writing) -> None:

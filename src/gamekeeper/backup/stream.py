@@ -11,16 +11,16 @@ from typing import Any, Self, TypeVar
 
 from gamekeeper.backup.lines import BadCopy, Moved
 from gamekeeper.store import copies
-from gamekeeper.store.engine import Away, Transaction
-from gamekeeper.store.migrate import Applied, applied
+from gamekeeper.store.engine import DatabaseUnavailable, Transaction
+from gamekeeper.store.migrate import AppliedMigration, read_applied
 
 T = TypeVar("T")
 AHEAD = 4  # batches that are read and not yet written
 LOOK_SECONDS = 0.2  # whether the other side is still there
-_END: list[copies.Copied] = []
+_END: list[copies.CopiedRow] = []
 
 
-class Stopped(Away):
+class Stopped(DatabaseUnavailable):
     """The other side is gone."""
 
 
@@ -32,11 +32,11 @@ class Stream:
 
     def __init__(self, move: asyncio.Task[Any] | None) -> None:
         self._move = move
-        self.migrations: Sequence[Applied] = ()
+        self.migrations: Sequence[AppliedMigration] = ()
         self.columns: Mapping[str, Sequence[str]] = {}
         self._forms: dict[str, dict[str, str]] = {}
         self._asked: queue.Queue[str | None] = queue.Queue()
-        self._given: queue.Queue[list[copies.Copied]] = queue.Queue(AHEAD)
+        self._given: queue.Queue[list[copies.CopiedRow]] = queue.Queue(AHEAD)
         self._stopped = threading.Event()
 
     def __enter__(self) -> Self:
@@ -62,20 +62,20 @@ class Stream:
     # --- the giving side
 
     async def announce(self, tx: Transaction, left_out: frozenset[str]) -> None:
-        self.migrations = list((await applied(tx)).values())
-        names = [name for name in await copies.tables(tx) if name not in left_out]
-        self._forms = {name: await copies.columns(tx, name) for name in names}
+        self.migrations = list((await read_applied(tx)).values())
+        names = [name for name in await copies.list_tables(tx) if name not in left_out]
+        self._forms = {name: await copies.read_columns(tx, name) for name in names}
         self.columns = {name: list(forms) for name, forms in self._forms.items()}
 
     async def give(self, tx: Transaction) -> None:
         while (table := self._wait(self._asked.get)) is not None:
-            async for rows in copies.rows(tx, table, self._forms[table]):
+            async for rows in copies.read_rows(tx, table, self._forms[table]):
                 self._put(rows)
             self._put(_END)
 
     # --- the receiving side
 
-    def rows(self, table: str, moved: Moved) -> Generator[copies.Copied]:
+    def rows(self, table: str, moved: Moved) -> Generator[copies.CopiedRow]:
         self._asked.put(table)
         done = 0
         while (some := self._wait(self._given.get)) is not _END:
@@ -91,7 +91,7 @@ class Stream:
 
     # ---
 
-    def _put(self, rows: list[copies.Copied]) -> None:
+    def _put(self, rows: list[copies.CopiedRow]) -> None:
         self._wait(partial(self._given.put, rows))
 
     def _wait(self, act: Callable[..., T]) -> T:

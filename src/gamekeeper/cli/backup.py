@@ -16,7 +16,7 @@ from gamekeeper.cli import progress, terminal
 from gamekeeper.doctor import Finding
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
-from gamekeeper.store.migrate import known, pending
+from gamekeeper.store.migrate import find_pending, load_migrations
 
 PLACE = click.Path(dir_okay=True, path_type=Path)
 READ_BACK = "read back from the disk, every table has its rows and its SHA-256"
@@ -75,10 +75,10 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
 
 
 async def _back_up(keeper: Keeper, file: Path, moved: Moved, *, force: bool) -> Backup:
-    waiting = await pending(keeper.store)
-    if len(waiting) == len(known()):
+    waiting = await find_pending(keeper.store)
+    if len(waiting) == len(load_migrations()):
         raise BadBackup("There is nothing in this database to back up. Check --database.")
-    problems = await keeper.store.integrity()
+    problems = await keeper.store.check_integrity()
     unfinished = [] if waiting else await doctor.unfinished(keeper.store)  # an old schema may not know of imports
     return Backup(await making.make(keeper.store, file, moved, force=force), problems, unfinished)
 

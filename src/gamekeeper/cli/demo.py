@@ -19,7 +19,7 @@ from gamekeeper.demo import characters, filling, names, realms
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
 from gamekeeper.store import players, presence, users
-from gamekeeper.store.engine import Away, ClaimTaken
+from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable
 from gamekeeper.store.migrate import migrate
 
 FILE = "demo.db"
@@ -82,7 +82,7 @@ async def _fill(keeper: Keeper, password: str, players: int) -> Found:
             await filling.load_players(keeper, players, advance)
         await realms.keep_online(keeper)
         return await _found(keeper, access)
-    except (Away, ClaimTaken) as problem:  # it could be opened, so it is there
+    except (DatabaseUnavailable, ClaimTaken) as problem:  # it could be opened, so it is there
         why = str(problem).rstrip(".") or "it is being changed by another"
         terminal.fail(
             f"The database did not take the demo: {why}. Another load may be under way: let it end, then run the same "

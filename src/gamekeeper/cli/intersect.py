@@ -84,7 +84,7 @@ def _is_there(loaded: Settings) -> bool:
         return False
 
     async def tables(keeper: Keeper) -> bool:
-        return bool(await copies.tables(keeper.store))
+        return bool(await copies.list_tables(keeper.store))
 
     return terminal.at_work(loaded, tables)
 

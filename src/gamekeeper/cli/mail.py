@@ -13,7 +13,7 @@ from gamekeeper.game.refusals import NoSuchMail
 from gamekeeper.mail import letter
 from gamekeeper.settings import Settings
 from gamekeeper.store import mails as rows
-from gamekeeper.store.mails import Listed
+from gamekeeper.store.mails import ListedMail
 
 NOT_SET_UP = "gamekeeper@localhost"  # the sender that `show` writes where none is set yet
 GONE = "(the code has run out, was used or was replaced)"
@@ -34,7 +34,7 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
     queued: waits for its next try, or for SMTP to be set up. sending: under way. sent: the SMTP server took it.
     failed: refused for good. expired: its code ran out, was used or was replaced first, so it is never sent.
     """
-    found = terminal.on_database(database, lambda keeper: rows.page(keeper.store, rows.LISTED_MOST))
+    found = terminal.on_database(database, lambda keeper: rows.read_page(keeper.store, rows.LIST_LIMIT))
     if as_json:
         terminal.print_json([_as_json_object(each) for each in found])
         return
@@ -43,8 +43,8 @@ def list_(as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click 
         for each in found
     ]
     terminal.print_table([("ID", "STATE", "USER", "TO", "QUEUED", "TRIES", "LAST ERROR"), *lines])
-    if len(found) == rows.LISTED_MOST:
-        click.echo(f"These are the newest {rows.LISTED_MOST}.", err=True)
+    if len(found) == rows.LIST_LIMIT:
+        click.echo(f"These are the newest {rows.LIST_LIMIT}.", err=True)
 
 
 @mail.command(epilog="Example: gamekeeper mail show 3f2c8a4e-… --html")
@@ -57,8 +57,8 @@ def show(mail_id: str, as_html: bool, database: str | None) -> None:  # noqa: FB
     Whoever can read the database can read its codes: this is the operator's own outbox.
     """
 
-    async def read(keeper: Keeper) -> tuple[Listed, Settings]:
-        found = await rows.by_id(keeper.store, _id(mail_id))
+    async def read(keeper: Keeper) -> tuple[ListedMail, Settings]:
+        found = await rows.find_by_id(keeper.store, _id(mail_id))
         if found is None:
             raise NoSuchMail(id=mail_id)
         return found, keeper.settings
@@ -94,7 +94,7 @@ def _id(text: str) -> str:
     return found
 
 
-def _print_letter(found: Listed, settings: Settings, kind: str) -> None:
+def _print_letter(found: ListedMail, settings: Settings, kind: str) -> None:
     with terminal.clear_failures():
         letters = letter.letters(replace(settings, mail_from=settings.mail_from or NOT_SET_UP))
     try:
@@ -107,7 +107,7 @@ def _print_letter(found: Listed, settings: Settings, kind: str) -> None:
     click.echo(f"\n{body.get_content() if body else ''}", nl=False)
 
 
-def _as_json_object(each: Listed) -> dict[str, object]:
+def _as_json_object(each: ListedMail) -> dict[str, object]:
     return {
         "id": each.id,
         "state": each.state,
@@ -122,6 +122,6 @@ def _as_json_object(each: Listed) -> dict[str, object]:
     }
 
 
-def _error(each: Listed) -> str:
+def _error(each: ListedMail) -> str:
     said = each.last_error or "-"
     return said if len(said) <= ERROR_WIDTH else f"{said[:ERROR_WIDTH]}…"

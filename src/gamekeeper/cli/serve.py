@@ -213,7 +213,7 @@ async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str
     store = keeper.store
     await migrate(store)
     found = [*await doctor.unfinished(store), *await doctor.check_standbys(keeper)]
-    return await users.any_api(store), found, await store.cautions()
+    return await users.has_api_account(store), found, await store.find_cautions()
 
 
 def _free_address(settings: Settings) -> str:

@@ -21,8 +21,8 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import EmailTaken, NoSuchMail, NoSuchToken, NoSuchUser, Refusal, UsernameTaken
 from gamekeeper.settings import BadSetting, Settings
 from gamekeeper.store.database_file import require_whole
-from gamekeeper.store.engine import Away, ClaimTaken, Full, Unusable
-from gamekeeper.store.migrate import SchemaMismatch, known, migrate, pending
+from gamekeeper.store.engine import ClaimTaken, DatabaseUnavailable, DiskFull, UnusableDatabase
+from gamekeeper.store.migrate import SchemaMismatch, find_pending, load_migrations, migrate
 
 T = TypeVar("T")
 NEXT: Mapping[type[Refusal], str] = {
@@ -50,12 +50,12 @@ def clear_failures() -> Generator[None]:
         fail(f"{refusal.message} {NEXT.get(type(refusal), '')}".strip())
     except ClaimTaken:
         fail("Another Gamekeeper is changing this database's schema; try again when it is done.")
-    except Full as full:
+    except DiskFull as full:
         problem = str(full).rstrip(".")
         fail(f"The database has no room left: {problem}. Make room on its disk, and give the same command again.")
-    except (BadCopy, BadSetting, SchemaMismatch, Unusable) as problem:
+    except (BadCopy, BadSetting, SchemaMismatch, UnusableDatabase) as problem:
         fail(str(problem))
-    except Away as away:
+    except DatabaseUnavailable as away:
         problem = str(away).rstrip(".")
         fail(f"The database is out of reach: {problem}. Check --database and that the database is up.")
     except PermissionError as error:
@@ -123,8 +123,8 @@ def on_database(
     loaded = load(database)
 
     async def checked(keeper: Keeper) -> T:
-        waiting = await pending(keeper.store)
-        if first and len(waiting) == len(known()):
+        waiting = await find_pending(keeper.store)
+        if first and len(waiting) == len(load_migrations()):
             await migrate(keeper.store)
         elif waiting:
             command = f"gamekeeper migrate --database {shown_database(loaded)}"

@@ -64,17 +64,17 @@ def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noq
     USED is when a server last saw the token, to the minute; it is written down half a minute later.
     """
 
-    async def read(keeper: Keeper) -> list[rows.Listed]:
+    async def read(keeper: Keeper) -> list[rows.ListedToken]:
         user = await lookup.user(keeper.store, name) if name else None
-        return await rows.list_(keeper.store, user.id if user else None)
+        return await rows.read_list(keeper.store, user.id if user else None)
 
     found = terminal.on_database(database, read)
     if as_json:
         terminal.print_json([_as_json_object(each) for each in found])
         return
     terminal.print_table([("ID", "USER", "ACCESS", "EXPIRES", "USED", "STATE"), *map(_line, found)])
-    if len(found) == rows.LISTED_MOST:
-        click.echo(f"These are the newest {rows.LISTED_MOST}; name an account to see its own.", err=True)
+    if len(found) == rows.LIST_LIMIT:
+        click.echo(f"These are the newest {rows.LIST_LIMIT}; name an account to see its own.", err=True)
 
 
 @tokens.command(epilog="Example: gamekeeper tokens revoke shop")
@@ -95,7 +95,7 @@ def revoke(name: str, token_id: str | None, database: str | None) -> None:
     click.echo(f"Revoked {what} of {user.name}.")
 
 
-def _as_json_object(token: rows.Listed) -> dict[str, object]:
+def _as_json_object(token: rows.ListedToken) -> dict[str, object]:
     return {
         "id": token.id,
         "user": token.user,
@@ -109,20 +109,20 @@ def _as_json_object(token: rows.Listed) -> dict[str, object]:
     }
 
 
-def _line(token: rows.Listed) -> tuple[str, ...]:
+def _line(token: rows.ListedToken) -> tuple[str, ...]:
     used = "never" if token.last_used is None else terminal.moment(token.last_used)
     return token.id, token.user, _access(token), terminal.moment(_expires(token)), used, _state(token)
 
 
-def _access(token: rows.Listed) -> str:
+def _access(token: rows.ListedToken) -> str:
     return "read only" if token.read_only else "full"
 
 
-def _expires(token: rows.Listed) -> int:
+def _expires(token: rows.ListedToken) -> int:
     return max(token.access_expires, token.refresh_expires)
 
 
-def _state(token: rows.Listed) -> str:
+def _state(token: rows.ListedToken) -> str:
     if token.revoked_at is not None:
         return "revoked"
     return "live" if token.live else "expired"

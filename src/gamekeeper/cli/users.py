@@ -18,7 +18,7 @@ from gamekeeper.settings import Settings, variable
 from gamekeeper.store import moderation
 from gamekeeper.store import users as user_rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.moderation import Imposed
+from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
 PAGE = 500
@@ -31,8 +31,8 @@ class Standing(NamedTuple):
     """An account, and what of it is in force."""
 
     user: User
-    mute: Imposed | None
-    ban: Imposed | None
+    mute: ImposedPenalty | None
+    ban: ImposedPenalty | None
 
 
 class Role(click.ParamType[str]):
@@ -275,7 +275,7 @@ def as_json_object(standing: Standing) -> dict[str, str | bool | list[str] | Non
     }
 
 
-def _how_long(penalty: Imposed | None) -> str:
+def _how_long(penalty: ImposedPenalty | None) -> str:
     if penalty is None:
         return "no"
     return "for good" if penalty.ends_at is None else f"until {terminal.moment(penalty.ends_at)}"
@@ -297,7 +297,7 @@ def _in_game(powers: Powers) -> list[str]:
 
 async def _everybody(keeper: Keeper) -> AsyncGenerator[Standing]:
     fold = ""
-    while page := await user_rows.after(keeper.store, fold, PAGE):
+    while page := await user_rows.read_after(keeper.store, fold, PAGE):
         for standing in await _standings(keeper, [user for user, _ in page]):
             yield standing
         fold = page[-1][1]
@@ -305,8 +305,8 @@ async def _everybody(keeper: Keeper) -> AsyncGenerator[Standing]:
 
 async def _standings(keeper: Keeper, found: Sequence[User]) -> list[Standing]:
     ids = [user.id for user in found]
-    mutes = {each.user_id: each for each in await moderation.mutes_of(keeper.store, ids)}
-    bans = {each.user_id: each for each in await moderation.bans_of(keeper.store, ids)}
+    mutes = {each.user_id: each for each in await moderation.find_mutes(keeper.store, ids)}
+    bans = {each.user_id: each for each in await moderation.find_bans(keeper.store, ids)}
     return [Standing(user, mutes.get(user.id), bans.get(user.id)) for user in found]
 
 

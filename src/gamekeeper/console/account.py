@@ -14,9 +14,9 @@ from gamekeeper.http.response import Answer
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import OF_USER, Filter
+from gamekeeper.store.history import OF_USER, HistoryFilter
 from gamekeeper.store.moderation import Penalty
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import Powers, User
 
 CHANGES = 20  # of the history at a time
@@ -48,7 +48,7 @@ class Sight(NamedTuple):
 
     user: User
     looker: User | None
-    characters: list[Record]
+    characters: list[StoredPlayer]
     ban: Penalty | None
     mute: Penalty | None
     tokens: tokens.Page
@@ -112,12 +112,12 @@ async def _look(tx: Reading, request: Request) -> Sight:
     seen = _sees_tokens(request, user)
     return Sight(
         user=user,
-        looker=await users.by_id(tx, request.caller.account_id),
-        characters=await players.records_of_user(tx, user.id),
-        ban=await penalties.ban_of(tx, user.id) if user.ban_reason is not None else None,
-        mute=await penalties.mute_of(tx, user.id) if user.mute_reason is not None else None,
+        looker=await users.find_by_id(tx, request.caller.account_id),
+        characters=await players.read_records_of_user(tx, user.id),
+        ban=await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None,
+        mute=await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None,
         tokens=await tokens.live(tx, user.id, mail_cursor.START, TOKENS) if seen else tokens.Page([], None),
-        past=await history.page(tx, Filter(within=OF_USER, whose=user.id), find_cursor(request), CHANGES),
+        past=await history.page(tx, HistoryFilter(within=OF_USER, whose=user.id), find_cursor(request), CHANGES),
     )
 
 
@@ -126,7 +126,7 @@ def _sees_tokens(request: Request, user: User) -> bool:
     return user.id == request.caller.account_id or "users.manage" in request.caller.rights
 
 
-def _read(request: Request, record: Record) -> Player:
+def _read(request: Request, record: StoredPlayer) -> Player:
     return request.services.keeper.changes.spelling.read_player(record.document, record.last_online)
 
 

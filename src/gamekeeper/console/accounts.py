@@ -7,11 +7,11 @@ from gamekeeper.game.search import ACCOUNTS, SEARCHED, STATES
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import moderation
-from gamekeeper.store.moderation import Imposed
+from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
 WORDS = {"banned": "banned", "muted": "muted", "powers": "with powers"}
-IMPOSED = {"banned": moderation.bans_of, "muted": moderation.mutes_of}
+IMPOSED = {"banned": moderation.find_bans, "muted": moderation.find_mutes}
 
 
 async def show(request: Request) -> Answer:
@@ -33,7 +33,7 @@ def powers(held: Powers) -> list[str]:
     return [name.replace("_", " ") for name, has in held._asdict().items() if has]
 
 
-async def _imposed(request: Request, state: str, users: Sequence[User]) -> dict[str, Imposed]:
+async def _imposed(request: Request, state: str, users: Sequence[User]) -> dict[str, ImposedPenalty]:
     """The bans or mutes that the list is about, by account; none for one whose has ended since."""
     if state not in IMPOSED:
         return {}

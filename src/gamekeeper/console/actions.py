@@ -24,8 +24,8 @@ from gamekeeper.http import errors
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import history, players, users
-from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, Filter, Told
-from gamekeeper.store.ledger import Entry
+from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, HistoryChange, HistoryFilter
+from gamekeeper.store.ledger import LedgerEntry
 
 BODY = "body."  # before the name of a body's field; a password is chosen in the second step
 REASON = BODY + "reason"  # what whoever is banned, muted or kicked is told
@@ -81,13 +81,15 @@ async def done(request: Request) -> Answer:
     return pages.render(request, "done.html", entries=found, by=request_id, already=ALREADY, unwritten=UNWRITTEN)
 
 
-async def _of_request(request: Request, request_id: str) -> list[Told]:
+async def _of_request(request: Request, request_id: str) -> list[HistoryChange]:
     """One's own; what was done over the game link is not among an account's changes, but among everybody's."""
     me, store = request.caller, request.services.keeper.store
-    wanted = Filter(within=BY_ACTOR, whose=me.account_id, request_id=request_id, accounts="users.query" in me.rights)
-    found = await history.page(store, wanted, NEVER, LATEST, OF_ONE)
+    wanted = HistoryFilter(
+        within=BY_ACTOR, whose=me.account_id, request_id=request_id, accounts="users.query" in me.rights
+    )
+    found = await history.read_page(store, wanted, NEVER, LATEST, OF_ONE)
     if not found and "game.link" in me.rights:
-        told = await history.page(store, wanted._replace(within=ALL, whose=None), NEVER, LATEST, OF_ONE)
+        told = await history.read_page(store, wanted._replace(within=ALL, whose=None), NEVER, LATEST, OF_ONE)
         found = [each for each in told if each.actor_id == me.account_id]
     return found[::-1]
 
@@ -156,11 +158,11 @@ async def _preview(request: Request, form: Form, refusal: Refusal | None = None)
     return asked(changes=list(zip(await _whose(request, tried.entries), lines, strict=True)))
 
 
-async def _whose(request: Request, entries: Sequence[Entry]) -> list[str]:
+async def _whose(request: Request, entries: Sequence[LedgerEntry]) -> list[str]:
     """The name of whom each is about, where there is one; an account's only for those who may see accounts."""
     store, sees = request.services.keeper.store, "users.query" in request.caller.rights
-    characters = await players.called(store, {each.player_id for each in entries if each.player_id})
-    accounts = await users.of_ids(store, {each.user_id for each in entries if each.user_id and sees})
+    characters = await players.read_summaries(store, {each.player_id for each in entries if each.player_id})
+    accounts = await users.read_by_ids(store, {each.user_id for each in entries if each.user_id and sees})
     names = {each.id: each.name for each in (*characters, *accounts)}
     return [names.get(each.player_id or each.user_id or "", "") for each in entries]
 
@@ -180,7 +182,7 @@ def _refused(request: Request, form: Form, refusal: Refusal) -> Answer:
 def _asked(
     request: Request,
     form: Form,
-    entries: Sequence[Entry],
+    entries: Sequence[LedgerEntry],
     *,
     generated: str | None = None,
     erasure: Erasure | None = None,
@@ -207,7 +209,7 @@ def _asked(
     )
 
 
-def _title(request: Request, call: Call, entries: Sequence[Entry]) -> str:
+def _title(request: Request, call: Call, entries: Sequence[LedgerEntry]) -> str:
     """What is done; of an undo that makes a character go or come, just that: nobody sees it among its many lines."""
     read = request.services.keeper.changes.spelling.read_trace
     for each in entries:

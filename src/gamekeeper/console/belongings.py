@@ -11,7 +11,7 @@ from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
 from gamekeeper.game.spelling import Trace
 from gamekeeper.http import wire
 from gamekeeper.settings import Settings
-from gamekeeper.store.catalogue import Item
+from gamekeeper.store.catalogue import CatalogueItem
 
 STATS = [re.sub("(?<=[a-z])(?=[A-Z])", " ", name).capitalize() for name in wire.players.STATS]
 WORN = ("helmet", "armor", "weapon", "shield", "boots")
@@ -76,7 +76,7 @@ def _cell(slot: int, stack: Stack | None, names: Names, worn: str) -> Cell:
         return Cell(slot)
     entry = names.known["items"].get(stack.item_id)
     name = names.of("items", stack.item_id)
-    icon = entry.icon or "" if isinstance(entry, Item) else ""
+    icon = entry.icon or "" if isinstance(entry, CatalogueItem) else ""
     is_picture = icon.startswith(PICTURE)
     return Cell(
         slot,

@@ -15,7 +15,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import catalogue
 from gamekeeper.store import history as rows
-from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, Filter, Told
+from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, HistoryChange, HistoryFilter
 
 RUN = re.compile(r"[0-9a-f]{12}", re.ASCII)
 NAMED = re.compile(rf"\(run ({RUN.pattern})\)$", re.ASCII)  # at the end of the reason of each of its changes
@@ -27,7 +27,7 @@ async def show(request: Request) -> Answer:
     """`item` chooses one beforehand; `run` is one that has been, `by` whom."""
     store = request.services.keeper.store
     wanted = lookup.guid(request.query.get("item", ""))
-    chosen = (await catalogue.by_id(store, "items", [wanted])).get(wanted) if wanted else None
+    chosen = (await catalogue.find_by_ids(store, "items", [wanted])).get(wanted) if wanted else None
     return pages.render(request, "bulk.html", chosen=chosen)
 
 
@@ -36,7 +36,7 @@ async def given(request: Request) -> Answer:
     player_id, run = lookup.guid(request.query.get("player", "")), _run(request)
     if player_id is None:
         raise BadField(field="player", problem="must be a guid")
-    wanted = Filter(
+    wanted = HistoryFilter(
         within=OF_PLAYER,
         whose=player_id,
         accounts=False,
@@ -54,17 +54,17 @@ async def done(request: Request) -> Answer:
     Looked for among what one account did, where it is named: that goes back much further than among all changes.
     """
     run, by = _run(request), lookup.guid(request.query.get("by", ""))
-    wanted = Filter(within=BY_ACTOR if by else ALL, whose=by, accounts=False, kind=GIVEN, reason=f"(run {run})")
+    wanted = HistoryFilter(within=BY_ACTOR if by else ALL, whose=by, accounts=False, kind=GIVEN, reason=f"(run {run})")
     before = find_cursor(request)
     page = await request.read_in_pieces(lambda tx, rest: history.page(tx, wanted, before, PIECE, rest))
     entries = await changes.entries(request, page.changes, page.undone)
     given = [_given(each) for each in entries if run_of(each.told) == run]
-    reached = await rows.first_from(request.services.keeper.store, page.next) if page.next else None
+    reached = await rows.find_first_from(request.services.keeper.store, page.next) if page.next else None
     told = {"rows": given, "next": page.next, "reached": pages.clock(instant(reached[1])) if reached else ""}
     return pages.answer(told)
 
 
-def run_of(told: Told) -> str:
+def run_of(told: HistoryChange) -> str:
     """The run that gave something, if one did."""
     found = NAMED.search(told.reason or "") if told.kind == GIVEN else None
     return found[1] if found else ""

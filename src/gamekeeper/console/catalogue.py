@@ -20,7 +20,7 @@ async def show(request: Request) -> Answer:
     store, alone = request.services.keeper.store, request.query.get("id", "")
     if alone:
         wanted = lookup.guid(alone)
-        found = list((await entries.by_id(store, kind, [wanted] if wanted else [])).values())
+        found = list((await entries.find_by_ids(store, kind, [wanted] if wanted else [])).values())
         total = len(found)
     elif sought:
         called = await catalogue.called(store, kind, sought, MATCHES)

@@ -22,7 +22,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import NEVER, Filter, Told
+from gamekeeper.store.history import NEVER, HistoryChange, HistoryFilter
 
 LIMIT = 50
 BRIEF = 8  # lines of a change in a list
@@ -44,7 +44,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 class Entry(NamedTuple):
     """A change as a line of a history (`ui.changes`)."""
 
-    told: Told
+    told: HistoryChange
     lines: Sequence[Line]
     undone_by: int | None
     undoable: bool
@@ -79,8 +79,8 @@ async def one(request: Request) -> Answer:
     told = await _visible(request, request.params[0])
     store = request.services.keeper.store
     undone = await history.undone_by(store, [told.seq])
-    wanted = Filter(request_id=told.request_id, accounts=_sees_accounts(request))
-    together = await rows.page(store, wanted, told.seq + AROUND, 2 * AROUND, OF_ONE)
+    wanted = HistoryFilter(request_id=told.request_id, accounts=_sees_accounts(request))
+    together = await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, OF_ONE)
     [entry] = await entries(request, [told], undone)
     return pages.render(
         request,
@@ -112,7 +112,7 @@ async def _open_file(request: Request) -> Answer:
     return Answer(headers=(attached,), content_type=FORMATS[form], stream=stream)
 
 
-async def _pieces(request: Request, wanted: Filter, page: Page) -> AsyncGenerator[Page]:
+async def _pieces(request: Request, wanted: HistoryFilter, page: Page) -> AsyncGenerator[Page]:
     """One after another, so that nobody waits for all of them."""
     for _ in range(PIECES - 1):
         for part in _parts(page):
@@ -170,7 +170,7 @@ def _json(page: Page, caller: Caller) -> bytes:
 
 
 async def entries(
-    request: Request, changes: Sequence[Told], undone: Mapping[int, int], most: int | None = None
+    request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int], most: int | None = None
 ) -> list[Entry]:
     """With Undo where the caller may and it can work; `most`: lines of each."""
     found = await differences.lines(request.services.keeper, [(each.before, each.after) for each in changes], most)
@@ -199,18 +199,18 @@ async def _page(request: Request, sought: Mapping[str, str]) -> tuple[Page, int 
     page = await _read(request, wanted, find_cursor(request), LIMIT)
     if page.next is None or len(page.changes) == LIMIT:
         return page, None
-    found = await rows.first_from(request.services.keeper.store, page.next)
+    found = await rows.find_first_from(request.services.keeper.store, page.next)
     return page, found[1] if found else None
 
 
-async def _read(request: Request, wanted: Filter, cursor: int | None, limit: int) -> Page:
+async def _read(request: Request, wanted: HistoryFilter, cursor: int | None, limit: int) -> Page:
     async def read(tx: Reading, rest: Rest) -> Page:
         return await history.page(tx, wanted, cursor, limit, rest)
 
     return await request.read_in_pieces(read)
 
 
-async def _filter(request: Request, sought: Mapping[str, str]) -> Filter:
+async def _filter(request: Request, sought: Mapping[str, str]) -> HistoryFilter:
     """Names become ids; the rest is read as the operation reads it."""
     store = request.services.keeper.store
     query = {
@@ -251,11 +251,11 @@ async def _item(request: Request, text: str) -> str:
     return best
 
 
-async def _visible(request: Request, text: str) -> Told:
+async def _visible(request: Request, text: str) -> HistoryChange:
     """Looked for as in the list, so that whoever does not see it there does not see it here."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
-    wanted = Filter(accounts=_sees_accounts(request), me=request.caller.account_id)
-    found = history.shown(await rows.page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted)
+    wanted = HistoryFilter(accounts=_sees_accounts(request), me=request.caller.account_id)
+    found = history.shown(await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted)
     if not found or found[0].seq != seq:
         raise NoSuchChange(seq=text)
     return found[0]

@@ -9,14 +9,14 @@ from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import users
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import StoredPlayer
 
 
 class Character(NamedTuple):
     """A row of a list."""
 
     player: Player
-    record: Record
+    record: StoredPlayer
 
 
 async def show(request: Request) -> Answer:
@@ -27,7 +27,7 @@ async def show(request: Request) -> Answer:
     return pages.render(request, "characters.html", characters=characters, owners=owners, choice=choice, **beside)
 
 
-def read(request: Request, records: Iterable[Record]) -> list[Character]:
+def read(request: Request, records: Iterable[StoredPlayer]) -> list[Character]:
     spelling = request.services.keeper.changes.spelling
     return [Character(spelling.read_player(each.document, each.last_online), each) for each in records]
 
@@ -36,5 +36,5 @@ async def _owners(request: Request, characters: Iterable[Character]) -> dict[str
     """The names of their accounts by id, for those who may see accounts."""
     if "users.query" not in request.caller.rights:
         return {}
-    found = await users.of_ids(request.services.keeper.store, {each.player.user_id for each in characters})
+    found = await users.read_by_ids(request.services.keeper.store, {each.player.user_id for each in characters})
     return {each.id: each.name for each in found}

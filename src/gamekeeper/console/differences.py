@@ -12,7 +12,7 @@ from gamekeeper.game.spelling import Trace
 from gamekeeper.http.instants import instant
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.ledger import Entry
+from gamekeeper.store.ledger import LedgerEntry
 
 NOTHING = "—"
 NEW_BAG = "A new bag"
@@ -43,7 +43,7 @@ class Line(NamedTuple):
 class Names(NamedTuple):
     """What the catalogue calls things, by kind and id; and bags that have no id of their own yet."""
 
-    known: Mapping[str, Mapping[str, catalogue.Entry]]
+    known: Mapping[str, Mapping[str, catalogue.CatalogueEntry]]
     bags: Mapping[str, str] = MappingProxyType({})
 
     def of(self, kind: str, each: str) -> str:
@@ -51,7 +51,7 @@ class Names(NamedTuple):
         return entry.name if entry and entry.name else each
 
 
-async def of_request(keeper: Keeper, entries: Sequence[Entry], *, dry_run: bool) -> list[list[Line]]:
+async def of_request(keeper: Keeper, entries: Sequence[LedgerEntry], *, dry_run: bool) -> list[list[Line]]:
     """Of what a request changed, or would change: then a bag has no id yet, unless an undo brings it back."""
     anew = dry_run and not any(each.undoes for each in entries)
     return await lines(keeper, [(each.before, each.after) for each in entries], made_anew=anew)
@@ -79,7 +79,7 @@ async def names_of(tx: Reading, sides: Iterable[Trace]) -> Names:
         wanted["variables"] |= side.variables.keys()
         for name, kind in NAMED.items():
             wanted[kind] |= {str(side.player[name])} if name in side.player else set()
-    return Names({kind: await catalogue.by_id(tx, kind, ids) if ids else {} for kind, ids in wanted.items()})
+    return Names({kind: await catalogue.find_by_ids(tx, kind, ids) if ids else {} for kind, ids in wanted.items()})
 
 
 def _changed(before: Trace, after: Trace, names: Names) -> Iterator[Line]:

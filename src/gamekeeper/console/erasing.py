@@ -14,7 +14,7 @@ from gamekeeper.http import users
 from gamekeeper.http.request import Request
 from gamekeeper.store import ledger, players
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.ledger import Entry
+from gamekeeper.store.ledger import LedgerEntry
 
 TYPED = "typed"  # the form's field for the account's name
 
@@ -41,15 +41,15 @@ def is_erasure(request: Request, call: Call) -> bool:
     return inside.find(request, call.method, call.path)[0].handler is users.delete
 
 
-async def summarise(request: Request, call: Call, entries: Sequence[Entry]) -> Erasure:
+async def summarise(request: Request, call: Call, entries: Sequence[LedgerEntry]) -> Erasure:
     """Sum up the dry run of an erasure; `entries` are its changes, which name nobody."""
 
     async def read(tx: Reading) -> Erasure:
         user = await lookup.user_record(tx, _key(request, call))
         deleted = [each for each in entries if each.kind == PlayerDeleted.kind]
         ids = {each.player_id or "" for each in deleted}
-        names = {each.id: each.name for each in await players.called(tx, ids)}
-        known = {*ids, *await ledger.deleted_of_user(tx, user.id)}
+        names = {each.id: each.name for each in await players.read_summaries(tx, ids)}
+        known = {*ids, *await ledger.find_deleted_of_user(tx, user.id)}
         changes = await ledger.count_about(tx, user.id, known, COUNTED_MOST)
         more = " or more" if changes == COUNTED_MOST else ""
         lost = [_lost(request, names.get(each.player_id or "", ""), each) for each in deleted]
@@ -81,7 +81,7 @@ def _key(request: Request, call: Call) -> str:
     return inside.find(request, call.method, call.path)[1][0]
 
 
-def _lost(request: Request, name: str, entry: Entry) -> Lost:
+def _lost(request: Request, name: str, entry: LedgerEntry) -> Lost:
     held = request.services.keeper.changes.spelling.read_trace(entry.before or "{}")
     counts = (len(each) for each in (held.slots, held.bags, held.spells, held.variables))
     return Lost(name, held.player.get("level"), *counts)

@@ -9,7 +9,7 @@ from gamekeeper.console.refusals import SignInFirst, TooManyWatching, WatchingEn
 from gamekeeper.http import wire
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 
 MOST, OF_ONE = 100, 10  # who watch in one process, and of one account: nobody takes all places
 TICK_SECONDS = 2.0
@@ -59,7 +59,7 @@ async def _signed_in(request: Request) -> bool:
         await sessions.enter(request, used=False)
     except SignInFirst:
         return False
-    except Away:
+    except DatabaseUnavailable:
         return True  # nobody can tell now; the page says that the database is away
     return True
 

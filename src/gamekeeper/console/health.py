@@ -64,9 +64,9 @@ def process() -> str:
 
 async def facts(request: Request) -> list[Fact]:
     store = request.services.keeper.store
-    newest = max((await migrate.applied(store)).values())
-    standing = await feed.standing(store)
-    waiting, failed = await mails.counts(store, DAY_MS)
+    newest = max((await migrate.read_applied(store)).values())
+    standing = await feed.read_state(store)
+    waiting, failed = await mails.count_open(store, DAY_MS)
     return [
         Fact("Version", __version__),
         Fact("Up for", span(request.services.metrics.pace.uptime_ms // 1000)),
@@ -75,8 +75,8 @@ async def facts(request: Request) -> list[Fact]:
         Fact("Newest change", f"{standing.last:,}"),
         Fact("Changes trimmed up to", f"{standing.trimmed:,}" if standing.trimmed else "none"),
         Fact("Changes of erased accounts to blank", _counted(await erasures.count_left(store, LEFT_MOST), LEFT_MOST)),
-        Fact("Mails waiting", _counted(waiting, mails.COUNTED_MOST)),
-        Fact("Mails refused in a day", _counted(failed, mails.COUNTED_MOST)),
+        Fact("Mails waiting", _counted(waiting, mails.COUNT_LIMIT)),
+        Fact("Mails refused in a day", _counted(failed, mails.COUNT_LIMIT)),
         Fact("Processes that serve", str(request.services.keeper.settings.workers)),
         Fact("Pages watching here", str(live.of(request).pulse.watching.total())),
     ]

@@ -12,7 +12,7 @@ from gamekeeper.game.search import ACCOUNTS, PLAYERS, STATES, R, Sort
 from gamekeeper.http import paging, queries, search
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
-from gamekeeper.store.search import PART
+from gamekeeper.store.search import PART_LETTERS
 
 ASCENDING, DESCENDING = "ascending", "descending"
 ORDERS = {by for sorts in (PLAYERS, ACCOUNTS, *STATES.values()) for by in sorts}  # that some list has
@@ -57,7 +57,7 @@ async def searched(request: Request, sorts: Mapping[str, Sort[R]]) -> tuple[Sequ
         "part": part(request, page, total, len(records), cut=cut),
         "heads": heads(request, list(sorts), ascending=ascending),
         "sought": sought,
-        "short": 0 < len(lookup.fold(sought)) < PART,
+        "short": 0 < len(lookup.fold(sought)) < PART_LETTERS,
         "kept": kept(request, "sortby", "sortdirection"),
     }
     return records, beside

@@ -15,7 +15,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import players, presence
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import StoredPlayer
 
 
 class Mark(NamedTuple):
@@ -51,7 +51,7 @@ async def show(request: Request) -> Answer:
     )
 
 
-async def _on_one(request: Request, server: str) -> tuple[Sequence[Record], dict[str, object]]:
+async def _on_one(request: Request, server: str) -> tuple[Sequence[StoredPlayer], dict[str, object]]:
     sought, mark = queries.decode(SearchQuery, request.query).search, _mark(request)
     look = partial(_found, server=server, sought=lookup.fold(sought), mark=mark)
     roster, records = await request.services.keeper.store.read(look)
@@ -81,16 +81,18 @@ def _mark(request: Request) -> Mark:
     return START
 
 
-async def _found(tx: Reading, *, server: str, sought: str, mark: Mark) -> tuple[Roster, list[Record]]:
+async def _found(tx: Reading, *, server: str, sought: str, mark: Mark) -> tuple[Roster, list[StoredPlayer]]:
     roster = await _roster(tx, server, sought, mark) if lookup.nameable(server) else Roster([])
-    records = {record.id: record for record in await players.records_of_ids(tx, roster.ids)}
+    records = {record.id: record for record in await players.read_records_of_ids(tx, roster.ids)}
     return roster, [records[each] for each in roster.ids]
 
 
 async def _roster(tx: Reading, server: str, sought: str, mark: Mark) -> Roster:
     """A page, or what there is of one among as many as are looked at; who comes back to the start gets a whole one."""
     most = pulse.LOOKED_AT if sought else SIZE
-    ahead = await (presence.before_name if mark.back else presence.after_name)(tx, server, mark.fold, most + 1)
+    ahead = await (presence.read_before_name if mark.back else presence.read_after_name)(
+        tx, server, mark.fold, most + 1
+    )
     seen, more = ahead[:most], len(ahead) > most
     found = [each for each in seen if sought in lookup.shown(each.fold)]
     shown, stopped = found[:SIZE], more and len(found) < SIZE
@@ -101,7 +103,7 @@ async def _roster(tx: Reading, server: str, sought: str, mark: Mark) -> Roster:
     return Roster(ids[::-1], end, begin, stopped) if mark.back else Roster(ids, begin, end, stopped)
 
 
-async def _placed(request: Request, records: Sequence[Record]) -> list[tuple[Character, str]]:
+async def _placed(request: Request, records: Sequence[StoredPlayer]) -> list[tuple[Character, str]]:
     """With the server that each is on; nothing for one who has left since."""
-    servers = await presence.servers_of(request.services.keeper.store, [each.id for each in records])
+    servers = await presence.find_servers_of(request.services.keeper.store, [each.id for each in records])
     return [(each, servers.get(each.record.id, "")) for each in read(request, records)]

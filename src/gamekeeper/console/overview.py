@@ -7,7 +7,7 @@ from gamekeeper.console.chart import Chart, chart
 from gamekeeper.console.pulse import SAMPLE_SECONDS, SAMPLES, Check, Seen
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 
 GROUP = int(SAMPLE_SECONDS)  # seconds that are one point of a chart
 
@@ -45,7 +45,7 @@ async def beat(request: Request) -> Beat:
     checks = await heart.checks()
     try:
         seen = await heart.seen(request.caller.rights)
-    except Away:
+    except DatabaseUnavailable:
         seen = None
     now, groups = pace.last(GROUP), pace.groups(GROUP, SAMPLES)
     charts = {

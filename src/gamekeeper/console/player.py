@@ -19,8 +19,8 @@ from gamekeeper.http.response import Answer
 from gamekeeper.http.wire.history import ThenQuery
 from gamekeeper.store import catalogue, presence, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import OF_PLAYER, Filter, Told
-from gamekeeper.store.players import Record
+from gamekeeper.store.history import OF_PLAYER, HistoryChange, HistoryFilter
+from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
 AROUND = 3  # above and below in the ranking
@@ -33,16 +33,16 @@ class Sight(NamedTuple):
     """All that one moment of the database says."""
 
     player: Player
-    record: Record | None  # None: it is deleted
-    deletion: Told | None
+    record: StoredPlayer | None  # None: it is deleted
+    deletion: HistoryChange | None
     held: Trace
     names: Names
     owner: User | None
     looker: User | None
     server: str | None
     past: Page
-    classes: list[catalogue.Entry]
-    variables: list[catalogue.Entry]
+    classes: list[catalogue.CatalogueEntry]
+    variables: list[catalogue.CatalogueEntry]
 
 
 class Neighbour(NamedTuple):
@@ -87,7 +87,7 @@ async def show(request: Request) -> Answer:
 async def _look(tx: Reading, request: Request, moment: Moment, rest: history.Rest) -> Sight:
     spelling = request.services.keeper.changes.spelling
     accounts = "users.query" in request.caller.rights
-    seen = Filter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
+    seen = HistoryFilter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
     player, record, deletion = await _who(tx, request.params[0], spelling, seen)
     if deletion and moment == Moment():
         held = spelling.read_trace(deletion.before or b"{}")  # all that it had
@@ -101,16 +101,18 @@ async def _look(tx: Reading, request: Request, moment: Moment, rest: history.Res
         deletion=deletion,
         held=held,
         names=await differences.names_of(tx, [held]),
-        owner=await users.by_id(tx, player.user_id),
-        looker=await users.by_id(tx, request.caller.account_id),
-        server=await presence.server_of(tx, player.id),
+        owner=await users.find_by_id(tx, player.user_id),
+        looker=await users.find_by_id(tx, request.caller.account_id),
+        server=await presence.find_server_of(tx, player.id),
         past=await history.page(tx, wanted, find_cursor(request), CHANGES),
-        classes=await catalogue.page(tx, "classes", MOST_CHOICES, 0),
-        variables=await catalogue.page(tx, "variables", MOST_CHOICES, 0),
+        classes=await catalogue.read_page(tx, "classes", MOST_CHOICES, 0),
+        variables=await catalogue.read_page(tx, "variables", MOST_CHOICES, 0),
     )
 
 
-async def _who(tx: Reading, key: str, spelling: Spelling, seen: Filter) -> tuple[Player, Record | None, Told | None]:
+async def _who(
+    tx: Reading, key: str, spelling: Spelling, seen: HistoryFilter
+) -> tuple[Player, StoredPlayer | None, HistoryChange | None]:
     """By id or name; who is deleted is known by id alone, as the ledger has it."""
     try:
         record = await lookup.player_record(tx, key)
@@ -122,7 +124,7 @@ async def _who(tx: Reading, key: str, spelling: Spelling, seen: Filter) -> tuple
     return spelling.read_player(record.document, record.last_online), record, None
 
 
-async def _deletion(tx: Reading, key: str, seen: Filter) -> Told | None:
+async def _deletion(tx: Reading, key: str, seen: HistoryFilter) -> HistoryChange | None:
     player_id = lookup.guid(key)
     if player_id is None:
         return None
@@ -131,7 +133,7 @@ async def _deletion(tx: Reading, key: str, seen: Filter) -> Told | None:
     return found[0] if found else None
 
 
-def _as_it_was(deletion: Told, spelling: Spelling) -> Player:
+def _as_it_was(deletion: HistoryChange, spelling: Spelling) -> Player:
     """What is left of somebody who was erased says neither name nor owner."""
     trace = spelling.read_trace(deletion.before or b"{}")
     known = {name: value for name, value in trace.player.items() if value not in {None, ""}}

@@ -13,9 +13,9 @@ from gamekeeper.game.lists import NAMES, ONLINE, USERS
 from gamekeeper.http.health import readiness
 from gamekeeper.http.shared_query import Question
 from gamekeeper.store import mails, presence
-from gamekeeper.store.engine import Away
-from gamekeeper.store.history import Filter
-from gamekeeper.store.presence import Server
+from gamekeeper.store.engine import DatabaseUnavailable
+from gamekeeper.store.history import HistoryFilter
+from gamekeeper.store.presence import GameServerRow
 
 FRESH_SECONDS = 1.0
 CHECKED_SECONDS = 5.0  # whether rows can be written is found out by writing one
@@ -49,7 +49,7 @@ class Pulse:
         self._readiness = readiness(keeper)
         self._checks = Question(self._checked, CHECKED_SECONDS)
         self._seen = {each: Question(partial(self._look, accounts=each), FRESH_SECONDS) for each in (True, False)}
-        self._servers = Question(lambda: presence.servers(keeper.store, LOOKED_AT, SERVERS), FRESH_SECONDS)
+        self._servers = Question(lambda: presence.read_servers(keeper.store, LOOKED_AT, SERVERS), FRESH_SECONDS)
         self.online: deque[int] = deque(maxlen=SAMPLES)  # every few seconds, the oldest first
         self.watching: Counter[str] = Counter()  # streams by account
 
@@ -60,7 +60,7 @@ class Pulse:
         """What somebody with these rights may see; at most a second old."""
         return await self._seen["users.query" in rights].answer()
 
-    async def servers(self) -> list[Server]:
+    async def servers(self) -> list[GameServerRow]:
         """With how many are on each; at most a second old."""
         return await self._servers.answer()
 
@@ -68,7 +68,7 @@ class Pulse:
         """Cheap ones: a few seconds old at most, and however many ask."""
         try:
             return await self._checks.answer()
-        except Away as away:
+        except DatabaseUnavailable as away:
             return [Check("Database", DOWN, "It takes no writes; the log has why.", str(away))]
 
     @contextmanager
@@ -82,7 +82,7 @@ class Pulse:
     async def _look(self, *, accounts: bool) -> Seen:
         keeper = self._keeper
         online, characters = await keeper.lists.total(ONLINE), await keeper.lists.total(NAMES)
-        page = await keeper.store.read(lambda tx: history.page(tx, Filter(accounts=accounts), None, LATEST))
+        page = await keeper.store.read(lambda tx: history.page(tx, HistoryFilter(accounts=accounts), None, LATEST))
         lines = await differences.lines(keeper, [(each.before, each.after) for each in page.changes])
         shown = pages.TEMPLATES.get_template("latest.html").render(
             changes=list(zip(page.changes, lines, strict=True)), undone=page.undone, accounts=accounts
@@ -92,7 +92,7 @@ class Pulse:
     async def _checked(self) -> list[Check]:
         await self._readiness.answer()
         store = self._keeper.store
-        stuck, lapsed = await mails.any_stuck(store, STUCK_MS), await presence.any_lapsed(store, LAPSED_MS)
+        stuck, lapsed = await mails.has_stuck(store, STUCK_MS), await presence.has_lapsed(store, LAPSED_MS)
         return [
             Check("Database", GOOD, "It takes writes."),
             _outbox(stuck=stuck, is_set_up=bool(self._keeper.settings.smtp_url)),

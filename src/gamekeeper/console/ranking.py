@@ -10,7 +10,7 @@ from gamekeeper.game.lists import RANK
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import StoredPlayer
 
 
 class Stretch(NamedTuple):
@@ -19,7 +19,7 @@ class Stretch(NamedTuple):
     total: int
     first: int
     step: int
-    records: list[Record]
+    records: list[StoredPlayer]
 
 
 async def show(request: Request) -> Answer:

@@ -16,12 +16,12 @@ async def show(request: Request) -> Answer:
     kind, text = request.params[0], request.query.get("q", "").strip()
     catalogue.require_kind(kind)
     tx = request.services.keeper.store
-    found = await catalogue.called(tx, kind, text, MOST) if text else await entries.page(tx, kind, MOST, 0)
+    found = await catalogue.called(tx, kind, text, MOST) if text else await entries.read_page(tx, kind, MOST, 0)
     near = await finder.entries_near(tx, kind, text, MOST) if text and not found else []
     return pages.answer({"found": _told_apart(found or near), "near": bool(near)})
 
 
-def _told_apart(found: Sequence[entries.Entry]) -> list[dict[str, str]]:
+def _told_apart(found: Sequence[entries.CatalogueEntry]) -> list[dict[str, str]]:
     """Two of one name, in any case, are told apart by their ids."""
     names = Counter(lookup.fold(each.name) for each in found)
     labels = [each.name if names[lookup.fold(each.name)] == 1 else f"{each.name} ({each.id})" for each in found]

@@ -12,14 +12,14 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.tokens import Issued
+from gamekeeper.store.tokens import IssuedToken
 
 LIMIT = 50
 WINDOW, WINDOWS = 200, 5  # so many are looked at in one go, and so many goes: most tokens may have ended
 
 
 class Page(NamedTuple):
-    tokens: list[Issued]
+    tokens: list[IssuedToken]
     next: Mark | None  # where to go on; None: there are no more
 
 
@@ -47,9 +47,9 @@ async def show(request: Request) -> Answer:
 
 async def live(tx: Reading, user_id: str | None, before: Mark, limit: int) -> Page:
     """At most so many; fewer where nearly all have ended, and then it is gone on from there."""
-    found: list[Issued] = []
+    found: list[IssuedToken] = []
     for _ in range(WINDOWS):
-        seen = await tokens.newest(tx, user_id, before, WINDOW)
+        seen = await tokens.read_newest(tx, user_id, before, WINDOW)
         found += [each for each in seen if each.live]
         if len(found) > limit:
             last = found[limit - 1]

@@ -24,7 +24,7 @@ from gamekeeper.game.spelling import Trace
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import Told
+from gamekeeper.store.history import HistoryChange
 from gamekeeper.store.users import Powers, User
 
 OF_RECORDS = {PlayerChanged.kind, PlayerCreated.kind}
@@ -40,12 +40,12 @@ class Now(NamedTuple):
 
 
 class Change(NamedTuple):
-    told: Told
+    told: HistoryChange
     before: Trace
     after: Trace
 
 
-async def offered(request: Request, changes: Sequence[Told], undone: Mapping[int, int]) -> frozenset[int]:
+async def offered(request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int]) -> frozenset[int]:
     """The numbers of those changes that get an Undo button."""
     rights, read = request.caller.rights, request.services.keeper.changes.spelling.read_trace
     allowed = [
@@ -61,8 +61,8 @@ async def _look(tx: Reading, request: Request, changes: Sequence[Change]) -> Now
     read, me = request.services.keeper.changes.spelling.read_player, request.caller.account_id
     owners = {each.told.user_id for each in changes if each.told.user_id and each.told.kind in OF_ACCOUNTS}
     moved = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in OF_RECORDS}
-    accounts = {each.id: each for each in await users.of_ids(tx, owners | {me})} if owners else {}
-    records = await players.records_of_ids(tx, moved) if moved else []
+    accounts = {each.id: each for each in await users.read_by_ids(tx, owners | {me})} if owners else {}
+    records = await players.read_records_of_ids(tx, moved) if moved else []
     characters = [read(each.document, each.last_online) for each in records]
     return Now(await clock.now(tx), accounts.get(me), accounts, {each.id: each for each in characters})
 

@@ -12,7 +12,7 @@ from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack, sizes
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.players import NOTHING_EQUIPPED, Player
 from gamekeeper.settings import Settings
-from gamekeeper.store.catalogue import Item, Named, Variable
+from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
 from gamekeeper.store.users import Powers, User
 
 T = TypeVar("T")
@@ -67,9 +67,9 @@ class Sample(NamedTuple):
     """One of each to try things on."""
 
     player: Player
-    item: Item
-    spell: Named  # that the player does not know yet
-    variable: Variable
+    item: CatalogueItem
+    spell: NamedEntry  # that the player does not know yet
+    variable: CatalogueVariable
     bag_id: str
     account: str  # the player's
 
@@ -129,7 +129,7 @@ class Who(NamedTuple):
     created_at: int
 
 
-def _grown(dice: Dice, who: Who, level: int, kind: world.Class, worn: Sequence[Item]) -> Player:
+def _grown(dice: Dice, who: Who, level: int, kind: world.Class, worn: Sequence[CatalogueItem]) -> Player:
     health, mana = (start + gain * level for start, gain in (kind.health, kind.mana))
     needed = 50 * level * level
     exp = dice.randrange(needed)
@@ -164,7 +164,7 @@ def _grown(dice: Dice, who: Who, level: int, kind: world.Class, worn: Sequence[I
     )
 
 
-def _slots(dice: Random, name: str, level: int, worn: Sequence[Item]) -> Spots:
+def _slots(dice: Random, name: str, level: int, worn: Sequence[CatalogueItem]) -> Spots:
     slots = {(INVENTORY, slot): Stack(item.id, 1, None, _buffs(dice)) for slot, item in enumerate(worn)}
     if name == world.FULLEST:
         return _crammed(dice, INVENTORY, SIZES.inventory) | _crammed(dice, BANK, SIZES.bank) | slots

@@ -51,7 +51,7 @@ class Access:
 async def fill(keeper: Keeper, password: str) -> Access:
     """The demo world, if it is not there yet, and an API account with this password."""
     sent = passwords.wire_form(password)
-    if await users.by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
+    if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent)
     await _set_password(keeper, sent)
     api, player = [await _account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
@@ -77,7 +77,7 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
     try:
         await keeper.changes.apply(BY_DEMO, partial(_load, numbers=numbers), lambda _: b"")
     except Exception:  # a key that is taken is another error on each engine: whether it is one is looked up
-        taken = await players.name_taken(keeper.store, [_claims(number) for number in numbers])
+        taken = await players.find_taken_name(keeper.store, [_claims(number) for number in numbers])
         if taken is None:
             raise
         raise NotADemo(
@@ -87,20 +87,20 @@ async def _load_batch(keeper: Keeper, numbers: range) -> None:
         ) from None
 
 
-def _claims(number: int) -> players.Claims:
+def _claims(number: int) -> players.NameClaims:
     """What one of the many wants for itself."""
     player, _ = characters.numbered([number])[0]
     user = characters.numbered_account(player)
-    return players.Claims(player.id, user.id, player.name, fold(player.name), fold(user.email))
+    return players.NameClaims(player.id, user.id, player.name, fold(player.name), fold(user.email))
 
 
 async def _load(tx: Reading, numbers: range) -> Decision[None]:
     """Accounts come in the order of their numbers and are never deleted: without the first there is none of them."""
-    untouched = await users.by_id(tx, numbered_id("user", numbers.start)) is None
+    untouched = await users.find_by_id(tx, numbered_id("user", numbers.start)) is None
     new = characters.numbered(numbers if untouched else await _missing(tx, numbers))
     if not new:
         return Decision([], None)
-    owned = set[str]() if untouched else await users.known_ids(tx, [player.user_id for player, _ in new])
+    owned = set[str]() if untouched else await users.find_known_ids(tx, [player.user_id for player, _ in new])
     now = await clock.now(tx)
     made = [characters.numbered_account(player) for player, _ in new if player.user_id not in owned]
     owners = [account._replace(created_at=now) for account in made]
@@ -111,7 +111,7 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
 
 async def _missing(tx: Reading, numbers: range) -> list[int]:
     ids = {number: numbered_id("player", number) for number in numbers}
-    there = await presence.known_players(tx, ids.values())
+    there = await presence.find_known_players(tx, ids.values())
     return [number for number, player_id in ids.items() if player_id not in there]
 
 
@@ -164,7 +164,7 @@ async def _set_password(keeper: Keeper, sent: str) -> None:
 
 
 async def _account(keeper: Keeper, name: str) -> users.User:
-    found = await users.by_id(keeper.store, stable_id("user", name))
+    found = await users.find_by_id(keeper.store, stable_id("user", name))
     if found is None:
         raise NotADemo(f"The demo's account {name} is gone. Start afresh with another --data DIR or --database URL.")
     return found

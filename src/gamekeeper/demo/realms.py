@@ -36,5 +36,5 @@ async def keep_online(keeper: Keeper) -> None:
 
 
 async def _join(tx: Reading, realm: str, ids: Sequence[str]) -> Decision[int]:
-    there = await presence_rows.known_players(tx, ids)  # one may have been deleted
+    there = await presence_rows.find_known_players(tx, ids)  # one may have been deleted
     return await presence.join(tx, realm, sorted(there))

@@ -4,24 +4,26 @@ from typing import NamedTuple
 
 from gamekeeper.demo.names import stable_id
 from gamekeeper.game.rows import BOOLEAN, INTEGER
-from gamekeeper.store.catalogue import Entry, Item, Named, Variable
+from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 from gamekeeper.store.users import Powers
 
 
-def _stack(name: str, most: int | None = None) -> Item:
-    return Item(stable_id("item", name), name, stackable=True, max_stack=most, bag_slots=0, icon=_icon(name))
+def _stack(name: str, most: int | None = None) -> CatalogueItem:
+    return CatalogueItem(stable_id("item", name), name, stackable=True, max_stack=most, bag_slots=0, icon=_icon(name))
 
 
-def _piece(name: str, bag_slots: int = 0) -> Item:
-    return Item(stable_id("item", name), name, stackable=False, max_stack=None, bag_slots=bag_slots, icon=_icon(name))
+def _piece(name: str, bag_slots: int = 0) -> CatalogueItem:
+    return CatalogueItem(
+        stable_id("item", name), name, stackable=False, max_stack=None, bag_slots=bag_slots, icon=_icon(name)
+    )
 
 
 def _icon(name: str) -> str:
     return name.lower().replace(" ", "-") + ".png"
 
 
-def _named(kind: str, *names: str) -> tuple[Named, ...]:
-    return tuple(Named(stable_id(kind, name), name) for name in names)
+def _named(kind: str, *names: str) -> tuple[NamedEntry, ...]:
+    return tuple(NamedEntry(stable_id(kind, name), name) for name in names)
 
 
 COIN = _stack("Silver Mark")
@@ -61,14 +63,14 @@ MAPS = _named(
 CLASS_NAMES = _named("class", "Warden", "Spellwright", "Outrider", "Bellkeeper", "Skirmisher")
 
 DRAGONS, REPUTATION, STREAK, FISHING = (
-    Variable(stable_id("variable", name), name, INTEGER)
+    CatalogueVariable(stable_id("variable", name), name, INTEGER)
     for name in ("Dragons Slain", "Guild Reputation", "Daily Streak", "Fishing Skill")
 )
 TUTORIAL, BRIDGE, PARDON = (
-    Variable(stable_id("variable", name), name, BOOLEAN)
+    CatalogueVariable(stable_id("variable", name), name, BOOLEAN)
     for name in ("Tutorial Finished", "Bridge Repaired", "Royal Pardon")
 )
-CATALOGUE: dict[str, list[Entry]] = {
+CATALOGUE: dict[str, list[CatalogueEntry]] = {
     "items": [*STACKS, *PIECES],
     "spells": [*SPELLS],
     "variables": [DRAGONS, REPUTATION, STREAK, FISHING, TUTORIAL, BRIDGE, PARDON],
@@ -82,8 +84,8 @@ class Class(NamedTuple):
     health: tuple[int, int]  # at level 0, and more per level
     mana: tuple[int, int]
     stats: tuple[int, ...]  # attack, ability power, defense, magic resist, speed
-    weapon: Item
-    spells: tuple[Named, ...]  # in the order they are learnt
+    weapon: CatalogueItem
+    spells: tuple[NamedEntry, ...]  # in the order they are learnt
 
 
 CLASSES = (

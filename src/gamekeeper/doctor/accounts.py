@@ -17,7 +17,7 @@ from gamekeeper.store.engine import Reading, Row
 
 async def check(tx: Reading, found: Findings, settings: Settings, spelling: Spelling, progress: Progress) -> None:
     await _check_columns(tx, found, spelling, progress)
-    if not await users.any_api(tx):
+    if not await users.has_api_account(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _check_mail(tx, found, settings)
     for message in await erasing.unfinished(tx):
@@ -27,8 +27,8 @@ async def check(tx: Reading, found: Findings, settings: Settings, spelling: Spel
 async def _check_columns(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
     """Compare folded names and addresses with the spelled ones, and powers with the ledger."""
     total, done, last = await users.count(tx), 0, ZERO
-    trimmed = (await feed.standing(tx)).trimmed
-    while page := await users.checked_after(tx, last, findings.PAGE):
+    trimmed = (await feed.read_state(tx)).trimmed
+    while page := await users.read_check_rows_after(tx, last, findings.PAGE):
         told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
         for user in page:
             _check_folds(user, found)
@@ -41,7 +41,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Spelling, progr
         progress("accounts", done, total)
 
 
-def _check_folds(user: users.Checked, found: Findings) -> None:
+def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
     """A name that clashed in an import has a fold of its own, and so has a missing or duplicate address."""
     wrong: list[str] = []
     if user.fold not in {fold(user.name), clashing_fold(user.name, user.id)}:
@@ -59,7 +59,7 @@ async def _read_powers(
     """Powers of these accounts by the ledger, as far as changes are kept; the newest change of each power counts."""
     told: dict[str, dict[str, object]] = {}
     mark: Row = (first, 0)
-    while page := await ledger.powers_between(tx, mark, last, trimmed, findings.PAGE):
+    while page := await ledger.read_power_changes_between(tx, mark, last, trimmed, findings.PAGE):
         for user_id, _, after in page:
             try:
                 said = spelling.read_trace(after).user
@@ -80,7 +80,7 @@ async def check_passwords(keeper: Keeper) -> list[Finding]:
 
 
 async def _check_mail(tx: Reading, found: Findings, settings: Settings) -> None:
-    waiting = await mails.waiting(tx)
+    waiting = await mails.count_waiting(tx)
     if not settings.smtp_url:
         count = sum(waiting.values())
         message = f"Mail is not set up, so it waits in the outbox ({count} there now). Set GAMEKEEPER_SMTP_URL."

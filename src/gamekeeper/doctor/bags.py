@@ -10,14 +10,14 @@ from gamekeeper.store.engine import Reading
 
 
 async def check(tx: Reading, found: Findings) -> None:
-    for bag_id, player_id, count in await items.stray_bags(tx):
+    for bag_id, player_id, count in await items.find_stray_bags(tx):
         found.add(ERROR, "bags", f"Bag {bag_id} of player {player_id} is in {count} slots instead of one. {UNDO}")
-    for player_id, place, slot in await items.homeless_slots(tx):
+    for player_id, place, slot in await items.find_orphan_slots(tx):
         message = f"Slot {slot} of player {player_id} lies in bag {place}, which that player does not have. {UNDO}"
         found.add(ERROR, "bags", message)
 
 
-def check_cycles(player_id: str, slots: Iterable[items.Slot], found: Findings) -> None:
+def check_cycles(player_id: str, slots: Iterable[items.PlayerSlot], found: Findings) -> None:
     """A bag that lies inside itself cannot be reached from the inventory or the bank."""
     inside = {each.bag_id: each.place for each in slots if each.bag_id}
     for bag_id, place in inside.items():
@@ -31,10 +31,10 @@ def check_cycles(player_id: str, slots: Iterable[items.Slot], found: Findings) -
 
 async def check_sizes(tx: Reading, found: Findings, settings: Settings) -> None:
     """Nothing is lost when a size shrinks, but it deserves to be known."""
-    for place, count in await items.slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
+    for place, count in await items.count_slots_beyond(tx, settings.inventory_slots, settings.bank_slots):
         size = settings.bank_slots if place == BANK else settings.inventory_slots
         found.add(NOTE, "sizes", _beyond(count, f"{place} slots", f"{place}_slots", size))
-    count = await spells.beyond(tx, settings.spell_slots)
+    count = await spells.count_beyond(tx, settings.spell_slots)
     if count:
         found.add(NOTE, "sizes", _beyond(count, "known spells", "spell_slots", settings.spell_slots))
 

@@ -4,9 +4,9 @@ from gamekeeper.doctor import accounts, bags, imports, ledger, lists, players, s
 from gamekeeper.doctor.findings import ERROR, NOTE, UNDO, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import objects, privileges
-from gamekeeper.store.engine import Reading, Unusable
-from gamekeeper.store.failures import OWNER, SCHEMA
-from gamekeeper.store.migrate import SchemaMismatch, pending, require_utf8
+from gamekeeper.store.engine import Reading, UnusableDatabase
+from gamekeeper.store.failures import OWNER_ADVICE, SCHEMA_ADVICE
+from gamekeeper.store.migrate import SchemaMismatch, find_pending, require_utf8
 
 READ_ONLY = "Every transaction of the database user is read-only (default_transaction_read_only is on). Set it to off."
 
@@ -24,27 +24,29 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
         found += await accounts.check_passwords(keeper)
         found += await settings.check_standbys(keeper)
-    found += [Finding(NOTE, "durability", each) for each in await keeper.store.cautions()]
+    found += [Finding(NOTE, "durability", each) for each in await keeper.store.find_cautions()]
     return found + settings.check(keeper)
 
 
 async def _check_user(keeper: Keeper) -> list[Finding]:
     schema, read_only = await privileges.find_schema(keeper.store)
     if schema is None:
-        return [Finding(ERROR, "privileges", f"The database user finds no schema to use. {SCHEMA}")]
+        return [Finding(ERROR, "privileges", f"The database user finds no schema to use. {SCHEMA_ADVICE}")]
     if read_only:
         return [Finding(ERROR, "privileges", READ_ONLY)]
-    denied = await privileges.lacking(keeper.store)
+    denied = await privileges.find_lacking(keeper.store)
     if denied:
-        return [Finding(ERROR, "privileges", f"The database user lacks privileges on: {', '.join(denied)}. {OWNER}")]
+        return [
+            Finding(ERROR, "privileges", f"The database user lacks privileges on: {', '.join(denied)}. {OWNER_ADVICE}")
+        ]
     return []
 
 
 async def _check_schema(keeper: Keeper) -> list[Finding]:
     try:
         await require_utf8(keeper.store)
-        waiting = await pending(keeper.store)
-    except (SchemaMismatch, Unusable) as problem:
+        waiting = await find_pending(keeper.store)
+    except (SchemaMismatch, UnusableDatabase) as problem:
         return [Finding(ERROR, "schema", str(problem))]
     names = ", ".join(f"{each.number:04} {each.name}" for each in waiting)
     return [Finding(ERROR, "schema", f"Not applied yet: {names}. Run: gamekeeper migrate")] if waiting else []
@@ -52,14 +54,14 @@ async def _check_schema(keeper: Keeper) -> list[Finding]:
 
 async def _check_objects(keeper: Keeper) -> list[Finding]:
     found = Findings()
-    for each in await objects.missing(keeper.store, keeper.store.engine):
+    for each in await objects.find_missing(keeper.store, keeper.store.engine):
         found.add(ERROR, "schema", f"The {each.kind} {each.name} is missing. {UNDO}")
     return found.all()
 
 
 async def _check_integrity(keeper: Keeper) -> list[Finding]:
     found = Findings()
-    for problem in await keeper.store.integrity():
+    for problem in await keeper.store.check_integrity():
         found.add(ERROR, "integrity", f"The database file is damaged: {problem}. Restore a backup.")
     return found.all()
 

@@ -64,17 +64,17 @@ async def check(
     found: Findings,
     spelling: Spelling,
     names: Mapping[str, str],
-    slots: Mapping[str, Sequence[items.Slot]],
+    slots: Mapping[str, Sequence[items.PlayerSlot]],
     trimmed: int,
 ) -> None:
     """Compare a page of players, given by id and name in the order of their ids. Only untrimmed changes are used."""
     first, last = min(names), max(names)
     told = await _replay(tx, spelling, first, last, trimmed)
-    known: dict[str, list[spells.Known]] = {}
-    for spell in await spells.between(tx, first, last):
+    known: dict[str, list[spells.KnownSpell]] = {}
+    for spell in await spells.read_between(tx, first, last):
         known.setdefault(spell.player_id, []).append(spell)
-    assigned: dict[str, list[variables.Assigned]] = {}
-    for variable in await variables.between(tx, first, last):
+    assigned: dict[str, list[variables.AssignedVariable]] = {}
+    for variable in await variables.read_between(tx, first, last):
         assigned.setdefault(variable.player_id, []).append(variable)
     for player_id, name in names.items():
         if player_id in told:
@@ -85,7 +85,7 @@ async def check(
 async def _replay(tx: Reading, spelling: Spelling, first: str, last: str, trimmed: int) -> dict[str, Told]:
     told: dict[str, Told] = {}
     mark: Row = (first, 0)
-    while page := await ledger.of_players_between(tx, mark, last, trimmed, findings.PAGE):
+    while page := await ledger.read_of_players_between(tx, mark, last, trimmed, findings.PAGE):
         for player_id, _, kind, before, after in page:
             try:
                 sides = [spelling.read_trace(side) if side else Trace() for side in (before, after)]
@@ -107,7 +107,9 @@ def _compare(found: Findings, who: str, wanted: Mapping[Place, str | None], held
 
 
 def describe(
-    slots: Sequence[items.Slot], known: Sequence[spells.Known], assigned: Sequence[variables.Assigned]
+    slots: Sequence[items.PlayerSlot],
+    known: Sequence[spells.KnownSpell],
+    assigned: Sequence[variables.AssignedVariable],
 ) -> Held:
     held = {slot_place(each.place, each.slot): _describe_slot(each) for each in slots}
     held |= {spell_place(each.slot): f"spell {each.spell_id}" for each in known}
@@ -126,6 +128,6 @@ def variable_place(variable_id: str) -> Place:
     return VARIABLES, f"variable {variable_id}"
 
 
-def _describe_slot(slot: items.Slot) -> str:
+def _describe_slot(slot: items.PlayerSlot) -> str:
     bag = f" (bag {slot.bag_id})" if slot.bag_id else ""
     return f"{slot.quantity} of item {slot.item_id}{bag} with stat buffs {slot.buffs.replace(' ', '')}"

@@ -11,7 +11,7 @@ GO_ON = "not everything is here. Give the same command again, and it goes on: ga
 async def unfinished(tx: Reading) -> list[Finding]:
     """Imports that broke off; whether one runs right now cannot be known."""
     found: list[Finding] = []
-    for stage, report, followed in await imports.unfinished(tx):
+    for stage, report, followed in await imports.find_unfinished(tx):
         what = f"The import with the report {report} broke off in the stage {stage}"
         later = f"{what}; a later one was finished. If that was of the same game, nothing is missing."
         message = f"{what}, or is at it now: {GO_ON} {report}"

@@ -13,7 +13,7 @@ from gamekeeper.store.engine import Reading
 
 async def check_epoch(tx: Reading) -> list[Finding]:
     try:
-        await feed.standing(tx)
+        await feed.read_state(tx)
     except feed.NoEpoch as problem:
         return [Finding(ERROR, "ledger", str(problem))]
     return []
@@ -22,9 +22,9 @@ async def check_epoch(tx: Reading) -> list[Finding]:
 async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
     """For every item: what the ledger brought in and took out is what lies in the slots."""
     brought = await _add_up(tx, found, spelling, progress)
-    held = await items.sums(tx)
+    held = await items.sum_quantities(tx)
     wrong = sorted(item for item in brought.keys() | held.keys() if brought.get(item, 0) != held.get(item, 0))
-    named = await catalogue.by_id(tx, "items", wrong[:SHOWN])
+    named = await catalogue.find_by_ids(tx, "items", wrong[:SHOWN])
     for item in wrong:
         name = f"{named[item].name} ({item})" if item in named else item
         wanted, there = brought.get(item, 0), held.get(item, 0)
@@ -36,8 +36,8 @@ async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Prog
 
 async def _add_up(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> dict[str, int]:
     sums: Counter[str] = Counter()
-    last, seq = await ledger.last(tx), 0
-    while page := await ledger.belongings_after(tx, seq, findings.PAGE):
+    last, seq = await ledger.read_last(tx), 0
+    while page := await ledger.read_item_changes_after(tx, seq, findings.PAGE):
         for seq, before, after in page:
             try:
                 sums.subtract(spelling.sums(before))

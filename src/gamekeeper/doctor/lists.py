@@ -28,7 +28,7 @@ async def create_indexes(keeper: Keeper) -> list[Finding]:
 
 async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
     """Whether all are there: without them every page of a list would sort its whole table."""
-    missing = await indexes.missing(tx, engine)
+    missing = await indexes.find_missing(tx, engine)
     for name in missing:
         found.add(ERROR, "indexes", f"The index {name} is missing, so requests get slower as the game grows. {REINDEX}")
     return not missing

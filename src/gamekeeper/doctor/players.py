@@ -30,10 +30,10 @@ NAME = COMPARED.index("name")
 
 async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
     total, done, last = await players.count(tx), 0, ZERO
-    trimmed = (await feed.standing(tx)).trimmed
-    while page := await players.columns_after(tx, last, findings.PAGE):
-        slots: dict[str, list[items.Slot]] = {}
-        for slot in await items.slots_between(tx, page[0][0], page[-1][0]):
+    trimmed = (await feed.read_state(tx)).trimmed
+    while page := await players.read_columns_after(tx, last, findings.PAGE):
+        slots: dict[str, list[items.PlayerSlot]] = {}
+        for slot in await items.read_slots_between(tx, page[0][0], page[-1][0]):
             slots.setdefault(slot.player_id, []).append(slot)
         for row in page:
             player, held = _read(row, found, spelling), slots.get(row[0], [])

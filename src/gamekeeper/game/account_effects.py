@@ -38,8 +38,8 @@ class UsersLoaded:
     loaded: Sequence[users.User]
     clashing: Collection[str] = ()  # ids of those whose name is another's
     unaddressed: Collection[str] = ()  # ids of those whose email is no address, or another's
-    bans: Sequence[moderation.Imposed] = ()
-    mutes: Sequence[moderation.Imposed] = ()
+    bans: Sequence[moderation.ImposedPenalty] = ()
+    mutes: Sequence[moderation.ImposedPenalty] = ()
     kind: ClassVar[str] = "users_loaded"
 
     def whose(self) -> Whose:
@@ -54,7 +54,7 @@ class UsersLoaded:
         moderation.load_bans(tx, self.bans)
         moderation.load_mutes(tx, self.mutes)
 
-    def _columns(self, user: users.User) -> users.Columns:
+    def _columns(self, user: users.User) -> users.UserColumns:
         return rows.user_columns(user, clashes=user.id in self.clashing, unaddressed=user.id in self.unaddressed)
 
 
@@ -102,7 +102,7 @@ class EmailChanged(_OfUser):
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         users.set_email(tx, self.user.id, self.email, fold(self.email))
-        resets.forget(tx, self.user.id)
+        resets.delete(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ class PasswordChanged(_OfUser):
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         users.set_password(tx, self.user.id, self.password)
-        tokens.revoke_of_user(tx, self.user.id)
-        resets.forget(tx, self.user.id)
+        tokens.revoke_all_of_user(tx, self.user.id)
+        resets.delete(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class PowersChanged(_OfUser):
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         users.set_powers(tx, self.user.id, self.powers)
         if self.user.powers.api != self.powers.api:
-            tokens.revoke_of_user(tx, self.user.id)
+            tokens.revoke_all_of_user(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class UserBanned(_OfUser):
 
     def carry_out(self, tx: Writing, _: Spelling) -> None:
         moderation.save_ban(tx, self.user.id, self.ban)
-        tokens.revoke_of_user(tx, self.user.id)
+        tokens.revoke_all_of_user(tx, self.user.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class ResetRequested(_OfUser):
 
 @dataclass(frozen=True, slots=True)
 class MailRetried:
-    mail: mails.Outgoing  # as it was
+    mail: mails.OutboxMail  # as it was
     at: int  # when it is due
     kind: ClassVar[str] = "mail_retried"
 

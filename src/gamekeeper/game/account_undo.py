@@ -61,7 +61,7 @@ async def _powers(tx: Reading, undoing: Undoing) -> list[Change]:
 
 async def _ban(tx: Reading, undoing: Undoing) -> list[Change]:
     user = await _locked(tx, undoing)
-    there = await penalties.ban_of(tx, user.id) if user.ban_reason is not None else None
+    there = await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None
     await _require_same(tx, undoing, there, "ban_reason", {UserBanned.kind, UserUnbanned.kind})
     return _changes(await moderation.unban(tx, _order(undoing)))
 
@@ -72,7 +72,7 @@ async def _unban(tx: Reading, undoing: Undoing) -> list[Change]:
 
 async def _mute(tx: Reading, undoing: Undoing) -> list[Change]:
     user = await _locked(tx, undoing)
-    there = await penalties.mute_of(tx, user.id) if user.mute_reason is not None else None
+    there = await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None
     await _require_same(tx, undoing, there, "mute_reason", {UserMuted.kind, UserUnmuted.kind})
     return _changes(await moderation.unmute(tx, _order(undoing)))
 
@@ -106,7 +106,7 @@ async def _require_same(tx: Reading, undoing: Undoing, there: Penalty | None, of
         (there.reason, there.ends_at) == (told.get(of), told.get("ends_at"))
         and there.moderator in ("", told.get("moderator"))
     )
-    if not same or await history.of_account(tx, undoing.user_id, undoing.told.seq, kinds, undoing.kin):
+    if not same or await history.find_account_change(tx, undoing.user_id, undoing.told.seq, kinds, undoing.kin):
         raise undoing.conflict("it ended, or another took its place")
 
 
@@ -121,7 +121,7 @@ async def _again(tx: Reading, undoing: Undoing, of: str) -> Order:
         raise undoing.conflict("it would have ended by itself by now")
     ends = ends_at if isinstance(ends_at, int) else None
     moderator = str(lifted.get("moderator") or "")
-    if moderator and not await users.by_fold(tx, lookup.fold(moderator)):
+    if moderator and not await users.find_by_fold(tx, lookup.fold(moderator)):
         moderator = ""  # who was erased stays so
     return _order(undoing)._replace(again=Penalty(_text(undoing, of), moderator, ends))
 

@@ -61,9 +61,9 @@ def revoked(powers: Powers, right: str) -> Powers:
 
 
 async def register(tx: Reading, name: str, email: str, password: str, powers: Powers) -> Decision[User]:
-    if await users.by_fold(tx, fold(name)):
+    if await users.find_by_fold(tx, fold(name)):
         raise UsernameTaken(name=name)
-    if await users.id_by_email_fold(tx, fold(email)):
+    if await users.find_id_by_email_fold(tx, fold(email)):
         raise EmailTaken(email=email)
     user = User(lookup.new_guid(), name, email, password, powers, 0, None, None)
     return Decision([UserRegistered(user)], user)
@@ -72,7 +72,7 @@ async def register(tx: Reading, name: str, email: str, password: str, powers: Po
 async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
     """Nobody else's name; one's own in another case is free, and so is one that another has no more."""
     user = await lookup.locked_user_record(tx, key)
-    owner = await users.by_fold(tx, fold(name))
+    owner = await users.find_by_fold(tx, fold(name))
     if owner and owner.id != user.id:
         raise UsernameTaken(name=name)
     if owner and user.name == name:
@@ -83,7 +83,7 @@ async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
 async def change_email(tx: Reading, key: str, email: str, proven: str | None) -> Decision[User]:
     """`proven` is the stored hash that the caller's password matched; None for those who need no password."""
     user = await _locked(tx, key, proven)
-    owner = await users.id_by_email_fold(tx, fold(email))
+    owner = await users.find_id_by_email_fold(tx, fold(email))
     if owner not in (None, user.id):
         raise EmailTaken(email=email)
     if owner and user.email == email:

@@ -17,38 +17,38 @@ def require_kind(kind: str) -> None:
         raise NoSuchKind(kind=kind)
 
 
-async def page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, list[catalogue.Entry]]:
+async def page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, list[catalogue.CatalogueEntry]]:
     """How many there are, and some of them, of the same moment."""
 
-    async def look(tx: Reading) -> tuple[int, list[catalogue.Entry]]:
-        return await catalogue.count(tx, kind), await catalogue.page(tx, kind, limit, offset)
+    async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
+        return await catalogue.count(tx, kind), await catalogue.read_page(tx, kind, limit, offset)
 
     return await store.read(look)
 
 
-async def called(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.Entry]:
+async def called(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.CatalogueEntry]:
     """Those with this text in their names, in any case: what is called so first, then what begins so."""
     sought = lookup.fold(text)
     if not lookup.nameable(sought):
         return []
     if sought.isascii():
-        return await catalogue.called(tx, kind, sought, limit)
-    spelled = await catalogue.called(tx, kind, text, limit)  # also where there are more than we fold
-    looked_at = [each for each in await catalogue.page(tx, kind, FOLDED, 0) if sought in lookup.fold(each.name)]
+        return await catalogue.search(tx, kind, sought, limit)
+    spelled = await catalogue.search(tx, kind, text, limit)  # also where there are more than we fold
+    looked_at = [each for each in await catalogue.read_page(tx, kind, FOLDED, 0) if sought in lookup.fold(each.name)]
     return sorted(dict.fromkeys([*spelled, *looked_at]), key=lambda each: _likeness(each, sought))[:limit]
 
 
-async def put(tx: Reading, kind: str, entries: Sequence[catalogue.Entry]) -> Decision[int]:
+async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry]) -> Decision[int]:
     """Upserts by id; entries that are as they were leave no trace."""
-    await catalogue.hold(tx, kind)
-    before = await catalogue.by_id(tx, kind, [entry.id for entry in entries])
+    await catalogue.lock_kind(tx, kind)
+    before = await catalogue.find_by_ids(tx, kind, [entry.id for entry in entries])
     differing = [entry for entry in entries if before.get(entry.id) != entry]
     replaced = [before[entry.id] for entry in differing if entry.id in before]
     changes = [CataloguePut(kind, replaced, differing)] if differing else []
     return Decision(changes, len(entries))
 
 
-def _likeness(entry: catalogue.Entry, sought: str) -> tuple[bool, bool, str, str]:
+def _likeness(entry: catalogue.CatalogueEntry, sought: str) -> tuple[bool, bool, str, str]:
     """Smaller is likelier; as the database orders what it finds."""
     fold = lookup.fold(entry.name)
     return fold != sought, not fold.startswith(sought), entry.name, entry.id

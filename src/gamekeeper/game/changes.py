@@ -54,7 +54,7 @@ class Decision(Generic[R]):
 class Done:
     answer: bytes
     replayed: bool = False
-    entries: Sequence[ledger.Entry] = ()  # what is in the ledger now, or would be
+    entries: Sequence[ledger.LedgerEntry] = ()  # what is in the ledger now, or would be
     seen: str = field(default="", compare=False)  # of a dry run: fingerprint of the state that it started from
 
 
@@ -93,7 +93,7 @@ class Changes:
             key = _key(intent)
             if key:
                 kept = body if decision.kept is None else answer(decision.kept)
-                keys.insert(tx, *key, keys.Kept(intent.fingerprint, kept), _about(decision))
+                keys.insert(tx, *key, keys.StoredAnswer(intent.fingerprint, kept), _about(decision))
             return done
 
         try:
@@ -117,13 +117,13 @@ class Changes:
             return None
         if kept.fingerprint != intent.fingerprint:
             raise IdempotencyKeyReused
-        if kept.answer == keys.ERASED:
+        if kept.answer == keys.ERASED_ANSWER:
             raise AnswerErased
         keys.touch(tx, *key)
         return Done(kept.answer, replayed=True)
 
-    async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.Entry]:
-        entries: list[ledger.Entry] = []
+    async def _carry_out(self, tx: Writing, intent: Intent, decision: Decision[R]) -> list[ledger.LedgerEntry]:
+        entries: list[ledger.LedgerEntry] = []
         if decision.unnamed:
             intent = replace(intent, reason=_without(intent.reason, decision.unnamed))
         for change in decision.changes:
@@ -136,10 +136,10 @@ class Changes:
         await ledger.append(tx, entries)
         return entries
 
-    def _entry(self, intent: Intent, change: Change, undoes: int | None) -> ledger.Entry:
+    def _entry(self, intent: Intent, change: Change, undoes: int | None) -> ledger.LedgerEntry:
         before, after = change.sides()
         player_id, user_id = change.whose()
-        return ledger.Entry(
+        return ledger.LedgerEntry(
             kind=change.kind,
             actor_id=intent.actor_id,
             token_id=intent.token_id,
@@ -154,7 +154,7 @@ class Changes:
         )
 
 
-def seen(entries: Sequence[ledger.Entry], shown: str = "") -> str:
+def seen(entries: Sequence[ledger.LedgerEntry], shown: str = "") -> str:
     """Fingerprint of the state that a request starts from: equal for two requests that find the same state.
 
     The id of a new account is left out: every attempt makes another one.

@@ -14,7 +14,7 @@ from gamekeeper.store import items as item_rows
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import StoredPlayer
 
 
 def require_level(level: int, settings: Settings) -> int:
@@ -25,13 +25,13 @@ def require_level(level: int, settings: Settings) -> int:
 
 async def require_free(tx: Reading, name: str, player_id: str) -> bool:
     """Nobody else's name; one's own in another case is free. True: it is found by it already."""
-    owner = await players.id_by_fold(tx, lookup.fold(name))
+    owner = await players.find_id_by_fold(tx, lookup.fold(name))
     if owner not in (None, player_id):
         raise NameTaken(name=name)
     return owner == player_id
 
 
-async def rename(tx: Reading, key: str, name: str, spelling: Spelling) -> Decision[Record]:
+async def rename(tx: Reading, key: str, name: str, spelling: Spelling) -> Decision[StoredPlayer]:
     """Also while it is online: the game hears of it over the feed, as of everything."""
     before = await _locked(tx, key, spelling)
     found_by_it = await require_free(tx, name, before.id)
@@ -41,27 +41,27 @@ async def rename(tx: Reading, key: str, name: str, spelling: Spelling) -> Decisi
     return Decision([PlayerChanged(before, after, named=True)], await record_of(tx, after, spelling))
 
 
-async def set_level(tx: Reading, key: str, level: int, spelling: Spelling) -> Decision[Record]:
+async def set_level(tx: Reading, key: str, level: int, spelling: Spelling) -> Decision[StoredPlayer]:
     """A level begins without experience."""
     before = await _locked(tx, key, spelling)
     return await _changed(tx, before, replace(before, level=level, exp=0), spelling)
 
 
-async def set_class(tx: Reading, key: str, class_id: str, spelling: Spelling) -> Decision[Record]:
+async def set_class(tx: Reading, key: str, class_id: str, spelling: Spelling) -> Decision[StoredPlayer]:
     """While the catalogue knows no class at all, any id is one."""
     before = await _locked(tx, key, spelling)
-    known = await catalogue.by_id(tx, "classes", [class_id])
-    if class_id == lookup.ZERO or (not known and await catalogue.any_class(tx)):
+    known = await catalogue.find_by_ids(tx, "classes", [class_id])
+    if class_id == lookup.ZERO or (not known and await catalogue.has_classes(tx)):
         raise NoSuchClass
     return await _changed(tx, before, replace(before, class_id=class_id), spelling)
 
 
-async def delete(tx: Reading, key: str, spelling: Spelling) -> Decision[Record]:
+async def delete(tx: Reading, key: str, spelling: Spelling) -> Decision[StoredPlayer]:
     record, change = await deleted(tx, key, spelling)
     return Decision([change], record)
 
 
-async def deleted(tx: Reading, key: str, spelling: Spelling) -> tuple[Record, PlayerDeleted]:
+async def deleted(tx: Reading, key: str, spelling: Spelling) -> tuple[StoredPlayer, PlayerDeleted]:
     """The record as it was, and the change that takes the character away with all it holds."""
     locked = await lookup.locked_player(tx, key)
     record = await lookup.player_record(tx, locked.id)
@@ -73,18 +73,18 @@ async def deleted(tx: Reading, key: str, spelling: Spelling) -> tuple[Record, Pl
 
 async def belongings(tx: Reading, player_id: str) -> World:
     return World(
-        slots=items.stacks(await item_rows.slots_of_player(tx, player_id)),
-        bags=await item_rows.bags_of_player(tx, player_id),
-        spells=await spell_rows.known(tx, player_id),
-        variables={row.variable_id: variables.typed(row) for row in await variable_rows.of_player(tx, player_id)},
+        slots=items.stacks(await item_rows.read_slots_of_player(tx, player_id)),
+        bags=await item_rows.read_bags_of_player(tx, player_id),
+        spells=await spell_rows.read_known(tx, player_id),
+        variables={row.variable_id: variables.typed(row) for row in await variable_rows.read_of_player(tx, player_id)},
     )
 
 
-async def record_of(tx: Reading, player: Player, spelling: Spelling) -> Record:
+async def record_of(tx: Reading, player: Player, spelling: Spelling) -> StoredPlayer:
     """As it will be read once it is stored."""
-    class_names = await catalogue.by_id(tx, "classes", [player.class_id])
-    map_names = await catalogue.by_id(tx, "maps", [player.map_id])
-    return Record(
+    class_names = await catalogue.find_by_ids(tx, "classes", [player.class_id])
+    map_names = await catalogue.find_by_ids(tx, "maps", [player.map_id])
+    return StoredPlayer(
         id=player.id,
         user_id=player.user_id,
         document=spelling.player_document(player),
@@ -100,6 +100,6 @@ async def _locked(tx: Reading, key: str, spelling: Spelling) -> Player:
     return spelling.read_player(locked.document, locked.last_online)
 
 
-async def _changed(tx: Reading, before: Player, after: Player, spelling: Spelling) -> Decision[Record]:
+async def _changed(tx: Reading, before: Player, after: Player, spelling: Spelling) -> Decision[StoredPlayer]:
     changes = [PlayerChanged(before, after)] if after != before else []
     return Decision(changes, await record_of(tx, after, spelling), about=(before.id, None))

@@ -80,8 +80,8 @@ async def _given_back(tx: Writing, guess: Guess, proven: User, then: Then[T]) ->
 async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) -> Decision[User]:
     user = await _locked_with(tx, key, caller)
     waits = (
-        await mails.wait_of_user(tx, user.id, settings.resets_per_account, MAILS_WINDOW_MS),
-        await mails.wait_of_caller(tx, caller, settings.resets_per_caller, MAILS_WINDOW_MS),
+        await mails.read_wait_of_user(tx, user.id, settings.resets_per_account, MAILS_WINDOW_MS),
+        await mails.read_wait_of_caller(tx, caller, settings.resets_per_caller, MAILS_WINDOW_MS),
     )
     if max(waits):
         raise TooManyMails(-(-max(waits) // 1000))
@@ -94,7 +94,7 @@ async def prove_code(keeper: Keeper, key: str, sent: str) -> str:
 
     async def compare(tx: Writing) -> str | None:
         user = await lookup.locked_user(tx, key)
-        code = await resets.live(tx, user.id)
+        code = await resets.find_live(tx, user.id)
         if code is None or hmac.compare_digest(code.encode(), sent.encode()):
             return code
         resets.spend_try(tx, user.id)
@@ -108,7 +108,7 @@ async def prove_code(keeper: Keeper, key: str, sent: str) -> str:
 
 async def redeem(tx: Reading, key: str, code: str, password: str) -> Decision[User]:
     user = await lookup.locked_user(tx, key)
-    if await resets.current(tx, user.id) != code:
+    if await resets.find_current(tx, user.id) != code:
         raise WrongCode  # used, or replaced by a newer one, since it was looked at
     return Decision([PasswordChanged(user, password), guesses.strangers(user.id)], user)
 

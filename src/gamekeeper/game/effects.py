@@ -177,7 +177,7 @@ class PlayerChanged:
         players.update(tx, rows.columns(self.after, spelling), named=named)
         if named or self._sets("level") or self._sets("exp"):
             new_fold = fold(self.after.name) if named else None
-            presence.follow(tx, self.after.id, new_fold, self.after.level, self.after.exp)
+            presence.update_sort_keys(tx, self.after.id, new_fold, self.after.level, self.after.exp)
 
     def _sets(self, name: str) -> bool:
         return getattr(self.before, name) != getattr(self.after, name) or (self.named and name == "name")
@@ -231,8 +231,8 @@ class PlayersLoaded:
 @dataclass(frozen=True, slots=True)
 class CataloguePut:
     of: str
-    before: Sequence[catalogue.Entry]
-    after: Sequence[catalogue.Entry]
+    before: Sequence[catalogue.CatalogueEntry]
+    after: Sequence[catalogue.CatalogueEntry]
     kind: ClassVar[str] = "catalogue_put"
 
     def whose(self) -> Whose:
@@ -273,7 +273,7 @@ class Untraced:
 
 
 # around the changes of a bulk load: what it writes goes past the lists' log
-UNLISTED, LISTED = Untraced(lists.load_unlisted), Untraced(lists.resume)
+UNLISTED, LISTED = Untraced(lists.begin_bulk_load), Untraced(lists.end_bulk_load)
 # before the first batch of one into an empty world
 UNINDEXED = Untraced(indexes.drop)
 

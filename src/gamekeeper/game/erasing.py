@@ -21,7 +21,7 @@ LOCKED_SECONDS = 0.1  # pause when other instances work on all jobs
 
 async def finish(store: Store, blanked: Callable[[int], object] = lambda _: None) -> None:
     """Blank what is left of all erased persons; `blanked` is called with the number of rows after each batch."""
-    while await erasures.waiting(store):
+    while await erasures.has_jobs(store):
         started = time.monotonic()
         rows = await blank_batch(store, BATCH)
         if rows is None:
@@ -52,7 +52,7 @@ async def blank_batch(store: Store, most: int) -> int | None:
     return await store.write(blank)
 
 
-async def _blank(tx: Writing, job: erasures.Job, most: int) -> int:
+async def _blank(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     """Changes first, then answers about the person, then answers to the person; the job ends with its last row."""
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
@@ -62,7 +62,7 @@ async def _blank(tx: Writing, job: erasures.Job, most: int) -> int:
     answers = of_player or await erasures.blank_keys_of_user(tx, job, most)
     if answers:
         return answers
-    keys = await erasures.own_keys(tx, job, most)
+    keys = await erasures.read_own_keys(tx, job, most)
     if keys:
         erasures.blank_own_keys(tx, job, keys[-1])
         erasures.set_key(tx, job, keys[-1])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from gamekeeper import log
 from gamekeeper.game.refusals import ChangesTrimmed, CursorAhead, EpochChanged
 from gamekeeper.store import feed
-from gamekeeper.store.engine import Away, Store
-from gamekeeper.store.feed import Change, Horizon
+from gamekeeper.store.engine import DatabaseUnavailable, Store
+from gamekeeper.store.feed import FeedRow, Horizon
 
 FOLLOW_SECONDS = 0.02
 LOOK_AGAIN_SECONDS = 0.005  # while a horizon is ahead, for most transactions are short; and while there is traffic
@@ -29,7 +29,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    changes: list[Change]
+    changes: list[FeedRow]
     next: int
     epoch: str
 
@@ -50,7 +50,7 @@ class Feed:
 
     async def changes(self, asked: Asked) -> Told:
         began = time.monotonic()
-        epoch, last, trimmed = await feed.standing(self._store)
+        epoch, last, trimmed = await feed.read_state(self._store)
         if asked.epoch is not None and asked.epoch != epoch:
             raise EpochChanged(epoch=epoch)
         if asked.after is None:
@@ -63,7 +63,7 @@ class Feed:
         while True:
             if cursor < self._decided:
                 found, cursor = await self._look(asked, cursor)
-                trimmed = (await feed.standing(self._store)).trimmed
+                trimmed = (await feed.read_state(self._store)).trimmed
                 if trimmed > asked.after:  # while we looked: some may be missing
                     raise ChangesTrimmed(trimmed=trimmed)
                 if found or cursor < self._decided:
@@ -98,12 +98,12 @@ class Feed:
     async def _now(self, last: int) -> int:
         """A cursor with all before it that was acknowledged before we were asked."""
         if not await self._decides(last, time.monotonic() + LONG_SECONDS):
-            raise Away("A transaction that was open when we were asked is taking too long.")
+            raise DatabaseUnavailable("A transaction that was open when we were asked is taking too long.")
         return self._decided
 
-    async def _look(self, asked: Asked, cursor: int) -> tuple[list[Change], int]:
+    async def _look(self, asked: Asked, cursor: int) -> tuple[list[FeedRow], int]:
         upto = min(self._decided, cursor + WINDOW)
-        found = await feed.between(self._store, cursor, upto, asked.account_id, asked.limit, own=asked.own)
+        found = await feed.read_between(self._store, cursor, upto, asked.account_id, asked.limit, own=asked.own)
         return found, found[-1].seq if len(found) == asked.limit else upto
 
     async def _decides(self, number: int, deadline: float) -> bool:
@@ -130,19 +130,19 @@ class Feed:
 
     async def _step(self) -> float:
         """How long to wait before the next."""
-        with contextlib.suppress(Away):  # those who wait go on waiting; it may be back in time
+        with contextlib.suppress(DatabaseUnavailable):  # those who wait go on waiting; it may be back in time
             if self._ahead is None:
-                self._ahead = await feed.horizon(self._store, self._passed, self._decided)
+                self._ahead = await feed.take_horizon(self._store, self._passed, self._decided)
                 self._since = time.monotonic()
             if self._ahead is None:
                 return FOLLOW_SECONDS
             if await feed.is_passed(self._store, self._ahead):
-                self._move(await feed.last_written(self._store, self._ahead.number), self._ahead.number)
+                self._move(await feed.read_last_written(self._store, self._ahead.number), self._ahead.number)
                 return LOOK_AGAIN_SECONDS
             if time.monotonic() - self._since < LONG_SECONDS:
                 return LOOK_AGAIN_SECONDS
             # a database server that crashed may count its transactions from further back
-            behind = await feed.own_transaction(self._store) < self._ahead.transaction
+            behind = await feed.read_own_transaction(self._store) < self._ahead.transaction
             self._ahead = None if behind else self._ahead
         return LONG_SECONDS / 4
 

@@ -47,20 +47,20 @@ async def find(tx: Reading, text: str, most: int, spelling: Spelling, *, account
     found = await _by_id(tx, sought, spelling, accounts=accounts)
     found += await _by_beginning(tx, sought, accounts=accounts)
     found += await _in_catalogue(tx, text.strip(), sought)
-    if len(sought) >= parts.PART and not _enough(found, sought) and await parts.indexed(tx):
+    if len(sought) >= parts.PART_LETTERS and not _enough(found, sought) and await parts.has_index(tx):
         found += await _by_part(tx, sought, accounts=accounts)
     if len(sought) >= SHORTEST_NEAR and not any(each.match in {ID, EXACT, PREFIX} for each in found):
         found += await _nearly(tx, sought, accounts=accounts)
     return _ranked(found, len(sought))[:most]
 
 
-async def entries_near(tx: Reading, kind: str, text: str, most: int) -> list[entries.Entry]:
+async def entries_near(tx: Reading, kind: str, text: str, most: int) -> list[entries.CatalogueEntry]:
     """What of one kind of the catalogue may be meant by a slip; what is about as long as what was typed first."""
     sought = lookup.fold(text)
     if len(sought) < SHORTEST_NEAR or not lookup.nameable(sought):
         return []
     meant = set(_beginnings(sought))
-    found = [each for each in await entries.page(tx, kind, CATALOGUE, 0) if _begins(lookup.fold(each.name), meant)]
+    found = [each for each in await entries.read_page(tx, kind, CATALOGUE, 0) if _begins(lookup.fold(each.name), meant)]
     return sorted(found, key=lambda each: (abs(len(each.name) - len(sought)), each.name, each.id))[:most]
 
 
@@ -70,14 +70,14 @@ async def _by_id(tx: Reading, sought: str, spelling: Spelling, *, accounts: bool
     found = [each for each in named if accounts or each.kind != "user"]
     number = sought.removeprefix("#")  # as people write them
     if number.isascii() and number.isdigit() and len(number) < len(str(history.NEVER)):
-        change = await history.one(tx, int(number))
+        change = await history.find_change(tx, int(number))
         if change and (accounts or not change.about_account):
             found.append(Found("change", number, f"Change {number}", change.kind, ID))
     return found
 
 
 async def _there(tx: Reading, wanted: str) -> list[Found]:
-    return [Found(each.kind, each.id, each.name, wanted, ID) for each in await finder.by_id(tx, wanted)]
+    return [Found(each.kind, each.id, each.name, wanted, ID) for each in await finder.find_by_id(tx, wanted)]
 
 
 async def _gone(tx: Reading, wanted: str, spelling: Spelling) -> list[Found]:
@@ -86,15 +86,15 @@ async def _gone(tx: Reading, wanted: str, spelling: Spelling) -> list[Found]:
         Found(
             each.kind, wanted, str(side(each.before, spelling).player.get("name") or wanted), DELETED, ID, deleted=True
         )
-        for each in await finder.deleted(tx, wanted)
+        for each in await finder.find_deleted(tx, wanted)
     ]
 
 
 async def _by_beginning(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
-    found = [_player(each, sought) for each in await finder.players(tx, [sought], EACH, EACH)]
+    found = [_player(each, sought) for each in await finder.find_players(tx, [sought], EACH, EACH)]
     if accounts:
-        found += [_user(each, sought) for each in await finder.users(tx, [sought], EACH, EACH)]
-        found += [_user(each, sought) for each in await finder.emails(tx, [sought], EACH, EACH)]
+        found += [_user(each, sought) for each in await finder.find_users(tx, [sought], EACH, EACH)]
+        found += [_user(each, sought) for each in await finder.find_users_by_email(tx, [sought], EACH, EACH)]
     return found
 
 
@@ -106,15 +106,19 @@ def _enough(found: Iterable[Found], sought: str) -> bool:
 
 async def _by_part(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
     asked = search.parts_of(sought)
-    records = await players.called(tx, _shortest(await parts.players(tx, asked, sought, CANDIDATES, CANDIDATES)))
+    records = await players.read_summaries(
+        tx, _shortest(await parts.find_players(tx, asked, sought, CANDIDATES, CANDIDATES))
+    )
     found = [Found("player", each.id, each.name, _level(each.level), PART, each.fold) for each in records]
     if accounts:
-        named = await users.of_ids(tx, _shortest(await parts.users(tx, asked, sought, CANDIDATES, CANDIDATES)))
+        named = await users.read_by_ids(
+            tx, _shortest(await parts.find_users(tx, asked, sought, CANDIDATES, CANDIDATES))
+        )
         found += [Found("user", each.id, each.name, each.email, PART, lookup.fold(each.name)) for each in named]
     return found
 
 
-def _shortest(found: Iterable[parts.PlayerFound | parts.UserFound]) -> list[str]:
+def _shortest(found: Iterable[parts.PlayerMatch | parts.UserMatch]) -> list[str]:
     """The ids of those of whom the part is most."""
     return [each.id for each in sorted(found, key=lambda each: (len(each.fold), each.fold))[:EACH]]
 
@@ -123,20 +127,25 @@ async def _in_catalogue(tx: Reading, typed: str, sought: str) -> list[Found]:
     if not sought.isascii():
         kinds = ENTRIES.items()
         found = [(one, each) for one, kind in kinds for each in await catalogue.called(tx, kind, typed, EACH)]
-        return [_named(finder.Named(one, each.id, each.name), sought) for one, each in found]
-    part = await finder.catalogue(tx, pattern.part(typed), EACH)
+        return [_named(finder.FoundEntry(one, each.id, each.name), sought) for one, each in found]
+    part = await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(typed), EACH)
     # if there are no more with this part, those that begin so are among them
-    beginning = await finder.catalogue(tx, pattern.beginning(typed), EACH) if len(part) == EACH else []
+    beginning = (
+        await finder.find_catalogue_entries(tx, pattern.build_prefix_pattern(typed), EACH) if len(part) == EACH else []
+    )
     return [_named(each, sought) for each in dict.fromkeys([*beginning, *part])]
 
 
 async def _nearly(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
     beginnings = _beginnings(sought)
-    found = [_player(each, sought) for each in await finder.players(tx, beginnings, NEARBY, NEAR_MOST)]
+    found = [_player(each, sought) for each in await finder.find_players(tx, beginnings, NEARBY, NEAR_MOST)]
     if accounts:
-        found += [_user(each, sought) for each in await finder.users(tx, beginnings, NEARBY, NEAR_MOST)]
-        found += [_user(each, sought) for each in await finder.emails(tx, beginnings, NEARBY, NEAR_MOST)]
-    named = [_named(each, sought) for each in await finder.catalogue(tx, pattern.part(""), CATALOGUE)]
+        found += [_user(each, sought) for each in await finder.find_users(tx, beginnings, NEARBY, NEAR_MOST)]
+        found += [_user(each, sought) for each in await finder.find_users_by_email(tx, beginnings, NEARBY, NEAR_MOST)]
+    named = [
+        _named(each, sought)
+        for each in await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(""), CATALOGUE)
+    ]
     meant = set(beginnings)
     found += [each for each in named if _begins(each.fold, meant)]
     return [each._replace(match=NEAR) for each in found]
@@ -183,15 +192,15 @@ def _matched(fold: str, sought: str) -> str:
     return EXACT if lookup.shown(fold) == sought else PREFIX if fold.startswith(sought) else PART
 
 
-def _player(each: finder.Player, sought: str) -> Found:
+def _player(each: finder.FoundPlayer, sought: str) -> Found:
     return Found("player", each.id, each.name, _level(each.level), _matched(each.fold, sought), each.fold)
 
 
-def _user(each: finder.User, sought: str) -> Found:
+def _user(each: finder.FoundUser, sought: str) -> Found:
     return Found("user", each.id, each.name, each.email, _matched(each.fold, sought), each.fold)
 
 
-def _named(each: finder.Named, sought: str) -> Found:
+def _named(each: finder.FoundEntry, sought: str) -> Found:
     fold = lookup.fold(each.name)
     return Found(each.kind, each.id, each.name, each.id, _matched(fold, sought), fold)
 

@@ -81,7 +81,7 @@ def strangers(user_id: str) -> Untraced:
     """With a new password: who knew the old one is known no longer."""
 
     async def forget(tx: Writing) -> None:
-        known_callers.forget(tx, user_id)
+        known_callers.delete(tx, user_id)
 
     return Untraced(forget)
 
@@ -96,7 +96,7 @@ async def _reserve(store: Store, settings: Settings, guess: Guess) -> None:
 
     async def count_and_insert(tx: Writing) -> None:
         if guess.address:
-            await guesses.hold(tx, claim(guess.address))  # always after the account: nobody waits in a circle
+            await guesses.lock_claim(tx, claim(guess.address))  # always after the account: nobody waits in a circle
         wait = await _wait(tx, settings, guess)
         if wait:
             raise TooManyGuesses(-(-wait // 1000))
@@ -110,7 +110,7 @@ async def _reserve(store: Store, settings: Settings, guess: Guess) -> None:
 
 async def _wait(tx: Writing, settings: Settings, guess: Guess) -> int:
     """Who has lately given the right password is held to their own guesses alone, not to those of everybody."""
-    waits = await guesses.waits(
+    waits = await guesses.read_waits(
         tx,
         guess.account,
         guess.caller,
@@ -119,7 +119,7 @@ async def _wait(tx: Writing, settings: Settings, guess: Guess) -> int:
         (settings.guesses_per_caller, settings.guesses_per_account, settings.guesses_per_address),
     )
     others = max(waits.of_account, waits.of_address)
-    if others <= waits.of_caller or await known_callers.has(tx, guess.user_id, guess.caller, KNOWN_MS):
+    if others <= waits.of_caller or await known_callers.is_known(tx, guess.user_id, guess.caller, KNOWN_MS):
         return waits.of_caller
     return others
 

@@ -11,7 +11,7 @@ from gamekeeper.game.refusals import BadField, HistoryTooLong, HistoryTrimmed, N
 from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.store import clock, feed, history, imports, ledger, players
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import LETTERS, NEVER, Filter, Step, Told
+from gamekeeper.store.history import NEVER, PAGE_LETTERS, HistoryChange, HistoryFilter, HistoryStep
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -57,7 +57,7 @@ KINDS = (*OF_CHARACTERS, *OF_ACCOUNTS, *OF_ALL)  # that there ever were: old row
 
 
 class Page(NamedTuple):
-    changes: list[Told]
+    changes: list[HistoryChange]
     undone: Mapping[int, int]  # those that were taken back, and by which change
     next: int | None  # where to go on: changes before this one; None: there are none
 
@@ -83,7 +83,7 @@ class _Held:
     variables: dict[str, int | bool]
     there: bool = field(default=True)
 
-    def take_back(self, step: Step, spelling: Spelling) -> None:
+    def take_back(self, step: HistoryStep, spelling: Spelling) -> None:
         before = spelling.read_trace(step.before) if step.before else Trace()
         after = spelling.read_trace(step.after) if step.after else Trace()
         if step.kind == PlayerCreated.kind:
@@ -98,9 +98,9 @@ class _Held:
         _take_back(self.variables, before.variables, after.variables)
 
 
-async def page(tx: Reading, wanted: Filter, before: int | None, limit: int, rest: Rest = no_rest) -> Page:
+async def page(tx: Reading, wanted: HistoryFilter, before: int | None, limit: int, rest: Rest = no_rest) -> Page:
     """At most so many changes before a number, and fewer where few of many are wanted or they are very long."""
-    changes, undone, following = list[Told](), dict[int, int](), None
+    changes, undone, following = list[HistoryChange](), dict[int, int](), None
     async for piece in pages(tx, wanted, before, limit):
         changes += piece.changes
         undone |= piece.undone
@@ -109,17 +109,17 @@ async def page(tx: Reading, wanted: Filter, before: int | None, limit: int, rest
     return Page(changes, undone, following)
 
 
-async def pages(tx: Reading, wanted: Filter, before: int | None, limit: int) -> AsyncGenerator[Page]:
+async def pages(tx: Reading, wanted: HistoryFilter, before: int | None, limit: int) -> AsyncGenerator[Page]:
     """The same in pieces of a few milliseconds each; `next` of the last one says where to go on."""
     cursor = await _start(tx, wanted.until) if before is None else before
     found = letters = 0
     for window in _windows(wanted, limit):
-        changes = await history.page(tx, wanted, cursor, window, limit - found, LETTERS - letters)
+        changes = await history.read_page(tx, wanted, cursor, window, limit - found, PAGE_LETTERS - letters)
         found, letters = found + len(changes), letters + _letters(changes)
-        if found == limit or letters >= LETTERS:
+        if found == limit or letters >= PAGE_LETTERS:
             yield await _page(tx, wanted, changes, changes[-1].seq)
             return
-        last = await history.reached(tx, wanted, cursor, window)
+        last = await history.find_scan_end(tx, wanted, cursor, window)
         is_last = last.rows < window or last.at < wanted.since - CLOCK_SLACK_MS
         cursor = last.seq
         yield await _page(tx, wanted, changes, None if is_last else cursor)
@@ -127,9 +127,9 @@ async def pages(tx: Reading, wanted: Filter, before: int | None, limit: int) -> 
             return
 
 
-def _windows(wanted: Filter, limit: int) -> list[int]:
+def _windows(wanted: HistoryFilter, limit: int) -> list[int]:
     """How many rows each statement looks at."""
-    if wanted.picks:
+    if wanted.is_selective:
         return [WINDOW] * (WINDOWS_OF_ITEM if wanted.item_id else WINDOWS)
     whole, rest = divmod(limit, PIECE)
     return [PIECE] * whole + [rest] * bool(rest)
@@ -138,10 +138,10 @@ def _windows(wanted: Filter, limit: int) -> list[int]:
 async def undone_by(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
     """Which of these changes are taken back, and by which: not by one that was taken back itself."""
     wanted = list(numbers)
-    return history.standing(await history.undoing(tx, wanted), wanted)
+    return history.resolve_undos(await history.find_undos(tx, wanted), wanted)
 
 
-def shown(found: Iterable[Told], wanted: Filter) -> list[Told]:
+def shown(found: Iterable[HistoryChange], wanted: HistoryFilter) -> list[HistoryChange]:
     """Who may not look at accounts is not told what they are called either, but for their own."""
     if wanted.accounts:
         return list(found)
@@ -157,7 +157,7 @@ async def belongings(
     player_id = await _id_of(tx, key)
     world = await characters.belongings(tx, player_id)
     held = _Held(dict(world.slots), dict(world.bags), dict(world.spells), dict(world.variables))
-    held.there = await players.id_by_id(tx, player_id) is not None
+    held.there = await players.find_id(tx, player_id) is not None
     since = NEVER
     if moment != Moment():
         since = await _go_back(tx, player_id, held, moment, spelling, rest)
@@ -181,12 +181,12 @@ async def _go_back(
     await _require_kept(tx, moment)
     most = PASSED * FURTHEST
     # by the newest change until that time: those before it that say a later one waited for their turn
-    since = moment.seq or 0 if moment.at is None else await history.until(tx, player_id, moment.at, most)
-    passed, told = await history.since(tx, player_id, since, most)
+    since = moment.seq or 0 if moment.at is None else await history.find_newest_until(tx, player_id, moment.at, most)
+    passed, told = await history.count_since(tx, player_id, since, most)
     if passed == most or told > FURTHEST:
         raise HistoryTooLong(most=FURTHEST)
     cursor = NEVER
-    while steps := await history.back(tx, player_id, cursor, since, BACK):
+    while steps := await history.read_back(tx, player_id, cursor, since, BACK):
         for step in steps:
             held.take_back(step, spelling)
         cursor = steps[-1].seq
@@ -196,23 +196,23 @@ async def _go_back(
 
 async def _brought_in_after(tx: Reading, player_id: str, moment: Moment, since: int) -> bool:
     """Characters of an import have no row that says so, and none at all before it."""
-    if await history.any_until(tx, player_id, since):
+    if await history.has_any_until(tx, player_id, since):
         return False
-    following = await history.first_from(tx, since + 1) if moment.at is None else (0, moment.at + 1)
-    return following is not None and await imports.any_from(tx, following[1])
+    following = await history.find_first_from(tx, since + 1) if moment.at is None else (0, moment.at + 1)
+    return following is not None and await imports.has_any_from(tx, following[1])
 
 
 async def _require_past(tx: Reading, moment: Moment) -> None:
     """Nobody is told how it was at a moment that is still to come; clocks may differ a little."""
-    if moment.seq is not None and moment.seq > (last := await ledger.last(tx)):
+    if moment.seq is not None and moment.seq > (last := await ledger.read_last(tx)):
         raise BadField(field="at", problem=f"must be the number of a change that has been made, {last} at most")
     if moment.at is not None and moment.at > await clock.now(tx) + CLOCK_SLACK_MS:
         raise BadField(field="at", problem="must be a time that has passed; leave it out to see what is there now")
 
 
 async def _require_kept(tx: Reading, moment: Moment) -> None:
-    trimmed = (await feed.standing(tx)).trimmed
-    first = await history.first_from(tx, trimmed + 1) if trimmed else None
+    trimmed = (await feed.read_state(tx)).trimmed
+    first = await history.find_first_from(tx, trimmed + 1) if trimmed else None
     if trimmed and (
         (moment.seq is not None and moment.seq < trimmed)
         or (moment.at is not None and (first is None or moment.at < first[1]))
@@ -226,7 +226,7 @@ async def _id_of(tx: Reading, key: str) -> str:
         return await lookup.player_id(tx, key)
     except NoSuchPlayer:
         by, text = lookup.key_of(key)
-        if by == "id" and await history.back(tx, text, NEVER, 0, 1):
+        if by == "id" and await history.read_back(tx, text, NEVER, 0, 1):
             return text
         raise
 
@@ -235,10 +235,10 @@ async def _start(tx: Reading, until: int) -> int:
     """A number that no change until then is beyond, found without reading what is later."""
     if until == NEVER:
         return NEVER
-    low, high = 0, await ledger.last(tx) + 1
+    low, high = 0, await ledger.read_last(tx) + 1
     while high - low > WINDOW:
         middle = (low + high) // 2
-        found = await history.first_from(tx, middle)
+        found = await history.find_first_from(tx, middle)
         if found is None or found[1] > until + CLOCK_SLACK_MS:
             high = middle
         else:
@@ -246,11 +246,11 @@ async def _start(tx: Reading, until: int) -> int:
     return high
 
 
-async def _page(tx: Reading, wanted: Filter, found: list[Told], following: int | None) -> Page:
+async def _page(tx: Reading, wanted: HistoryFilter, found: list[HistoryChange], following: int | None) -> Page:
     return Page(shown(found, wanted), await undone_by(tx, [each.seq for each in found]), following)
 
 
-def _letters(found: Iterable[Told]) -> int:
+def _letters(found: Iterable[HistoryChange]) -> int:
     return sum(len(side) for each in found for side in (each.before, each.after) if side)
 
 

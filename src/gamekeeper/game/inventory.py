@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gamekeeper.game.refusals import BagNotEmpty, InventoryFull, NotEnoughItems
 from gamekeeper.settings import Settings
-from gamekeeper.store.catalogue import Item
+from gamekeeper.store.catalogue import CatalogueItem
 
 INVENTORY = "inventory"
 BANK = "bank"
@@ -54,7 +54,9 @@ def sizes(settings: Settings) -> Sizes:
     return Sizes(settings.inventory_slots, settings.bank_slots, settings.stack_cap)
 
 
-def give(slots: Slots, item: Item, quantity: int, room: Sizes, *, overflow: bool, new_id: Callable[[], str]) -> Outcome:
+def give(
+    slots: Slots, item: CatalogueItem, quantity: int, room: Sizes, *, overflow: bool, new_id: Callable[[], str]
+) -> Outcome:
     """Existing stacks in slot order, then free slots; the bank after the inventory if it may overflow."""
     touched: Touched = {}
     left = quantity
@@ -102,17 +104,17 @@ def counts(slots: Slots, item_id: str) -> Counts:
     return Counts(held(INVENTORY), held(BANK))
 
 
-def cap(item: Item, room: Sizes) -> int:
+def cap(item: CatalogueItem, room: Sizes) -> int:
     """The most of an item that one slot holds."""
     return (item.max_stack or room.stack) if item.stackable else 1
 
 
-def _stacks(stack: Stack, item: Item) -> bool:
+def _stacks(stack: Stack, item: CatalogueItem) -> bool:
     """More can lie on it: the same item, and not a bag (it may have been one before the catalogue changed)."""
     return stack.item_id == item.id and not stack.bag_id
 
 
-def _fill(touched: Touched, slots: Slots, item: Item, left: int, place: str, room: Sizes) -> int:
+def _fill(touched: Touched, slots: Slots, item: CatalogueItem, left: int, place: str, room: Sizes) -> int:
     most = cap(item, room)
     if item.stackable:
         for spot, stack in sorted(slots.items()):

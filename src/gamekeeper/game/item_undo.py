@@ -13,7 +13,7 @@ from gamekeeper.game.undoing import Undoing, locked, side
 from gamekeeper.store import history as rows
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import NEVER, Step
+from gamekeeper.store.history import NEVER, HistoryStep
 
 LATER = 1_000  # changes of what a character holds that are looked at to see whether something came back to it
 NEAR, NEAR_MS = 100, 60_000  # changes right before one, and how long before, that may be the other half of a move
@@ -91,15 +91,15 @@ async def _require_not_back(tx: Reading, undoing: Undoing) -> None:
         await _require_not_moved(tx, undoing, wanted)
 
 
-async def _later(tx: Reading, undoing: Undoing) -> list[Step]:
+async def _later(tx: Reading, undoing: Undoing) -> list[HistoryStep]:
     """What was done since to what the character holds, the newest first."""
     most = history.PASSED * LATER
-    passed, told = await rows.since(tx, undoing.player_id, undoing.told.seq, most)
+    passed, told = await rows.count_since(tx, undoing.player_id, undoing.told.seq, most)
     if passed == most or told > LATER:
         raise undoing.conflict(
             f"what the player holds has changed more than {LATER} times since, or anything of it {most} times"
         )
-    return await rows.back(tx, undoing.player_id, NEVER, undoing.told.seq, LATER)
+    return await rows.read_back(tx, undoing.player_id, NEVER, undoing.told.seq, LATER)
 
 
 async def _require_not_moved(tx: Reading, undoing: Undoing, wanted: set[str]) -> None:
@@ -107,7 +107,7 @@ async def _require_not_moved(tx: Reading, undoing: Undoing, wanted: set[str]) ->
     told = undoing.told
     came = [
         step.seq
-        for step in await rows.right_before(tx, undoing.player_id, told.seq, NEAR)
+        for step in await rows.read_right_before(tx, undoing.player_id, told.seq, NEAR)
         if step.over_link and step.kind == REPORTED and step.at >= told.at - NEAR_MS
         if _got(undoing, step, wanted) and _elsewhere(undoing, step, wanted)
     ]
@@ -119,13 +119,13 @@ async def _require_not_moved(tx: Reading, undoing: Undoing, wanted: set[str]) ->
             )
 
 
-def _got(undoing: Undoing, step: Step, wanted: set[str]) -> bool:
+def _got(undoing: Undoing, step: HistoryStep, wanted: set[str]) -> bool:
     """Whether the character had more of one of these after it."""
     added = _added(undoing.spelling.sums(step.before), undoing.spelling.sums(step.after))
     return any(added[item] > 0 for item in wanted)
 
 
-def _elsewhere(undoing: Undoing, step: Step, wanted: set[str]) -> bool:
+def _elsewhere(undoing: Undoing, step: HistoryStep, wanted: set[str]) -> bool:
     """Whether they came to other slots than those that they went from: what comes and goes in one was not moved."""
     before, after_ = side(step.before, undoing.spelling), side(step.after, undoing.spelling)
     return bool(_grown(before, after_, wanted) - _grown(undoing.after, undoing.before, wanted))
@@ -156,16 +156,16 @@ def _require_bags(undoing: Undoing, slots: Slots, bags: Mapping[str, int]) -> No
 
 async def require_nobodys(tx: Reading, undoing: Undoing, bags: Iterable[str]) -> None:
     """A bag that comes back must not be with somebody by now."""
-    if await item_rows.known_bags(tx, bags):
+    if await item_rows.find_known_bags(tx, bags):
         raise undoing.conflict("a bag of it is with somebody by now")
 
 
 async def require_worn(tx: Reading, undoing: Undoing, former: Player, put_on: set[int]) -> None:
     """Each slot that is worn again holds what it held when it was taken off, before anything of that request."""
     worn = {(INVENTORY, slot) for slot in put_on if slot >= 0}
-    held = items.stacks(await item_rows.slots_of_place(tx, former.id, INVENTORY))
+    held = items.stacks(await item_rows.read_slots_of_place(tx, former.id, INVENTORY))
     then: dict[Spot, Stack | None] = {spot: held.get(spot) for spot in worn}
-    together = await rows.right_before(tx, former.id, undoing.told.seq, NEAR)
+    together = await rows.read_right_before(tx, former.id, undoing.told.seq, NEAR)
     same = [step for step in together if step.request_id == undoing.told.request_id]
     for step in [*await _later(tx, undoing), *same] if worn else ():
         before, after_ = side(step.before, undoing.spelling).slots, side(step.after, undoing.spelling).slots

@@ -13,7 +13,7 @@ from gamekeeper.game.players import Player, unequipped
 from gamekeeper.game.refusals import NoSuchBag, NoSuchItem
 from gamekeeper.game.spelling import Spelling
 from gamekeeper.store import catalogue, items
-from gamekeeper.store.catalogue import Item
+from gamekeeper.store.catalogue import CatalogueItem
 from gamekeeper.store.engine import Reading
 
 _buffs = msgspec.json.Decoder(tuple[int, int, int, int, int])
@@ -22,7 +22,7 @@ _buffs = msgspec.json.Decoder(tuple[int, int, int, int, int])
 async def give(tx: Reading, key: str, item_id: str, quantity: int, room: Sizes, *, overflow: bool) -> Decision[Counts]:
     locked = await lookup.locked_player(tx, key)
     item = await known_item(tx, item_id)
-    slots = stacks(await items.slots_of_player(tx, locked.id))
+    slots = stacks(await items.read_slots_of_player(tx, locked.id))
     outcome = inventory.give(slots, item, quantity, room, overflow=overflow, new_id=lookup.new_guid)
     held = inventory.counts(inventory.after(slots, outcome.touched), item.id)
     return Decision([ItemsChanged("items_given", locked.id, slots, outcome)], held)
@@ -31,8 +31,8 @@ async def give(tx: Reading, key: str, item_id: str, quantity: int, room: Sizes, 
 async def take(tx: Reading, key: str, item_id: str, quantity: int, spelling: Spelling) -> Decision[int]:
     locked = await lookup.locked_player(tx, key)
     await known_item(tx, item_id)
-    slots = stacks(await items.slots_of_player(tx, locked.id))
-    bags = await items.bags_of_player(tx, locked.id) if any(stack.bag_id for stack in slots.values()) else {}
+    slots = stacks(await items.read_slots_of_player(tx, locked.id))
+    bags = await items.read_bags_of_player(tx, locked.id) if any(stack.bag_id for stack in slots.values()) else {}
     outcome = inventory.take(slots, bags, item_id, quantity)
     player = spelling.read_player(locked.document, locked.last_online)
     changes: list[Change] = [ItemsChanged("items_taken", locked.id, slots, outcome)]
@@ -52,18 +52,18 @@ def stacks(rows: Iterable[items.SlotRow]) -> dict[Spot, Stack]:
     }
 
 
-async def known_item(tx: Reading, item_id: str) -> Item:
+async def known_item(tx: Reading, item_id: str) -> CatalogueItem:
     """The item as the catalogue has it; while the catalogue is empty, any id is a stackable item."""
-    found = await catalogue.item(tx, item_id) if item_id != lookup.ZERO else None
-    if found is None and (item_id == lookup.ZERO or await catalogue.any_item(tx)):
+    found = await catalogue.find_item(tx, item_id) if item_id != lookup.ZERO else None
+    if found is None and (item_id == lookup.ZERO or await catalogue.has_items(tx)):
         raise NoSuchItem
-    return found or Item(item_id, "", stackable=True, max_stack=None, bag_slots=0, icon=None)
+    return found or CatalogueItem(item_id, "", stackable=True, max_stack=None, bag_slots=0, icon=None)
 
 
 async def bag(tx: Reading, bag_id: str) -> tuple[int, dict[Spot, Stack], dict[str, str]]:
     """A bag's size, what is in it, and the names of these items."""
-    found = await items.bag(tx, bag_id)
+    found = await items.find_bag(tx, bag_id)
     if found is None:
         raise NoSuchBag(id=bag_id)
-    rows, names = await items.named_slots_of_place(tx, found.player_id, bag_id)
+    rows, names = await items.read_named_slots_of_place(tx, found.player_id, bag_id)
     return found.slot_count, stacks(rows), names

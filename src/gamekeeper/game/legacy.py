@@ -30,7 +30,7 @@ async def proven(keeper: Keeper, user: User | None, sent: str) -> User | None:
             return None
         if kept == user.password or await _replace(keeper, user.id, user.password, kept):
             return user._replace(password=kept)
-        user = await users.by_id(keeper.store, user.id)
+        user = await users.find_by_id(keeper.store, user.id)
 
 
 async def wrap(keeper: Keeper) -> None:
@@ -53,8 +53,8 @@ async def per_minute(keeper: Keeper) -> int:
 
 async def _some(keeper: Keeper) -> list[tuple[str, str]]:
     """From anywhere: several processes seldom meet, and it does no harm when they do."""
-    anywhere = await legacy.imported(keeper.store, lookup.new_guid(), SOME)
-    return anywhere or await legacy.imported(keeper.store, lookup.ZERO, SOME)
+    anywhere = await legacy.read_imported_hashes(keeper.store, lookup.new_guid(), SOME)
+    return anywhere or await legacy.read_imported_hashes(keeper.store, lookup.ZERO, SOME)
 
 
 async def _wrap(keeper: Keeper, user_id: str, stored: str) -> None:

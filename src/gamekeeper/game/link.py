@@ -37,7 +37,7 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import catalogue, clock, feed, players
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import StoredPlayer
 
 MOST_UNAPPLIED = 100
 
@@ -56,7 +56,7 @@ class Report:
 
 async def put_player(
     tx: Reading, player_id: str, report: Report, settings: Settings, spelling: Spelling, account_id: str
-) -> Decision[Record]:
+) -> Decision[StoredPlayer]:
     if player_id == lookup.ZERO:
         raise NoSuchPlayer(by="id", key=player_id)
     locked = await players.lock_by_id(tx, player_id)
@@ -84,8 +84,8 @@ async def _require_applied(tx: Reading, player_id: str, applied: int | None, acc
     """With the player locked, every change of it that was acknowledged is in the ledger."""
     if applied is None:
         return
-    newer = await feed.of_player(tx, player_id, applied, account_id, MOST_UNAPPLIED)
-    _, last, trimmed = await feed.standing(tx)
+    newer = await feed.read_of_player(tx, player_id, applied, account_id, MOST_UNAPPLIED)
+    _, last, trimmed = await feed.read_state(tx)
     if newer and applied < trimmed:  # the newest change of a character is kept, those before it may be gone
         raise ChangesTrimmed(trimmed=trimmed)
     if newer:
@@ -136,7 +136,7 @@ async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Ou
     if lookup.ZERO in report.bags:
         raise NoSuchBag(id=lookup.ZERO)
     for bag_id in report.bags.keys() - world.bags.keys():
-        if await item_rows.bag(tx, bag_id):
+        if await item_rows.find_bag(tx, bag_id):
             raise BadField(field="Bags", problem=f"has bag '{bag_id}', which is another player's")
     stated = _stated(report.slots, world.slots)
     kinds = await _known_items(tx, {stack.item_id for stack in stated.values() if stack})
@@ -172,15 +172,17 @@ def _stated(reported: Touched, held: Slots) -> Touched:
     }
 
 
-async def _known_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Item]:
-    found = {each: entry for each, entry in (await catalogue.by_id(tx, "items", ids)).items() if ids}
-    if len(found) < len(ids) and await catalogue.any_item(tx):
+async def _known_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.CatalogueItem]:
+    found = {each: entry for each, entry in (await catalogue.find_by_ids(tx, "items", ids)).items() if ids}
+    if len(found) < len(ids) and await catalogue.has_items(tx):
         raise NoSuchItem
-    anything = {each: catalogue.Item(each, "", stackable=True, max_stack=None, bag_slots=0, icon=None) for each in ids}
-    return cast("dict[str, catalogue.Item]", {**anything, **found})
+    anything = {
+        each: catalogue.CatalogueItem(each, "", stackable=True, max_stack=None, bag_slots=0, icon=None) for each in ids
+    }
+    return cast("dict[str, catalogue.CatalogueItem]", {**anything, **found})
 
 
-def _with_bag(stack: Stack, item: catalogue.Item, was: Stack | None, new_bags: dict[str, int]) -> Stack:
+def _with_bag(stack: Stack, item: catalogue.CatalogueItem, was: Stack | None, new_bags: dict[str, int]) -> Stack:
     """A bag item has its container: the one it is said to have, the one it had, or a new one."""
     if not item.bag_slots or stack.bag_id:
         return stack
@@ -191,7 +193,9 @@ def _with_bag(stack: Stack, item: catalogue.Item, was: Stack | None, new_bags: d
     return stack._replace(bag_id=bag_id)
 
 
-def _check_slots(slots: Touched, kinds: Mapping[str, catalogue.Item], bags: Mapping[str, int], room: Sizes) -> None:
+def _check_slots(
+    slots: Touched, kinds: Mapping[str, catalogue.CatalogueItem], bags: Mapping[str, int], room: Sizes
+) -> None:
     for (place, slot), stack in slots.items():
         size = room.of(place) if place in (INVENTORY, BANK) else bags.get(place)
         if size is None:
@@ -255,10 +259,10 @@ async def _declared_types(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
     wanted = set(ids)
     if lookup.ZERO in wanted:
         raise NoSuchVariable
-    found = await catalogue.by_id(tx, "variables", wanted) if wanted else {}
-    if len(found) < len(wanted) and await catalogue.any_variable(tx):
+    found = await catalogue.find_by_ids(tx, "variables", wanted) if wanted else {}
+    if len(found) < len(wanted) and await catalogue.has_variables(tx):
         raise NoSuchVariable
-    return {each.id: each.type for each in found.values() if isinstance(each, catalogue.Variable)}
+    return {each.id: each.type for each in found.values() if isinstance(each, catalogue.CatalogueVariable)}
 
 
 def _check_equipment(new: Player, occupied: Slots) -> None:

@@ -16,8 +16,8 @@ from gamekeeper.game import lookup
 from gamekeeper.game.order import FULL, Block, Bucket, Key, Order, build
 from gamekeeper.store import lists, players, presence, users
 from gamekeeper.store.engine import Reading, Store, Writing
-from gamekeeper.store.lists import News
-from gamekeeper.store.players import Neighbours, RankKey, Record
+from gamekeeper.store.lists import ListDelta
+from gamekeeper.store.players import RankKey, RankNeighbours, StoredPlayer
 
 R = TypeVar("R")
 TEND_SECONDS = 1.0
@@ -35,7 +35,7 @@ class Listing(Generic[R]):
     name: str
     lowest: Key  # before every key
     key: Callable[[int, int, str], Key]  # of level, exp, word
-    seek: Callable[[Reading, str, Any, int, int], Awaitable[tuple[News, list[R]]]]  # from a key on: limit, offset
+    seek: Callable[[Reading, str, Any, int, int], Awaitable[tuple[ListDelta, list[R]]]]  # from a key on: limit, offset
     keys: Callable[[Reading, Any, int], Awaitable[Sequence[Key]]]  # from a key on
     lows: Callable[[Reading, int], Awaitable[Sequence[Key]]]  # every so many keys, from the first on
     count: Callable[[Reading], Awaitable[int]]
@@ -49,26 +49,40 @@ RANK = Listing(
     "rank",
     RankKey(0, 0, lookup.ZERO),
     RankKey,
-    players.records_from_rank,
-    players.keys_by_rank,
-    players.lows_by_rank,
+    players.read_records_from_rank,
+    players.read_keys_by_rank,
+    players.read_lows_by_rank,
     players.count,
 )
 NAMES = Listing(
-    "names", "", _word, players.records_from_name, players.keys_by_name, players.lows_by_name, players.count
+    "names",
+    "",
+    _word,
+    players.read_records_from_name,
+    players.read_keys_by_name,
+    players.read_lows_by_name,
+    players.count,
 )
-USERS = Listing("users", "", _word, users.from_name, users.keys_by_name, users.lows_by_name, users.count)
-EMAILS = Listing("emails", "", _word, users.from_email, users.keys_by_email, users.lows_by_email, users.count)
+USERS = Listing("users", "", _word, users.read_from_name, users.read_keys_by_name, users.read_lows_by_name, users.count)
+EMAILS = Listing(
+    "emails", "", _word, users.read_from_email, users.read_keys_by_email, users.read_lows_by_email, users.count
+)
 ONLINE = Listing(
-    "online", "", _word, presence.records_from_name, presence.keys_by_name, presence.lows_by_name, presence.count
+    "online",
+    "",
+    _word,
+    presence.read_records_from_name,
+    presence.read_keys_by_name,
+    presence.read_lows_by_name,
+    presence.count,
 )
 ONLINE_RANK = Listing(
     "online_rank",
     RANK.lowest,
     RankKey,
-    presence.records_from_rank,
-    presence.keys_by_rank,
-    presence.lows_by_rank,
+    presence.read_records_from_rank,
+    presence.read_keys_by_rank,
+    presence.read_lows_by_rank,
     presence.count,
 )
 LISTINGS: tuple[Listing[Any], ...] = (RANK, NAMES, USERS, EMAILS, ONLINE, ONLINE_RANK)
@@ -105,8 +119,8 @@ class View:
 class Ranked:
     rank: int  # 1 is the best
     total: int
-    player: Record
-    around: list[tuple[int, Record]]  # those above and below with their ranks, the best first
+    player: StoredPlayer
+    around: list[tuple[int, StoredPlayer]]  # those above and below with their ranks, the best first
 
 
 class Lists:
@@ -134,7 +148,7 @@ class Lists:
             mark, order = await self._standing(tx, RANK)
             mine = await lookup.rank_key(tx, key)
             bucket = order.of(mine)
-            _, found = await players.records_around_rank(tx, mark, mine, around, bucket.low, bucket.size)
+            _, found = await players.read_records_around_rank(tx, mark, mine, around, bucket.low, bucket.size)
             return _ranked(order, bucket, mine, found)
 
         return await self._found(lambda view: self._rank_at_once(view, key, around), look)
@@ -217,7 +231,9 @@ class Lists:
         """In two round trips; None when the player or the bucket is found changed in the second."""
         mine = await lookup.rank_key(self._store, key)
         sought = view.orders[RANK.name].of(mine)
-        news, found = await players.records_around_rank(self._store, view.mark, mine, around, sought.low, sought.size)
+        news, found = await players.read_records_around_rank(
+            self._store, view.mark, mine, around, sought.low, sought.size
+        )
         order = self._moved_on(view, news, RANK)
         if order is None or mine not in [each for each, _ in found.rows]:
             return None
@@ -225,7 +241,7 @@ class Lists:
         same = (bucket.low, bucket.size) == (sought.low, sought.size)
         return _ranked(order, bucket, mine, found) if same else None
 
-    def _moved_on(self, view: View, news: News, listing: Listing[Any]) -> Order | None:
+    def _moved_on(self, view: View, news: ListDelta, listing: Listing[Any]) -> Order | None:
         """The list as it was at the moment of the news; None when the view was too old for them."""
         if not _follows(news, view):
             return None
@@ -243,14 +259,14 @@ class Lists:
         """The list in this snapshot, and its mark."""
         view = await self._current(tx)
         if view is None:
-            return await lists.mark_now(tx), Order([Block.of([listing.lowest], [await listing.count(tx)])])
+            return await lists.read_mark(tx), Order([Block.of([listing.lowest], [await listing.count(tx)])])
         return view.mark, view.orders[listing.name]
 
     async def _save(self, view: View, loads: int, further: int, number: int) -> bool:
         encoded = await asyncio.to_thread(_encoded, view)
 
         async def save(tx: Writing) -> bool:
-            before = await lists.checkpoint(tx)
+            before = await lists.read_checkpoint(tx)
             if not await lists.save_checkpoint(tx, further, view.mark, loads, number):
                 return False
             await lists.clear_blocks(tx)
@@ -265,13 +281,13 @@ class Lists:
 async def view(tx: Reading) -> View | None:
     """Out of the database alone, as it is in this snapshot; None when a bulk load has not been counted yet."""
     found = await _loaded(tx)
-    return found and _after(found, (await lists.news(tx, found.mark))[0])
+    return found and _after(found, (await lists.read_delta(tx, found.mark))[0])
 
 
 async def _continued(tx: Reading, before: View | None) -> View | None:
     """From a view that is no newer than the snapshot, if that can be; else out of the database."""
     if before is not None:
-        news, _ = await lists.news(tx, before.mark)
+        news, _ = await lists.read_delta(tx, before.mark)
         if _follows(news, before):
             return _after(before, news)
     return await view(tx)
@@ -285,7 +301,7 @@ def _tended(before: View | None) -> Callable[[Reading], Coroutine[Any, Any, tupl
         if found is not None:
             orders = {each.name: await _divided(tx, each, found.orders[each.name]) for each in LISTINGS}
             found = replace(found, orders=orders)
-        return found, (await lists.checkpoint(tx)).loads
+        return found, (await lists.read_checkpoint(tx)).loads
 
     return look
 
@@ -300,7 +316,7 @@ def _spot(order: Order, listing: Listing[Any], wanted: Wanted) -> Spot:
     return Spot(bucket.low, end - first, first - bucket.before)
 
 
-def _ranked(order: Order, bucket: Bucket, mine: RankKey, found: Neighbours) -> Ranked:
+def _ranked(order: Order, bucket: Bucket, mine: RankKey, found: RankNeighbours) -> Ranked:
     at = [key for key, _ in found.rows].index(mine)
     rank = order.total - bucket.before - found.before
     ranks = [(rank + at - number, record) for number, (_, record) in enumerate(found.rows)]
@@ -314,17 +330,17 @@ async def _divided(tx: Reading, listing: Listing[Any], order: Order) -> Order:
 
 
 async def _loaded(tx: Reading) -> View | None:
-    saved = await lists.checkpoint(tx)
+    saved = await lists.read_checkpoint(tx)
     if not saved.whole:
         return None
-    blocks = await lists.blocks(tx)
+    blocks = await lists.read_blocks(tx)
     orders = {listing.name: _order_of(blocks[listing.name]) for listing in LISTINGS}
     return View(saved.number, saved.life, saved.mark, orders, 0)
 
 
 async def _counted(tx: Reading) -> tuple[View, int]:
-    saved = await lists.checkpoint(tx)
-    mark = await lists.mark_now(tx)
+    saved = await lists.read_checkpoint(tx)
+    mark = await lists.read_mark(tx)
     orders = {listing.name: build(await _lows(tx, listing), await listing.count(tx)) for listing in LISTINGS}
     return View(saved.number, saved.life, mark, orders, 0), saved.loads
 
@@ -342,12 +358,12 @@ def _key(stored: Any) -> Key:  # noqa: ANN401 - a name, or a list of level, exp 
     return stored if isinstance(stored, str) else RankKey(*stored)
 
 
-def _follows(news: News, view: View) -> bool:
+def _follows(news: ListDelta, view: View) -> bool:
     """Whether the view and the news make a newer view: nothing in between was trimmed, nothing numbered anew."""
     return news.whole and news.life == view.life and view.number <= news.number <= view.number + 1
 
 
-def _after(view: View, news: News) -> View:
+def _after(view: View, news: ListDelta) -> View:
     if not news.changes and news.number == view.number:
         return view
     changes = view.changes + len(news.changes) if news.number == view.number else len(news.changes)

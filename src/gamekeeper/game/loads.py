@@ -19,7 +19,7 @@ def no_cycles() -> Generator[None]:
         gc.enable()
 
 
-def come_to(state: imports.State) -> Untraced:
+def come_to(state: imports.ImportState) -> Untraced:
     """Goes with the changes that it counts; itself it is none."""
 
     async def effect(tx: Writing) -> None:

@@ -66,35 +66,35 @@ def nameable(name: str) -> bool:
     return 0 < len(name) <= LONGEST_NAME and not _UNNAMEABLE.search(name)
 
 
-async def player_record(tx: Reading, text: str) -> players.Record:
-    return await _found(tx, text, players.record_by_id, players.record_by_fold, NoSuchPlayer)
+async def player_record(tx: Reading, text: str) -> players.StoredPlayer:
+    return await _found(tx, text, players.find_record_by_id, players.find_record_by_fold, NoSuchPlayer)
 
 
 async def player_id(tx: Reading, text: str) -> str:
-    return await _found(tx, text, players.id_by_id, players.id_by_fold, NoSuchPlayer)
+    return await _found(tx, text, players.find_id, players.find_id_by_fold, NoSuchPlayer)
 
 
 async def rank_key(tx: Reading, text: str) -> players.RankKey:
-    return await _found(tx, text, players.rank_key_by_id, players.rank_key_by_fold, NoSuchPlayer)
+    return await _found(tx, text, players.find_rank_key_by_id, players.find_rank_key_by_fold, NoSuchPlayer)
 
 
-async def locked_player(tx: Reading, text: str) -> players.Locked:
+async def locked_player(tx: Reading, text: str) -> players.LockedPlayer:
     """The player, with everybody else who would change it waiting until this transaction ends."""
     return await _found(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
 
 
-async def owner(tx: Reading, text: str) -> moderation.Owner:
+async def owner(tx: Reading, text: str) -> moderation.PlayerOwner:
     """Whose character it is."""
-    return await _found(tx, text, moderation.owner_by_id, moderation.owner_by_fold, NoSuchPlayer)
+    return await _found(tx, text, moderation.find_owner_by_id, moderation.find_owner_by_fold, NoSuchPlayer)
 
 
 async def user(tx: Reading, text: str) -> users.User:
-    return await _found(tx, text, users.by_id, users.by_fold, NoSuchUser)
+    return await _found(tx, text, users.find_by_id, users.find_by_fold, NoSuchUser)
 
 
 async def user_record(tx: Reading, text: str) -> users.User:
     """The account as it is shown: with how long it was played."""
-    return await _found(tx, text, users.record_by_id, users.record_by_fold, NoSuchUser)
+    return await _found(tx, text, users.find_record_by_id, users.find_record_by_fold, NoSuchUser)
 
 
 async def locked_user(tx: Reading, text: str) -> users.User:

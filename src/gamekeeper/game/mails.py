@@ -9,7 +9,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import MailNotRetriable, NoSuchMail
 from gamekeeper.store import clock, mails, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.mails import Outgoing
+from gamekeeper.store.mails import OutboxMail
 
 WAITING = frozenset({"queued", "failed"})  # states in which nobody has it in hand, and it has not been sent
 RUN_OUT = "its code has run out, was used or was replaced; ask for a new reset mail"
@@ -20,23 +20,23 @@ FATES = {
 
 
 class Page(NamedTuple):
-    mails: list[Outgoing]
+    mails: list[OutboxMail]
     next: tuple[int, str] | None  # where to go on: those queued before; None: there are none
 
 
 async def page(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> Page:
     """At most so many, the newest first: to one account, or to all."""
-    found = await mails.newest(tx, user_id, before, limit + 1)
+    found = await mails.read_newest(tx, user_id, before, limit + 1)
     shown = found[:limit]
     return Page(shown, (shown[-1].queued_at, shown[-1].id) if len(found) > limit else None)
 
 
-def retriable(mail: Outgoing) -> bool:
+def retriable(mail: OutboxMail) -> bool:
     """One whose code is worth nothing any more is of no use to its reader."""
     return mail.live and mail.state in WAITING
 
 
-async def retry(tx: Reading, mail_id: str) -> Decision[Outgoing]:
+async def retry(tx: Reading, mail_id: str) -> Decision[OutboxMail]:
     """Makes it due now, whatever the back-off says, and also if it was refused for good."""
     mail = await _locked(tx, mail_id)
     if not retriable(mail):
@@ -47,7 +47,7 @@ async def retry(tx: Reading, mail_id: str) -> Decision[Outgoing]:
 async def retry_all(keeper: Keeper, intent: Intent) -> int:
     """Each in a transaction of its own; returns how many there were. Who is taken, or gone, meanwhile is left out."""
     count = 0
-    for each in await mails.unsent(keeper.store):
+    for each in await mails.find_unsent(keeper.store):
         try:
             await keeper.changes.apply(intent, partial(retry, mail_id=each), lambda _: b"")
             count += 1
@@ -56,13 +56,13 @@ async def retry_all(keeper: Keeper, intent: Intent) -> int:
     return count
 
 
-async def _locked(tx: Reading, mail_id: str) -> Outgoing:
+async def _locked(tx: Reading, mail_id: str) -> OutboxMail:
     """The account first, as everybody does who changes something about it."""
-    found = await mails.outgoing(tx, mail_id)
+    found = await mails.find_outbox_mail(tx, mail_id)
     if found is not None:
         await users.lock(tx, found.user_id)
         await mails.lock(tx, mail_id)
-        found = await mails.outgoing(tx, mail_id)
+        found = await mails.find_outbox_mail(tx, mail_id)
     if found is None:
         raise NoSuchMail(id=mail_id)
     return found

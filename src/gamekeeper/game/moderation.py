@@ -54,7 +54,7 @@ async def mute(tx: Reading, order: Order) -> Decision[str]:
 async def unban(tx: Reading, order: Order) -> Decision[str]:
     """End a ban; an account that is not banned stays as it is. The game is not told: no banned account is online."""
     name, user, about = await _meant(tx, order)
-    lifted = await moderation.ban_of(tx, user.id)
+    lifted = await moderation.find_ban(tx, user.id)
     if user.ban_reason is None or lifted is None:
         return Decision([], name, about)
     return Decision([UserUnbanned(user, lifted, _said(order))], name, about)
@@ -63,7 +63,7 @@ async def unban(tx: Reading, order: Order) -> Decision[str]:
 async def unmute(tx: Reading, order: Order) -> Decision[str]:
     """End a mute; an account that is not muted stays as it is."""
     name, user, about = await _meant(tx, order)
-    lifted = await moderation.mute_of(tx, user.id)
+    lifted = await moderation.find_mute(tx, user.id)
     if user.mute_reason is None or lifted is None:
         return Decision([], name, about)
     told = await _told(tx, user, UserUnmuted.kind, {"mute_reason": None, **_said(order)})
@@ -84,7 +84,7 @@ async def _meant(tx: Reading, order: Order) -> tuple[str, User, Whose]:
     owner = await lookup.owner(tx, order.key) if order.of_player else None
     user = await lookup.locked_user(tx, owner.user_id if owner else order.key)
     if order.actor_id is not None:
-        actor = await users.by_id(tx, order.actor_id)
+        actor = await users.find_by_id(tx, order.actor_id)
         if actor is None or not may_act_on(actor.powers, user.powers):
             raise Outranked
     if owner:
@@ -116,4 +116,4 @@ def _said(order: Order) -> dict[str, object]:
 
 async def _told(tx: Reading, user: User, kind: str, said: Mapping[str, object]) -> list[GameTold]:
     """A row for each of the account's characters that is online: the feed tells of characters alone."""
-    return [GameTold(user, kind, each, said) for each in await moderation.online_of_user(tx, user.id)]
+    return [GameTold(user, kind, each, said) for each in await moderation.find_online_of_user(tx, user.id)]

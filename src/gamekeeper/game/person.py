@@ -33,12 +33,12 @@ async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -
     user = await lookup.locked_user_record(tx, key)
     if user.id == caller:
         raise OwnAccount(act="delete")
-    held = await players.lock_of_user(tx, user.id)
+    held = await players.lock_all_of_user(tx, user.id)
     gone = [await _deleted(tx, each, spelling) for each in held]
-    ids = sorted({*held, *await ledger.deleted_of_user(tx, user.id)})
+    ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
     changes = await ledger.count_about(tx, user.id, ids, COUNTED_MOST)
     names = [name for name, _ in gone]
-    deleted = UserDeleted(user, await ledger.last(tx), ids)
+    deleted = UserDeleted(user, await ledger.read_last(tx), ids)
     nobody = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
     # the answer that is kept has no names and refers to no account, so that the job leaves it alone

@@ -38,7 +38,7 @@ async def require_may_change(tx: Reading, user: User, wanted: Powers, actor_id: 
     """Nobody gives or takes what they do not have themselves, nor changes whom they are outranked by."""
     if user.id == actor_id:
         raise OwnPowers(name=user.name)
-    actor = await users.by_id(tx, actor_id)
+    actor = await users.find_by_id(tx, actor_id)
     if actor is None or not moderation.may_act_on(actor.powers, user.powers):
         raise Outranked
     if any(was != shall and not held for was, shall, held in zip(user.powers, wanted, actor.powers, strict=True)):

@@ -25,7 +25,7 @@ async def heartbeat(tx: Reading, server: str, lease_ms: int) -> Decision[tuple[i
 async def join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
     await _require(tx, server, ids)
     here = await presence.count_of_server(tx, server)
-    already = await presence.on_server(tx, server, ids)
+    already = await presence.find_on_server(tx, server, ids)
     return Decision(
         [Untraced(partial(presence.join, name=server, ids=sorted(set(ids))))], here + len(set(ids) - already)
     )
@@ -35,7 +35,7 @@ async def leave(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
     """One who is not on the server stays where they are: a late `left` undoes no newer `joined` elsewhere."""
     await _require(tx, server, ids)
     here = await presence.count_of_server(tx, server)
-    leaving = await presence.on_server(tx, server, ids)
+    leaving = await presence.find_on_server(tx, server, ids)
     return Decision([Untraced(partial(presence.leave, name=server, ids=sorted(leaving)))], here - len(leaving))
 
 
@@ -46,11 +46,11 @@ async def shut(tx: Reading, server: str) -> Decision[int]:
 
 async def reap(store: Store) -> int:
     """Takes the players of lapsed leases offline; the only one that looks at the clock."""
-    if not await presence.any_lapsed(store):
+    if not await presence.has_lapsed(store):
         return 0
 
     async def drop(tx: Writing) -> int:
-        lapsed = await presence.lapsed(tx)
+        lapsed = await presence.find_lapsed(tx)
         for server in lapsed:
             await presence.drop_server(tx, server)
         return len(lapsed)

@@ -47,7 +47,7 @@ Refusal
 import re
 from collections.abc import Sequence
 
-from gamekeeper.store.feed import Change
+from gamekeeper.store.feed import FeedRow
 
 
 class Refusal(Exception):
@@ -269,7 +269,7 @@ class OwnPowers(Conflict):
 class UnappliedChanges(Conflict):
     """There are changes to this character that the game has not applied; apply them, then send AppliedSeq {last}."""
 
-    def __init__(self, changes: Sequence[Change], last: int) -> None:
+    def __init__(self, changes: Sequence[FeedRow], last: int) -> None:
         super().__init__(last=last)
         self.changes = changes
 

@@ -17,7 +17,7 @@ async def register(
 ) -> Decision[User]:
     """An account without any powers. What was refused or only tried out is not counted."""
     await users.lock(tx, caller)  # nobody else registers for the same caller while they are counted
-    wait = await registrations.wait(tx, caller, settings.registrations_per_caller, WINDOW_MS)
+    wait = await registrations.read_wait(tx, caller, settings.registrations_per_caller, WINDOW_MS)
     if wait:
         raise TooManyRegistrations(-(-wait // 1000))
     decision = await accounts.register(tx, name, email, password, Powers())

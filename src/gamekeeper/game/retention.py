@@ -65,7 +65,7 @@ class Retention:
         """Return the time from which ages are counted, six hours back; None while the clock is on probation."""
         store, start = self._keeper.store, self._start
         here = Moment(int(self._monotonic() * 1000), await self._now(store))
-        if store.figures().clock_lead_ms > JUMP_MS:
+        if store.collect_stats().clock_lead_ms > JUMP_MS:
             self._start = None
             return None
         if start is None:
@@ -122,13 +122,13 @@ async def trim(keeper: Keeper, before_ms: int) -> bool:
 
 
 async def _trim(tx: Reading, spelling: Spelling, before_ms: int) -> Decision[bool]:
-    trimmed = await ledger.trimmed(tx)
-    old = await ledger.old(tx, trimmed, before_ms, MOST_CHANGES)
+    trimmed = await ledger.read_trimmed(tx)
+    old = await ledger.find_old(tx, trimmed, before_ms, MOST_CHANGES)
     # a trim is a change itself: not for every few that grow old
     if old.rows < MOST_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
     upto = old.last
-    rows = await ledger.superseded(tx, trimmed, upto)
+    rows = await ledger.read_superseded(tx, trimmed, upto)
     sums: Counter[str] = Counter()
     for _, before, after in rows:
         sums.subtract(spelling.sums(before))

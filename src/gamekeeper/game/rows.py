@@ -15,9 +15,9 @@ from gamekeeper.store.engine import Row
 BOOLEAN, INTEGER = "Boolean", "Integer"  # a variable's type
 
 
-def columns(player: Player, spelling: Spelling, *, clashes: bool = False) -> players.Columns:
+def columns(player: Player, spelling: Spelling, *, clashes: bool = False) -> players.PlayerColumns:
     """What is stored of a player: the one place where the document and the columns beside it are made."""
-    return players.Columns(
+    return players.PlayerColumns(
         id=player.id,
         user_id=player.user_id,
         name=player.name,
@@ -33,20 +33,20 @@ def columns(player: Player, spelling: Spelling, *, clashes: bool = False) -> pla
     )
 
 
-def user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.Columns:
+def user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
     """`unaddressed`: its email is no address, or another's, and nobody is found by it."""
     by_name = clashing_fold(user.name, user.id) if clashes else fold(user.name)
     by_email = clashing_fold("", user.id) if unaddressed else fold(user.email)
-    return users.Columns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
+    return users.UserColumns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
 
 
-def bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.Bag]:
-    return [items.Bag(bag_id, player_id, count) for bag_id, count in bags.items()]
+def bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.PlayerBag]:
+    return [items.PlayerBag(bag_id, player_id, count) for bag_id, count in bags.items()]
 
 
-def slot_rows(player_id: str, slots: Slots) -> list[items.Slot]:
+def slot_rows(player_id: str, slots: Slots) -> list[items.PlayerSlot]:
     return [
-        items.Slot(player_id, place, slot, stack.item_id, stack.quantity, stack.bag_id, _buffs(stack.buffs))
+        items.PlayerSlot(player_id, place, slot, stack.item_id, stack.quantity, stack.bag_id, _buffs(stack.buffs))
         for (place, slot), stack in slots.items()
     ]
 
@@ -59,13 +59,13 @@ def slot_values(player_id: str, slots: Slots) -> list[Row]:
     ]
 
 
-def spell_rows(player_id: str, known: Mapping[int, str]) -> list[spells.Known]:
-    return [spells.Known(player_id, slot, spell) for slot, spell in known.items()]
+def spell_rows(player_id: str, known: Mapping[int, str]) -> list[spells.KnownSpell]:
+    return [spells.KnownSpell(player_id, slot, spell) for slot, spell in known.items()]
 
 
-def variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[variables.Assigned]:
+def variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[variables.AssignedVariable]:
     return [
-        variables.Assigned(player_id, variable_id, BOOLEAN if isinstance(value, bool) else INTEGER, int(value))
+        variables.AssignedVariable(player_id, variable_id, BOOLEAN if isinstance(value, bool) else INTEGER, int(value))
         for variable_id, value in values.items()
     ]
 

@@ -16,10 +16,10 @@ from gamekeeper.game.lists import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USER
 from gamekeeper.game.refusals import SearchNotReady
 from gamekeeper.store import moderation, players, search, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.players import RankKey, Record
-from gamekeeper.store.search import PART, PlayerFound, UserFound
+from gamekeeper.store.players import RankKey, StoredPlayer
+from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 
-R = TypeVar("R", Record, users.User)
+R = TypeVar("R", StoredPlayer, users.User)
 Among = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]]  # which are so, and since when
 SEARCHED = 1000  # matches that are put into order
 CANDIDATES = 4000  # that are looked at: they have the parts, and most often the text
@@ -47,7 +47,7 @@ class Sort(Generic[R]):
 async def page(keeper: Keeper, sort: Sort[R], text: str, wanted: Wanted) -> tuple[int, Sequence[R], bool]:
     """How many there are, those of a page, and whether there may be more. A text too short to search for is none."""
     folded = lookup.fold(text)
-    sought = folded if len(folded) >= PART else ""
+    sought = folded if len(folded) >= PART_LETTERS else ""
     if sort.listing and not sought:
         offset, limit, descending = wanted
         return *await keeper.lists.page(sort.listing, offset, limit, descending=descending), False
@@ -66,40 +66,40 @@ async def _found(tx: Reading, sort: Sort[R], sought: str, wanted: Wanted) -> tup
 
 async def _players(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
-    found = await search.players(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
+    found = await search.find_players(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
     return Matches(found, len(found) >= SEARCHED)
 
 
 async def _online(tx: Reading, sought: str) -> Matches:
     found, cut = await _players(tx, sought)
-    there = await search.online_among(tx, [each.id for each in found])
+    there = await search.filter_online(tx, [each.id for each in found])
     return Matches([each for each in found if each.id in there], cut)
 
 
 async def _users(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
-    found = await search.users(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
+    found = await search.find_users(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
     return Matches(found, len(found) >= SEARCHED)
 
 
 async def _require_index(tx: Reading) -> None:
-    if not await search.indexed(tx):
+    if not await search.has_index(tx):
         raise SearchNotReady  # without it every row would have to be looked at
 
 
 async def _banned(tx: Reading, sought: str) -> Matches:
-    return await _of_state(tx, sought, await search.banned(tx, CANDIDATES, SEARCHED), _bans_among)
+    return await _of_state(tx, sought, await search.find_banned(tx, CANDIDATES, SEARCHED), _bans_among)
 
 
 async def _muted(tx: Reading, sought: str) -> Matches:
-    return await _of_state(tx, sought, await search.muted(tx, CANDIDATES, SEARCHED), _mutes_among)
+    return await _of_state(tx, sought, await search.find_muted(tx, CANDIDATES, SEARCHED), _mutes_among)
 
 
 async def _powerful(tx: Reading, sought: str) -> Matches:
-    return await _of_state(tx, sought, await search.powerful(tx, SEARCHED), _powers_among)
+    return await _of_state(tx, sought, await search.find_with_powers(tx, SEARCHED), _powers_among)
 
 
-async def _of_state(tx: Reading, sought: str, some: Sequence[UserFound], among: Among) -> Matches:
+async def _of_state(tx: Reading, sought: str, some: Sequence[UserMatch], among: Among) -> Matches:
     """Those that have the text, of all in this state; where that is more than some, of what a search finds."""
     whole = len(some) < SEARCHED
     if whole or not sought:
@@ -115,64 +115,64 @@ def _has(fold: str, sought: str) -> bool:
 
 
 async def _bans_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
-    return {each.user_id: each.started_at for each in await moderation.bans_of(tx, ids)}
+    return {each.user_id: each.started_at for each in await moderation.find_bans(tx, ids)}
 
 
 async def _mutes_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
-    return {each.user_id: each.started_at for each in await moderation.mutes_of(tx, ids)}
+    return {each.user_id: each.started_at for each in await moderation.find_mutes(tx, ids)}
 
 
 async def _powers_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
-    return dict.fromkeys(await search.powerful_among(tx, ids), 0)
+    return dict.fromkeys(await search.filter_with_powers(tx, ids), 0)
 
 
 def parts_of(sought: str) -> list[str]:
     """Some of it, from all over it: the first, the last, and what lies evenly between."""
-    last = len(sought) - PART
+    last = len(sought) - PART_LETTERS
     places = [number * last // (PARTS - 1) for number in range(PARTS)]
-    return list(dict.fromkeys(sought[at : at + PART] for at in places))
+    return list(dict.fromkeys(sought[at : at + PART_LETTERS] for at in places))
 
 
-def _by_name(found: PlayerFound | UserFound) -> str:
+def _by_name(found: PlayerMatch | UserMatch) -> str:
     return found.fold
 
 
-def _by_rank(found: PlayerFound) -> RankKey:
+def _by_rank(found: PlayerMatch) -> RankKey:
     return RankKey(found.level, found.exp, found.id)
 
 
-def _by_email(found: UserFound) -> str:
+def _by_email(found: UserMatch) -> str:
     return found.email_fold
 
 
-def _by_newest(found: UserFound) -> tuple[int, str]:
+def _by_newest(found: UserMatch) -> tuple[int, str]:
     return -found.since, found.fold
 
 
-PLAYERS: Mapping[str, Sort[Record]] = {
-    "name": Sort(NAMES, _players, _by_name, players.records_of_ids),
-    "level": Sort(RANK, _players, _by_rank, players.records_of_ids),
+PLAYERS: Mapping[str, Sort[StoredPlayer]] = {
+    "name": Sort(NAMES, _players, _by_name, players.read_records_of_ids),
+    "level": Sort(RANK, _players, _by_rank, players.read_records_of_ids),
 }
-ONLINE_PLAYERS: Mapping[str, Sort[Record]] = {
-    "name": Sort(ONLINE, _online, _by_name, players.records_of_ids),
-    "level": Sort(ONLINE_RANK, _online, _by_rank, players.records_of_ids),
+ONLINE_PLAYERS: Mapping[str, Sort[StoredPlayer]] = {
+    "name": Sort(ONLINE, _online, _by_name, players.read_records_of_ids),
+    "level": Sort(ONLINE_RANK, _online, _by_rank, players.read_records_of_ids),
 }
 ACCOUNTS: Mapping[str, Sort[users.User]] = {
-    "name": Sort(USERS, _users, _by_name, users.of_ids),
-    "email": Sort(EMAILS, _users, _by_email, users.of_ids),
+    "name": Sort(USERS, _users, _by_name, users.read_by_ids),
+    "email": Sort(EMAILS, _users, _by_email, users.read_by_ids),
 }
 
 
 def _by_name_or_email(find: Find) -> dict[str, Sort[users.User]]:
     """Of accounts that no list has whole."""
     return {
-        "name": Sort(None, find, _by_name, users.of_ids),
-        "email": Sort(None, find, _by_email, users.of_ids),
+        "name": Sort(None, find, _by_name, users.read_by_ids),
+        "email": Sort(None, find, _by_email, users.read_by_ids),
     }
 
 
 def _newest_first(find: Find) -> dict[str, Sort[users.User]]:
-    return {"newest": Sort(None, find, _by_newest, users.of_ids), **_by_name_or_email(find)}
+    return {"newest": Sort(None, find, _by_newest, users.read_by_ids), **_by_name_or_email(find)}
 
 
 STATES: Mapping[str, Mapping[str, Sort[users.User]]] = {

@@ -29,18 +29,18 @@ def slot_of(known: Mapping[int, str], spell_id: str) -> int:
 async def teach(tx: Reading, player: str, spell_id: str, size: int) -> Decision[str]:
     locked = await lookup.locked_player(tx, player)
     await require(tx, spell_id)
-    slot = free_slot(await spells.known(tx, locked.id), spell_id, size)
+    slot = free_slot(await spells.read_known(tx, locked.id), spell_id, size)
     return Decision([SpellsChanged("spell_taught", locked.id, {slot: None}, {slot: spell_id})], spell_id)
 
 
 async def forget(tx: Reading, player: str, spell_id: str) -> Decision[str]:
     locked = await lookup.locked_player(tx, player)
     await require(tx, spell_id)
-    slot = slot_of(await spells.known(tx, locked.id), spell_id)
+    slot = slot_of(await spells.read_known(tx, locked.id), spell_id)
     return Decision([SpellsChanged("spell_forgotten", locked.id, {slot: spell_id}, {slot: None})], spell_id)
 
 
 async def require(tx: Reading, spell_id: str) -> None:
     """While the catalogue knows no spell at all, any id is one."""
-    if spell_id == lookup.ZERO or (await catalogue.spell(tx, spell_id) is None and await catalogue.any_spell(tx)):
+    if spell_id == lookup.ZERO or (await catalogue.find_spell(tx, spell_id) is None and await catalogue.has_spells(tx)):
         raise NoSuchSpell

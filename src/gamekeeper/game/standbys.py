@@ -17,7 +17,7 @@ async def find_shortage(keeper: Keeper) -> str:
     expected = keeper.settings.synchronous_standbys
     if not expected:
         return ""
-    present = await replication.synchronous_standbys(keeper.store)
+    present = await replication.count_synchronous_standbys(keeper.store)
     if present >= expected:
         return ""
     return f"The database has {present} synchronous standbys, but synchronous_standbys is {expected}: {RISK}. {CURE}."

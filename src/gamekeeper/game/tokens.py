@@ -76,7 +76,7 @@ async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pa
     presented = lookup.guid(token)
 
     async def rotate(tx: Writing) -> Pair | None:
-        owner = await tokens.owner_of_refresh(tx, digest(presented or ""))
+        owner = await tokens.find_refresh_owner(tx, digest(presented or ""))
         # the user before the token: whoever revokes waits for this, and then sees the new pair
         if owner is None or not await users.lock(tx, owner):
             raise InvalidGrant
@@ -117,7 +117,7 @@ async def revoke_all(tx: Reading, name: str) -> Decision[User]:
     user = await lookup.locked_user(tx, name)
 
     async def revoke(tx: Writing) -> None:
-        tokens.revoke_of_user(tx, user.id)
+        tokens.revoke_all_of_user(tx, user.id)
 
     return Decision([Untraced(revoke)], user, about=(None, user.id))
 

@@ -25,7 +25,7 @@ async def require_not_traded(tx: Reading, undoing: Undoing) -> None:
 
     Of an undo of an undo, the game's report is the first change of the chain.
     """
-    report = await rows.one(tx, undoing.told.first) if undoing.trade_ms and undoing.told.from_game else None
+    report = await rows.find_change(tx, undoing.told.first) if undoing.trade_ms and undoing.told.from_game else None
     lost = _gained(undoing.after, undoing.before) & _lost(report, undoing) if report else None
     if not report or not lost:
         return
@@ -34,7 +34,7 @@ async def require_not_traded(tx: Reading, undoing: Undoing) -> None:
     async for numbers in _windows(tx, undoing, report.seq, times):
         gains = [
             each
-            for each in await rows.reported_of_others(tx, undoing.player_id, numbers, times, items)
+            for each in await rows.find_reported_of_others(tx, undoing.player_id, numbers, times, items)
             if lost & _gained(side(each.before, undoing.spelling), side(each.after, undoing.spelling))
         ]
         undone = await undone_by(tx, [each.seq for each in gains])
@@ -48,7 +48,7 @@ async def _windows(tx: Reading, undoing: Undoing, seq: int, times: tuple[int, in
     """Numbers of the changes between two times, a window at a time: those after change `seq`, then those before it."""
     start = seq + 1
     for _ in range(WINDOWS):
-        first = await rows.first_from(tx, start)
+        first = await rows.find_first_from(tx, start)
         if first is None or first[1] > times[1]:
             break
         yield range(first[0], first[0] + WINDOW)
@@ -59,14 +59,14 @@ async def _windows(tx: Reading, undoing: Undoing, seq: int, times: tuple[int, in
     for _ in range(WINDOWS):
         start = max(stop - WINDOW, 0)
         yield range(start, stop)
-        first = await rows.first_from(tx, start)
+        first = await rows.find_first_from(tx, start)
         if not start or first is None or first[1] < times[0]:
             return
         stop = start
     raise _too_many(undoing)
 
 
-def _lost(report: rows.Told, undoing: Undoing) -> set[Stack]:
+def _lost(report: rows.HistoryChange, undoing: Undoing) -> set[Stack]:
     return _gained(side(report.after, undoing.spelling), side(report.before, undoing.spelling))
 
 

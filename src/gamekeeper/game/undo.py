@@ -31,7 +31,7 @@ from gamekeeper.store import ledger, players
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import Told
+from gamekeeper.store.history import HistoryChange
 
 LINK = frozenset({"game.link"})
 DEEPEST = 100  # an undo of an undo of an undo…
@@ -42,26 +42,28 @@ MOVED_BY_PRESENCE = "last_online"
 class Taken(NamedTuple):
     """The change that is taken back, and the changes that do it."""
 
-    told: Told
+    told: HistoryChange
     changes: list[Change]
 
 
-async def require(tx: Reading, seq: int) -> Told:
-    told = await rows.one(tx, seq)
+async def require(tx: Reading, seq: int) -> HistoryChange:
+    told = await rows.find_change(tx, seq)
     if told is None:
         raise NoSuchChange(seq=seq)
     return told
 
 
 async def undo(tx: Reading, seq: int, actor: Actor, spelling: Spelling, room: Sizes, trade_ms: int) -> Decision[Taken]:
-    trimmed = await ledger.trimmed(tx)  # the first lock of every undo, so that none waits for one that waits for it
+    trimmed = await ledger.read_trimmed(
+        tx
+    )  # the first lock of every undo, so that none waits for one that waits for it
     told = await require(tx, seq)
     actor.require(needed(told))
     rule = _rule(told)
     if told.first <= trimmed:  # what took it back may be gone, and so may what came after it
         raise HistoryTrimmed(trimmed=trimmed)
     await _lock(tx, told, actor)  # from here on nobody else undoes the same
-    by = await rows.undoing(tx, [told.first])
+    by = await rows.find_undos(tx, [told.first])
     _require_once(by, seq)
     kin = frozenset({told.first, *(each for numbers in by.values() for each in numbers)})
     sides = side(told.before, spelling), side(told.after, spelling)
@@ -81,15 +83,15 @@ async def undo(tx: Reading, seq: int, actor: Actor, spelling: Spelling, room: Si
 
 def _require_once(by: Mapping[int, Sequence[int]], seq: int) -> None:
     """Neither it nor, through it, any other change is taken back by two."""
-    if standing := rows.standing(by, [seq]).get(seq):
+    if standing := rows.resolve_undos(by, [seq]).get(seq):
         raise AlreadyUndone(seq=seq, by=standing)
-    if twice := rows.doubled(by, [seq]).get(seq):
+    if twice := rows.find_double_undos(by, [seq]).get(seq):
         raise AlreadyUndone(seq=twice[0], by=twice[1])
 
 
 async def _spells(tx: Reading, undoing: Undoing) -> list[Change]:
     player = await locked(tx, undoing)
-    known = await spell_rows.known(tx, player.id)
+    known = await spell_rows.read_known(tx, player.id)
     now = {slot: known.get(slot) for slot in undoing.after.spells}
     if now != dict(undoing.after.spells):
         raise undoing.conflict("the spell's slot holds something else by now")
@@ -101,7 +103,7 @@ async def _spells(tx: Reading, undoing: Undoing) -> list[Change]:
 
 async def _variables(tx: Reading, undoing: Undoing) -> list[Change]:
     player = await locked(tx, undoing)
-    now = {row.variable_id: variables.typed(row) for row in await variable_rows.of_player(tx, player.id)}
+    now = {row.variable_id: variables.typed(row) for row in await variable_rows.read_of_player(tx, player.id)}
     for each, became in undoing.after.variables.items():
         there = now.get(each)
         if there is not None if became is None else not variables.same(there, became):
@@ -144,7 +146,7 @@ async def _deletion(tx: Reading, undoing: Undoing) -> list[Change]:
     await _require_user(tx, undoing, player.user_id)
     if await players.lock_by_id(tx, player.id):
         raise undoing.conflict("the player is there again")
-    if since := await rows.following(tx, player.id, undoing.told.seq, undoing.kin):
+    if since := await rows.find_following(tx, player.id, undoing.told.seq, undoing.kin):
         raise undoing.conflict(f"the player was there again since, as change {since} says; undo its last deletion")
     await characters.require_free(tx, player.name, player.id)
     await item_undo.require_nobodys(tx, undoing, held.bags)
@@ -185,9 +187,9 @@ TOLD_TO_GAME = "it only told a game what was done to the account; undo that chan
 LOADED = "it brought in, or threw away, very many rows at once"
 
 
-def undoable(told: Told) -> bool:
+def undoable(told: HistoryChange) -> bool:
     """Whether there is a way back at all; it may be too late for it."""
-    stands = told.followed and told.depth < DEEPEST and not told.barred and not told.erased
+    stands = told.later_changes_kept and told.depth < DEEPEST and not told.barred and not told.erased
     return told.kind in RULES and not _told_to_game(told) and stands
 
 
@@ -210,13 +212,13 @@ def _lists_objects(value: object) -> bool:
     return isinstance(found, list) and any(isinstance(each, dict) for each in cast("list[object]", found))
 
 
-def needed(told: Told) -> frozenset[str]:
+def needed(told: HistoryChange) -> frozenset[str]:
     """Which roles and powers it takes to undo it, or to hear why that cannot be."""
     needs, _ = RULES.get(told.kind, (ANYBODY, None))
     return needs | (account_undo.QUERY if told.about_account else ANYBODY) | (LINK if told.from_game else ANYBODY)
 
 
-def _rule(told: Told) -> Rule:
+def _rule(told: HistoryChange) -> Rule:
     if told.kind not in RULES:
         raise NotUndoable(kind=told.kind, why=WHY_NOT.get(told.kind, LOADED))
     if _told_to_game(told):
@@ -224,11 +226,11 @@ def _rule(told: Told) -> Rule:
     return RULES[told.kind][1]
 
 
-def _told_to_game(told: Told) -> bool:
+def _told_to_game(told: HistoryChange) -> bool:
     return told.kind.startswith("user_") and told.player_id is not None
 
 
-async def _lock(tx: Reading, told: Told, actor: Actor) -> None:
+async def _lock(tx: Reading, told: HistoryChange, actor: Actor) -> None:
     """The character; of one that is gone, its account."""
     locked = await players.lock_by_id(tx, told.player_id) if told.player_id else None
     if locked is None and told.user_id:

@@ -11,7 +11,7 @@ from gamekeeper.game.refusals import UndoConflict
 from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import Told
+from gamekeeper.store.history import HistoryChange
 
 
 class Actor(NamedTuple):
@@ -26,7 +26,7 @@ class Actor(NamedTuple):
 class Undoing:
     """The change that is to be taken back with both its sides, and whoever asks."""
 
-    told: Told
+    told: HistoryChange
     before: Trace
     after: Trace
     spelling: Spelling

@@ -27,7 +27,7 @@ def same(one: Value | None, other: Value) -> bool:
 async def value(tx: Reading, player_id: str, variable_id: str) -> Value:
     """One never set is 0 or false."""
     declared = await declared_type(tx, variable_id)
-    row = await variables.of_player_one(tx, player_id, variable_id)
+    row = await variables.find_of_player(tx, player_id, variable_id)
     if row is not None:
         return typed(row)
     if declared is None:
@@ -38,7 +38,7 @@ async def value(tx: Reading, player_id: str, variable_id: str) -> Value:
 async def set_value(tx: Reading, player: str, variable_id: str, new: Value, *, from_form: bool) -> Decision[Value]:
     """Set a variable to a value of its type. A form has no types: there 1 and 0 may be booleans."""
     locked = await lookup.locked_player(tx, player)
-    row = await variables.of_player_one(tx, locked.id, variable_id)
+    row = await variables.find_of_player(tx, locked.id, variable_id)
     wanted = await declared_type(tx, variable_id) or (row and row.type)
     if from_form and wanted == BOOLEAN and new in (0, 1):
         new = bool(new)
@@ -52,7 +52,7 @@ async def declared_type(tx: Reading, variable_id: str) -> str | None:
     """None while the catalogue knows no variable at all: then any id is one, of the type of its first value."""
     if variable_id == lookup.ZERO:
         raise NoSuchVariable
-    declared = await catalogue.variable(tx, variable_id)
-    if declared is None and await catalogue.any_variable(tx):
+    declared = await catalogue.find_variable(tx, variable_id)
+    if declared is None and await catalogue.has_variables(tx):
         raise NoSuchVariable
     return declared.type if declared else None

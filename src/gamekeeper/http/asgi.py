@@ -15,7 +15,7 @@ from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import Receive, Request
 from gamekeeper.http.response_headers import Heads
 from gamekeeper.http.services import Services
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -75,7 +75,7 @@ class Asgi:
         """An exception here would be taken for an app without a lifespan, and served on regardless."""
         try:
             await self._start()
-        except Away as away:
+        except DatabaseUnavailable as away:
             log.problem("start", f"the database is away: {away}")
             return "lifespan.startup.failed"
         except Exception:  # noqa: BLE001 - whatever it is, it is in the log and the server does not start

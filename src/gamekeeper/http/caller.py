@@ -62,7 +62,7 @@ class Callers:
 
     async def _ask(self, access_hash: str, *, used: bool) -> Caller:
         asked, believed = time.monotonic(), self._believed
-        row = await tokens.caller(self._store, access_hash)
+        row = await tokens.find_caller(self._store, access_hash)
         if row is None:
             raise Denied
         held = {"users.query": row.users_query, "users.manage": row.users_manage, "game.link": row.game_link}

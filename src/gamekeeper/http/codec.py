@@ -24,8 +24,8 @@ from gamekeeper.http.instants import http_date, instant, milliseconds
 from gamekeeper.http.wire.players import PLAYER_ATTRIBUTES
 from gamekeeper.http.wire.scalars import encode
 from gamekeeper.store import catalogue, feed, history
-from gamekeeper.store.mails import Outgoing
-from gamekeeper.store.players import Record
+from gamekeeper.store.mails import OutboxMail
+from gamekeeper.store.players import StoredPlayer
 from gamekeeper.store.users import User
 
 _FIELDS = wire.players.PlayerDocument.__struct_fields__
@@ -72,7 +72,7 @@ def _ends_as_ours(document: bytes) -> bool:
     return newest >= 0 and b"," not in document[newest:]
 
 
-def player_record(record: Record) -> bytes:
+def player_record(record: StoredPlayer) -> bytes:
     """The stored document with its tail."""
     last = None if record.last_online is None else instant(record.last_online)
     tail = wire.players.player_tail(record.class_name, record.map_name, last, online=record.online)
@@ -87,7 +87,7 @@ def rank(found: Ranked) -> bytes:
     return wire.players.rank(found.rank, found.total, player_record(found.player), around)
 
 
-def name_of(record: Record) -> str:
+def name_of(record: StoredPlayer) -> str:
     return read_player(record.document, None).name
 
 
@@ -169,44 +169,44 @@ def token(pair: Pair) -> bytes:
     return encode(wire.tokens.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
 
 
-def entry(value: catalogue.Entry) -> wire.catalogue.Entry:
+def entry(value: catalogue.CatalogueEntry) -> wire.catalogue.Entry:
     match value:
-        case catalogue.Item():
+        case catalogue.CatalogueItem():
             return wire.catalogue.ItemEntry(*value)
-        case catalogue.Variable(id=each, name=name, type=kind):
+        case catalogue.CatalogueVariable(id=each, name=name, type=kind):
             return wire.catalogue.VariableEntry(each, name, "Boolean" if kind == "Boolean" else "Integer")
-        case catalogue.Named():
+        case catalogue.NamedEntry():
             return wire.catalogue.NamedEntry(*value)
 
 
-def game_object(value: catalogue.Entry, room: Sizes) -> wire.catalogue.GameObject:
+def game_object(value: catalogue.CatalogueEntry, room: Sizes) -> wire.catalogue.GameObject:
     """An entry of the catalogue as the engine describes its own."""
     match value:
-        case catalogue.Item(id=each, name=name, stackable=stackable, bag_slots=slots, icon=icon):
+        case catalogue.CatalogueItem(id=each, name=name, stackable=stackable, bag_slots=slots, icon=icon):
             most = cap(value, room)
             return wire.catalogue.ItemObject(each, name, icon, stackable, most, most, slots)
-        case catalogue.Variable(id=each, name=name, type=kind):
+        case catalogue.CatalogueVariable(id=each, name=name, type=kind):
             return wire.catalogue.VariableObject(each, name, 1 if kind == "Boolean" else 2)
-        case catalogue.Named():
+        case catalogue.NamedEntry():
             return wire.catalogue.NamedEntry(*value)
 
 
-def read_entry(value: wire.catalogue.Entry) -> catalogue.Entry:
+def read_entry(value: wire.catalogue.Entry) -> catalogue.CatalogueEntry:
     fields = msgspec.structs.astuple(value)
     match value:
         case wire.catalogue.ItemEntry():
-            return catalogue.Item(*fields)
+            return catalogue.CatalogueItem(*fields)
         case wire.catalogue.VariableEntry():
-            return catalogue.Variable(*fields)
+            return catalogue.CatalogueVariable(*fields)
         case wire.catalogue.NamedEntry():
-            return catalogue.Named(*fields)
+            return catalogue.NamedEntry(*fields)
 
 
-def feed_changes(changes: Sequence[feed.Change]) -> list[wire.feed.FeedChange]:
+def feed_changes(changes: Sequence[feed.FeedRow]) -> list[wire.feed.FeedChange]:
     return [_feed_change(each) for each in changes]
 
 
-def told(change: history.Told, undone_by: int | None, caller: Caller) -> wire.history.ToldChange:
+def told(change: history.HistoryChange, undone_by: int | None, caller: Caller) -> wire.history.ToldChange:
     """As the caller sees it, who may undo it or not."""
     return wire.history.ToldChange(
         change.seq,
@@ -233,7 +233,7 @@ def found(each: finder.Found) -> wire.finder.Found:
     return wire.finder.Found(each.kind, each.id, each.name, each.detail, each.match)
 
 
-def mail(each: Outgoing, caller: Caller) -> wire.mails.Mail:
+def mail(each: OutboxMail, caller: Caller) -> wire.mails.Mail:
     """As the caller sees it, who may try it again or not."""
     due, sent = (None if at is None else instant(at) for at in (each.next_try_at, each.sent_at))
     times = (instant(each.queued_at), instant(each.expires_at))
@@ -337,7 +337,7 @@ def _once(field: str, keys: Sequence[object]) -> None:
         raise BadField(field=field, problem="says the same slot, bag or variable twice")
 
 
-def _feed_change(change: feed.Change) -> wire.feed.FeedChange:
+def _feed_change(change: feed.FeedRow) -> wire.feed.FeedChange:
     sides = (_raw(change.before), _raw(change.after))
     return wire.feed.FeedChange(
         change.seq, instant(change.at), change.kind, change.player_id, *sides, change.by, change.request_id
@@ -392,5 +392,5 @@ def _bags(side: Trace) -> list[wire.items.ChangedBag]:
 
 def _entries(value: object) -> object:
     if isinstance(value, list):
-        return [entry(each) for each in cast("list[catalogue.Entry]", value)]
+        return [entry(each) for each in cast("list[catalogue.CatalogueEntry]", value)]
     return value

@@ -6,7 +6,7 @@ from gamekeeper import log
 from gamekeeper.game import refusals
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import codec, wire
-from gamekeeper.store.engine import Away, Undecided
+from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
 
 LOG_IN = "/api/oauth/token"  # its errors have OAuth's fields too
 
@@ -104,9 +104,9 @@ def refusal_of(error: Exception, request_id: str) -> Refusal:
     """Return the refusal to answer a failure with; one that is no refusal is logged. Call it in the `except` block."""
     if isinstance(error, Refusal):
         return error
-    if isinstance(error, Away):
+    if isinstance(error, DatabaseUnavailable):
         log.problem(request_id, f"the database is away: {error}")
-        return OutcomeUnknown() if isinstance(error, Undecided) else DatabaseAway()
+        return OutcomeUnknown() if isinstance(error, CommitUnknown) else DatabaseAway()
     log.failure(request_id)
     return InternalError()
 

@@ -107,16 +107,16 @@ async def legacy_object_names(request: Request, object_type: str) -> bytes:
 async def game_object(request: Request, object_type: str, object_id: str) -> bytes:
     """One of the game's objects, by its type and id."""
     kind = wire.catalogue.OBJECTS[object_type]
-    found = await entries.by_id(request.services.keeper.store, kind, [object_id]) if kind else {}
+    found = await entries.find_by_ids(request.services.keeper.store, kind, [object_id]) if kind else {}
     if object_id not in found:
         raise NoSuchObject(type=object_type, id=object_id)
     return _object(request, found[object_id])
 
 
-async def _found(request: Request, object_type: str, page: Page) -> tuple[int, list[entries.Entry]]:
+async def _found(request: Request, object_type: str, page: Page) -> tuple[int, list[entries.CatalogueEntry]]:
     kind = wire.catalogue.OBJECTS[object_type]  # None: we keep no objects of this type
     return await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
 
 
-def _object(request: Request, entry: entries.Entry) -> bytes:
+def _object(request: Request, entry: entries.CatalogueEntry) -> bytes:
     return wire.encode(codec.game_object(entry, inventory.sizes(request.services.keeper.settings)))

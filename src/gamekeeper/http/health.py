@@ -58,4 +58,4 @@ async def _write(tx: Writing) -> None:
     guesses.insert(tx, row, NOBODY, NOBODY)
     await tx.flush()
     guesses.delete(tx, row)
-    await privileges.require(tx)
+    await privileges.require_privileges(tx)

@@ -7,7 +7,7 @@ import threading
 
 from gamekeeper.http import errors, wire
 from gamekeeper.http.shared_query import ANSWER_SECONDS, Question
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 
 HEAD_SECONDS = 2.0  # for a probe to send its request
 LOOP_SECONDS = 2 * ANSWER_SECONDS  # for the event loop of the API to answer
@@ -67,7 +67,7 @@ class HealthListener:
         if path not in asked:
             return _response(errors.status(errors.NoSuchRoute), "unknown")
         future = asyncio.run_coroutine_threadsafe(asked[path](), self._served)
-        with contextlib.suppress(Away, TimeoutError, RuntimeError):
+        with contextlib.suppress(DatabaseUnavailable, TimeoutError, RuntimeError):
             await asyncio.wait_for(asyncio.wrap_future(future), LOOP_SECONDS)
             return _response(OK, path.decode().rpartition("/")[2])
         return _response(errors.status(errors.DatabaseAway), "away")

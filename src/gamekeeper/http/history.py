@@ -21,7 +21,7 @@ from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, Filter, one
+from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryFilter, find_change
 
 JSON, CSV = "json", "csv"
 ATTACHED = (b"content-disposition", b'attachment; filename="changes.csv"')
@@ -67,7 +67,7 @@ async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes |
 
 
 async def _read_json(
-    tx: Reading, rest: Rest, wanted: Filter, cursor: int | None, limit: int, caller: Caller
+    tx: Reading, rest: Rest, wanted: HistoryFilter, cursor: int | None, limit: int, caller: Caller
 ) -> tuple[bytes, int | None]:
     changes, following = list[wire.history.ToldChange](), None
     async for page in history.pages(tx, wanted, cursor, limit):
@@ -78,7 +78,7 @@ async def _read_json(
 
 
 async def _read_csv(
-    tx: Reading, rest: Rest, wanted: Filter, cursor: int | None, limit: int, caller: Caller
+    tx: Reading, rest: Rest, wanted: HistoryFilter, cursor: int | None, limit: int, caller: Caller
 ) -> tuple[bytes, int | None]:
     out, following = io.StringIO(newline=""), None
     writer = csv.writer(out)
@@ -176,7 +176,7 @@ async def variables(request: Request, query: wire.history.ThenQuery) -> bytes:
 async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> Answer:
     """Take a change back, if what it changed is still as it left it."""
     keeper, caller = request.services.keeper, request.caller
-    kept = await one(keeper.store, seq)
+    kept = await find_change(keeper.store, seq)
     if kept:  # what is gone may have been undone under this key before: the rule is asked after the replay
         _require(caller, undo.needed(kept))
     by = Actor(caller.account_id, caller.name, partial(_require, caller))
@@ -193,13 +193,13 @@ def _require(caller: Caller, needs: frozenset[str]) -> None:
     caller.require(needs)
 
 
-def filter_of(query: wire.history.HistoryQuery, caller: Caller) -> Filter:
+def filter_of(query: wire.history.HistoryQuery, caller: Caller) -> HistoryFilter:
     player, user, actor = query.player or None, query.user or None, query.actor or None
     within, whose = next(
         ((within, each) for within, each in ((OF_PLAYER, player), (OF_USER, user), (BY_ACTOR, actor)) if each),
         (ALL, None),
     )
-    return Filter(
+    return HistoryFilter(
         within=within,
         whose=whose,
         accounts=ACCOUNTS in caller.rights,

@@ -140,7 +140,7 @@ async def _held(request: Request) -> tuple[Slots, Mapping[str, str]]:
     """What a character holds, and the names of these items."""
 
     async def look(tx: Reading) -> tuple[Slots, Mapping[str, str]]:
-        rows, names = await item_rows.named_slots_of_player(tx, await lookup.player_id(tx, request.params[0]))
+        rows, names = await item_rows.read_named_slots_of_player(tx, await lookup.player_id(tx, request.params[0]))
         return items.stacks(rows), names
 
     return await request.services.keeper.store.read(look)

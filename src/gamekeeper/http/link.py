@@ -40,14 +40,14 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Answer:
     )
 
 
-def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Entry]:
+def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.CatalogueEntry]:
     given = [codec.read_entry(each) for each in bodies.decode_list(body, content_type, wire.catalogue.ENTRIES[kind])]
     if len({entry.id for entry in given}) < len(given):
         raise BadField(field="Id", problem="is there more than once")
     for number, entry in enumerate(given):
         if entry.id == lookup.ZERO:
             raise BadField(field=f"[{number}].Id", problem="must not be all zeros")
-        if isinstance(entry, entries.Item) and entry.stackable and entry.bag_slots:
+        if isinstance(entry, entries.CatalogueItem) and entry.stackable and entry.bag_slots:
             raise BadField(field=f"[{number}].BagSlots", problem="must be 0 when the item is stackable")
     return given
 

@@ -14,7 +14,7 @@ from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import StoredPlayer
 
 GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
 
@@ -222,13 +222,13 @@ async def delete(request: Request) -> Answer:
     return await _change(request, characters.delete)
 
 
-async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[Record]]]) -> Answer:
+async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]) -> Answer:
     chosen = partial(decide, key=request.params[0], spelling=request.services.keeper.changes.spelling)
     return await request.change(chosen, codec.player_record)
 
 
 async def _found(
-    request: Request, listing: Listing[Record], page: Page, *, descending: bool = False
+    request: Request, listing: Listing[StoredPlayer], page: Page, *, descending: bool = False
 ) -> tuple[int, list[bytes]]:
     total, records = await request.services.keeper.lists.page(listing, page.offset, page.limit, descending=descending)
     return total, [codec.player_record(record) for record in records]

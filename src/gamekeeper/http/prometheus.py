@@ -18,7 +18,7 @@ from gamekeeper.http.request_rates import Pace
 from gamekeeper.http.shared_query import Question
 from gamekeeper.http.workers import Figure, Workers
 from gamekeeper.store import ledger, mails, replication
-from gamekeeper.store.engine import Away, Unusable
+from gamekeeper.store.engine import DatabaseUnavailable, UnusableDatabase
 
 T = TypeVar("T")
 # up to ten times the threshold of the alert on slow requests: a quantile never exceeds the last bound
@@ -100,7 +100,7 @@ class Metrics:
         """This process's: each series has the worker in its labels, so that it only ever grows."""
         worker = {"worker": str(self._workers.number)}
         yield from self._requests(worker)
-        figures = self._keeper.store.figures()
+        figures = self._keeper.store.collect_stats()
         gauges = {
             "gamekeeper_requests_in_flight": self._admission.taken,
             "gamekeeper_writer_queue": figures.writer_queue,
@@ -142,9 +142,9 @@ class Metrics:
 
     async def _asked(self) -> list[Figure]:
         store = self._keeper.store
-        waiting, failed = await mails.counts(store, DAY_MS)
+        waiting, failed = await mails.count_open(store, DAY_MS)
         standbys = {
-            "present": await replication.synchronous_standbys(store),
+            "present": await replication.count_synchronous_standbys(store),
             "expected": self._keeper.settings.synchronous_standbys,
         }
         return [
@@ -152,7 +152,7 @@ class Metrics:
             _sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
             _sample("gamekeeper_outbox", {"state": "failed"}, failed),
             _sample("gamekeeper_players_online", {}, await self._keeper.lists.total(ONLINE)),
-            _sample("gamekeeper_ledger_position", {}, await ledger.last(store)),
+            _sample("gamekeeper_ledger_position", {}, await ledger.read_last(store)),
         ]
 
 
@@ -160,7 +160,7 @@ async def _if_any(question: Question[T]) -> list[T]:
     """The answer; none while the database is away."""
     try:
         return [await question.answer()]
-    except (Away, Unusable):
+    except (DatabaseUnavailable, UnusableDatabase):
         return []
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from gamekeeper.game.changes import Done
-from gamekeeper.store.ledger import Entry
+from gamekeeper.store.ledger import LedgerEntry
 
 Header = tuple[bytes, bytes]
 JSON = b"application/json; charset=utf-8"
@@ -23,7 +23,7 @@ class Answer:
     policy: bytes = POLICY  # Content-Security-Policy
     tag: bytes = b""  # the dispatcher sets it, where the caller may cache the answer
     stream: AsyncGenerator[bytes] | None = None  # sent after `content`, until it ends or the caller hangs up
-    entries: Sequence[Entry] = ()  # what a change wrote into the ledger, or would have written
+    entries: Sequence[LedgerEntry] = ()  # what a change wrote into the ledger, or would have written
     seen: str = ""  # fingerprint of the state that a change started from
 
     @property

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
-from gamekeeper.store.engine import Away
+from gamekeeper.store.engine import DatabaseUnavailable
 
 T = TypeVar("T")
 ANSWER_SECONDS = 2.0
@@ -26,7 +26,7 @@ class Question(Generic[T]):
             task.add_done_callback(_heard)
         await asyncio.wait({task}, timeout=ANSWER_SECONDS)
         if not task.done():
-            raise Away(f"no answer within {ANSWER_SECONDS:g} seconds")
+            raise DatabaseUnavailable(f"no answer within {ANSWER_SECONDS:g} seconds")
         return task.result()
 
     async def _ask(self) -> T:

@@ -112,7 +112,7 @@ async def _own_or_managed(request: Request) -> str:
         return name
     by, key = lookup.key_of(name)
     if by == "name" and lookup.fold(key) == lookup.fold(caller.name):
-        found = await users.by_fold(request.services.keeper.store, lookup.fold(key), key)
+        found = await users.find_by_fold(request.services.keeper.store, lookup.fold(key), key)
         key = found.id if found else ""  # names of imported accounts may clash: then another's may be meant
     if key != caller.account_id:
         raise RoleMissing(role=accounts.role("users.manage"))

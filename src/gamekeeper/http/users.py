@@ -13,7 +13,7 @@ from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.players import Record
+from gamekeeper.store.players import StoredPlayer
 
 _INDEX = re.compile(r"[0-9]{1,9}", re.ASCII)
 
@@ -178,14 +178,14 @@ def sees_codes(request: Request) -> bool:
     return "users.manage" in request.caller.rights and not request.caller.read_only
 
 
-async def _players(request: Request) -> list[Record]:
-    async def look(tx: Reading) -> list[Record]:
-        return await players.records_of_user(tx, (await lookup.user(tx, request.params[0])).id)
+async def _players(request: Request) -> list[StoredPlayer]:
+    async def look(tx: Reading) -> list[StoredPlayer]:
+        return await players.read_records_of_user(tx, (await lookup.user(tx, request.params[0])).id)
 
     return await request.services.keeper.store.read(look)
 
 
-def _pick(records: Sequence[Record], text: str) -> Record:
+def _pick(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
     """By id, else by exact name, else by name in any case, else by place in the list."""
     by, key = lookup.key_of(text)
     names = [record.id if by == "id" else codec.name_of(record) for record in records]

@@ -27,7 +27,7 @@ async def every(request: Request) -> bytes:
     """All variables ever set for a character."""
 
     async def look(tx: Reading) -> list[variable_rows.VariableRow]:
-        return await variable_rows.of_player(tx, await lookup.player_id(tx, request.params[0]))
+        return await variable_rows.read_of_player(tx, await lookup.player_id(tx, request.params[0]))
 
     rows = await request.services.keeper.store.read(look)
     return wire.encode([wire.variables.Variable(row.variable_id, variables.typed(row)) for row in rows])

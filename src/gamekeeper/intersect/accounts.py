@@ -11,7 +11,7 @@ from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.refusals import BadField
 from gamekeeper.intersect import values
 from gamekeeper.intersect.source import Row
-from gamekeeper.store.moderation import Imposed
+from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
 
 Note = Callable[[str], None]  # takes a reason to list a row for
@@ -56,14 +56,14 @@ def named(own_id: str, raw: object, pattern: re.Pattern[str], note: Note) -> str
     return name
 
 
-def imposed(rows: Iterable[Row]) -> Imposed | None:
+def imposed(rows: Iterable[Row]) -> ImposedPenalty | None:
     """The first ban or mute of an account: it has one at most. None: nobody can tell when it ends."""
     user_id, _, started, ends, reason, moderator = next(iter(rows))
     try:
         until = values.end(ends)
     except ValueError:
         return None
-    return Imposed(user_id, values.text(reason), values.text(moderator), values.moment(started) or 0, until)
+    return ImposedPenalty(user_id, values.text(reason), values.text(moderator), values.moment(started) or 0, until)
 
 
 def _password(salt: object, password: object, note: Note) -> str:

@@ -11,7 +11,7 @@ from gamekeeper.intersect import values
 from gamekeeper.intersect.report import Line
 from gamekeeper.intersect.source import Row
 from gamekeeper.intersect.vitals import NONE, VITALS, Class, Worn
-from gamekeeper.store.catalogue import Entry, Item, Named, Variable
+from gamekeeper.store.catalogue import CatalogueEntry, CatalogueItem, CatalogueVariable, NamedEntry
 
 EQUIPMENT, CURRENCY, BAG = 1, 3, 6  # Intersect's types of items
 TYPES = {1: BOOLEAN, 2: INTEGER, 3: "String", 4: "Number"}  # of variables
@@ -31,7 +31,9 @@ KINDS = {
 class Game:
     """What the catalogue has, while characters are read."""
 
-    entries: dict[str, dict[str, Entry]] = field(default_factory=dict[str, dict[str, Entry]])  # by table, by id
+    entries: dict[str, dict[str, CatalogueEntry]] = field(
+        default_factory=dict[str, dict[str, CatalogueEntry]]
+    )  # by table, by id
     classes: dict[str, Class] = field(default_factory=dict[str, Class])
     worn: dict[str, Worn] = field(default_factory=dict[str, Worn])  # what gives health or mana
     lines: list[Line] = field(default_factory=list[Line])  # rows that are no entry, or not as they were
@@ -42,7 +44,7 @@ class Game:
     def types(self) -> dict[str, str]:
         """Of variables."""
         found = (self.entries.get(noun, {}).values() for noun in ("known_variables", "known_switches"))
-        return {entry.id: entry.type for entries in found for entry in entries if isinstance(entry, Variable)}
+        return {entry.id: entry.type for entries in found for entry in entries if isinstance(entry, CatalogueVariable)}
 
     def add(self, noun: str, table: str, rows: Iterable[Row]) -> None:
         entries = self.entries.setdefault(noun, {})
@@ -57,7 +59,7 @@ class Game:
             else:
                 self.lines.append(Line(table, row[0], NOT_KEPT))
 
-    def _entry(self, noun: str, row: Row) -> Entry | None:
+    def _entry(self, noun: str, row: Row) -> CatalogueEntry | None:
         if noun == "items":
             self._wear(row)
             return item(row)
@@ -65,7 +67,7 @@ class Game:
             self.classes[row[0]] = class_of(row)
         if noun in ("known_variables", "known_switches"):
             return variable(row, INTEGER if noun == "known_variables" else BOOLEAN)
-        return Named(row[0], values.text(row[1]))
+        return NamedEntry(row[0], values.text(row[1]))
 
     def _wear(self, row: Row) -> None:
         given, percent = (values.numbers(each, VITALS) or NONE for each in row[7:9])
@@ -73,28 +75,28 @@ class Game:
             self.worn[row[0]] = Worn(given, percent)
 
 
-def _odd(row: Row, entry: Entry) -> Iterator[str]:
+def _odd(row: Row, entry: CatalogueEntry) -> Iterator[str]:
     """In what it is not as it was."""
     if values.replaced(row):
         yield values.NOT_UTF8
-    if isinstance(entry, Item) and entry.bag_slots == values.MOST_SLOTS != row[5]:
+    if isinstance(entry, CatalogueItem) and entry.bag_slots == values.MOST_SLOTS != row[5]:
         yield f"its SlotCount is {row[5]}: {entry.bag_slots} now"
 
 
-def item(row: Row) -> Item:
+def item(row: Row) -> CatalogueItem:
     """Currency is stackable whatever its flag says; what is worn or is a bag never is."""
     own_id, name, kind, stackable, icon, slots, most = row[:7]
     stacks = (kind == CURRENCY or values.flag(stackable)) and kind not in (EQUIPMENT, BAG)
     cap = values.number(most, 1) if stacks else None
     size = values.size(slots) if kind == BAG else 0
-    return Item(own_id, values.text(name), stacks, cap, size, values.text(icon) or None)
+    return CatalogueItem(own_id, values.text(name), stacks, cap, size, values.text(icon) or None)
 
 
-def variable(row: Row, usual: str) -> Variable | None:
+def variable(row: Row, usual: str) -> CatalogueVariable | None:
     """None: of a type that is not ours. Before there were types a table said it."""
     own_id, name, *said = row
     kind = TYPES.get(said[0], usual) if said else usual
-    return Variable(own_id, values.text(name), kind) if kind in (BOOLEAN, INTEGER) else None
+    return CatalogueVariable(own_id, values.text(name), kind) if kind in (BOOLEAN, INTEGER) else None
 
 
 def class_of(row: Row) -> Class:

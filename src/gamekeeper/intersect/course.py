@@ -24,7 +24,7 @@ from gamekeeper.intersect.there import There
 from gamekeeper.settings import Settings
 from gamekeeper.store import imports
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.imports import DONE, State
+from gamekeeper.store.imports import DONE_STAGE, ImportState
 
 BATCH = 2_500  # accounts or characters in one transaction
 BY_IMPORT = Intent(request_id="import-intersect")
@@ -70,10 +70,10 @@ class Course:
         self.began = True
         self.stage, self.last, self.counts = state.stage, state.last, Counts.read(state.counts)
         self.listed = state.listed
-        if state.stage != DONE:
+        if state.stage != DONE_STAGE:
             self._require_report(state.report)
         self.report = state.report
-        return state.stage != DONE
+        return state.stage != DONE_STAGE
 
     def _require_report(self, begun: str) -> None:
         """What was listed in the earlier run is not lost."""
@@ -99,7 +99,7 @@ class Course:
             listed = self.file.write(self.listed, chain(self.replaced, turned.lines))
             counts = self.counts.plus(turned.counts)
             after = counts, listed
-            state = State(self.source, self.stage, last, self.report, listed, counts.json())
+            state = ImportState(self.source, self.stage, last, self.report, listed, counts.json())
             return Decision([*turned.changes, come_to(state)], None)
 
         if self.keeper and not self.dry:

@@ -38,8 +38,8 @@ from gamekeeper.intersect.there import (
 from gamekeeper.intersect.vitals import Vitals
 from gamekeeper.store import indexes, players, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.imports import DONE
-from gamekeeper.store.moderation import Imposed
+from gamekeeper.store.imports import DONE_STAGE
+from gamekeeper.store.moderation import ImposedPenalty
 
 BELONGINGS = ("inventory", "bank", "spells", "variables", "switches")
 HOLDING = ("inventory", "bank", "bag_slots")  # what may hold a bag
@@ -71,7 +71,7 @@ async def run(course: Course) -> bool:
         for stage in names[names.index(course.stage or names[0]) :]:
             course.come_to(stage)
             await stages[stage]()
-    course.come_to(DONE)
+    course.come_to(DONE_STAGE)
     await course.step(ZERO, _nothing)
     if course.keeper and not course.dry:
         await indexes.create_missing(course.keeper.store)
@@ -166,7 +166,7 @@ async def _clashing(course: Course, tx: Reading | None, kind: str, wanted: Seque
 
 def _imposed(
     table: str, read: Mapping[str, list[Row]], known: set[str], gone: set[str], counts: Counts, lines: list[Line]
-) -> list[Imposed]:
+) -> list[ImposedPenalty]:
     new = [rows for own_id, rows in read.items() if own_id not in known | gone]
     found = [(rows[0], accounts.imposed(rows)) for rows in new]
     taken = [each for _, each in found if each]

@@ -10,14 +10,14 @@ from gamekeeper.store.engine import Reading
 USER, USER_NAME, EMAIL, PLAYER, PLAYER_NAME, BAG = "user", "user name", "email", "player", "player name", "bag"
 DELETED_USER, DELETED_PLAYER = "deleted user", "deleted player"
 _FIND: Mapping[str, Callable[[Reading, Iterable[str]], Coroutine[Any, Any, set[str]]]] = {
-    USER: users.known_ids,
-    USER_NAME: users.known_folds,
-    EMAIL: users.known_emails,
-    PLAYER: presence.known_players,
-    PLAYER_NAME: players.known_folds,
-    BAG: items.known_bags,
-    DELETED_USER: ledger.deleted_users,
-    DELETED_PLAYER: ledger.deleted_players,
+    USER: users.find_known_ids,
+    USER_NAME: users.find_known_folds,
+    EMAIL: users.find_known_emails,
+    PLAYER: presence.find_known_players,
+    PLAYER_NAME: players.find_known_folds,
+    BAG: items.find_known_bags,
+    DELETED_USER: ledger.find_deleted_users,
+    DELETED_PLAYER: ledger.find_deleted_players,
 }
 
 
@@ -30,8 +30,8 @@ class There:
         """And whoever else would put some waits."""
         if tx is None:
             return set()
-        await catalogue.hold(tx, kind)
-        return set(await catalogue.by_id(tx, kind, ids))
+        await catalogue.lock_kind(tx, kind)
+        return set(await catalogue.find_by_ids(tx, kind, ids))
 
     def note(self, kind: str, keys: Iterable[str]) -> None:
         """They are in the database as soon as this is committed: nothing to keep in mind."""

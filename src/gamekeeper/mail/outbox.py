@@ -11,8 +11,8 @@ from gamekeeper.mail import letter, smtp
 from gamekeeper.mail.letter import BadAddress, Facts
 from gamekeeper.settings import Settings
 from gamekeeper.store import mails
-from gamekeeper.store.engine import Away, Store, Writing
-from gamekeeper.store.mails import Taken
+from gamekeeper.store.engine import DatabaseUnavailable, Store, Writing
+from gamekeeper.store.mails import LeasedMail
 
 LOOK_SECONDS = 1.0
 LANES = 4  # mails under way at once in one process: one that hangs does not hold up the others
@@ -36,11 +36,11 @@ class Sender:
 
     async def send_due(self, store: Store) -> None:
         """One after the other until none is due that nobody else has in hand."""
-        while await mails.any_due(store) and await _with_grace(self._send_next(store)):
+        while await mails.has_due(store) and await _with_grace(self._send_next(store)):
             pass
 
     async def _send_next(self, store: Store) -> bool:
-        taken = await store.write(partial(mails.take, lease_ms=self._lease_ms))
+        taken = await store.write(partial(mails.lease, lease_ms=self._lease_ms))
         if taken is None:
             return False
         try:
@@ -51,11 +51,11 @@ class Sender:
         await _note(store, taken, failed, NOTE_SECONDS)
         return True
 
-    async def attempt(self, store: Store, taken: Taken) -> smtp.Failed | None:
+    async def attempt(self, store: Store, taken: LeasedMail) -> smtp.Failed | None:
         try:
             facts = Facts(taken.id, taken.name, taken.address, taken.code, taken.queued_at)
             message = self._letters.reset(facts)
-            wanted = partial(mails.is_wanted, store, taken.id)
+            wanted = partial(mails.is_sendable, store, taken.id)
             sent = await smtp.deliver(self._server, message, wanted, taken.left_ms / 1000)
         except BadAddress as bad:
             return smtp.Refused(str(bad), "the address is none")
@@ -78,13 +78,13 @@ async def _with_grace(sending: Coroutine[Any, Any, bool]) -> bool:
         raise
 
 
-async def _note(store: Store, taken: Taken, failed: smtp.Failed | None, patience: float) -> None:
+async def _note(store: Store, taken: LeasedMail, failed: smtp.Failed | None, patience: float) -> None:
     """While the database is away we keep asking: a mail that is not noted as sent would be sent again."""
     give_up = time.monotonic() + patience
     while True:
         try:
             await store.write(partial(_write_note, taken=taken, failed=failed))
-        except Away:
+        except DatabaseUnavailable:
             if time.monotonic() >= give_up:
                 raise
             await asyncio.sleep(LOOK_SECONDS)
@@ -95,7 +95,7 @@ async def _note(store: Store, taken: Taken, failed: smtp.Failed | None, patience
         log.problem("mail", f"mail {taken.id} was {fate} on try {taken.tries}: {failed.brief}")
 
 
-async def _write_note(tx: Writing, taken: Taken, failed: smtp.Failed | None) -> None:
+async def _write_note(tx: Writing, taken: LeasedMail, failed: smtp.Failed | None) -> None:
     if failed is None:
         mails.note_sent(tx, taken.id)
         return

@@ -11,7 +11,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("catalogue")
 
 
-class Item(NamedTuple):
+class CatalogueItem(NamedTuple):
     id: str
     name: str
     stackable: bool
@@ -20,24 +20,24 @@ class Item(NamedTuple):
     icon: str | None
 
 
-class Variable(NamedTuple):
+class CatalogueVariable(NamedTuple):
     id: str
     name: str
     type: str
 
 
-class Named(NamedTuple):
+class NamedEntry(NamedTuple):
     """A spell, a class or a map."""
 
     id: str
     name: str
 
 
-Entry = Item | Variable | Named
+CatalogueEntry = CatalogueItem | CatalogueVariable | NamedEntry
 
 
-class _Kind(NamedTuple):
-    entry: type[Item | Variable | Named]
+class _KindStatements(NamedTuple):
+    entry: type[CatalogueItem | CatalogueVariable | NamedEntry]
     total: Statement
     page: Statement
     called: Statement
@@ -45,45 +45,56 @@ class _Kind(NamedTuple):
     save: Statement
 
 
-KINDS: Mapping[str, _Kind] = {
-    "items": _Kind(Item, SQL.count_items, SQL.items, SQL.items_called, SQL.items_by_id, SQL.save_items),
-    "spells": _Kind(Named, SQL.count_spells, SQL.spells, SQL.spells_called, SQL.spells_by_id, SQL.save_spells),
-    "variables": _Kind(
-        Variable, SQL.count_variables, SQL.variables, SQL.variables_called, SQL.variables_by_id, SQL.save_variables
+KINDS: Mapping[str, _KindStatements] = {
+    "items": _KindStatements(
+        CatalogueItem, SQL.count_items, SQL.items, SQL.items_called, SQL.items_by_id, SQL.save_items
     ),
-    "classes": _Kind(Named, SQL.count_classes, SQL.classes, SQL.classes_called, SQL.classes_by_id, SQL.save_classes),
-    "maps": _Kind(Named, SQL.count_maps, SQL.maps, SQL.maps_called, SQL.maps_by_id, SQL.save_maps),
+    "spells": _KindStatements(
+        NamedEntry, SQL.count_spells, SQL.spells, SQL.spells_called, SQL.spells_by_id, SQL.save_spells
+    ),
+    "variables": _KindStatements(
+        CatalogueVariable,
+        SQL.count_variables,
+        SQL.variables,
+        SQL.variables_called,
+        SQL.variables_by_id,
+        SQL.save_variables,
+    ),
+    "classes": _KindStatements(
+        NamedEntry, SQL.count_classes, SQL.classes, SQL.classes_called, SQL.classes_by_id, SQL.save_classes
+    ),
+    "maps": _KindStatements(NamedEntry, SQL.count_maps, SQL.maps, SQL.maps_called, SQL.maps_by_id, SQL.save_maps),
 }
 
 
-async def item(tx: Reading, item_id: str) -> Item | None:
+async def find_item(tx: Reading, item_id: str) -> CatalogueItem | None:
     row = await tx.one(SQL.item, item_id)
-    return _item(row) if row else None
+    return _to_item(row) if row else None
 
 
-async def spell(tx: Reading, spell_id: str) -> Named | None:
+async def find_spell(tx: Reading, spell_id: str) -> NamedEntry | None:
     row = await tx.one(SQL.spell, spell_id)
-    return Named(*row) if row else None
+    return NamedEntry(*row) if row else None
 
 
-async def variable(tx: Reading, variable_id: str) -> Variable | None:
+async def find_variable(tx: Reading, variable_id: str) -> CatalogueVariable | None:
     row = await tx.one(SQL.variable, variable_id)
-    return Variable(*row) if row else None
+    return CatalogueVariable(*row) if row else None
 
 
-async def any_item(tx: Reading) -> bool:
+async def has_items(tx: Reading) -> bool:
     return await tx.one(SQL.any_item) is not None
 
 
-async def any_spell(tx: Reading) -> bool:
+async def has_spells(tx: Reading) -> bool:
     return await tx.one(SQL.any_spell) is not None
 
 
-async def any_variable(tx: Reading) -> bool:
+async def has_variables(tx: Reading) -> bool:
     return await tx.one(SQL.any_variable) is not None
 
 
-async def any_class(tx: Reading) -> bool:
+async def has_classes(tx: Reading) -> bool:
     return await tx.one(SQL.any_class) is not None
 
 
@@ -92,34 +103,34 @@ async def count(tx: Reading, kind: str) -> int:
     return row[0] if row else 0
 
 
-async def page(tx: Reading, kind: str, limit: int, offset: int) -> list[Entry]:
-    return _entries(kind, await tx.all(KINDS[kind].page, limit, offset))
+async def read_page(tx: Reading, kind: str, limit: int, offset: int) -> list[CatalogueEntry]:
+    return _to_entries(kind, await tx.all(KINDS[kind].page, limit, offset))
 
 
-async def called(tx: Reading, kind: str, text: str, limit: int) -> list[Entry]:
+async def search(tx: Reading, kind: str, text: str, limit: int) -> list[CatalogueEntry]:
     """Those with this text in their names, A to Z in any case; the likeliest first."""
-    return _entries(kind, await tx.all(KINDS[kind].called, pattern.lowered(text), limit))
+    return _to_entries(kind, await tx.all(KINDS[kind].called, pattern.lower_ascii(text), limit))
 
 
-async def hold(tx: Reading, kind: str) -> None:
+async def lock_kind(tx: Reading, kind: str) -> None:
     """Until the end of the transaction: nobody else puts entries of this kind."""
     await tx.one(SQL.hold, kind)
 
 
-async def by_id(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, Entry]:
+async def find_by_ids(tx: Reading, kind: str, ids: Iterable[str]) -> dict[str, CatalogueEntry]:
     rows = await tx.all(KINDS[kind].by_id, as_table({"id": each} for each in ids))
-    return {entry.id: entry for entry in _entries(kind, rows)}
+    return {entry.id: entry for entry in _to_entries(kind, rows)}
 
 
-def save(tx: Writing, kind: str, entries: Iterable[Entry]) -> None:
-    tx.later(KINDS[kind].save, as_table(entry._asdict() for entry in entries))
+def save(tx: Writing, kind: str, entries: Iterable[CatalogueEntry]) -> None:
+    tx.defer(KINDS[kind].save, as_table(entry._asdict() for entry in entries))
 
 
-def _item(row: Row) -> Item:
-    return Item(row[0], row[1], bool(row[2]), row[3], row[4], row[5])
+def _to_item(row: Row) -> CatalogueItem:
+    return CatalogueItem(row[0], row[1], bool(row[2]), row[3], row[4], row[5])
 
 
-def _entries(kind: str, rows: Sequence[Row]) -> list[Entry]:
+def _to_entries(kind: str, rows: Sequence[Row]) -> list[CatalogueEntry]:
     if kind == "items":
-        return [_item(row) for row in rows]
+        return [_to_item(row) for row in rows]
     return [KINDS[kind].entry(*row) for row in rows]

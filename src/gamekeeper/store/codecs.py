@@ -3,25 +3,25 @@
 from typing import Any
 
 
-def guid_bytes(text: str) -> bytes:
+def encode_guid(text: str) -> bytes:
     return bytes.fromhex(text.replace("-", ""))
 
 
-def guid_text(raw: bytes) -> str:
+def decode_guid(raw: bytes) -> str:
     digits = bytes(raw).hex()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
-def json_bytes(value: str | bytes) -> bytes:
+def encode_json(value: str | bytes) -> bytes:
     return value if isinstance(value, bytes) else value.encode()
 
 
 ALL: tuple[dict[str, Any], ...] = (
-    {"typename": "uuid", "encoder": guid_bytes, "decoder": guid_text},
-    {"typename": "json", "encoder": json_bytes, "decoder": bytes},
+    {"typename": "uuid", "encoder": encode_guid, "decoder": decode_guid},
+    {"typename": "json", "encoder": encode_json, "decoder": bytes},
 )
 
 
-async def teach(db: Any) -> None:  # noqa: ANN401 - asyncpg has no types
+async def register_codecs(db: Any) -> None:  # noqa: ANN401 - asyncpg has no types
     for codec in ALL:
         await db.set_type_codec(**codec, schema="pg_catalog", format="binary")

@@ -26,40 +26,40 @@ _MASKED = {"ledger": "masked_ledger", "idempotency_keys": "masked_keys"}
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
 
-Copied = list[str | int | None]
+CopiedRow = list[str | int | None]
 
 
-async def tables(tx: Reading) -> list[str]:
+async def list_tables(tx: Reading) -> list[str]:
     """In an order in which they can be filled."""
     return [row[0] for row in await tx.all(SQL.tables)]
 
 
-async def columns(tx: Reading, table: str) -> dict[str, str]:
+async def read_columns(tx: Reading, table: str) -> dict[str, str]:
     """Their names, and the form in which the engine takes their values."""
     return {row[0]: row[1] for row in await tx.all(SQL.columns, table)}
 
 
-async def rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[Copied]]:
+async def read_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[CopiedRow]]:
     """Read the rows of a table in batches, with the same values on both engines: JSON documents as text, not bytes.
 
     Where a view masks the table, the view is read.
     """
-    async for some in tx.table(_MASKED.get(table, table), list(columns)):
-        yield _alike(some, columns)
+    async for some in tx.read_table(_MASKED.get(table, table), list(columns)):
+        yield _normalize(some, columns)
 
 
-async def page(tx: Reading, table: str, columns: Mapping[str, str], after: Value, limit: int) -> list[Copied]:
+async def read_page(tx: Reading, table: str, columns: Mapping[str, str], after: Value, limit: int) -> list[CopiedRow]:
     """Of a long table, in the order of its key, which is the first column."""
-    return _alike(await tx.all(_PAGES[table], after, limit), columns)
+    return _normalize(await tx.all(_PAGES[table], after, limit), columns)
 
 
-async def parts(tx: Reading, table: str, columns: Mapping[str, str], first: str, last: str) -> list[Copied]:
+async def read_parts(tx: Reading, table: str, columns: Mapping[str, str], first: str, last: str) -> list[CopiedRow]:
     """What belongs to the accounts or characters between two ids."""
-    return _alike(await tx.all(_PARTS[table], first, last), columns)
+    return _normalize(await tx.all(_PARTS[table], first, last), columns)
 
 
 @cache
-def words(table: str) -> Mapping[str, str]:
+def read_column_types(table: str) -> Mapping[str, str]:
     """What the schema calls the type of a column, where it is one on which the engines differ."""
     schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
     found: dict[str, str] = dict(_TABLE.findall(schema))
@@ -68,7 +68,7 @@ def words(table: str) -> Mapping[str, str]:
 
 def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
     """The rows' values are in the order of the columns."""
-    tx.fill(table, list(columns), _formed(rows, [_IN[form] for form in columns.values()]))
+    tx.fill(table, list(columns), _convert_rows(rows, [_IN[form] for form in columns.values()]))
 
 
 async def clear_epoch(tx: Writing) -> None:
@@ -77,11 +77,11 @@ async def clear_epoch(tx: Writing) -> None:
 
 def renew_epoch(tx: Writing) -> None:
     """A copy goes on from an older moment: who followed the original must be told."""
-    tx.later(SQL.renew_epoch)
+    tx.defer(SQL.renew_epoch)
 
 
 def revoke_tokens(tx: Writing) -> None:
-    tx.later(SQL.revoke_tokens)
+    tx.defer(SQL.revoke_tokens)
 
 
 async def continue_ledger(tx: Reading) -> None:
@@ -89,11 +89,11 @@ async def continue_ledger(tx: Reading) -> None:
     await tx.one(SQL.continue_ledger)
 
 
-def _alike(rows: Iterable[Row], columns: Mapping[str, str]) -> list[Copied]:
-    return list(_formed(rows, [_OUT[form] for form in columns.values()]))
+def _normalize(rows: Iterable[Row], columns: Mapping[str, str]) -> list[CopiedRow]:
+    return list(_convert_rows(rows, [_OUT[form] for form in columns.values()]))
 
 
-def _formed(rows: Iterable[Row], forms: Sequence[Callable[[Any], Any] | None]) -> Iterator[list[Any]]:
+def _convert_rows(rows: Iterable[Row], forms: Sequence[Callable[[Any], Any] | None]) -> Iterator[list[Any]]:
     formed = [(number, form) for number, form in enumerate(forms) if form]
     for row in rows:
         values = list(row)

@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from gamekeeper.store.engine import Away, Unusable
+from gamekeeper.store.engine import DatabaseUnavailable, UnusableDatabase
 
 MOVED = (
     "The database file {file} was moved, replaced or deleted while the server had it open. No change is accepted. "
@@ -42,7 +42,7 @@ READ_ONLY = (
     "The database file {file} cannot be written by this user. Gamekeeper writes to it and to its folder: use the user "
     "that it belongs to, or change its permissions."
 )
-LOCK = "hhqqi"  # struct flock of Linux: type, whence, start, length, process
+FLOCK_FORMAT = "hhqqi"  # struct flock of Linux: type, whence, start, length, process
 IN_USE = (0x40000002, 510)  # bytes of the database file that a connection in WAL mode keeps locked
 LOG_IN_USE = (128, 1)  # byte of the -shm file that it keeps locked
 # How long to wait, and how often to look: a process that opens or closes the file takes both locks one after the other.
@@ -66,7 +66,7 @@ class DatabaseFile:
             if self._identity:
                 _open_here.setdefault(self._real, []).append(self._identity)
 
-    def note_log(self) -> None:
+    def remember_log(self) -> None:
         """After the first read, which makes the log."""
         self._log_identity = _identify(self._log)
 
@@ -80,7 +80,7 @@ class DatabaseFile:
 
     def require_in_place(self) -> None:
         if not self.is_in_place():
-            raise Away(self.moved)
+            raise DatabaseUnavailable(self.moved)
 
     def is_in_place(self) -> bool:
         """Links are followed as when it was opened: one in the file's own place would lead to another log."""
@@ -97,13 +97,13 @@ class DatabaseFile:
             if here is None:
                 _require_one_log(self._real, self._log)
             elif _identify(self._real, follow=False) not in here:
-                raise Away(self.moved)
+                raise DatabaseUnavailable(self.moved)
             if not self._path.exists():
                 self._path.touch(mode=0o600)  # whoever can read the file can read the reset codes in it
             if not os.access(self._path, os.W_OK):
-                raise Unusable(READ_ONLY.format(file=self._path))
+                raise UnusableDatabase(READ_ONLY.format(file=self._path))
         except OSError as error:
-            raise Away(f"The database {self._path} cannot be opened: {error}.") from error
+            raise DatabaseUnavailable(f"The database {self._path} cannot be opened: {error}.") from error
 
 
 def resolve(path: Path) -> Path:
@@ -113,10 +113,10 @@ def resolve(path: Path) -> Path:
 
 def find_log(path: Path) -> Path:
     """Return where SQLite keeps the log: beside the file that a symbolic link leads to."""
-    return _beside(resolve(path), "-wal")
+    return _add_suffix(resolve(path), "-wal")
 
 
-def measure(file: Path) -> int:
+def measure_size(file: Path) -> int:
     """Return the size in bytes; 0 when the file does not exist or cannot be looked at."""
     try:
         return file.stat().st_size
@@ -127,14 +127,14 @@ def measure(file: Path) -> int:
 def require_whole(path: Path) -> None:
     """Refuse a log that SQLite would delete or ignore, and a file that has several logs by having several names."""
     real, log = resolve(path), find_log(path)
-    if measure(log) and not measure(real):
-        raise Unusable(LOST.format(file=path, log=log, size=measure(log)))
+    if measure_size(log) and not measure_size(real):
+        raise UnusableDatabase(LOST.format(file=path, log=log, size=measure_size(log)))
     for link in _find_links(path):
-        ignored = _beside(link, "-wal")
-        if measure(ignored) and _identify(ignored) != _identify(log):
-            raise Unusable(LINKED.format(link=link, file=real, log=ignored, size=measure(ignored)))
+        ignored = _add_suffix(link, "-wal")
+        if measure_size(ignored) and _identify(ignored) != _identify(log):
+            raise UnusableDatabase(LINKED.format(link=link, file=real, log=ignored, size=measure_size(ignored)))
     if real.is_file() and (names := real.stat().st_nlink) > 1:
-        raise Unusable(HARD_LINKED.format(file=real, names=names))
+        raise UnusableDatabase(HARD_LINKED.format(file=real, names=names))
 
 
 def _require_one_log(file: Path, log: Path) -> None:
@@ -144,11 +144,11 @@ def _require_one_log(file: Path, log: Path) -> None:
     """
     deadline = time.monotonic() + SETTLE_SECONDS
     while True:
-        file_in_use, log_in_use = _is_locked(file, *IN_USE), _is_locked(_beside(file, "-shm"), *LOG_IN_USE)
+        file_in_use, log_in_use = _is_locked(file, *IN_USE), _is_locked(_add_suffix(file, "-shm"), *LOG_IN_USE)
         if file_in_use == log_in_use:
             return
         if time.monotonic() > deadline:
-            raise Unusable((OTHER_NAME if file_in_use else OTHER_FILE).format(file=file, log=log))
+            raise UnusableDatabase((OTHER_NAME if file_in_use else OTHER_FILE).format(file=file, log=log))
         time.sleep(LOOK_SECONDS)
 
 
@@ -160,8 +160,8 @@ def _is_locked(file: Path, start: int, length: int) -> bool:
 
     opened = os.open(file, os.O_RDONLY)
     try:
-        asked = struct.pack(LOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
-        kind: int = struct.unpack(LOCK, fcntl.fcntl(opened, fcntl.F_GETLK, asked))[0]
+        asked = struct.pack(FLOCK_FORMAT, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+        kind: int = struct.unpack(FLOCK_FORMAT, fcntl.fcntl(opened, fcntl.F_GETLK, asked))[0]
     finally:
         os.close(opened)
     return kind != fcntl.F_UNLCK
@@ -175,7 +175,7 @@ def _find_links(path: Path) -> list[Path]:
     return found
 
 
-def _beside(file: Path, suffix: str) -> Path:
+def _add_suffix(file: Path, suffix: str) -> Path:
     return file.with_name(file.name + suffix)
 
 

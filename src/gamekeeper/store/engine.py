@@ -12,32 +12,32 @@ Row = Sequence[Any]
 Value = str | int | bool | bytes | None
 
 
-class Away(Exception):
+class DatabaseUnavailable(Exception):
     """The database cannot be reached or cannot take the work now; nothing was answered, the caller may retry."""
 
 
-class Full(Away):
+class DiskFull(DatabaseUnavailable):
     """The database's disk has no room left; nothing was changed."""
 
 
-class Unusable(Exception):
+class UnusableDatabase(Exception):
     """Nothing can be done with this database as it is; the message says why, and what to do."""
 
 
-class Denied(Away, Unusable):
+class AccessDenied(DatabaseUnavailable, UnusableDatabase):
     """The database refuses permission: nothing works until an operator grants it; nothing was changed."""
 
 
-class Locked(Away):
+class LockTimeout(DatabaseUnavailable):
     """Another transaction has held a lock for too long; nothing was changed."""
 
 
-class Undecided(Away):
+class CommitUnknown(DatabaseUnavailable):
     """The connection broke while COMMIT was under way: the change was made, or it was not."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class StoreStats:
     """State of a store in this process: how busy it is, and how far its clock is ahead."""
 
     writer_queue: int | None = None  # changes that wait for the one writer
@@ -56,7 +56,7 @@ class Reading(Protocol):
 
     async def one(self, statement: Statement, *values: Value) -> Row | None: ...
 
-    async def beside(
+    async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
         """The one row that the first statement finds, and all that the other one finds at the same moment."""
@@ -64,7 +64,7 @@ class Reading(Protocol):
 
 
 class Transaction(Reading, Protocol):
-    def table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
+    def read_table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
         """All rows of a table, some at a time: it may be longer than the memory."""
         ...
 
@@ -74,7 +74,7 @@ class Snapshot(Transaction, Protocol):
 
 
 class Writing(Transaction, Protocol):
-    def later(self, statement: Statement, *values: Value) -> None:
+    def defer(self, statement: Statement, *values: Value) -> None:
         """Runs with the other late statements, in one round trip, before the next read or the commit."""
         ...
 
@@ -110,11 +110,11 @@ class Store(Reading, Protocol):
 
     async def close(self) -> None: ...
 
-    async def limit(self, statement_seconds: int) -> None:
+    async def limit_statements(self, statement_seconds: int) -> None:
         """From here on a statement that takes longer is given up, where the database can; a COMMIT never."""
         ...
 
-    def figures(self) -> Figures: ...
+    def collect_stats(self) -> StoreStats: ...
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T: ...
 
@@ -136,14 +136,14 @@ class Store(Reading, Protocol):
     async def execute_alone(self, statement: Statement) -> None:
         """Run a statement that takes no values, without a time limit; on PostgreSQL outside a transaction.
 
-        Raises Locked when it came into conflict with another session.
+        Raises LockTimeout when it came into conflict with another session.
         """
         ...
 
-    async def integrity(self) -> list[str]:
+    async def check_integrity(self) -> list[str]:
         """What the database itself finds wrong with its files."""
         ...
 
-    async def cautions(self) -> list[str]:
+    async def find_cautions(self) -> list[str]:
         """Settings of the database server that an operator should change; each as a sentence."""
         ...

@@ -12,7 +12,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("erasures")
 
 
-class Job(NamedTuple):
+class ErasureJob(NamedTuple):
     id: str  # an account's or a player's
     upto: int
     seq: int
@@ -22,53 +22,53 @@ class Job(NamedTuple):
 def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Iterable[str]) -> None:
     """Record one job per id, for all changes up to a number; readers mask them from now on."""
     blank = msgspec.json.encode(dict.fromkeys(fields)).decode()
-    tx.later(SQL.insert, as_table({"id": each} for each in ids), user_id, upto, blank)
+    tx.defer(SQL.insert, as_table({"id": each} for each in ids), user_id, upto, blank)
 
 
-async def waiting(tx: Reading) -> bool:
+async def has_jobs(tx: Reading) -> bool:
     return await tx.one(SQL.waiting) is not None
 
 
-async def claim(tx: Reading) -> Job | None:
+async def claim(tx: Reading) -> ErasureJob | None:
     """A job that no other transaction has locked; it stays locked until this transaction ends."""
     row = await tx.one(SQL.claim)
-    return Job(*row) if row else None
+    return ErasureJob(*row) if row else None
 
 
-async def blank_changes(tx: Writing, job: Job, limit: int) -> list[int]:
+async def blank_changes(tx: Writing, job: ErasureJob, limit: int) -> list[int]:
     """Blank the next changes of the job; their numbers in order."""
     return sorted(row[0] for row in await tx.returning(SQL.blank_changes, job.id, job.seq, job.upto, limit))
 
 
-async def blank_keys_of_player(tx: Writing, job: Job, limit: int) -> int:
+async def blank_keys_of_player(tx: Writing, job: ErasureJob, limit: int) -> int:
     """Blank answers about the player; returns how many."""
     return len(await tx.returning(SQL.blank_keys_of_player, job.id, limit))
 
 
-async def blank_keys_of_user(tx: Writing, job: Job, limit: int) -> int:
+async def blank_keys_of_user(tx: Writing, job: ErasureJob, limit: int) -> int:
     """Blank answers about the account; returns how many."""
     return len(await tx.returning(SQL.blank_keys_of_user, job.id, limit))
 
 
-async def own_keys(tx: Reading, job: Job, limit: int) -> Sequence[str]:
+async def read_own_keys(tx: Reading, job: ErasureJob, limit: int) -> Sequence[str]:
     """The next Idempotency-Keys that the account itself used."""
     return [row[0] for row in await tx.all(SQL.own_keys, job.id, job.key, limit)]
 
 
-def blank_own_keys(tx: Writing, job: Job, last: str) -> None:
-    tx.later(SQL.blank_own_keys, job.id, job.key, last)
+def blank_own_keys(tx: Writing, job: ErasureJob, last: str) -> None:
+    tx.defer(SQL.blank_own_keys, job.id, job.key, last)
 
 
-def set_seq(tx: Writing, job: Job, seq: int) -> None:
-    tx.later(SQL.set_seq, job.id, seq)
+def set_seq(tx: Writing, job: ErasureJob, seq: int) -> None:
+    tx.defer(SQL.set_seq, job.id, seq)
 
 
-def set_key(tx: Writing, job: Job, key: str) -> None:
-    tx.later(SQL.set_key, job.id, key)
+def set_key(tx: Writing, job: ErasureJob, key: str) -> None:
+    tx.defer(SQL.set_key, job.id, key)
 
 
-def delete(tx: Writing, job: Job) -> None:
-    tx.later(SQL.delete, job.id)
+def delete(tx: Writing, job: ErasureJob) -> None:
+    tx.defer(SQL.delete, job.id)
 
 
 async def count_accounts(tx: Reading) -> int:

@@ -2,19 +2,19 @@
 
 import asyncpg
 
-from gamekeeper.store.engine import Away, Denied, Full, Locked
+from gamekeeper.store.engine import AccessDenied, DatabaseUnavailable, DiskFull, LockTimeout
 
-SCHEMA = "Check that the database user has USAGE on the schema, and that its search_path names the schema."
-OWNER = "Grant the privilege, or make the user that you connect as the owner of the database."
+SCHEMA_ADVICE = "Check that the database user has USAGE on the schema, and that its search_path names the schema."
+OWNER_ADVICE = "Grant the privilege, or make the user that you connect as the owner of the database."
 # The transaction is rolled back and the rule decides again, on the rows that are there now.
-AGAIN = (
+RETRYABLE = (
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
     asyncpg.UniqueViolationError,  # another transaction inserted the same key first
     asyncpg.ForeignKeyViolationError,  # another transaction deleted the row that this one refers to
 )
 # The connection cannot be used any more, or never could.
-LOST = (
+CONNECTION_ERRORS = (
     OSError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,  # asyncpg raises it for a connection that died while it was idle
@@ -26,26 +26,32 @@ LOST = (
     asyncpg.InsufficientResourcesError,
 )
 # The schema is not in the search_path, or the user may not use it: PostgreSQL then does not find a table.
-HIDDEN = (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
-KNOWN = (*LOST, *HIDDEN, TimeoutError, asyncpg.LockNotAvailableError, asyncpg.InsufficientPrivilegeError)
+NOT_FOUND_ERRORS = (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
+TRANSLATABLE = (
+    *CONNECTION_ERRORS,
+    *NOT_FOUND_ERRORS,
+    TimeoutError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.InsufficientPrivilegeError,
+)
 
 
-class TooLong(Away):
+class StatementTimeout(DatabaseUnavailable):
     """PostgreSQL cancelled the statement at its time limit; a second try would take as long."""
 
 
-def translate(error: BaseException) -> Away:
+def translate(error: BaseException) -> DatabaseUnavailable:
     """Return the exception to raise for one of KNOWN."""
     match error:
         case asyncpg.QueryCanceledError():
-            return TooLong("A statement took too long.")
+            return StatementTimeout("A statement took too long.")
         case asyncpg.LockNotAvailableError():
-            return Locked("Another change of the same thing takes too long.")
+            return LockTimeout("Another change of the same thing takes too long.")
         case asyncpg.InsufficientPrivilegeError():
-            return Denied(f"The database does not allow it: {error}. {OWNER}")
+            return AccessDenied(f"The database does not allow it: {error}. {OWNER_ADVICE}")
         case asyncpg.UndefinedTableError() | asyncpg.InvalidSchemaNameError():
-            return Denied(f"The database does not find our tables: {error}. {SCHEMA}")
+            return AccessDenied(f"The database does not find our tables: {error}. {SCHEMA_ADVICE}")
         case asyncpg.DiskFullError():
-            return Full(str(error))
+            return DiskFull(str(error))
         case _:
-            return Away(str(error) or type(error).__name__)
+            return DatabaseUnavailable(str(error) or type(error).__name__)

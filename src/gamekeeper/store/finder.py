@@ -8,59 +8,59 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("finder")
-LAST = "\U0010ffff"  # no letter comes after it
+LAST_CHARACTER = "\U0010ffff"  # no letter comes after it
 
 
-class Player(NamedTuple):
+class FoundPlayer(NamedTuple):
     id: str
     name: str
     fold: str
     level: int
 
 
-class User(NamedTuple):
+class FoundUser(NamedTuple):
     id: str
     name: str
     fold: str  # of the name or of the email: of what it was found by
     email: str
 
 
-class Named(NamedTuple):
+class FoundEntry(NamedTuple):
     kind: str
     id: str
     name: str
 
 
-class Deleted(NamedTuple):
+class DeletedOwner(NamedTuple):
     kind: str
     before: bytes | str | None
 
 
-async def players(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[Player]:
-    return [Player(*row) for row in await tx.all(SQL.players, _ranges(beginnings), each, most)]
+async def find_players(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundPlayer]:
+    return [FoundPlayer(*row) for row in await tx.all(SQL.players, _to_ranges(beginnings), each, most)]
 
 
-async def users(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[User]:
-    return [User(*row) for row in await tx.all(SQL.users, _ranges(beginnings), each, most)]
+async def find_users(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundUser]:
+    return [FoundUser(*row) for row in await tx.all(SQL.users, _to_ranges(beginnings), each, most)]
 
 
-async def emails(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[User]:
-    return [User(*row) for row in await tx.all(SQL.emails, _ranges(beginnings), each, most)]
+async def find_users_by_email(tx: Reading, beginnings: Iterable[str], each: int, most: int) -> list[FoundUser]:
+    return [FoundUser(*row) for row in await tx.all(SQL.emails, _to_ranges(beginnings), each, most)]
 
 
-async def catalogue(tx: Reading, pattern: str, most: int) -> list[Named]:
-    return [Named(*row) for row in await tx.all(SQL.catalogue, pattern, most)]
+async def find_catalogue_entries(tx: Reading, pattern: str, most: int) -> list[FoundEntry]:
+    return [FoundEntry(*row) for row in await tx.all(SQL.catalogue, pattern, most)]
 
 
-async def by_id(tx: Reading, wanted: str) -> list[Named]:
+async def find_by_id(tx: Reading, wanted: str) -> list[FoundEntry]:
     """A bag is its owner, found by the bag."""
-    return [Named(*row) for row in await tx.all(SQL.by_id, wanted)]
+    return [FoundEntry(*row) for row in await tx.all(SQL.by_id, wanted)]
 
 
-async def deleted(tx: Reading, wanted: str) -> list[Deleted]:
+async def find_deleted(tx: Reading, wanted: str) -> list[DeletedOwner]:
     """A character or an account that had the id; it may be there again."""
-    return [Deleted(*row) for row in await tx.all(SQL.deleted, wanted)]
+    return [DeletedOwner(*row) for row in await tx.all(SQL.deleted, wanted)]
 
 
-def _ranges(beginnings: Iterable[str]) -> str:
-    return as_table({"from": each, "to": each + LAST} for each in beginnings)
+def _to_ranges(beginnings: Iterable[str]) -> str:
+    return as_table({"from": each, "to": each + LAST_CHARACTER} for each in beginnings)

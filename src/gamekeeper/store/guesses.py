@@ -8,7 +8,7 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("guesses")
 
 
-class Waits(NamedTuple):
+class GuessWaits(NamedTuple):
     """Milliseconds until one more is free; 0: it is."""
 
     of_caller: int  # at this account
@@ -16,30 +16,30 @@ class Waits(NamedTuple):
     of_address: int  # at all accounts
 
 
-async def waits(
+async def read_waits(
     tx: Reading, account: str, caller: str, address: str | None, window_ms: int, most: tuple[int, int, int]
-) -> Waits:
+) -> GuessWaits:
     """`most` of each fit into the window."""
     row = await tx.one(SQL.waits, account, caller, address, window_ms, *most)
-    return Waits(*(int(number) for number in row)) if row else Waits(0, 0, 0)
+    return GuessWaits(*(int(number) for number in row)) if row else GuessWaits(0, 0, 0)
 
 
-async def hold(tx: Reading, claim: int) -> None:
+async def lock_claim(tx: Reading, claim: int) -> None:
     """One more claim, until the end of the transaction; SQLite's one writer has them all."""
     await tx.one(SQL.hold, claim)
 
 
 def insert(tx: Writing, guess_id: str, account: str, caller: str) -> None:
-    tx.later(SQL.insert, guess_id, account, caller)
+    tx.defer(SQL.insert, guess_id, account, caller)
 
 
 def delete(tx: Writing, guess_id: str) -> None:
-    tx.later(SQL.delete, guess_id)
+    tx.defer(SQL.delete, guess_id)
 
 
 def delete_of_account(tx: Writing, account_id: str) -> None:
-    tx.later(SQL.delete_of_account, account_id)
+    tx.defer(SQL.delete_of_account, account_id)
 
 
 def delete_old(tx: Writing, older_than_ms: int, most: int) -> None:
-    tx.later(SQL.delete_old, older_than_ms, most)
+    tx.defer(SQL.delete_old, older_than_ms, most)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit, urlunsplit
 _PORT = re.compile(r":(?!\d*(?:,|$))")
 
 
-def readable(url: str) -> bool:
+def has_numeric_ports(url: str) -> bool:
     """Whether its ports are numbers: a password can end the servers early, and no error may quote what is left."""
     try:
         hosts = urlsplit(url).netloc.rpartition("@")[2]
@@ -15,7 +15,7 @@ def readable(url: str) -> bool:
     return not _PORT.search(re.sub(r"\[[^\]]*\]", "", hosts))
 
 
-def each(url: str) -> list[str]:
+def split_hosts(url: str) -> list[str]:
     """A URL for each: the driver has one time limit for all of them, and a silent one would use it up."""
     parts = urlsplit(url)
     user, at, hosts = parts.netloc.rpartition("@")

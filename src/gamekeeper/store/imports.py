@@ -6,10 +6,10 @@ from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("imports")
-DONE = "done"  # the stage at the end
+DONE_STAGE = "done"  # the stage at the end
 
 
-class State(NamedTuple):
+class ImportState(NamedTuple):
     source: str
     stage: str
     last: str
@@ -19,28 +19,28 @@ class State(NamedTuple):
     finished_at: int | None = None
 
 
-class Unfinished(NamedTuple):
+class UnfinishedImport(NamedTuple):
     stage: str
     report: str
-    followed: bool  # by one that came to its end
+    superseded: bool  # by one that came to its end
 
 
-async def find(tx: Reading, source: str) -> State | None:
+async def find(tx: Reading, source: str) -> ImportState | None:
     row = await tx.one(SQL.find, source)
-    return State(row[0], row[1], row[2], row[3], row[4], _text(row[5]), row[6]) if row else None
+    return ImportState(row[0], row[1], row[2], row[3], row[4], _text(row[5]), row[6]) if row else None
 
 
-async def any_from(tx: Reading, at: int) -> bool:
+async def has_any_from(tx: Reading, at: int) -> bool:
     """Whether one was not over yet at that time."""
     return await tx.one(SQL.any_from, at) is not None
 
 
-async def unfinished(tx: Reading) -> list[Unfinished]:
-    return [Unfinished(row[0], row[1], bool(row[2])) for row in await tx.all(SQL.unfinished)]
+async def find_unfinished(tx: Reading) -> list[UnfinishedImport]:
+    return [UnfinishedImport(row[0], row[1], bool(row[2])) for row in await tx.all(SQL.unfinished)]
 
 
-def save(tx: Writing, state: State) -> None:
-    tx.later(SQL.save, state.source, state.stage, state.last, state.report, state.listed, state.counts)
+def save(tx: Writing, state: ImportState) -> None:
+    tx.defer(SQL.save, state.source, state.stage, state.last, state.report, state.listed, state.counts)
 
 
 def _text(value: str | bytes) -> str:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from gamekeeper import log
-from gamekeeper.store.engine import ClaimTaken, Locked, Reading, Store, Writing
-from gamekeeper.store.migrate import CLAIM, split
+from gamekeeper.store.engine import ClaimTaken, LockTimeout, Reading, Store, Writing
+from gamekeeper.store.migrate import CLAIM, split_script
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("indexes")
@@ -16,8 +16,8 @@ _CREATE = re.compile(
     r"^(?:CREATE\s+(?:INDEX|VIRTUAL\s+TABLE|TRIGGER)|INSERT\s+INTO)\s+((?<=INDEX\s)\w+|\w+_by_part)", re.MULTILINE
 )
 _NAME = re.compile(r"(?<=INDEX)\s+")  # what stands before the name
-LOOK_AGAIN_SECONDS = 0.5
-LONG_SECONDS = 2.0  # after which the log says what is waited for
+POLL_SECONDS = 0.5
+REPORT_AFTER_SECONDS = 2.0  # after which the log says what is waited for
 _DROPS = (
     SQL.drop_players_by_rank,
     SQL.drop_players_by_user,
@@ -32,14 +32,14 @@ _DROPS = (
 )
 
 
-async def names(tx: Reading) -> set[str]:
+async def read_names(tx: Reading) -> set[str]:
     return {row[0] for row in await tx.all(SQL.names)}
 
 
-async def missing(tx: Reading, engine: str) -> list[str]:
+async def find_missing(tx: Reading, engine: str) -> list[str]:
     """Those that the schema has and the database has not."""
-    there = await names(tx)
-    return [name for name in _known(engine) if name not in there]
+    there = await read_names(tx)
+    return [name for name in _load_statements(engine) if name not in there]
 
 
 async def drop(tx: Writing) -> None:
@@ -51,13 +51,13 @@ async def drop(tx: Writing) -> None:
 async def create_missing(store: Store) -> list[str]:
     """Return the names of the indexes that had to be made. On PostgreSQL other sessions go on meanwhile."""
     made: list[str] = []
-    while absent := await missing(store, store.engine):
+    while absent := await find_missing(store, store.engine):
         name = absent[0]
         if await is_building(store, name):  # by another process
-            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             continue
-        statements = _known(store.engine)[name]
-        with contextlib.suppress(ClaimTaken, Locked):  # another process makes it too
+        statements = _load_statements(store.engine)[name]
+        with contextlib.suppress(ClaimTaken, LockTimeout):  # another process makes it too
             await (_build(store, name) if len(statements) == 1 else _create_together(store, name))
             made.append(name)
     return made
@@ -75,13 +75,13 @@ async def drop_invalid(store: Store, name: str) -> None:
 
 async def _build(store: Store, name: str) -> None:
     """Build it concurrently: that waits for transactions that began earlier, and holds up none that begin later."""
-    (statement,) = _known(store.engine)[name]
+    (statement,) = _load_statements(store.engine)[name]
     text = _NAME.sub(" {concurrently} IF NOT EXISTS ", statement.texts[""], 1)
     waits = (
         f"building the index {name}; on PostgreSQL this waits for transactions of other sessions "
         "(pg_stat_progress_create_index.current_locker_pid is the process of one)"
     )
-    reminder = asyncio.get_running_loop().call_later(LONG_SECONDS, log.problem, "indexes", waits)
+    reminder = asyncio.get_running_loop().call_later(REPORT_AFTER_SECONDS, log.problem, "indexes", waits)
     try:
         await drop_invalid(store, name)
         await store.execute_alone(Statement(name, {"": text}))
@@ -93,17 +93,17 @@ async def _create_together(store: Store, name: str) -> None:
     """Create what takes several statements, in one transaction."""
 
     async def create(tx: Writing) -> None:
-        if name in await missing(tx, store.engine):
-            for statement in _known(store.engine)[name]:
+        if name in await find_missing(tx, store.engine):
+            for statement in _load_statements(store.engine)[name]:
                 await tx.returning(statement)
 
     await store.write(create, CLAIM)
 
 
-def _known(engine: str) -> Mapping[str, list[Statement]]:
+def _load_statements(engine: str) -> Mapping[str, list[Statement]]:
     """What makes each of them."""
     known: dict[str, list[Statement]] = {}
-    for text in split((FOLDER / "schema.sql").read_text(encoding="utf-8"), engine):
+    for text in split_script((FOLDER / "schema.sql").read_text(encoding="utf-8"), engine):
         match = _CREATE.search(text)
         if match:
             known.setdefault(match[1], []).append(Statement(match[1], {"": text}))

@@ -24,7 +24,7 @@ class BagRow(NamedTuple):
     slot_count: int
 
 
-class Slot(NamedTuple):
+class PlayerSlot(NamedTuple):
     player_id: str
     place: str
     slot: int
@@ -34,49 +34,49 @@ class Slot(NamedTuple):
     buffs: str
 
 
-class Bag(NamedTuple):
+class PlayerBag(NamedTuple):
     id: str
     player_id: str
     slot_count: int
 
 
-async def slots_of_player(tx: Reading, player_id: str) -> list[SlotRow]:
+async def read_slots_of_player(tx: Reading, player_id: str) -> list[SlotRow]:
     return [SlotRow(*row) for row in await tx.all(SQL.slots_of_player, player_id)]
 
 
-async def slots_of_place(tx: Reading, player_id: str, place: str) -> list[SlotRow]:
+async def read_slots_of_place(tx: Reading, player_id: str, place: str) -> list[SlotRow]:
     return [SlotRow(*row) for row in await tx.all(SQL.slots_of_place, player_id, place)]
 
 
-async def named_slots_of_player(tx: Reading, player_id: str) -> tuple[list[SlotRow], dict[str, str]]:
+async def read_named_slots_of_player(tx: Reading, player_id: str) -> tuple[list[SlotRow], dict[str, str]]:
     """With the names of the items by their ids, of those that the catalogue has."""
-    return _with_names(await tx.all(SQL.named_slots_of_player, player_id))
+    return _split_names(await tx.all(SQL.named_slots_of_player, player_id))
 
 
-async def named_slots_of_place(tx: Reading, player_id: str, place: str) -> tuple[list[SlotRow], dict[str, str]]:
-    return _with_names(await tx.all(SQL.named_slots_of_place, player_id, place))
+async def read_named_slots_of_place(tx: Reading, player_id: str, place: str) -> tuple[list[SlotRow], dict[str, str]]:
+    return _split_names(await tx.all(SQL.named_slots_of_place, player_id, place))
 
 
-def _with_names(rows: Sequence[Row]) -> tuple[list[SlotRow], dict[str, str]]:
+def _split_names(rows: Sequence[Row]) -> tuple[list[SlotRow], dict[str, str]]:
     slots = [SlotRow(*row[:-1]) for row in rows]
     return slots, {slot.item_id: row[-1] for slot, row in zip(slots, rows, strict=True) if row[-1] is not None}
 
 
-async def bag(tx: Reading, bag_id: str) -> BagRow | None:
+async def find_bag(tx: Reading, bag_id: str) -> BagRow | None:
     row = await tx.one(SQL.bag, bag_id)
     return BagRow(*row) if row else None
 
 
-async def known_bags(tx: Reading, ids: Iterable[str]) -> set[str]:
+async def find_known_bags(tx: Reading, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_bags, as_table({"id": each} for each in ids))}
 
 
-async def bags_of_player(tx: Reading, player_id: str) -> dict[str, int]:
+async def read_bags_of_player(tx: Reading, player_id: str) -> dict[str, int]:
     return {row[0]: row[1] for row in await tx.all(SQL.bags_of_player, player_id)}
 
 
-def save_slots(tx: Writing, slots: Iterable[Slot]) -> None:
-    tx.later(SQL.save_slots, as_table(each._asdict() for each in slots))
+def save_slots(tx: Writing, slots: Iterable[PlayerSlot]) -> None:
+    tx.defer(SQL.save_slots, as_table(each._asdict() for each in slots))
 
 
 def load_slots(tx: Writing, slots: Iterable[Row]) -> None:
@@ -85,44 +85,44 @@ def load_slots(tx: Writing, slots: Iterable[Row]) -> None:
 
 
 def clear_slots(tx: Writing, player_id: str, spots: Iterable[tuple[str, int]]) -> None:
-    tx.later(SQL.clear_slots, player_id, as_table({"place": place, "slot": slot} for place, slot in spots))
+    tx.defer(SQL.clear_slots, player_id, as_table({"place": place, "slot": slot} for place, slot in spots))
 
 
-def insert_bags(tx: Writing, bags: Iterable[Bag]) -> None:
-    tx.later(SQL.insert_bags, as_table(each._asdict() for each in bags))
+def insert_bags(tx: Writing, bags: Iterable[PlayerBag]) -> None:
+    tx.defer(SQL.insert_bags, as_table(each._asdict() for each in bags))
 
 
-def load_bags(tx: Writing, bags: Iterable[Bag]) -> None:
+def load_bags(tx: Writing, bags: Iterable[PlayerBag]) -> None:
     tx.load(SQL.load_bags, bags)
 
 
-def resize_bags(tx: Writing, bags: Iterable[Bag]) -> None:
-    tx.later(SQL.resize_bags, as_table(each._asdict() for each in bags))
+def resize_bags(tx: Writing, bags: Iterable[PlayerBag]) -> None:
+    tx.defer(SQL.resize_bags, as_table(each._asdict() for each in bags))
 
 
 def delete_bags(tx: Writing, bag_ids: Iterable[str]) -> None:
-    tx.later(SQL.delete_bags, as_table({"id": bag_id} for bag_id in bag_ids))
+    tx.defer(SQL.delete_bags, as_table({"id": bag_id} for bag_id in bag_ids))
 
 
-async def sums(tx: Reading) -> dict[str, int]:
+async def sum_quantities(tx: Reading) -> dict[str, int]:
     return {row[0]: int(row[1]) for row in await tx.all(SQL.sums)}
 
 
-async def stray_bags(tx: Reading) -> list[Row]:
+async def find_stray_bags(tx: Reading) -> list[Row]:
     """Bags that are not in exactly one slot."""
     return list(await tx.all(SQL.stray_bags))
 
 
-async def homeless_slots(tx: Reading) -> list[Row]:
+async def find_orphan_slots(tx: Reading) -> list[Row]:
     """Slots that lie in a bag which their player does not have."""
     return list(await tx.all(SQL.homeless_slots))
 
 
-async def slots_between(tx: Reading, first: str, last: str) -> list[Slot]:
+async def read_slots_between(tx: Reading, first: str, last: str) -> list[PlayerSlot]:
     """Occupied slots of all players from the first to the last id."""
-    return [Slot(*row) for row in await tx.all(SQL.slots_between, first, last)]
+    return [PlayerSlot(*row) for row in await tx.all(SQL.slots_between, first, last)]
 
 
-async def slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:
+async def count_slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:
     """How many slots are in use, per place, from these numbers on."""
     return list(await tx.all(SQL.slots_beyond, inventory, bank))

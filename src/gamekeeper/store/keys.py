@@ -6,26 +6,26 @@ from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("keys")
-ERASED = b"{}"  # an answer about somebody who is erased
+ERASED_ANSWER = b"{}"  # an answer about somebody who is erased
 
 
-class Kept(NamedTuple):
+class StoredAnswer(NamedTuple):
     fingerprint: str
     answer: bytes
 
 
-async def find(tx: Reading, account_id: str, key: str) -> Kept | None:
+async def find(tx: Reading, account_id: str, key: str) -> StoredAnswer | None:
     row = await tx.one(SQL.find, account_id, key)
-    return Kept(*row) if row else None
+    return StoredAnswer(*row) if row else None
 
 
-def insert(tx: Writing, account_id: str, key: str, kept: Kept, about: tuple[str | None, str | None]) -> None:
+def insert(tx: Writing, account_id: str, key: str, kept: StoredAnswer, about: tuple[str | None, str | None]) -> None:
     """With the ids of the player and the user whom the answer is about."""
-    tx.later(SQL.insert, account_id, key, *kept, *about)
+    tx.defer(SQL.insert, account_id, key, *kept, *about)
 
 
 def touch(tx: Writing, account_id: str, key: str) -> None:
-    tx.later(SQL.touch, account_id, key)
+    tx.defer(SQL.touch, account_id, key)
 
 
 async def delete_old(tx: Writing, before_ms: int, most: int) -> int:

@@ -6,19 +6,19 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("known_callers")
 
 
-async def has(tx: Reading, user_id: str | None, caller: str, within_ms: int) -> bool:
+async def is_known(tx: Reading, user_id: str | None, caller: str, within_ms: int) -> bool:
     """None has nobody, and takes as long."""
     return await tx.one(SQL.has, user_id, caller, within_ms) is not None
 
 
 def save(tx: Writing, user_id: str, caller: str) -> None:
     """Written once an hour at most: one client logs in before every call."""
-    tx.later(SQL.save, user_id, caller)
+    tx.defer(SQL.save, user_id, caller)
 
 
-def forget(tx: Writing, user_id: str) -> None:
-    tx.later(SQL.forget, user_id)
+def delete(tx: Writing, user_id: str) -> None:
+    tx.defer(SQL.forget, user_id)
 
 
 def delete_old(tx: Writing, before_ms: int, most: int) -> None:
-    tx.later(SQL.delete_old, before_ms, most)
+    tx.defer(SQL.delete_old, before_ms, most)

@@ -9,7 +9,7 @@ from gamekeeper.store.table import as_table
 SQL = Statements("ledger")
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     kind: str
     actor_id: str | None
     token_id: str | None
@@ -23,7 +23,7 @@ class Entry(NamedTuple):
     undoes: int | None = None  # the change that this one takes back
 
 
-class Written(NamedTuple):
+class LedgerRow(NamedTuple):
     """An entry with its number and time; before and after are JSON."""
 
     seq: int
@@ -40,30 +40,30 @@ class Written(NamedTuple):
     reason: str | None
 
 
-class Old(NamedTuple):
+class OldChanges(NamedTuple):
     last: int
     rows: int
     oldest_at: int  # time of the oldest change, in milliseconds
 
 
-async def append(tx: Writing, entries: list[Entry]) -> None:
+async def append(tx: Writing, entries: list[LedgerEntry]) -> None:
     """The last entry goes with the effects; earlier ones go first, so that numbers follow the order."""
     for entry in entries[:-1]:
         await tx.returning(SQL.append, *entry)
     for entry in entries[-1:]:
-        tx.later(SQL.append, *entry)
+        tx.defer(SQL.append, *entry)
 
 
-async def after(tx: Reading, seq: int, limit: int) -> list[Written]:
-    return [_written(row) for row in await tx.all(SQL.after, seq, limit)]
+async def read_after(tx: Reading, seq: int, limit: int) -> list[LedgerRow]:
+    return [_to_row(row) for row in await tx.all(SQL.after, seq, limit)]
 
 
-async def belongings_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
+async def read_item_changes_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
     """Number, before and after of every row that can say what somebody holds; the catalogue's rows are large."""
     return await tx.all(SQL.belongings_after, seq, limit)
 
 
-async def trimmed(tx: Reading) -> int:
+async def read_trimmed(tx: Reading) -> int:
     """Up to which number only the newest rows are left; whoever would trim meanwhile waits for this transaction."""
     row = await tx.one(SQL.trimmed)
     if row is None:
@@ -71,54 +71,54 @@ async def trimmed(tx: Reading) -> int:
     return row[0]
 
 
-async def old(tx: Reading, after: int, before_ms: int, most: int) -> Old:
+async def find_old(tx: Reading, after: int, before_ms: int, most: int) -> OldChanges:
     row = await tx.one(SQL.old, after, before_ms, most)
-    return Old(*row) if row else Old(0, 0, before_ms)
+    return OldChanges(*row) if row else OldChanges(0, 0, before_ms)
 
 
-async def superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:
+async def read_superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:
     """Number, before and after."""
     return await tx.all(SQL.superseded, after, upto)
 
 
 def set_trimmed(tx: Writing, upto: int) -> None:
-    tx.later(SQL.set_trimmed, upto)
+    tx.defer(SQL.set_trimmed, upto)
 
 
 def delete(tx: Writing, numbers: Iterable[int]) -> None:
-    tx.later(SQL.delete, _table(numbers))
+    tx.defer(SQL.delete, _to_table(numbers))
 
 
-async def deleted_players(tx: Reading, ids: Iterable[str]) -> set[str]:
+async def find_deleted_players(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Those of them that were deleted once."""
     return {row[0] for row in await tx.all(SQL.deleted_players, as_table({"id": each} for each in ids))}
 
 
-async def deleted_users(tx: Reading, ids: Iterable[str]) -> set[str]:
+async def find_deleted_users(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Those of them that were erased once."""
     return {row[0] for row in await tx.all(SQL.deleted_users, as_table({"id": each} for each in ids))}
 
 
-async def deleted_of_user(tx: Reading, user_id: str) -> list[str]:
+async def find_deleted_of_user(tx: Reading, user_id: str) -> list[str]:
     """The ids of characters that were the account's to the end."""
     return [row[0] for row in await tx.all(SQL.deleted_of_user, user_id)]
 
 
-async def of_user(tx: Reading, user_id: str, seq: int, limit: int) -> list[Written]:
+async def read_of_user(tx: Reading, user_id: str, seq: int, limit: int) -> list[LedgerRow]:
     """About the account itself, not its characters, from a number on."""
-    return [_written(row) for row in await tx.all(SQL.of_user, user_id, seq, limit)]
+    return [_to_row(row) for row in await tx.all(SQL.of_user, user_id, seq, limit)]
 
 
-async def of_player(tx: Reading, player_id: str, seq: int, limit: int) -> list[Written]:
-    return [_written(row) for row in await tx.all(SQL.of_player, player_id, seq, limit)]
+async def read_of_player(tx: Reading, player_id: str, seq: int, limit: int) -> list[LedgerRow]:
+    return [_to_row(row) for row in await tx.all(SQL.of_player, player_id, seq, limit)]
 
 
-async def of_players_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
+async def read_of_players_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
     """Player, number, kind, before and after of untrimmed changes, by player and number, from the mark of both on."""
     return await tx.all(SQL.of_players_between, *mark, last, trimmed, limit)
 
 
-async def powers_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
+async def read_power_changes_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
     """Account, number and after of untrimmed changes of powers, by account and number, from the mark of both on."""
     return await tx.all(SQL.powers_between, *mark, last, trimmed, limit)
 
@@ -129,14 +129,14 @@ async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most
     return row[0] if row else 0
 
 
-async def last(tx: Reading) -> int:
+async def read_last(tx: Reading) -> int:
     row = await tx.one(SQL.last)
     return row[0] if row else 0
 
 
-def _table(numbers: Iterable[int]) -> str:
+def _to_table(numbers: Iterable[int]) -> str:
     return as_table({"seq": each} for each in numbers)
 
 
-def _written(row: Row) -> Written:
-    return Written(*row)._replace(over_link=bool(row[5]))
+def _to_row(row: Row) -> LedgerRow:
+    return LedgerRow(*row)._replace(over_link=bool(row[5]))

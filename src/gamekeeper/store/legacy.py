@@ -6,7 +6,7 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("legacy")
 
 
-async def imported(tx: Reading, from_id: str, limit: int) -> list[tuple[str, str]]:
+async def read_imported_hashes(tx: Reading, from_id: str, limit: int) -> list[tuple[str, str]]:
     """Ids and hashes that are still as they came, in the order of ids."""
     return [(row[0], row[1]) for row in await tx.all(SQL.imported, from_id, limit)]
 

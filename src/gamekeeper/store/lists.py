@@ -10,21 +10,21 @@ from gamekeeper.store.statements import Statement, Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("lists")
-NONE = (None, "[]")
+NO_CHANGES = (None, "[]")
 
-Change = tuple[str, int, int, str, int]  # list, level, exp, word, step: +1 or -1
+ListChange = tuple[str, int, int, str, int]  # list, level, exp, word, step: +1 or -1
 Buckets = list[tuple[Any, int]]  # the first key, how many rows
 
 
-class News(NamedTuple):
+class ListDelta(NamedTuple):
     number: int  # of the checkpoint
     whole: bool  # nobody wrote past the log
     life: str  # of the database server
     mark: str | None  # None: nothing is new
-    changes: list[Change]
+    changes: list[ListChange]
 
 
-class Checkpoint(NamedTuple):
+class ListCheckpoint(NamedTuple):
     number: int
     whole: bool
     life: str
@@ -32,22 +32,22 @@ class Checkpoint(NamedTuple):
     loads: int
 
 
-async def news(
+async def read_delta(
     tx: Reading, mark: str, statement: Statement | None = None, *values: Value
-) -> tuple[News, Sequence[Row]]:
+) -> tuple[ListDelta, Sequence[Row]]:
     """What is new since the mark, and what a statement finds at the same moment."""
     if statement is None:
-        return _news(await tx.one(SQL.news, mark)), []
-    row, rows = await tx.beside(SQL.news, mark, statement, *values)
-    return _news(row), rows
+        return _to_delta(await tx.one(SQL.news, mark)), []
+    row, rows = await tx.fetch_both(SQL.news, mark, statement, *values)
+    return _to_delta(row), rows
 
 
-async def checkpoint(tx: Reading) -> Checkpoint:
+async def read_checkpoint(tx: Reading) -> ListCheckpoint:
     number, whole, life, mark, loads = await tx.one(SQL.checkpoint) or (0, False, "", "", 0)
-    return Checkpoint(number, bool(whole), life, mark, loads)
+    return ListCheckpoint(number, bool(whole), life, mark, loads)
 
 
-async def blocks(tx: Reading) -> Mapping[str, list[Buckets]]:
+async def read_blocks(tx: Reading) -> Mapping[str, list[Buckets]]:
     """Of each list, in order."""
     found: dict[str, list[Buckets]] = {}
     for name, buckets in await tx.all(SQL.blocks):
@@ -55,7 +55,7 @@ async def blocks(tx: Reading) -> Mapping[str, list[Buckets]]:
     return found
 
 
-async def mark_now(tx: Reading) -> str:
+async def read_mark(tx: Reading) -> str:
     row = await tx.one(SQL.mark_now)
     return str(row[0]) if row else ""
 
@@ -67,7 +67,7 @@ async def save_checkpoint(tx: Writing, further: int, mark: str, loads: int, numb
 
 def save_blocks(tx: Writing, encoded: Iterable[tuple[str, int, str]]) -> None:
     columns = ("list", "place", "buckets")
-    tx.later(SQL.save_blocks, as_table(dict(zip(columns, row, strict=True)) for row in encoded))
+    tx.defer(SQL.save_blocks, as_table(dict(zip(columns, row, strict=True)) for row in encoded))
 
 
 async def clear_blocks(tx: Writing) -> None:
@@ -75,20 +75,20 @@ async def clear_blocks(tx: Writing) -> None:
 
 
 def trim(tx: Writing, mark: str) -> None:
-    tx.later(SQL.trim, mark)
+    tx.defer(SQL.trim, mark)
 
 
-async def load_unlisted(tx: Writing) -> None:
+async def begin_bulk_load(tx: Writing) -> None:
     """From here to `resume` rows are added past the log; the lists must be built anew afterwards."""
     await tx.returning(SQL.load_unlisted)
 
 
-async def resume(tx: Writing) -> None:
+async def end_bulk_load(tx: Writing) -> None:
     await tx.returning(SQL.resume)
 
 
-def _news(row: Row | None) -> News:
+def _to_delta(row: Row | None) -> ListDelta:
     number, whole, life, newest, changes = row or (0, False, "", None, None)
-    if changes in NONE:
-        return News(number, bool(whole), life, None, [])
-    return News(number, bool(whole), life, str(newest), msgspec.json.decode(changes, type=list[Change]))
+    if changes in NO_CHANGES:
+        return ListDelta(number, bool(whole), life, None, [])
+    return ListDelta(number, bool(whole), life, str(newest), msgspec.json.decode(changes, type=list[ListChange]))

@@ -17,18 +17,22 @@ from typing import NamedTuple
 
 from gamekeeper import log
 from gamekeeper.store import copies
-from gamekeeper.store.engine import Locked, Reading, Store, Unusable, Work, Writing
+from gamekeeper.store.engine import LockTimeout, Reading, Store, UnusableDatabase, Work, Writing
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("migrate")
-MIGRATIONS = "migrations"  # the table that remembers them
-COLUMNS = frozenset({"number", "name", "checksum", "applied_at"})  # of it: other programs have one of that name too
+MIGRATIONS_TABLE = "migrations"  # the table that remembers them
+MIGRATIONS_COLUMNS = frozenset(
+    {"number", "name", "checksum", "applied_at"}
+)  # of it: other programs have one of that name too
 UTF8 = "UTF8"
-NAMED = 3  # of the tables that are not ours
+NAMED_TABLES = 3  # of the tables that are not ours
 CLAIM = 0x67616D65  # any number that no other program on the database uses
 # checksum of the last migration of those that became the baseline
-SQUASHED = "ec615ff6de2b2e7ed6e4bc96c7a5530deb1c2f6b28ede7aa1f7f03dde5e7364e"  # pragma: allowlist secret
-CLOSED = 10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
+SQUASHED_CHECKSUM = "ec615ff6de2b2e7ed6e4bc96c7a5530deb1c2f6b28ede7aa1f7f03dde5e7364e"  # pragma: allowlist secret
+CLOSED_NUMBER = (
+    10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
+)
 RETRY_SECONDS = 2.0  # ten times the wait for a lock (migrate.sql), so that others are held up a tenth of the time
 LOGGED_TRIES = 15  # tries for each line in the log
 _INDEX = re.compile(r"^CREATE\s+INDEX (\w+)\s+ON (\w+)", re.MULTILINE)
@@ -41,7 +45,7 @@ class SchemaMismatch(Exception):
     """The database's schema is not one this version can work on; the message says what to do."""
 
 
-class Closed(SchemaMismatch):
+class ClosedDatabase(SchemaMismatch):
     """The database is not to be used; the message says why, and what to do."""
 
 
@@ -55,13 +59,13 @@ class Migration(NamedTuple):
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-class Applied(NamedTuple):
+class AppliedMigration(NamedTuple):
     number: int
     name: str
     checksum: str
 
 
-def known(folder: Path = FOLDER / "migrations") -> list[Migration]:
+def load_migrations(folder: Path = FOLDER / "migrations") -> list[Migration]:
     found = [(_FILE.fullmatch(path.name), path) for path in sorted(folder.glob("*.sql"))]
     return [Migration(int(match[1]), match[2], path.read_text(encoding="utf-8")) for match, path in found if match]
 
@@ -74,53 +78,53 @@ async def migrate(store: Store, migrations: list[Migration] | None = None) -> li
     used = await _is_used(store)
     if not used:
         await require_utf8(store)
-    migrations = known() if migrations is None else migrations
-    steps = [(migration, _step(store.engine, migration, migrations, used=used)) for migration in migrations]
+    migrations = load_migrations() if migrations is None else migrations
+    steps = [(migration, _build_step(store.engine, migration, migrations, used=used)) for migration in migrations]
     return [migration for migration, step in steps if await _write_when_unlocked(store, migration, step)]
 
 
-async def pending(store: Store) -> list[Migration]:
+async def find_pending(store: Store) -> list[Migration]:
     """Only looks: a database that has nothing yet is left with nothing."""
 
     async def look(tx: Reading) -> list[Migration]:
-        there = await applied(tx) if MIGRATIONS in await copies.tables(tx) else {}
-        require_known(there.values(), known())
-        return [migration for migration in known() if migration.number not in there]
+        there = await read_applied(tx) if MIGRATIONS_TABLE in await copies.list_tables(tx) else {}
+        require_known(there.values(), load_migrations())
+        return [migration for migration in load_migrations() if migration.number not in there]
 
     return await store.read(look)
 
 
-async def apply(tx: Writing, engine: str, migrations: list[Migration]) -> None:
+async def apply_missing(tx: Writing, engine: str, migrations: list[Migration]) -> None:
     """Those that are missing, in this one transaction: for a database that is there as a whole or not at all."""
     if not await _is_used(tx):
         await require_utf8(tx)
-    there = await _applied(tx, known())
+    there = await _prepare_and_read_applied(tx, load_migrations())
     for migration in migrations:
         if migration.number not in there:
             await _apply(tx, engine, migration, used=False)
 
 
-async def applied(tx: Reading) -> dict[int, Applied]:
-    return {row[0]: Applied(*row) for row in await tx.all(SQL.applied_migrations)}
+async def read_applied(tx: Reading) -> dict[int, AppliedMigration]:
+    return {row[0]: AppliedMigration(*row) for row in await tx.all(SQL.applied_migrations)}
 
 
 async def require_ours(tx: Reading) -> None:
     """Nothing is written into a database that another program has made."""
-    there = await copies.tables(tx)
-    if MIGRATIONS in there and (await copies.columns(tx, MIGRATIONS)).keys() >= COLUMNS:
-        if await applied(tx):
+    there = await copies.list_tables(tx)
+    if MIGRATIONS_TABLE in there and (await copies.read_columns(tx, MIGRATIONS_TABLE)).keys() >= MIGRATIONS_COLUMNS:
+        if await read_applied(tx):
             return
-        there.remove(MIGRATIONS)
+        there.remove(MIGRATIONS_TABLE)
     if there:
-        names = ", ".join(sorted(there)[:NAMED]) + (", …" if len(there) > NAMED else "")
-        raise Unusable(f"This database has tables that Gamekeeper did not make ({names}): name an empty one.")
+        names = ", ".join(sorted(there)[:NAMED_TABLES]) + (", …" if len(there) > NAMED_TABLES else "")
+        raise UnusableDatabase(f"This database has tables that Gamekeeper did not make ({names}): name an empty one.")
 
 
 async def require_utf8(tx: Reading) -> None:
     """Another encoding would have no place for some names, and that would be noticed when somebody has one."""
     row = await tx.one(SQL.encoding)
     if row and row[0] != UTF8:
-        raise Unusable(
+        raise UnusableDatabase(
             f"This database's encoding is {row[0]}, not UTF8: not every name can be kept in it as it is written. "
             "Make one in UTF8: createdb --encoding=UTF8 --template=template0 …; what is in this one gets there with "
             "gamekeeper backup and gamekeeper restore."
@@ -129,13 +133,13 @@ async def require_utf8(tx: Reading) -> None:
 
 async def _is_used(tx: Reading) -> bool:
     """One in another encoding is brought up to date too: only so can it be read, and moved away. Doctor tells of it."""
-    return MIGRATIONS in await copies.tables(tx) and bool(await applied(tx))
+    return MIGRATIONS_TABLE in await copies.list_tables(tx) and bool(await read_applied(tx))
 
 
-def require_known(applied: Iterable[Applied], migrations: list[Migration], what: str = "database") -> None:
+def require_known(applied: Iterable[AppliedMigration], migrations: list[Migration], what: str = "database") -> None:
     checksums = {migration.number: {migration.checksum} for migration in migrations}
     baseline = min(checksums)
-    checksums[baseline].add(SQUASHED)
+    checksums[baseline].add(SQUASHED_CHECKSUM)
     found = list(applied)
     newest = max(found, default=None)
     if newest and newest.number < baseline:
@@ -145,8 +149,8 @@ def require_known(applied: Iterable[Applied], migrations: list[Migration], what:
             f"`gamekeeper migrate` of a Gamekeeper that still has migrations 0001 to {baseline:04}, then this version."
         )
     for number, name, checksum in found:
-        if number == CLOSED:
-            raise Closed(name)
+        if number == CLOSED_NUMBER:
+            raise ClosedDatabase(name)
         if number < baseline:
             continue
         if number not in checksums:
@@ -167,7 +171,7 @@ async def _write_when_unlocked(store: Store, migration: Migration, step: Work[bo
     while True:
         try:
             return await store.write(step, CLAIM)
-        except Locked:
+        except LockTimeout:
             if tries % LOGGED_TRIES == 0:
                 what = f"migration {migration.number:04} waits for a table that a transaction of another session uses"
                 log.problem("migrate", f"{what}; it tries again every {RETRY_SECONDS:g} seconds")
@@ -175,9 +179,9 @@ async def _write_when_unlocked(store: Store, migration: Migration, step: Work[bo
         await asyncio.sleep(RETRY_SECONDS)
 
 
-def _step(engine: str, migration: Migration, migrations: list[Migration], *, used: bool) -> Work[bool]:
+def _build_step(engine: str, migration: Migration, migrations: list[Migration], *, used: bool) -> Work[bool]:
     async def apply(tx: Writing) -> bool:
-        if migration.number in await _applied(tx, migrations):
+        if migration.number in await _prepare_and_read_applied(tx, migrations):
             return False
         await tx.returning(SQL.limit_lock_wait)
         await _apply(tx, engine, migration, used=used)
@@ -188,21 +192,21 @@ def _step(engine: str, migration: Migration, migrations: list[Migration], *, use
 
 async def _apply(tx: Writing, engine: str, migration: Migration, *, used: bool) -> None:
     made = set(_TABLE.findall(migration.text))  # empty, or filled from others, and not in use yet
-    for text in split(migration.text, engine):
+    for text in split_script(migration.text, engine):
         index = _INDEX.search(text)
         if not used or index is None or index[2] in made:
             await tx.returning(Statement(migration.name, {"": text}))
-    tx.later(SQL.record_migration, migration.number, migration.name, migration.checksum)
+    tx.defer(SQL.record_migration, migration.number, migration.name, migration.checksum)
 
 
-async def _applied(tx: Writing, migrations: list[Migration]) -> set[int]:
+async def _prepare_and_read_applied(tx: Writing, migrations: list[Migration]) -> set[int]:
     await tx.returning(SQL.create_migrations)
-    found = await applied(tx)
+    found = await read_applied(tx)
     require_known(found.values(), migrations)
     return set(found)
 
 
-def split(script: str, engine: str) -> list[str]:
+def split_script(script: str, engine: str) -> list[str]:
     """The script's statements for this engine; one statement ends with a semicolon at the end of a line."""
     wanted: list[str] = []
     for text in re.split(r";[ \t]*\n", script):

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.names import parameters
+from gamekeeper.store.names import build_parameters
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
@@ -17,7 +17,7 @@ class Penalty(NamedTuple):
     ends_at: int | None  # None: for good
 
 
-class Imposed(NamedTuple):
+class ImposedPenalty(NamedTuple):
     """A ban or a mute with the moment from which it has been in force."""
 
     user_id: str
@@ -27,74 +27,74 @@ class Imposed(NamedTuple):
     ends_at: int | None
 
 
-class Owner(NamedTuple):
+class PlayerOwner(NamedTuple):
     user_id: str
     player_id: str
     player: str  # the character's name
 
 
 def save_ban(tx: Writing, user_id: str, ban: Penalty) -> None:
-    tx.later(SQL.save_ban, user_id, *ban)
+    tx.defer(SQL.save_ban, user_id, *ban)
 
 
 def save_mute(tx: Writing, user_id: str, mute: Penalty) -> None:
-    tx.later(SQL.save_mute, user_id, *mute)
+    tx.defer(SQL.save_mute, user_id, *mute)
 
 
-def load_bans(tx: Writing, bans: Iterable[Imposed]) -> None:
+def load_bans(tx: Writing, bans: Iterable[ImposedPenalty]) -> None:
     tx.load(SQL.load_bans, bans)
 
 
-def load_mutes(tx: Writing, mutes: Iterable[Imposed]) -> None:
+def load_mutes(tx: Writing, mutes: Iterable[ImposedPenalty]) -> None:
     tx.load(SQL.load_mutes, mutes)
 
 
 def lift_ban(tx: Writing, user_id: str) -> None:
-    tx.later(SQL.lift_ban, user_id)
+    tx.defer(SQL.lift_ban, user_id)
 
 
 def lift_mute(tx: Writing, user_id: str) -> None:
-    tx.later(SQL.lift_mute, user_id)
+    tx.defer(SQL.lift_mute, user_id)
 
 
 def blank_bans_by(tx: Writing, moderator: str) -> None:
     """Who is said to have done it, in any case of the letters, is nobody now."""
-    tx.later(SQL.blank_bans_by, moderator)
+    tx.defer(SQL.blank_bans_by, moderator)
 
 
 def blank_mutes_by(tx: Writing, moderator: str) -> None:
-    tx.later(SQL.blank_mutes_by, moderator)
+    tx.defer(SQL.blank_mutes_by, moderator)
 
 
-async def ban_of(tx: Reading, user_id: str) -> Penalty | None:
+async def find_ban(tx: Reading, user_id: str) -> Penalty | None:
     row = await tx.one(SQL.ban_of, user_id)
     return Penalty(*row) if row else None
 
 
-async def mute_of(tx: Reading, user_id: str) -> Penalty | None:
+async def find_mute(tx: Reading, user_id: str) -> Penalty | None:
     row = await tx.one(SQL.mute_of, user_id)
     return Penalty(*row) if row else None
 
 
-async def bans_of(tx: Reading, ids: Iterable[str]) -> list[Imposed]:
+async def find_bans(tx: Reading, ids: Iterable[str]) -> list[ImposedPenalty]:
     """Those of these accounts that are in force."""
-    return [Imposed(*row) for row in await tx.all(SQL.bans_of, as_table({"id": each} for each in ids))]
+    return [ImposedPenalty(*row) for row in await tx.all(SQL.bans_of, as_table({"id": each} for each in ids))]
 
 
-async def mutes_of(tx: Reading, ids: Iterable[str]) -> list[Imposed]:
-    return [Imposed(*row) for row in await tx.all(SQL.mutes_of, as_table({"id": each} for each in ids))]
+async def find_mutes(tx: Reading, ids: Iterable[str]) -> list[ImposedPenalty]:
+    return [ImposedPenalty(*row) for row in await tx.all(SQL.mutes_of, as_table({"id": each} for each in ids))]
 
 
-async def owner_by_fold(tx: Reading, fold: str, name: str = "") -> Owner | None:
-    row = await tx.one(SQL.owner_by_fold, *parameters(fold, name))
-    return Owner(*row) if row else None
+async def find_owner_by_fold(tx: Reading, fold: str, name: str = "") -> PlayerOwner | None:
+    row = await tx.one(SQL.owner_by_fold, *build_parameters(fold, name))
+    return PlayerOwner(*row) if row else None
 
 
-async def owner_by_id(tx: Reading, player_id: str) -> Owner | None:
+async def find_owner_by_id(tx: Reading, player_id: str) -> PlayerOwner | None:
     row = await tx.one(SQL.owner_by_id, player_id)
-    return Owner(*row) if row else None
+    return PlayerOwner(*row) if row else None
 
 
-async def online_of_user(tx: Reading, user_id: str) -> list[str]:
+async def find_online_of_user(tx: Reading, user_id: str) -> list[str]:
     """The ids of the account's characters that are online."""
     return [row[0] for row in await tx.all(SQL.online_of_user, user_id)]

@@ -4,7 +4,7 @@ CLASH = "\x01"  # follows the fold of a name that another has already, with the 
 AFTER_CLASHES = "\x02"  # the first character behind that
 
 
-def parameters(fold: str, name: str) -> tuple[str, str, str]:
+def build_parameters(fold: str, name: str) -> tuple[str, str, str]:
     """Return the fold, the exact name that wins among clashing ones, and the end of their range.
 
     An empty name matches none: then only the row that has the fold itself is found.

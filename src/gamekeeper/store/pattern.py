@@ -1,18 +1,18 @@
 """Texts within texts, as LIKE … ESCAPE '!' looks for them."""
 
 
-def beginning(text: str) -> str:
-    return f"{_escaped(text)}%"
+def build_prefix_pattern(text: str) -> str:
+    return f"{_escape(text)}%"
 
 
-def part(text: str) -> str:
-    return f"%{_escaped(text)}%"
+def build_substring_pattern(text: str) -> str:
+    return f"%{_escape(text)}%"
 
 
-def lowered(text: str) -> str:
+def lower_ascii(text: str) -> str:
     """A to Z and nothing else, as `lower(… {bytewise})` has it on both engines."""
     return text.encode().lower().decode()
 
 
-def _escaped(text: str) -> str:
-    return lowered(text).replace("!", "!!").replace("%", "!%").replace("_", "!_")
+def _escape(text: str) -> str:
+    return lower_ascii(text).replace("!", "!!").replace("%", "!%").replace("_", "!_")

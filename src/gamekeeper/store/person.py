@@ -8,7 +8,7 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("person")
 
 
-class Penalty(NamedTuple):
+class PersonPenalty(NamedTuple):
     kind: str  # ban, mute
     reason: str
     moderator: str
@@ -16,7 +16,7 @@ class Penalty(NamedTuple):
     ends_at: int | None
 
 
-class Token(NamedTuple):
+class PersonToken(NamedTuple):
     id: str
     read_only: bool
     issued_at: int
@@ -27,7 +27,7 @@ class Token(NamedTuple):
     last_used: int | None
 
 
-class Mail(NamedTuple):
+class PersonMail(NamedTuple):
     id: str
     kind: str
     address: str
@@ -39,26 +39,26 @@ class Mail(NamedTuple):
     last_error: str | None
 
 
-class Caller(NamedTuple):
+class PersonCaller(NamedTuple):
     """Who has given the right password lately: an account's id, or an address."""
 
     caller: str
     at: int
 
 
-async def penalties(tx: Reading, user_id: str) -> list[Penalty]:
-    return [Penalty(*row) for row in await tx.all(SQL.penalties, user_id)]
+async def read_penalties(tx: Reading, user_id: str) -> list[PersonPenalty]:
+    return [PersonPenalty(*row) for row in await tx.all(SQL.penalties, user_id)]
 
 
-async def tokens(tx: Reading, user_id: str, issued_at: int, token_id: str, limit: int) -> list[Token]:
+async def read_tokens(tx: Reading, user_id: str, issued_at: int, token_id: str, limit: int) -> list[PersonToken]:
     """The next ones after a token, the oldest first."""
     rows = await tx.all(SQL.tokens, user_id, issued_at, token_id, limit)
-    return [Token(*row)._replace(read_only=bool(row[1])) for row in rows]
+    return [PersonToken(*row)._replace(read_only=bool(row[1])) for row in rows]
 
 
-async def mails(tx: Reading, user_id: str) -> list[Mail]:
-    return [Mail(*row) for row in await tx.all(SQL.mails, user_id)]
+async def read_mails(tx: Reading, user_id: str) -> list[PersonMail]:
+    return [PersonMail(*row) for row in await tx.all(SQL.mails, user_id)]
 
 
-async def callers(tx: Reading, user_id: str) -> list[Caller]:
-    return [Caller(*row) for row in await tx.all(SQL.callers, user_id)]
+async def read_callers(tx: Reading, user_id: str) -> list[PersonCaller]:
+    return [PersonCaller(*row) for row in await tx.all(SQL.callers, user_id)]

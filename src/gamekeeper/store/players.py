@@ -2,15 +2,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
-from gamekeeper.store.lists import News, news
-from gamekeeper.store.names import parameters
+from gamekeeper.store.lists import ListDelta, read_delta
+from gamekeeper.store.names import build_parameters
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("players")
 
 
-class Record(NamedTuple):
+class StoredPlayer(NamedTuple):
     """A character as it is read: the stored document and the tail that is joined to it."""
 
     id: str
@@ -22,7 +22,7 @@ class Record(NamedTuple):
     last_online: int | None
 
 
-class Locked(NamedTuple):
+class LockedPlayer(NamedTuple):
     id: str
     user_id: str
     document: bytes
@@ -38,12 +38,12 @@ class RankKey(NamedTuple):
     id: str
 
 
-class Neighbours(NamedTuple):
+class RankNeighbours(NamedTuple):
     before: int  # of a bucket's rows, those before the key that was asked for
-    rows: list[tuple[RankKey, Record]]  # upwards
+    rows: list[tuple[RankKey, StoredPlayer]]  # upwards
 
 
-class Columns(NamedTuple):
+class PlayerColumns(NamedTuple):
     """What stands beside the document; `document` repeats it, and a test proves that they agree."""
 
     id: str
@@ -60,14 +60,14 @@ class Columns(NamedTuple):
     play_time: int  # in seconds
 
 
-class Named(NamedTuple):
+class PlayerSummary(NamedTuple):
     id: str
     name: str
     fold: str
     level: int
 
 
-class Claims(NamedTuple):
+class NameClaims(NamedTuple):
     """What a character and its account of the same name share with nobody."""
 
     id: str
@@ -77,26 +77,26 @@ class Claims(NamedTuple):
     email_fold: str
 
 
-async def record_by_fold(tx: Reading, fold: str, name: str = "") -> Record | None:
-    return _record(await tx.one(SQL.record_by_fold, *parameters(fold, name)))
+async def find_record_by_fold(tx: Reading, fold: str, name: str = "") -> StoredPlayer | None:
+    return _to_record(await tx.one(SQL.record_by_fold, *build_parameters(fold, name)))
 
 
-async def record_by_id(tx: Reading, player_id: str) -> Record | None:
-    return _record(await tx.one(SQL.record_by_id, player_id))
+async def find_record_by_id(tx: Reading, player_id: str) -> StoredPlayer | None:
+    return _to_record(await tx.one(SQL.record_by_id, player_id))
 
 
-async def records_of_user(tx: Reading, user_id: str) -> list[Record]:
-    return _records(await tx.all(SQL.records_of_user, user_id))
+async def read_records_of_user(tx: Reading, user_id: str) -> list[StoredPlayer]:
+    return _to_records(await tx.all(SQL.records_of_user, user_id))
 
 
-async def records_of_ids(tx: Reading, ids: Iterable[str]) -> list[Record]:
+async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> list[StoredPlayer]:
     """In no order."""
-    return _records(await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids)))
+    return _to_records(await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids)))
 
 
-async def called(tx: Reading, ids: Iterable[str]) -> list[Named]:
+async def read_summaries(tx: Reading, ids: Iterable[str]) -> list[PlayerSummary]:
     """In no order."""
-    return [Named(*row) for row in await tx.all(SQL.called, as_table({"id": each} for each in ids))]
+    return [PlayerSummary(*row) for row in await tx.all(SQL.called, as_table({"id": each} for each in ids))]
 
 
 async def count(tx: Reading) -> int:
@@ -104,110 +104,114 @@ async def count(tx: Reading) -> int:
     return row[0] if row else 0
 
 
-async def records_from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[Record]]:
-    new, rows = await news(tx, mark, SQL.records_from_name, fold, limit, offset)
-    return new, _records(rows)
+async def read_records_from_name(
+    tx: Reading, mark: str, fold: str, limit: int, offset: int
+) -> tuple[ListDelta, list[StoredPlayer]]:
+    new, rows = await read_delta(tx, mark, SQL.records_from_name, fold, limit, offset)
+    return new, _to_records(rows)
 
 
-async def records_from_rank(tx: Reading, mark: str, key: RankKey, limit: int, offset: int) -> tuple[News, list[Record]]:
-    new, rows = await news(tx, mark, SQL.records_from_rank, *key, limit, offset)
-    return new, _records(rows)
+async def read_records_from_rank(
+    tx: Reading, mark: str, key: RankKey, limit: int, offset: int
+) -> tuple[ListDelta, list[StoredPlayer]]:
+    new, rows = await read_delta(tx, mark, SQL.records_from_rank, *key, limit, offset)
+    return new, _to_records(rows)
 
 
-async def keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
+async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.keys_by_name, fold, limit)]
 
 
-async def keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
+async def read_keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
     return [RankKey(*row) for row in await tx.all(SQL.keys_by_rank, *key, limit)]
 
 
-async def lows_by_name(tx: Reading, every: int) -> list[str]:
+async def read_lows_by_name(tx: Reading, every: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
 
 
-async def lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
+async def read_lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
     return [RankKey(*row) for row in await tx.all(SQL.lows_by_rank, every)]
 
 
-async def records_around_rank(
+async def read_records_around_rank(
     tx: Reading, mark: str, key: RankKey, around: int, low: RankKey, size: int
-) -> tuple[News, Neighbours]:
-    new, rows = await news(tx, mark, SQL.records_around_rank, *key, around, *low, size)
-    found = [(RankKey(*row[1:4]), Record(*row[3:])) for row in rows]
-    return new, Neighbours(rows[0][0] if rows else 0, found)
+) -> tuple[ListDelta, RankNeighbours]:
+    new, rows = await read_delta(tx, mark, SQL.records_around_rank, *key, around, *low, size)
+    found = [(RankKey(*row[1:4]), StoredPlayer(*row[3:])) for row in rows]
+    return new, RankNeighbours(rows[0][0] if rows else 0, found)
 
 
-async def rank_key_by_fold(tx: Reading, fold: str, name: str = "") -> RankKey | None:
-    row = await tx.one(SQL.rank_key_by_fold, *parameters(fold, name))
+async def find_rank_key_by_fold(tx: Reading, fold: str, name: str = "") -> RankKey | None:
+    row = await tx.one(SQL.rank_key_by_fold, *build_parameters(fold, name))
     return RankKey(*row) if row else None
 
 
-async def rank_key_by_id(tx: Reading, player_id: str) -> RankKey | None:
+async def find_rank_key_by_id(tx: Reading, player_id: str) -> RankKey | None:
     row = await tx.one(SQL.rank_key_by_id, player_id)
     return RankKey(*row) if row else None
 
 
-async def id_by_fold(tx: Reading, fold: str, name: str = "") -> str | None:
-    row = await tx.one(SQL.id_by_fold, *parameters(fold, name))
+async def find_id_by_fold(tx: Reading, fold: str, name: str = "") -> str | None:
+    row = await tx.one(SQL.id_by_fold, *build_parameters(fold, name))
     return row[0] if row else None
 
 
-async def id_by_id(tx: Reading, player_id: str) -> str | None:
+async def find_id(tx: Reading, player_id: str) -> str | None:
     row = await tx.one(SQL.id_by_id, player_id)
     return row[0] if row else None
 
 
-async def lock_by_fold(tx: Reading, fold: str, name: str = "") -> Locked | None:
-    row = await tx.one(SQL.lock_by_fold, *parameters(fold, name))
-    return Locked(*row) if row else None
+async def lock_by_fold(tx: Reading, fold: str, name: str = "") -> LockedPlayer | None:
+    row = await tx.one(SQL.lock_by_fold, *build_parameters(fold, name))
+    return LockedPlayer(*row) if row else None
 
 
-async def lock_by_id(tx: Reading, player_id: str) -> Locked | None:
+async def lock_by_id(tx: Reading, player_id: str) -> LockedPlayer | None:
     row = await tx.one(SQL.lock_by_id, player_id)
-    return Locked(*row) if row else None
+    return LockedPlayer(*row) if row else None
 
 
-async def lock_of_user(tx: Reading, user_id: str) -> list[str]:
+async def lock_all_of_user(tx: Reading, user_id: str) -> list[str]:
     """The ids, the oldest first."""
     return [row[0] for row in await tx.all(SQL.lock_of_user, user_id)]
 
 
-def insert(tx: Writing, players: Iterable[Columns]) -> None:
-    tx.later(SQL.insert, as_table({**each._asdict(), "document": each.document.decode()} for each in players))
+def insert(tx: Writing, players: Iterable[PlayerColumns]) -> None:
+    tx.defer(SQL.insert, as_table({**each._asdict(), "document": each.document.decode()} for each in players))
 
 
-def load(tx: Writing, players: Iterable[Columns]) -> None:
+def load(tx: Writing, players: Iterable[PlayerColumns]) -> None:
     tx.load(SQL.load, players)
 
 
-async def name_taken(tx: Reading, wanted: Iterable[Claims]) -> str | None:
+async def find_taken_name(tx: Reading, wanted: Iterable[NameClaims]) -> str | None:
     """One whose name or email is another character's or account's."""
     row = await tx.one(SQL.name_taken, as_table(each._asdict() for each in wanted))
     return row[0] if row else None
 
 
-async def known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
+async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}
 
 
-def update(tx: Writing, columns: Columns, *, named: bool) -> None:
+def update(tx: Writing, columns: PlayerColumns, *, named: bool) -> None:
     """Not named: it goes on being found, or not, as it was."""
-    tx.later(SQL.update, *columns, named)
+    tx.defer(SQL.update, *columns, named)
 
 
 def delete(tx: Writing, player_id: str) -> None:
-    tx.later(SQL.delete, player_id)
+    tx.defer(SQL.delete, player_id)
 
 
-async def columns_after(tx: Reading, player_id: str, limit: int) -> Sequence[Row]:
+async def read_columns_after(tx: Reading, player_id: str, limit: int) -> Sequence[Row]:
     """Every player in order of id, for checks over the whole table: id … play_time, document."""
     return await tx.all(SQL.columns_after, player_id, limit)
 
 
-def _record(row: Row | None) -> Record | None:
-    return Record(*row) if row else None
+def _to_record(row: Row | None) -> StoredPlayer | None:
+    return StoredPlayer(*row) if row else None
 
 
-def _records(rows: Iterable[Row]) -> list[Record]:
-    return [Record(*row) for row in rows]
+def _to_records(rows: Iterable[Row]) -> list[StoredPlayer]:
+    return [StoredPlayer(*row) for row in rows]

@@ -14,23 +14,23 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from gamekeeper.store.engine import Away
-from gamekeeper.store.failures import KNOWN, LOST, translate
+from gamekeeper.store.engine import DatabaseUnavailable
+from gamekeeper.store.failures import CONNECTION_ERRORS, TRANSLATABLE, translate
 
 LOCK_SECONDS = 5  # that a change waits for others of the same rows, here and in PostgreSQL
 CLOSE_SECONDS = 3
-LONG_SHARE = 2  # long reads use at most one connection in two
+LONG_READ_SHARE = 2  # long reads use at most one connection in two
 RESERVED_SHARE = 4  # one connection in four is kept for reads and health checks
 
 
-class Line(Protocol):
+class PooledConnection(Protocol):
     db: Any
 
     async def rollback(self) -> None: ...
 
 
 T = TypeVar("T")
-L = TypeVar("L", bound=Line)
+L = TypeVar("L", bound=PooledConnection)
 
 
 @dataclass(slots=True)
@@ -49,18 +49,18 @@ class Pool(Generic[L]):
         self._busy = busy  # since when each is in use
         self._free: list[L] = []
         self._places = asyncio.Semaphore(connections)
-        self._blocked_places = asyncio.Semaphore(connections - _reserved(connections))  # of writes and long reads
-        self._long_places = asyncio.Semaphore(max(1, connections // LONG_SHARE))
+        self._blocked_places = asyncio.Semaphore(connections - _count_reserved(connections))  # of writes and long reads
+        self._long_places = asyncio.Semaphore(max(1, connections // LONG_READ_SHARE))
         self._waiting = 0  # for a place
         self._queues: dict[str | int, _Queue] = {}
         self._queued = 0
         self._most_queued = most_queued
 
-    def figures(self) -> Mapping[str, int]:
+    def collect_stats(self) -> Mapping[str, int]:
         return {"free": len(self._free), "busy": len(self._busy), "waiting": self._queued + self._waiting}
 
     @asynccontextmanager
-    async def turn(self, name: str | int | None, late: Exception) -> AsyncGenerator[None]:
+    async def hold_turn(self, name: str | int | None, late: Exception) -> AsyncGenerator[None]:
         """Wait for the earlier writes of this queue; raise `late` if that takes too long."""
         if name is None:
             yield
@@ -79,7 +79,7 @@ class Pool(Generic[L]):
                 del self._queues[name]
 
     @asynccontextmanager
-    async def place_for_long_read(self) -> AsyncGenerator[None]:
+    async def reserve_long_read(self) -> AsyncGenerator[None]:
         await self._acquire(self._long_places)
         try:
             await self._acquire(self._blocked_places)
@@ -90,31 +90,33 @@ class Pool(Generic[L]):
         finally:
             self._long_places.release()
 
-    async def use(self, work: Callable[[L], Coroutine[Any, Any, T]], *, write: bool = False) -> T:
+    async def run(self, work: Callable[[L], Coroutine[Any, Any, T]], *, write: bool = False) -> T:
         """Run the work on a connection of its own."""
         if not write:
-            return await self._use(work)
+            return await self._run(work)
         await self._acquire(self._blocked_places)
         try:
-            return await self._use(work)
+            return await self._run(work)
         finally:
             self._blocked_places.release()
 
-    async def close_free(self) -> None:
+    async def close_idle(self) -> None:
         while self._free:
-            with contextlib.suppress(*LOST):
+            with contextlib.suppress(*CONNECTION_ERRORS):
                 await self._free.pop().db.close(timeout=CLOSE_SECONDS)
 
-    async def _use(self, work: Callable[[L], Coroutine[Any, Any, T]]) -> T:
+    async def _run(self, work: Callable[[L], Coroutine[Any, Any, T]]) -> T:
         await self._acquire(self._places)
         line: L | None = None
         try:
             line = self._free.pop() if self._free else await self._connect()
             self._busy[line] = time.monotonic()
             return await work(line)
-        except KNOWN as error:
+        except TRANSLATABLE as error:
             meaning = translate(error)
-            if line is not None and type(meaning) is Away:  # the subclasses leave the connection as it was
+            if (
+                line is not None and type(meaning) is DatabaseUnavailable
+            ):  # the subclasses leave the connection as it was
                 line.db.terminate()
             raise meaning from error
         finally:
@@ -127,7 +129,7 @@ class Pool(Generic[L]):
     async def _put_back(self, line: L) -> None:
         try:
             await line.rollback()
-        except LOST:
+        except CONNECTION_ERRORS:
             line.db.terminate()
         finally:
             del self._busy[line]
@@ -139,7 +141,7 @@ class Pool(Generic[L]):
             await queue.lock.acquire()
             return
         if self._queued >= self._most_queued:  # else they would leave no places for requests that wait for nothing
-            raise Away("Too many changes wait for others of the same thing.")
+            raise DatabaseUnavailable("Too many changes wait for others of the same thing.")
         self._queued += 1
         try:
             async with asyncio.timeout(LOCK_SECONDS):
@@ -158,11 +160,11 @@ class Pool(Generic[L]):
             async with asyncio.timeout(LOCK_SECONDS):
                 await places.acquire()
         except TimeoutError as error:
-            raise Away("Every connection is busy.") from error
+            raise DatabaseUnavailable("Every connection is busy.") from error
         finally:
             self._waiting -= 1
 
 
-def _reserved(connections: int) -> int:
+def _count_reserved(connections: int) -> int:
     """A single connection serves everything."""
     return max(1, connections // RESERVED_SHARE) if connections > 1 else 0

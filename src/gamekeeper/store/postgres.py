@@ -12,28 +12,28 @@ import asyncpg
 from gamekeeper import crash
 from gamekeeper.store import codecs, hosts, pool
 from gamekeeper.store.engine import (
-    Away,
+    AccessDenied,
     ClaimTaken,
-    Denied,
-    Figures,
-    Full,
-    Locked,
+    CommitUnknown,
+    DatabaseUnavailable,
+    DiskFull,
+    LockTimeout,
     Row,
     Snapshot,
-    Undecided,
-    Unusable,
+    StoreStats,
+    UnusableDatabase,
     Value,
     Work,
 )
-from gamekeeper.store.failures import AGAIN, KNOWN, LOST, TooLong, translate
+from gamekeeper.store.failures import CONNECTION_ERRORS, RETRYABLE, TRANSLATABLE, StatementTimeout, translate
 from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.pool import Pool
-from gamekeeper.store.statements import BESIDE, Statement, as_one, beside
-from gamekeeper.store.watch import Watch
+from gamekeeper.store.statements import SEPARATOR, Statement, combine, join_side_by_side
+from gamekeeper.store.watch import ConnectionWatch
 
 T = TypeVar("T")
-ATTEMPTS = 8
-SOME = 5_000  # rows of a table in one go
+MAX_ATTEMPTS = 8
+FETCH_ROWS = 5_000  # rows of a table in one go
 # said, not inherited: under another level a rule would read what was there before it got its lock
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 DURABLE = ("fsync", "full_page_writes")
@@ -47,7 +47,7 @@ CONNECT_SECONDS = 3
 # After this long PostgreSQL ends a transaction of a process that was frozen or has lost its network. Less than
 # pool.LOCK_SECONDS, so that those who wait for its locks still get them.
 IDLE_SECONDS = 3
-MOST_QUEUED = 64  # writes that wait for others of the same player
+MAX_QUEUED = 64  # writes that wait for others of the same player
 SESSION = {
     "application_name": "gamekeeper",
     # every statement goes by an index whatever its values are: planned once, and never compiled for a single page
@@ -59,7 +59,7 @@ UNLIMITED = {"lock_timeout": "0", "statement_timeout": "0"}
 # what it works on, or has just answered. Nobody tells it that a session is dead: it would keep the locks, and give them
 # to the next that is. So with one all of them are ended, for they have waited as long on the same network
 # but for those that wait for the standby: their change would stay, and be on one machine only
-WORKING = """WITH sessions AS (
+FIND_WORKING = """WITH sessions AS (
                  SELECT pid, concat(pid, ' ', backend_start) AS session,
                         wait_event IS NOT DISTINCT FROM 'SyncRep' AS waits_for_standby,
                         COALESCE(state = 'active' OR state_change > clock_timestamp() - INTERVAL '1 s', TRUE) AS working
@@ -67,12 +67,12 @@ WORKING = """WITH sessions AS (
              SELECT session, waits_for_standby OR (SELECT bool_and(working) FROM sessions WHERE session = ANY($1))
                              OR NOT pg_terminate_backend(pid) FROM sessions WHERE session = ANY($1)"""
 OWN_SESSION = "SELECT pid, concat(pid, ' ', backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
-LEAST_VERSION = 15
+MIN_VERSION = 15
 COMMIT_RAISED = (
     "PostgreSQL's synchronous_commit is {} for this database. Gamekeeper commits its own changes as if it were on; "
     "other programs can lose theirs in a crash. Set it to on (or remote_apply)."
 )
-WORDS = {
+PLACEHOLDERS = {
     "guid": "uuid",
     "json": "json",
     "document": "json",
@@ -106,63 +106,63 @@ WORDS = {
 _INSERT = re.compile(r"INSERT INTO (\w+) \(([^)]*)\)")
 
 
-class _Unsettled(Exception):
+class _NotCommitted(Exception):
     """The connection broke before COMMIT was sent: the transaction did not happen."""
 
 
-class _Line:
+class _Connection:
     """One connection and the statements prepared on it; inside `write` also the statements kept for later."""
 
     def __init__(self, db: Any, session: str) -> None:  # noqa: ANN401 - asyncpg has no types
         self.db = db
         self.session = session
         self.warnings: list[str] = []
-        db.add_log_listener(self._warned)
+        db.add_log_listener(self._note_warning)
         self._prepared: dict[Any, Any] = {}
         self._name, self._number = f"gamekeeper_{secrets.token_hex(8)}", 0  # behind a pool two may share a session
         self._late: list[tuple[Statement, Sequence[Value]]] = []
         self._loads: list[tuple[str, Sequence[str], Iterable[Row]]] = []
 
-    def _warned(self, _: object, message: Any) -> None:  # noqa: ANN401 - asyncpg has no types
+    def _note_warning(self, _: object, message: Any) -> None:  # noqa: ANN401 - asyncpg has no types
         self.warnings.append(str(message.message))
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         await self.flush()
-        return await (self._prepared.get(statement) or await self._ready(statement)).fetch(*values)
+        return await (self._prepared.get(statement) or await self._get_prepared(statement)).fetch(*values)
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
         await self.flush()
-        return await (self._prepared.get(statement) or await self._ready(statement)).fetchrow(*values)
+        return await (self._prepared.get(statement) or await self._get_prepared(statement)).fetchrow(*values)
 
-    async def beside(
+    async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
         """As one statement: two would see two moments, and a transaction for them would be two more round trips."""
         await self.flush()
-        key = (BESIDE, first, statement)
+        key = (SEPARATOR, first, statement)
         prepared = self._prepared.get(key)
         if prepared is None:
-            prepared = self._prepared[key] = await self._prepare(beside(_text(first), _text(statement)))
+            prepared = self._prepared[key] = await self._prepare(join_side_by_side(_render(first), _render(statement)))
         rows = await prepared.fetch(value, *values)
-        width = [attribute.name for attribute in prepared.get_attributes()].index(BESIDE)
+        width = [attribute.name for attribute in prepared.get_attributes()].index(SEPARATOR)
         return rows[0][: width - 1], [row[width + 1 :] for row in rows if row[width]]
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return await self.all(statement, *values)
 
-    def later(self, statement: Statement, *values: Value) -> None:
+    def defer(self, statement: Statement, *values: Value) -> None:
         self._late.append((statement, values))
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
-        table, columns = _INSERT.findall(_text(statement))[0]
+        table, columns = _INSERT.findall(_render(statement))[0]
         self.fill(table, columns.replace(",", " ").split(), rows)
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         self._loads.append((table, columns, rows))
 
-    async def table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
+    async def read_table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
         await self.db.execute(f"DECLARE copied NO SCROLL CURSOR FOR SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names that the schema has
-        while rows := await self.db.fetch(f"FETCH {SOME} FROM copied"):
+        while rows := await self.db.fetch(f"FETCH {FETCH_ROWS} FROM copied"):
             yield rows
         await self.db.execute("CLOSE copied")
 
@@ -176,7 +176,7 @@ class _Line:
         late, self._late = self._late, []
         key = tuple(statement for statement, _ in late)
         if key not in self._prepared:
-            self._prepared[key] = await self._prepare(as_one([_text(statement) for statement in key]))
+            self._prepared[key] = await self._prepare(combine([_render(statement) for statement in key]))
         await self._prepared[key].fetch(*[value for _, values in late for value in values])
 
     async def rollback(self) -> None:
@@ -190,61 +190,61 @@ class _Line:
         self._number += 1  # before the wait: who is cancelled there leaves the name behind
         return await self.db.prepare(text, name=f"{self._name}_{self._number}")
 
-    async def _ready(self, statement: Statement) -> Any:  # noqa: ANN401 - asyncpg has no types
-        prepared = self._prepared[statement] = await self._prepare(_text(statement))
+    async def _get_prepared(self, statement: Statement) -> Any:  # noqa: ANN401 - asyncpg has no types
+        prepared = self._prepared[statement] = await self._prepare(_render(statement))
         return prepared
 
 
 class PostgresStore:
     engine, path = "postgres", None
 
-    def __init__(self, url: str, connections: int, most_queued: int = MOST_QUEUED) -> None:
-        self._urls = hosts.each(url)
+    def __init__(self, url: str, connections: int, most_queued: int = MAX_QUEUED) -> None:
+        self._urls = hosts.split_hosts(url)
         self._session = SESSION
-        self._watch = Watch[_Line](self._working, (CONNECT_SECONDS + 1) * len(self._urls))
-        self._pool = Pool[_Line](self._connect, self._watch.busy, connections, most_queued)
+        self._watch = ConnectionWatch[_Connection](self._find_working_sessions, (CONNECT_SECONDS + 1) * len(self._urls))
+        self._pool = Pool[_Connection](self._connect, self._watch.busy, connections, most_queued)
         self._watching: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        await self._pool.use(_require_usable)
+        await self._pool.run(_require_usable)
 
     async def close(self) -> None:
         if self._watching:
             self._watching.cancel()
-        await self._pool.close_free()
+        await self._pool.close_idle()
 
-    async def limit(self, statement_seconds: int) -> None:
+    async def limit_statements(self, statement_seconds: int) -> None:
         limit = f"{statement_seconds}s"  # PostgreSQL stops that clock before it commits: no COMMIT is ever cut off
         idle = f"{IDLE_SECONDS}s"
         self._session = {**SESSION, "statement_timeout": limit, "idle_in_transaction_session_timeout": idle}
-        self._watching = asyncio.create_task(self._watch.keep(statement_seconds))
-        await self._pool.close_free()  # they know no limit
+        self._watching = asyncio.create_task(self._watch.run(statement_seconds))
+        await self._pool.close_idle()  # they know no limit
 
-    def figures(self) -> Figures:
-        return Figures(pool=self._pool.figures())
+    def collect_stats(self) -> StoreStats:
+        return StoreStats(pool=self._pool.collect_stats())
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
-        return await self._reading(lambda line: line.all(statement, *values))
+        return await self._read_with_retry(lambda line: line.all(statement, *values))
 
     async def one(self, statement: Statement, *values: Value) -> Row | None:
-        return await self._reading(lambda line: line.one(statement, *values))
+        return await self._read_with_retry(lambda line: line.one(statement, *values))
 
-    async def beside(
+    async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
-        return await self._reading(lambda line: line.beside(first, value, statement, *values))
+        return await self._read_with_retry(lambda line: line.fetch_both(first, value, statement, *values))
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        async def in_one_snapshot(line: _Line) -> T:
+        async def in_one_snapshot(line: _Connection) -> T:
             await line.db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             result = await work(line)
             await line.db.execute("COMMIT")
             return result
 
-        return await self._reading(in_one_snapshot)
+        return await self._read_with_retry(in_one_snapshot)
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        async with self._pool.place_for_long_read():
+        async with self._pool.reserve_long_read():
             return await self.read(work)
 
     async def write(
@@ -254,39 +254,39 @@ class PostgresStore:
         return await asyncio.shield(asyncio.ensure_future(self._write(work, claim, queue, reserved=reserved)))
 
     async def execute_alone(self, statement: Statement) -> None:
-        db = await self._connected({**SESSION, **UNLIMITED})
+        db = await self._open_connection({**SESSION, **UNLIMITED})
         try:
-            await db.execute(_text(statement))
-        except (*AGAIN, *KNOWN) as error:
-            raise (Locked(str(error)) if isinstance(error, AGAIN) else translate(error)) from error
+            await db.execute(_render(statement))
+        except (*RETRYABLE, *TRANSLATABLE) as error:
+            raise (LockTimeout(str(error)) if isinstance(error, RETRYABLE) else translate(error)) from error
         finally:
             db.terminate()
 
-    async def integrity(self) -> list[str]:
+    async def check_integrity(self) -> list[str]:
         """PostgreSQL verifies its own pages; what it cannot know is that we promise to lose nothing."""
 
-        async def off(line: _Line) -> list[str]:
+        async def off(line: _Connection) -> list[str]:
             return [name for name in DURABLE if await line.db.fetchval(f"SHOW {name}") == "off"]
 
-        return [f"{name} is off: a crash loses acknowledged changes" for name in await self._pool.use(off)]
+        return [f"{name} is off: a crash loses acknowledged changes" for name in await self._pool.run(off)]
 
-    async def cautions(self) -> list[str]:
-        async def read(line: _Line) -> str:
+    async def find_cautions(self) -> list[str]:
+        async def read(line: _Connection) -> str:
             return await line.db.fetchval("SHOW synchronous_commit")
 
-        found = await self._pool.use(read)
+        found = await self._pool.run(read)
         return [COMMIT_RAISED.format(found)] if found in WEAK_COMMITS else []
 
     async def _write(self, work: Work[T], claim: int | None, queue: str | None, *, reserved: bool) -> T:
         """Wait for the claim first: if some held a queue meanwhile, two could wait for each other."""
-        late = Locked("Another change of the same thing takes too long.")
-        async with self._pool.turn(claim, ClaimTaken()), self._pool.turn(queue, late):
-            for _ in range(ATTEMPTS):
-                with contextlib.suppress(*AGAIN, _Unsettled):
-                    return await self._pool.use(lambda line: self._attempt(line, work, claim), write=not reserved)
-        raise Away("The database kept refusing the transaction; nothing was changed.")
+        late = LockTimeout("Another change of the same thing takes too long.")
+        async with self._pool.hold_turn(claim, ClaimTaken()), self._pool.hold_turn(queue, late):
+            for _ in range(MAX_ATTEMPTS):
+                with contextlib.suppress(*RETRYABLE, _NotCommitted):
+                    return await self._pool.run(lambda line: self._attempt(line, work, claim), write=not reserved)
+        raise DatabaseUnavailable("The database kept refusing the transaction; nothing was changed.")
 
-    async def _attempt(self, line: _Line, work: Work[T], claim: int | None) -> T:
+    async def _attempt(self, line: _Connection, work: Work[T], claim: int | None) -> T:
         try:
             crash.here("before_begin")
             await self._begin(line, claim)
@@ -295,63 +295,63 @@ class PostgresStore:
             crash.here("before_commit")
         except (asyncpg.QueryCanceledError, asyncpg.DiskFullError):
             raise
-        except LOST as error:
+        except CONNECTION_ERRORS as error:
             line.db.terminate()
-            raise _Unsettled from error
+            raise _NotCommitted from error
         await self._commit(line)
         return result
 
-    async def _commit(self, line: _Line) -> None:
+    async def _commit(self, line: _Connection) -> None:
         line.warnings.clear()
         try:
             done = await line.db.execute("COMMIT")
-        except LOST as error:
+        except CONNECTION_ERRORS as error:
             line.db.terminate()
-            raise Undecided(str(error)) from error
+            raise CommitUnknown(str(error)) from error
         if line.warnings:  # somebody cancelled its wait for the standby, which counts as a success there
-            raise Undecided(line.warnings[0])
+            raise CommitUnknown(line.warnings[0])
         if done != "COMMIT":
-            raise Away("The database rolled it back.")
+            raise DatabaseUnavailable("The database rolled it back.")
         crash.here("after_commit")
 
-    async def _begin(self, line: _Line, claim: int | None) -> None:
+    async def _begin(self, line: _Connection, claim: int | None) -> None:
         lock = "" if claim is None else f"; SELECT pg_advisory_xact_lock({claim:d})"
         try:
             await line.db.execute(f"{BEGIN}; {RAISE_COMMIT}{lock}")
         except asyncpg.LockNotAvailableError as error:
             raise ClaimTaken from error
 
-    async def _reading(self, work: Callable[[_Line], Coroutine[Any, Any, T]]) -> T:
+    async def _read_with_retry(self, work: Callable[[_Connection], Coroutine[Any, Any, T]]) -> T:
         """A read is safe to repeat: a connection that turns out dead costs one more try, not an error."""
         try:
-            return await self._pool.use(work)
-        except (TooLong, Full, Denied, Locked):
+            return await self._pool.run(work)
+        except (StatementTimeout, DiskFull, AccessDenied, LockTimeout):
             raise
-        except Away:
-            return await self._pool.use(work)
+        except DatabaseUnavailable:
+            return await self._pool.run(work)
 
-    async def _working(self, sessions: list[str]) -> set[str]:
+    async def _find_working_sessions(self, sessions: list[str]) -> set[str]:
         """Which of them the server works on; it ends the others. Asked over a connection that is not one of them."""
-        db = await self._connected()
+        db = await self._open_connection()
         try:
-            return {row[0] for row in await db.fetch(WORKING, sessions) if row[1]}
-        except (*LOST, asyncpg.PostgresError) as error:
-            raise Away(str(error)) from error
+            return {row[0] for row in await db.fetch(FIND_WORKING, sessions) if row[1]}
+        except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:
+            raise DatabaseUnavailable(str(error)) from error
         finally:
             db.terminate()
 
-    async def _connect(self) -> _Line:
-        db = await self._connected()
+    async def _connect(self) -> _Connection:
+        db = await self._open_connection()
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 pid, session = await db.fetchrow(OWN_SESSION)
-                await codecs.teach(db)
+                await codecs.register_codecs(db)
         except BaseException:
             db.terminate()
             raise
-        return _Line(db, session if pid == db.get_server_pid() else "")  # a pooler knows it by another number
+        return _Connection(db, session if pid == db.get_server_pid() else "")  # a pooler knows it by another number
 
-    async def _connected(self, session: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - asyncpg has no types
+    async def _open_connection(self, session: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - asyncpg has no types
         """Of several servers the one that takes writes, the failed ones last; one alone may be read only."""
         driver: Any = asyncpg
         session = session or {**self._session, "lock_timeout": f"{pool.LOCK_SECONDS}s"}
@@ -361,18 +361,18 @@ class PostgresStore:
         for url in self._urls:
             try:
                 return await driver.connect(url, server_settings=session, **options)
-            except (*LOST, asyncpg.PostgresError) as error:  # also a wrong password, no such database
+            except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:  # also a wrong password, no such database
                 why = str(error) or type(error).__name__
                 self._urls = sorted(self._urls, key=url.__eq__)
-        raise Away(why)
+        raise DatabaseUnavailable(why)
 
 
-async def _require_usable(line: _Line) -> None:
+async def _require_usable(line: _Connection) -> None:
     version = line.db.get_server_version()
-    if version.major < LEAST_VERSION:
-        raise Unusable(f"This is PostgreSQL {version.major}; Gamekeeper needs {LEAST_VERSION} or newer.")
+    if version.major < MIN_VERSION:
+        raise UnusableDatabase(f"This is PostgreSQL {version.major}; Gamekeeper needs {MIN_VERSION} or newer.")
     await require_ours(line)
 
 
-def _text(statement: Statement) -> str:
-    return statement.text("postgres", WORDS)
+def _render(statement: Statement) -> str:
+    return statement.render("postgres", PLACEHOLDERS)

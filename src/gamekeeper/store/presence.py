@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Writing
-from gamekeeper.store.lists import News, news
-from gamekeeper.store.players import RankKey, Record
+from gamekeeper.store.lists import ListDelta, read_delta
+from gamekeeper.store.players import RankKey, StoredPlayer
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("presence")
 
 
-class Server(NamedTuple):
+class GameServerRow(NamedTuple):
     """A game server, when its lease ends, and how many are on it as far as they were counted."""
 
     name: str
@@ -20,7 +20,7 @@ class Server(NamedTuple):
     players: int
 
 
-class Present(NamedTuple):
+class OnlinePlayer(NamedTuple):
     fold: str
     player_id: str
 
@@ -41,49 +41,53 @@ async def count_of_server(tx: Reading, server: str) -> int:
     return row[0] if row else 0
 
 
-async def servers(tx: Reading, counted: int, limit: int) -> list[Server]:
+async def read_servers(tx: Reading, counted: int, limit: int) -> list[GameServerRow]:
     """By name, so many of them; those on each are counted up to a number."""
-    return [Server(*row) for row in await tx.all(SQL.servers, counted, limit)]
+    return [GameServerRow(*row) for row in await tx.all(SQL.servers, counted, limit)]
 
 
-async def after_name(tx: Reading, server: str, fold: str, limit: int) -> list[Present]:
+async def read_after_name(tx: Reading, server: str, fold: str, limit: int) -> list[OnlinePlayer]:
     """On one server, by name."""
-    return [Present(*row) for row in await tx.all(SQL.after_name, server, fold, limit)]
+    return [OnlinePlayer(*row) for row in await tx.all(SQL.after_name, server, fold, limit)]
 
 
-async def before_name(tx: Reading, server: str, fold: str, limit: int) -> list[Present]:
+async def read_before_name(tx: Reading, server: str, fold: str, limit: int) -> list[OnlinePlayer]:
     """The same backwards: who comes right before that name is first."""
-    return [Present(*row) for row in await tx.all(SQL.before_name, server, fold, limit)]
+    return [OnlinePlayer(*row) for row in await tx.all(SQL.before_name, server, fold, limit)]
 
 
-async def servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
+async def find_servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
     """On which server each of these is that is online."""
-    return {row[0]: row[1] for row in await tx.all(SQL.servers_of, _ids(ids))}
+    return {row[0]: row[1] for row in await tx.all(SQL.servers_of, _to_table(ids))}
 
 
-async def records_from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[Record]]:
-    new, rows = await news(tx, mark, SQL.records_from_name, fold, limit, offset)
-    return new, [Record(*row) for row in rows]
+async def read_records_from_name(
+    tx: Reading, mark: str, fold: str, limit: int, offset: int
+) -> tuple[ListDelta, list[StoredPlayer]]:
+    new, rows = await read_delta(tx, mark, SQL.records_from_name, fold, limit, offset)
+    return new, [StoredPlayer(*row) for row in rows]
 
 
-async def keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
+async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.keys_by_name, fold, limit)]
 
 
-async def lows_by_name(tx: Reading, every: int) -> list[str]:
+async def read_lows_by_name(tx: Reading, every: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
 
 
-async def records_from_rank(tx: Reading, mark: str, key: RankKey, limit: int, offset: int) -> tuple[News, list[Record]]:
-    new, rows = await news(tx, mark, SQL.records_from_rank, *key, limit, offset)
-    return new, [Record(*row) for row in rows]
+async def read_records_from_rank(
+    tx: Reading, mark: str, key: RankKey, limit: int, offset: int
+) -> tuple[ListDelta, list[StoredPlayer]]:
+    new, rows = await read_delta(tx, mark, SQL.records_from_rank, *key, limit, offset)
+    return new, [StoredPlayer(*row) for row in rows]
 
 
-async def keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
+async def read_keys_by_rank(tx: Reading, key: RankKey, limit: int) -> list[RankKey]:
     return [RankKey(*row) for row in await tx.all(SQL.keys_by_rank, *key, limit)]
 
 
-async def lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
+async def read_lows_by_rank(tx: Reading, every: int) -> list[RankKey]:
     return [RankKey(*row) for row in await tx.all(SQL.lows_by_rank, every)]
 
 
@@ -91,7 +95,7 @@ async def is_online(tx: Reading, player_id: str) -> bool:
     return await tx.one(SQL.is_online, player_id) is not None
 
 
-async def server_of(tx: Reading, player_id: str) -> str | None:
+async def find_server_of(tx: Reading, player_id: str) -> str | None:
     """Where the player is online."""
     row = await tx.one(SQL.server_of, player_id)
     return row[0] if row else None
@@ -102,44 +106,44 @@ async def lock_server(tx: Reading, server: str) -> bool:
     return await tx.one(SQL.lock_server, server) is not None
 
 
-async def server(tx: Reading, name: str) -> int | None:
+async def find_lease_end(tx: Reading, name: str) -> int | None:
     """When the server's lease ends."""
     row = await tx.one(SQL.server, name)
     return row[1] if row else None
 
 
 def save_server(tx: Writing, name: str, lease_ms: int) -> None:
-    tx.later(SQL.save_server, name, lease_ms)
+    tx.defer(SQL.save_server, name, lease_ms)
 
 
-async def known_players(tx: Reading, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.known_players, _ids(ids))}
+async def find_known_players(tx: Reading, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.known_players, _to_table(ids))}
 
 
 async def lock_players(tx: Reading, ids: Iterable[str]) -> set[str]:
     """Those of the ids that are players. Until the commit nobody else deletes them, or bans or mutes their accounts."""
-    return {row[0] for row in await tx.all(SQL.lock_players, _ids(ids))}
+    return {row[0] for row in await tx.all(SQL.lock_players, _to_table(ids))}
 
 
-async def on_server(tx: Reading, name: str, ids: Iterable[str]) -> set[str]:
-    return {row[0] for row in await tx.all(SQL.on_server, name, _ids(ids))}
+async def find_on_server(tx: Reading, name: str, ids: Iterable[str]) -> set[str]:
+    return {row[0] for row in await tx.all(SQL.on_server, name, _to_table(ids))}
 
 
 async def join(tx: Writing, name: str, ids: Iterable[str]) -> None:
-    await tx.returning(SQL.join, name, _ids(ids))
+    await tx.returning(SQL.join, name, _to_table(ids))
 
 
 async def leave(tx: Writing, name: str, ids: Iterable[str]) -> None:
-    table = _ids(ids)
+    table = _to_table(ids)
     await tx.returning(SQL.seen_players, name, table)
     await tx.returning(SQL.leave, name, table)
 
 
-async def any_lapsed(tx: Reading, since_ms: int = 0) -> bool:
+async def has_lapsed(tx: Reading, since_ms: int = 0) -> bool:
     return await tx.one(SQL.any_lapsed, since_ms) is not None
 
 
-async def lapsed(tx: Reading) -> list[str]:
+async def find_lapsed(tx: Reading) -> list[str]:
     return [row[0] for row in await tx.all(SQL.lapsed)]
 
 
@@ -157,10 +161,10 @@ async def drop_servers(tx: Writing, seen_at: int) -> None:
     await tx.returning(SQL.drop_servers)
 
 
-def follow(tx: Writing, player_id: str, fold: str | None, level: int, exp: int) -> None:
+def update_sort_keys(tx: Writing, player_id: str, fold: str | None, level: int, exp: int) -> None:
     """What the lists of those online are ordered by; no fold: it stays what it is."""
-    tx.later(SQL.follow, player_id, fold, level, exp)
+    tx.defer(SQL.follow, player_id, fold, level, exp)
 
 
-def _ids(ids: Iterable[str]) -> str:
+def _to_table(ids: Iterable[str]) -> str:
     return as_table({"id": each} for each in ids)

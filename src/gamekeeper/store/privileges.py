@@ -2,7 +2,7 @@
 
 import re
 
-from gamekeeper.store.engine import Denied, Reading
+from gamekeeper.store.engine import AccessDenied, Reading
 from gamekeeper.store.statements import FOLDER, Statements
 
 SQL = Statements("privileges")
@@ -11,15 +11,15 @@ _OURS = re.compile(r"^CREATE (?:TABLE|SEQUENCE|FUNCTION) (\w+)", re.MULTILINE)
 OURS = frozenset(_OURS.findall((FOLDER / "schema.sql").read_text(encoding="utf-8")))
 
 
-async def lacking(tx: Reading) -> list[str]:
+async def find_lacking(tx: Reading) -> list[str]:
     """Return our tables, sequences and functions that this user may not use; those of other programs do not count."""
     return sorted(OURS.intersection(row[0] for row in await tx.all(SQL.lacking)))
 
 
-async def require(tx: Reading) -> None:
-    denied = await lacking(tx)
+async def require_privileges(tx: Reading) -> None:
+    denied = await find_lacking(tx)
     if denied:
-        raise Denied(f"The database user lacks privileges on: {', '.join(denied)}.")
+        raise AccessDenied(f"The database user lacks privileges on: {', '.join(denied)}.")
 
 
 async def find_schema(tx: Reading) -> tuple[str | None, bool]:

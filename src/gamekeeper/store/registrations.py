@@ -6,15 +6,15 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("registrations")
 
 
-async def wait(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
+async def read_wait(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
     """Milliseconds until the caller may register another, when there were `most` in the window; else 0."""
     row = await tx.one(SQL.wait, caller_id, most, window_ms)
     return row[0] if row else 0
 
 
 def insert(tx: Writing, caller_id: str, user_id: str) -> None:
-    tx.later(SQL.insert, caller_id, user_id)
+    tx.defer(SQL.insert, caller_id, user_id)
 
 
 def delete_old(tx: Writing, caller_id: str, older_than_ms: int) -> None:
-    tx.later(SQL.delete_old, caller_id, older_than_ms)
+    tx.defer(SQL.delete_old, caller_id, older_than_ms)

@@ -7,7 +7,7 @@ SQL = Statements("replication")
 _COUNT = re.compile(r"\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(", re.IGNORECASE)  # a list without a count means FIRST 1
 
 
-async def synchronous_standbys(tx: Reading) -> int:
+async def count_synchronous_standbys(tx: Reading) -> int:
     """Count the standbys that have every change before it is acknowledged; always 0 on SQLite.
 
     A COMMIT waits for as many as `synchronous_standby_names` asks for. Those that are not connected do not count, if
@@ -15,11 +15,11 @@ async def synchronous_standbys(tx: Reading) -> int:
     """
     row = await tx.one(SQL.synchronous_standbys)
     names, connected = row or ("", 0)
-    required = required_standbys(names)
+    required = parse_required_standbys(names)
     return required if connected is None else min(required, connected)
 
 
-def required_standbys(names: str) -> int:
+def parse_required_standbys(names: str) -> int:
     """Read the number of standbys out of PostgreSQL's `synchronous_standby_names`."""
     counted = _COUNT.match(names)
     return int(counted[1]) if counted else int(bool(names.strip()))

@@ -7,23 +7,23 @@ SQL = Statements("resets")
 
 
 def save(tx: Writing, user_id: str, code: str, tries: int, life_ms: int, mail_id: str) -> None:
-    tx.later(SQL.save, user_id, code, tries, life_ms, mail_id)
+    tx.defer(SQL.save, user_id, code, tries, life_ms, mail_id)
 
 
-async def live(tx: Reading, user_id: str) -> str | None:
+async def find_live(tx: Reading, user_id: str) -> str | None:
     row = await tx.one(SQL.live, user_id)
     return row[0] if row else None
 
 
-async def current(tx: Reading, user_id: str) -> str | None:
+async def find_current(tx: Reading, user_id: str) -> str | None:
     """The account's code, whatever tries it has left."""
     row = await tx.one(SQL.current, user_id)
     return row[0] if row else None
 
 
 def spend_try(tx: Writing, user_id: str) -> None:
-    tx.later(SQL.spend_try, user_id)
+    tx.defer(SQL.spend_try, user_id)
 
 
-def forget(tx: Writing, user_id: str) -> None:
-    tx.later(SQL.forget, user_id)
+def delete(tx: Writing, user_id: str) -> None:
+    tx.defer(SQL.forget, user_id)

@@ -10,34 +10,34 @@ from gamekeeper.store.table import as_table
 SQL = Statements("spells")
 
 
-class Known(NamedTuple):
+class KnownSpell(NamedTuple):
     player_id: str
     slot: int
     spell_id: str
 
 
-async def known(tx: Reading, player_id: str) -> dict[int, str]:
+async def read_known(tx: Reading, player_id: str) -> dict[int, str]:
     return {row[0]: row[1] for row in await tx.all(SQL.known, player_id)}
 
 
-def save(tx: Writing, known: Iterable[Known]) -> None:
-    tx.later(SQL.save, as_table(each._asdict() for each in known))
+def save(tx: Writing, known: Iterable[KnownSpell]) -> None:
+    tx.defer(SQL.save, as_table(each._asdict() for each in known))
 
 
-def load(tx: Writing, known: Iterable[Known]) -> None:
+def load(tx: Writing, known: Iterable[KnownSpell]) -> None:
     tx.load(SQL.load, known)
 
 
 def clear(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
-    tx.later(SQL.clear, player_id, as_table({"slot": slot} for slot in slots))
+    tx.defer(SQL.clear, player_id, as_table({"slot": slot} for slot in slots))
 
 
-async def between(tx: Reading, first: str, last: str) -> list[Known]:
+async def read_between(tx: Reading, first: str, last: str) -> list[KnownSpell]:
     """Spells of all players from the first to the last id."""
-    return [Known(*row) for row in await tx.all(SQL.between, first, last)]
+    return [KnownSpell(*row) for row in await tx.all(SQL.between, first, last)]
 
 
-async def beyond(tx: Reading, size: int) -> int:
+async def count_beyond(tx: Reading, size: int) -> int:
     """How many spells stand in slots from this number on."""
     row = await tx.one(SQL.beyond, size)
     return row[0] if row else 0

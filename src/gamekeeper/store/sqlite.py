@@ -12,24 +12,39 @@ from typing import Any, TypeVar
 
 from gamekeeper import crash
 from gamekeeper.store.clock import SteadyClock
-from gamekeeper.store.database_file import DatabaseFile, find_log, measure, resolve
-from gamekeeper.store.engine import Away, Figures, Full, Row, Snapshot, Undecided, Unusable, Value, Work, Writing
+from gamekeeper.store.database_file import DatabaseFile, find_log, measure_size, resolve
+from gamekeeper.store.engine import (
+    CommitUnknown,
+    DatabaseUnavailable,
+    DiskFull,
+    Row,
+    Snapshot,
+    StoreStats,
+    UnusableDatabase,
+    Value,
+    Work,
+    Writing,
+)
 from gamekeeper.store.migrate import require_ours
 from gamekeeper.store.sqlite_failures import is_full, translate
 from gamekeeper.store.statements import Statement
 
 T = TypeVar("T")
-LEAST_VERSION = (3, 38, 0)
-BATCH = 256
-SOME = 5_000  # rows of a table in one go
+MIN_VERSION = (3, 38, 0)
+MAX_BATCH = 256
+FETCH_ROWS = 5_000  # rows of a table in one go
 # of pages kept for reading. Not mapped: on a page that cannot be read a mapped file ends the process
-READING_KIB = 32 * 1024
-PIECES_KIB = 4 * 1024  # page cache of a connection that reads in pieces: there are as many as such reads at once
-LOADING_KIB = 256 * 1024  # of pages kept by a connection once it has loaded in bulk: new keys fall all over the indexes
+READER_CACHE_KIB = 32 * 1024
+LONG_READ_CACHE_KIB = (
+    4 * 1024
+)  # page cache of a connection that reads in pieces: there are as many as such reads at once
+BULK_LOAD_CACHE_KIB = (
+    256 * 1024
+)  # of pages kept by a connection once it has loaded in bulk: new keys fall all over the indexes
 # when something was last done: a change, a log-in, or the use of a token, which is noted once a minute
-NEWEST = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
+NEWEST_TIME = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
                    (SELECT COALESCE(MAX(MAX(issued_at, COALESCE(last_used, 0))), 0) FROM tokens))"""
-WORDS = {
+PLACEHOLDERS = {
     "guid": "TEXT",
     "json": "TEXT",
     "document": "BLOB",
@@ -70,7 +85,7 @@ class _Connection:
     def execute(self, statement: Statement, values: Sequence[Value]) -> sqlite3.Cursor:
         text = self._texts.get(statement)
         if text is None:
-            text = self._texts[statement] = _text(statement)
+            text = self._texts[statement] = _render(statement)
         return self.db.execute(text, values)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
@@ -79,26 +94,26 @@ class _Connection:
     async def one(self, statement: Statement, *values: Value) -> Row | None:
         return self.execute(statement, values).fetchone()
 
-    async def beside(
+    async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
         return await self.one(first, value), await self.all(statement, *values)
 
-    def later(self, statement: Statement, *values: Value) -> None:
+    def defer(self, statement: Statement, *values: Value) -> None:
         self.execute(statement, values)
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
-        self.db.execute(f"PRAGMA cache_size = -{LOADING_KIB}")
-        self.db.executemany(_text(statement), rows)
+        self.db.execute(f"PRAGMA cache_size = -{BULK_LOAD_CACHE_KIB}")
+        self.db.executemany(_render(statement), rows)
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         values = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
         insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})"  # noqa: S608 - names that the schema has
         self.load(Statement(table, {"": insert}), rows)
 
-    async def table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
+    async def read_table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
         cursor = self.db.execute(f"SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names that the schema has
-        while rows := cursor.fetchmany(SOME):
+        while rows := cursor.fetchmany(FETCH_ROWS):
             yield rows
 
     async def flush(self) -> None:
@@ -109,13 +124,13 @@ class _Connection:
 
 
 @dataclass(slots=True)
-class _Job:
+class _WriteJob:
     work: Callable[[Writing], Coroutine[Any, Any, Any]]
     future: asyncio.Future[Any]
 
 
 @dataclass(slots=True)
-class _Outcome:
+class _JobOutcome:
     value: Any = None
     error: BaseException | None = None
 
@@ -125,31 +140,31 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._batches, self._batched = [0] * (BATCH.bit_length()), 0
+        self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
+        self._batches, self._batched = [0] * (MAX_BATCH.bit_length()), 0
         self._thread: threading.Thread | None = None
         self._free: list[_Connection] = []  # that read in pieces, when they are needed
         self._clock = SteadyClock()
 
     async def open(self) -> None:
-        if sqlite3.sqlite_version_info < LEAST_VERSION:
-            raise Unusable(
+        if sqlite3.sqlite_version_info < MIN_VERSION:
+            raise UnusableDatabase(
                 f"This Python has SQLite {sqlite3.sqlite_version}; Gamekeeper needs 3.38 or newer. "
                 "Use a newer Python, or PostgreSQL with --database postgresql://…"
             )
         with contextlib.ExitStack() as on_failure:
             self._file = DatabaseFile(self.path)
             on_failure.callback(self._file.release)
-            _look(self.path)
+            _require_ours(self.path)
             self._loop = asyncio.get_running_loop()
             self._writer_db = _connect(self.path)
             on_failure.callback(
                 self._writer_db.close
             )  # runs before release(), after which the next open drops its locks
-            self._reader = self._open_reader(READING_KIB)
+            self._reader = self._open_reader(READER_CACHE_KIB)
             on_failure.callback(self._reader.db.close)
             self._set_clock()
-            self._file.note_log()
+            self._file.remember_log()
             on_failure.pop_all()
         self._writer = _Connection(self._writer_db)
         self._thread = threading.Thread(target=self._serve_writes, name="gamekeeper-writer", daemon=True)
@@ -166,12 +181,12 @@ class SqliteStore:
             self._writer_db.close()
             self._file.release()
 
-    async def limit(self, statement_seconds: int) -> None:
+    async def limit_statements(self, statement_seconds: int) -> None:
         """Nobody can end a statement but the thread that runs it, and ours are short."""
 
-    def figures(self) -> Figures:
-        lead = int(self._clock.lead() * 1000)
-        return Figures(self._jobs.qsize(), tuple(self._batches), self._batched, clock_lead_ms=lead)
+    def collect_stats(self) -> StoreStats:
+        lead = int(self._clock.measure_lead() * 1000)
+        return StoreStats(self._jobs.qsize(), tuple(self._batches), self._batched, clock_lead_ms=lead)
 
     async def all(self, statement: Statement, *values: Value) -> Sequence[Row]:
         try:
@@ -185,10 +200,10 @@ class SqliteStore:
         except sqlite3.DatabaseError as error:
             raise translate(error) from error
 
-    async def beside(
+    async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
-        return await self.read(lambda tx: tx.beside(first, value, statement, *values))
+        return await self.read(lambda tx: tx.fetch_both(first, value, statement, *values))
 
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         try:
@@ -202,7 +217,9 @@ class SqliteStore:
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
         self._file.require_in_place()  # to open another one, or none, would delete the log
-        reader = self._free.pop() if self._free else self._open_reader(PIECES_KIB)  # it keeps the snapshot meanwhile
+        reader = (
+            self._free.pop() if self._free else self._open_reader(LONG_READ_CACHE_KIB)
+        )  # it keeps the snapshot meanwhile
         try:
             try:
                 reader.db.execute("BEGIN")
@@ -218,15 +235,15 @@ class SqliteStore:
     ) -> T:
         del claim, queue, reserved  # one writer: no two works ever overlap
         if self._thread is None:
-            raise Away("The database is closed.")
-        job = _Job(work, self._loop.create_future())
+            raise DatabaseUnavailable("The database is closed.")
+        job = _WriteJob(work, self._loop.create_future())
         self._jobs.put(job)
         return await job.future
 
     async def execute_alone(self, statement: Statement) -> None:
         await self.write(lambda tx: tx.returning(statement))
 
-    async def integrity(self) -> list[str]:
+    async def check_integrity(self) -> list[str]:
         try:
             found = [str(row[0]) for row in self._reader.db.execute("PRAGMA integrity_check")]
             orphans = [f"foreign key broken: {row!r}" for row in self._reader.db.execute("PRAGMA foreign_key_check")]
@@ -234,13 +251,13 @@ class SqliteStore:
             return [str(error)]
         return [line for line in found if line != "ok"] + orphans
 
-    async def cautions(self) -> list[str]:
+    async def find_cautions(self) -> list[str]:
         return []  # what it needs is set on each connection
 
     def _set_clock(self) -> None:
         """Ours instead of SQLite's own, which is the machine's: also in the views, whose text is in the file."""
         try:
-            self._clock.go_on_from(self._reader.db.execute(NEWEST).fetchone()[0])
+            self._clock.continue_from(self._reader.db.execute(NEWEST_TIME).fetchone()[0])
         except sqlite3.OperationalError:
             pass  # a new file has no tables yet
         except sqlite3.DatabaseError as error:
@@ -257,10 +274,10 @@ class SqliteStore:
         stopping = False
         while not stopping:
             job = self._jobs.get()
-            batch: list[_Job] = []
+            batch: list[_WriteJob] = []
             while job is not None:
                 batch.append(job)
-                if len(batch) == BATCH:
+                if len(batch) == MAX_BATCH:
                     break
                 try:
                     job = self._jobs.get_nowait()
@@ -270,59 +287,59 @@ class SqliteStore:
             if batch:
                 self._batches[(len(batch) - 1).bit_length()] += 1
                 self._batched += len(batch)
-                self._commit(batch)
+                self._commit_batch(batch)
 
-    def _commit(self, batch: list[_Job]) -> None:
+    def _commit_batch(self, batch: list[_WriteJob]) -> None:
         """One transaction for the batch; if it fails as a whole nobody was answered, and each is tried alone."""
         crash.here("before_begin")
         if not self._file.is_in_place():
-            self._answer(batch, [_Outcome(error=Away(self._file.moved)) for _ in batch])
+            self._answer_jobs(batch, [_JobOutcome(error=DatabaseUnavailable(self._file.moved)) for _ in batch])
             return
         if len(batch) == 1:
-            self._answer(batch, [self._alone(batch[0])])
+            self._answer_jobs(batch, [self._run_alone(batch[0])])
             return
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:  # somebody outside holds the lock: trying one by one would wait for each
-            self._answer(batch, [_Outcome(error=translate(error)) for _ in batch])
+            self._answer_jobs(batch, [_JobOutcome(error=translate(error)) for _ in batch])
             return
         try:
             outcomes = [self._attempt(job) for job in batch]
-            self._make()
-        except Undecided as undecided:
+            self._commit_transaction()
+        except CommitUnknown as undecided:
             self._roll_back()
-            outcomes = [_Outcome(error=undecided) for _ in batch]
+            outcomes = [_JobOutcome(error=undecided) for _ in batch]
         except sqlite3.Error:
             self._roll_back()
             for job in batch:
-                self._commit([job])
+                self._commit_batch([job])
             return
-        self._answer(batch, outcomes)
+        self._answer_jobs(batch, outcomes)
 
-    def _answer(self, batch: list[_Job], outcomes: list[_Outcome]) -> None:
+    def _answer_jobs(self, batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
         crash.here("after_commit")
         with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits for the answer any more
-            self._loop.call_soon_threadsafe(_settle, batch, outcomes)
+            self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
 
-    def _alone(self, job: _Job) -> _Outcome:
+    def _run_alone(self, job: _WriteJob) -> _JobOutcome:
         """Without a SAVEPOINT: inside one a statement first copies every page that it touches."""
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
-            outcome = _Outcome(value=drive(job.work(self._writer)))
-            self._make()
+            outcome = _JobOutcome(value=drive(job.work(self._writer)))
+            self._commit_transaction()
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
             self._roll_back()
-            outcome = _Outcome(error=translate(error))
+            outcome = _JobOutcome(error=translate(error))
         return outcome
 
-    def _make(self) -> None:
+    def _commit_transaction(self) -> None:
         """When the disk fails in a COMMIT, what was written of it may come back after a crash."""
         crash.here("before_commit")
         try:
             self._writer_db.execute("COMMIT")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorname.startswith("SQLITE_IOERR"):
-                raise Undecided(str(error)) from error
+                raise CommitUnknown(str(error)) from error
             raise
 
     def _roll_back(self) -> None:
@@ -330,15 +347,15 @@ class SqliteStore:
             with contextlib.suppress(sqlite3.Error):  # then the next BEGIN says what is wrong
                 self._writer_db.execute("ROLLBACK")
 
-    def _attempt(self, job: _Job) -> _Outcome:
+    def _attempt(self, job: _WriteJob) -> _JobOutcome:
         self._writer_db.execute("SAVEPOINT job")
         try:
-            outcome = _Outcome(value=drive(job.work(self._writer)))
+            outcome = _JobOutcome(value=drive(job.work(self._writer)))
         except BaseException as error:
             if not self._writer_db.in_transaction:  # a full disk takes the whole transaction with it
                 raise sqlite3.OperationalError("the transaction was rolled back") from error
             self._writer_db.execute("ROLLBACK TO job")
-            outcome = _Outcome(error=translate(error))
+            outcome = _JobOutcome(error=translate(error))
         self._writer_db.execute("RELEASE job")
         return outcome
 
@@ -353,12 +370,12 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("work inside a store's read or write may await nothing but the store")
 
 
-def _text(statement: Statement) -> str:
+def _render(statement: Statement) -> str:
     """?1 binds by number; sqlite3 would bind $1 by order of first appearance."""
-    return statement.text("sqlite", WORDS).replace("$", "?")
+    return statement.render("sqlite", PLACEHOLDERS).replace("$", "?")
 
 
-def _settle(batch: list[_Job], outcomes: list[_Outcome]) -> None:
+def _resolve_futures(batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
     for job, outcome in zip(batch, outcomes, strict=True):
         if job.future.cancelled():
             continue
@@ -368,11 +385,11 @@ def _settle(batch: list[_Job], outcomes: list[_Outcome]) -> None:
             job.future.set_result(outcome.value)
 
 
-def _look(path: Path) -> None:
+def _require_ours(path: Path) -> None:
     """Before anything is written: a file of another program stays as it is, to the byte."""
     with contextlib.suppress(sqlite3.Error, OSError):  # what is wrong with it is said when it is opened
         # without a log nobody has it open; SQLite would make one to share the reading, and leave it there
-        options = "mode=ro" if measure(find_log(path)) else "mode=ro&immutable=1"
+        options = "mode=ro" if measure_size(find_log(path)) else "mode=ro&immutable=1"
         db = sqlite3.connect(f"{resolve(path).as_uri()}?{options}", uri=True)
         with contextlib.closing(db):
             drive(require_ours(_Connection(db)))
@@ -386,6 +403,6 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.executescript("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
         db.execute("PRAGMA temp_store = MEMORY")  # what a savepoint or a trigger may have to undo is in no file
     except (OSError, sqlite3.Error) as error:
-        kind = Full if is_full(error) else Away
+        kind = DiskFull if is_full(error) else DatabaseUnavailable
         raise kind(f"The database {path} cannot be opened: {error}.") from error
     return db

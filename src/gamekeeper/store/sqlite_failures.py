@@ -3,15 +3,15 @@
 import errno
 import sqlite3
 
-from gamekeeper.store.engine import Away, Full, Unusable
+from gamekeeper.store.engine import DatabaseUnavailable, DiskFull, UnusableDatabase
 
 
 def translate(error: BaseException) -> BaseException:
     name: str = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        translated = Unusable(f"The database's file is damaged: {error}. Restore a backup.")
+        translated = UnusableDatabase(f"The database's file is damaged: {error}. Restore a backup.")
     elif name == "SQLITE_CONSTRAINT_TRIGGER" or isinstance(error, sqlite3.OperationalError):
-        translated = Full(str(error)) if is_full(error) else Away(str(error))
+        translated = DiskFull(str(error)) if is_full(error) else DatabaseUnavailable(str(error))
     else:
         return error
     translated.__cause__ = error

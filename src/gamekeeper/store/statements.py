@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-BESIDE = "beside"  # the column between two statements
+SEPARATOR = "beside"  # the column between two statements
 FOLDER = Path(__file__).parent
 _HEADER = re.compile(r"^-- name: (\w+)(?: \((sqlite|postgres)\))?$", re.MULTILINE)
 _WRITES = re.compile(r"^\s*(INSERT|UPDATE|DELETE)\b", re.MULTILINE)
@@ -16,12 +16,12 @@ class Statement:
     name: str
     texts: Mapping[str, str] = field(hash=False)
 
-    def text(self, engine: str, words: Mapping[str, str]) -> str:
+    def render(self, engine: str, words: Mapping[str, str]) -> str:
         """The statement as this engine takes it: its variant, with the engine's own words filled in."""
-        return fill(self.texts.get(engine) or self.texts[""], words)
+        return fill_placeholders(self.texts.get(engine) or self.texts[""], words)
 
     @property
-    def writes(self) -> bool:
+    def is_write(self) -> bool:
         return any(_WRITES.search(text) for text in self.texts.values())
 
 
@@ -39,35 +39,37 @@ class Statements:
             raise AttributeError(name) from None
 
 
-def parameters(text: str) -> int:
+def count_parameters(text: str) -> int:
     return max((int(found) for found in re.findall(r"\$(\d+)", text)), default=0)
 
 
-def shifted(text: str, by: int) -> str:
+def shift_parameters(text: str, by: int) -> str:
     """With the numbers of its parameters moved up, to stand behind those of another statement."""
     return re.sub(r"\$(\d+)", lambda found: f"${int(found[1]) + by}", text)
 
 
-def as_one(texts: Sequence[str]) -> str:
+def combine(texts: Sequence[str]) -> str:
     """Several INSERT, UPDATE and DELETE statements as one; they must touch different rows."""
     if len(texts) == 1:
         return texts[0]
     parts: list[str] = []
     shift = 0
     for number, text in enumerate(texts):
-        parts.append(f"s{number} AS ({shifted(text, shift)})")
-        shift += parameters(text)
+        parts.append(f"s{number} AS ({shift_parameters(text, shift)})")
+        shift += count_parameters(text)
     return "WITH " + ",\n".join(parts) + "\nSELECT"
 
 
-def beside(first: str, second: str) -> str:
+def join_side_by_side(first: str, second: str) -> str:
     """The row of the first beside the first row of the second, or beside nulls when it has none."""
-    found = f"SELECT row_number() OVER () AS {BESIDE}, found.* FROM ({shifted(second, parameters(first))}) AS found"  # noqa: S608 - both out of .sql files
+    second = shift_parameters(second, count_parameters(first))
+    found = f"SELECT row_number() OVER () AS {SEPARATOR}, found.* FROM ({second}) AS found"  # noqa: S608 - the texts are from .sql files
     one = f"SELECT one.*, 1 AS place FROM ({first}) AS one"  # noqa: S608 - the same
-    return f"SELECT * FROM ({one}) AS one FULL JOIN ({found}) AS many ON place = {BESIDE} ORDER BY {BESIDE} NULLS FIRST"  # noqa: S608 - the same
+    joined = f"SELECT * FROM ({one}) AS one FULL JOIN ({found}) AS many ON place = {SEPARATOR}"  # noqa: S608 - the same
+    return f"{joined} ORDER BY {SEPARATOR} NULLS FIRST"
 
 
-def fill(text: str, words: Mapping[str, str]) -> str:
+def fill_placeholders(text: str, words: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda word: words[word[1]], text)
 
 

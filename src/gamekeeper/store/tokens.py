@@ -6,7 +6,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("tokens")
-LISTED_MOST = 1000
+LIST_LIMIT = 1000
 
 
 class CallerRow(NamedTuple):
@@ -47,7 +47,7 @@ class NewToken(NamedTuple):
     idle_ms: int | None = None  # it ends when nobody has used it for so long
 
 
-class Listed(NamedTuple):
+class ListedToken(NamedTuple):
     id: str
     user: str
     read_only: bool
@@ -59,7 +59,7 @@ class Listed(NamedTuple):
     live: bool
 
 
-class Issued(NamedTuple):
+class IssuedToken(NamedTuple):
     """A token as keepers see it."""
 
     id: str
@@ -74,14 +74,14 @@ class Issued(NamedTuple):
     live: bool
 
 
-async def caller(tx: Reading, access_hash: str) -> CallerRow | None:
+async def find_caller(tx: Reading, access_hash: str) -> CallerRow | None:
     row = await tx.one(SQL.caller, access_hash)
     if row is None:
         return None
     return CallerRow(row[0], bool(row[1]), row[2], row[3], row[4], *(bool(flag) for flag in row[5:12]))
 
 
-async def owner_of_refresh(tx: Reading, refresh_hash: str) -> str | None:
+async def find_refresh_owner(tx: Reading, refresh_hash: str) -> str | None:
     row = await tx.one(SQL.owner_of_refresh, refresh_hash)
     return row[0] if row else None
 
@@ -95,24 +95,24 @@ async def lock_refresh(tx: Reading, refresh_hash: str) -> RefreshRow | None:
 
 
 def insert(tx: Writing, token: NewToken) -> None:
-    tx.later(SQL.insert, *token)
+    tx.defer(SQL.insert, *token)
 
 
 def mark_exchanged(tx: Writing, token_id: str) -> None:
-    tx.later(SQL.mark_exchanged, token_id)
+    tx.defer(SQL.mark_exchanged, token_id)
 
 
 def revoke_family(tx: Writing, family_id: str) -> None:
-    tx.later(SQL.revoke_family, family_id)
+    tx.defer(SQL.revoke_family, family_id)
 
 
-def revoke_of_user(tx: Writing, user_id: str) -> None:
-    tx.later(SQL.revoke_of_user, user_id)
+def revoke_all_of_user(tx: Writing, user_id: str) -> None:
+    tx.defer(SQL.revoke_of_user, user_id)
 
 
 def revoke_sessions(tx: Writing, user_id: str) -> None:
     """Those of people in a browser; what programs have stays."""
-    tx.later(SQL.revoke_sessions, user_id)
+    tx.defer(SQL.revoke_sessions, user_id)
 
 
 async def find_of_user(tx: Reading, user_id: str, token_id: str, refresh_hash: str) -> str | None:
@@ -121,27 +121,27 @@ async def find_of_user(tx: Reading, user_id: str, token_id: str, refresh_hash: s
 
 
 def revoke_one(tx: Writing, token_id: str) -> None:
-    tx.later(SQL.revoke_one, token_id)
+    tx.defer(SQL.revoke_one, token_id)
 
 
-async def list_(tx: Reading, user_id: str | None) -> list[Listed]:
-    rows = await tx.all(SQL.list, user_id, LISTED_MOST)
-    return [Listed(*row)._replace(read_only=bool(row[2]), live=bool(row[8])) for row in rows]
+async def read_list(tx: Reading, user_id: str | None) -> list[ListedToken]:
+    rows = await tx.all(SQL.list, user_id, LIST_LIMIT)
+    return [ListedToken(*row)._replace(read_only=bool(row[2]), live=bool(row[8])) for row in rows]
 
 
-async def newest(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> list[Issued]:
+async def read_newest(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> list[IssuedToken]:
     """Of one account or of all: those issued before a moment, and at that moment those with a smaller id."""
-    return [_issued(row) for row in await tx.all(SQL.newest, *before, limit, user_id)]
+    return [_to_issued_token(row) for row in await tx.all(SQL.newest, *before, limit, user_id)]
 
 
 def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
     """Except of those whose use was noted less than the pause ago."""
-    tx.later(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
+    tx.defer(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
 
 
 def delete_old(tx: Writing, before_ms: int, most: int) -> None:
-    tx.later(SQL.delete_old, before_ms, most)
+    tx.defer(SQL.delete_old, before_ms, most)
 
 
-def _issued(row: Row) -> Issued:
-    return Issued(*row)._replace(read_only=bool(row[3]), renewable=bool(row[4]), live=bool(row[9]))
+def _to_issued_token(row: Row) -> IssuedToken:
+    return IssuedToken(*row)._replace(read_only=bool(row[3]), renewable=bool(row[4]), live=bool(row[9]))

@@ -2,13 +2,13 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gamekeeper.store.engine import Reading, Row, Writing
-from gamekeeper.store.lists import News, news
-from gamekeeper.store.names import parameters
+from gamekeeper.store.lists import ListDelta, read_delta
+from gamekeeper.store.names import build_parameters
 from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("users")
-MOST_SECONDS = 2**63 - 1  # the sum is a float: what games say of their players may be more than a number holds
+MAX_SECONDS = 2**63 - 1  # the sum is a float: what games say of their players may be more than a number holds
 
 
 class Powers(NamedTuple):
@@ -35,7 +35,7 @@ class User(NamedTuple):
     play_time_seconds: int = 0  # of all its characters; only a record says it
 
 
-class Columns(NamedTuple):
+class UserColumns(NamedTuple):
     """What is stored of an account when it is new."""
 
     id: str
@@ -54,7 +54,7 @@ class Columns(NamedTuple):
     game_link: bool
 
 
-class Checked(NamedTuple):
+class UserCheckRow(NamedTuple):
     """What `doctor` compares of an account."""
 
     id: str
@@ -65,69 +65,69 @@ class Checked(NamedTuple):
     powers: Powers
 
 
-async def checked_after(tx: Reading, user_id: str, limit: int) -> list[Checked]:
+async def read_check_rows_after(tx: Reading, user_id: str, limit: int) -> list[UserCheckRow]:
     """Accounts in the order of their ids, after the given one."""
     found = await tx.all(SQL.checked_after, user_id, limit)
     return [
-        Checked(each, name, fold, email, email_fold, Powers(*map(bool, powers)))
+        UserCheckRow(each, name, fold, email, email_fold, Powers(*map(bool, powers)))
         for each, name, fold, email, email_fold, *powers in found
     ]
 
 
-async def by_fold(tx: Reading, fold: str, name: str = "") -> User | None:
-    row = await tx.one(SQL.by_fold, *parameters(fold, name))
-    return _user(row) if row else None
+async def find_by_fold(tx: Reading, fold: str, name: str = "") -> User | None:
+    row = await tx.one(SQL.by_fold, *build_parameters(fold, name))
+    return _to_user(row) if row else None
 
 
-async def by_id(tx: Reading, user_id: str) -> User | None:
+async def find_by_id(tx: Reading, user_id: str) -> User | None:
     row = await tx.one(SQL.by_id, user_id)
-    return _user(row) if row else None
+    return _to_user(row) if row else None
 
 
-async def record_by_fold(tx: Reading, fold: str, name: str = "") -> User | None:
-    row = await tx.one(SQL.record_by_fold, *parameters(fold, name))
-    return _record(row) if row else None
+async def find_record_by_fold(tx: Reading, fold: str, name: str = "") -> User | None:
+    row = await tx.one(SQL.record_by_fold, *build_parameters(fold, name))
+    return _to_record(row) if row else None
 
 
-async def record_by_id(tx: Reading, user_id: str) -> User | None:
+async def find_record_by_id(tx: Reading, user_id: str) -> User | None:
     row = await tx.one(SQL.record_by_id, user_id)
-    return _record(row) if row else None
+    return _to_record(row) if row else None
 
 
-async def from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[User]]:
-    new, rows = await news(tx, mark, SQL.from_name, fold, limit, offset)
-    return new, [_record(row) for row in rows]
+async def read_from_name(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[ListDelta, list[User]]:
+    new, rows = await read_delta(tx, mark, SQL.from_name, fold, limit, offset)
+    return new, [_to_record(row) for row in rows]
 
 
-async def keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
+async def read_keys_by_name(tx: Reading, fold: str, limit: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.keys_by_name, fold, limit)]
 
 
-async def lows_by_name(tx: Reading, every: int) -> list[str]:
+async def read_lows_by_name(tx: Reading, every: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.lows_by_name, every)]
 
 
-async def from_email(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[News, list[User]]:
-    new, rows = await news(tx, mark, SQL.from_email, fold, limit, offset)
-    return new, [_record(row) for row in rows]
+async def read_from_email(tx: Reading, mark: str, fold: str, limit: int, offset: int) -> tuple[ListDelta, list[User]]:
+    new, rows = await read_delta(tx, mark, SQL.from_email, fold, limit, offset)
+    return new, [_to_record(row) for row in rows]
 
 
-async def keys_by_email(tx: Reading, fold: str, limit: int) -> list[str]:
+async def read_keys_by_email(tx: Reading, fold: str, limit: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.keys_by_email, fold, limit)]
 
 
-async def lows_by_email(tx: Reading, every: int) -> list[str]:
+async def read_lows_by_email(tx: Reading, every: int) -> list[str]:
     return [row[0] for row in await tx.all(SQL.lows_by_email, every)]
 
 
-async def of_ids(tx: Reading, ids: Iterable[str]) -> list[User]:
+async def read_by_ids(tx: Reading, ids: Iterable[str]) -> list[User]:
     """In no order."""
-    return [_record(row) for row in await tx.all(SQL.of_ids, as_table({"id": each} for each in ids))]
+    return [_to_record(row) for row in await tx.all(SQL.of_ids, as_table({"id": each} for each in ids))]
 
 
-async def after(tx: Reading, fold: str, limit: int) -> list[tuple[User, str]]:
+async def read_after(tx: Reading, fold: str, limit: int) -> list[tuple[User, str]]:
     """Everybody in the order of names, a piece at a time; each with the fold to go on after."""
-    return [(_user(row), row[-1]) for row in await tx.all(SQL.after, fold, limit)]
+    return [(_to_user(row), row[-1]) for row in await tx.all(SQL.after, fold, limit)]
 
 
 async def count(tx: Reading) -> int:
@@ -139,61 +139,61 @@ async def lock(tx: Reading, user_id: str) -> bool:
     return await tx.one(SQL.lock, user_id) is not None
 
 
-async def id_by_email_fold(tx: Reading, fold: str) -> str | None:
+async def find_id_by_email_fold(tx: Reading, fold: str) -> str | None:
     row = await tx.one(SQL.id_by_email_fold, fold)
     return row[0] if row else None
 
 
-async def known_ids(tx: Reading, ids: Iterable[str]) -> set[str]:
+async def find_known_ids(tx: Reading, ids: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_ids, as_table({"id": each} for each in ids))}
 
 
-async def known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
+async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_folds, as_table({"fold": each} for each in folds))}
 
 
-async def known_emails(tx: Reading, folds: Iterable[str]) -> set[str]:
+async def find_known_emails(tx: Reading, folds: Iterable[str]) -> set[str]:
     return {row[0] for row in await tx.all(SQL.known_emails, as_table({"fold": each} for each in folds))}
 
 
-async def any_api(tx: Reading) -> bool:
+async def has_api_account(tx: Reading) -> bool:
     return await tx.one(SQL.any_api) is not None
 
 
-def insert(tx: Writing, users: Iterable[Columns]) -> None:
-    tx.later(SQL.insert, as_table(each._asdict() for each in users))
+def insert(tx: Writing, users: Iterable[UserColumns]) -> None:
+    tx.defer(SQL.insert, as_table(each._asdict() for each in users))
 
 
-def load(tx: Writing, users: Iterable[tuple[Columns, int]]) -> None:
+def load(tx: Writing, users: Iterable[tuple[UserColumns, int]]) -> None:
     """Each with the moment at which it was made."""
     tx.load(SQL.load, [(*columns, created_at) for columns, created_at in users])
 
 
 def set_name(tx: Writing, user_id: str, name: str, fold: str) -> None:
-    tx.later(SQL.set_name, user_id, name, fold)
+    tx.defer(SQL.set_name, user_id, name, fold)
 
 
 def delete(tx: Writing, user_id: str) -> None:
     """With its tokens, mails, codes, bans and mutes; its characters must be gone before."""
-    tx.later(SQL.delete, user_id)
+    tx.defer(SQL.delete, user_id)
 
 
 def set_email(tx: Writing, user_id: str, email: str, fold: str) -> None:
-    tx.later(SQL.set_email, user_id, email, fold)
+    tx.defer(SQL.set_email, user_id, email, fold)
 
 
 def set_password(tx: Writing, user_id: str, password: str) -> None:
-    tx.later(SQL.set_password, user_id, password)
+    tx.defer(SQL.set_password, user_id, password)
 
 
 def set_powers(tx: Writing, user_id: str, powers: Powers) -> None:
-    tx.later(SQL.set_powers, user_id, *powers)
+    tx.defer(SQL.set_powers, user_id, *powers)
 
 
-def _user(row: Row) -> User:
+def _to_user(row: Row) -> User:
     powers = Powers(*(bool(flag) for flag in row[4:12]))
     return User(row[0], row[1], row[2], row[3], powers, row[12], row[13], row[14], row[15])
 
 
-def _record(row: Row) -> User:
-    return _user(row)._replace(play_time_seconds=int(min(row[16], MOST_SECONDS)))
+def _to_record(row: Row) -> User:
+    return _to_user(row)._replace(play_time_seconds=int(min(row[16], MAX_SECONDS)))
