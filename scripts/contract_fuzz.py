@@ -1,9 +1,9 @@
-"""Serves the demo world and lets schemathesis hold the server against its own tolerant description, with all checks.
+"""Serve the demo world and fuzz it with schemathesis against the tolerant OpenAPI document, with all checks.
 
     .venv/bin/python scripts/contract_fuzz.py --database sqlite:///fuzz.db --examples 20
 
-The database must be empty: it is filled with the demo world. What is expected otherwise than schemathesis would, and
-why, is in schemathesis.toml. Exit code 0: no failure; 1: failures, printed.
+The database must be empty: it is filled with the demo world. schemathesis.toml lists the exceptions to schemathesis's
+expectations, with reasons. Exit code 0: no failure; 1: failures, printed.
 """
 
 import argparse
@@ -34,7 +34,7 @@ PASSWORD = "correct horse battery staple"  # noqa: S105 - a throw-away database'
 OWN, OWN_ID = "fuzzer", "f0f0f0f0-0000-4000-8000-00000000f022"
 SECONDS = 1200
 LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "registrations_per_caller")
-UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # who is answered 429 learns nothing more
+UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # no rate limits: a 429 would hide other failures
 
 
 class Result(NamedTuple):
@@ -44,7 +44,7 @@ class Result(NamedTuple):
 
 
 def fuzz(database: str, examples: int, phases: str, seed: int = 1, serve: Callable[..., Server] = Server) -> Result:
-    """So many examples per operation; the phases besides "fuzzing" make as many cases as they need."""
+    """Fuzz with `examples` cases per operation; phases other than "fuzzing" choose their own number of cases."""
     token = asyncio.run(_filled(database))
     with serve(database, **UNLIMITED) as server:
         done = _run(server.url, token, examples, phases, seed)
@@ -73,7 +73,7 @@ def _run(url: str, token: str, examples: int, phases: str, seed: int) -> subproc
 
 
 async def _filled(database: str) -> str:
-    """The demo world, and an account of the fuzzer's own that may do everything; returns its token."""
+    """Fill the demo world, register an account with all permissions for the fuzzer, and return its token."""
     keeper = app.build_keeper(settings.load({}, database=database))
     await keeper.store.open()
     await migrate(keeper.store)

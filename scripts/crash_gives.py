@@ -1,12 +1,12 @@
-"""Gives and takes items through several clients while the server is killed with SIGKILL, and compares the sums.
+"""Give and take items with several clients while the server is killed with SIGKILL, and compare the totals.
 
     .venv/bin/python scripts/crash_gives.py --database sqlite:///crash.db
     .venv/bin/python scripts/crash_gives.py --database postgresql://… --without-keys --instances 2
 
-Some answers are lost on purpose: the client gives up right after sending, or does not read what comes. With
-Idempotency-Keys every change counts once. Without them, retries after a lost answer or a crash apply some of them
-twice: a mismatch is reported.
-Exit code 0: the sums are exact, and every key has one answer; 1: they are not, or it has not.
+Some answers are lost on purpose: the client disconnects after sending, or does not read the answer. With
+Idempotency-Keys each change is applied once. Without them, retries after a lost answer or a crash apply some changes
+twice, and a mismatch is reported.
+Exit code 0: the totals are exact and each key has one answer; 1: otherwise.
 """
 
 import argparse
@@ -50,7 +50,7 @@ ASKED_AGAIN = 100
 
 
 class Victim(Protocol):
-    """What is killed and comes back; of scripts/server.py, or something worse."""
+    """A server that can be killed and restarted, such as that of scripts/server.py."""
 
     url: str
 
@@ -82,17 +82,18 @@ class Run:
     token: str
     players: list[str]
     seed: int
-    gives: int  # and takes
+    gives: int  # number of gives and takes
     clients: int
     kills: int
     with_keys: bool
-    wanted: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])  # of which item whom
+    # Expected quantity by player and item
+    wanted: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     acknowledged: dict[int, tuple[Wish, bytes]] = field(default_factory=dict[int, tuple[Wish, bytes]])
-    answered: int = 0  # refusals too
+    answered: int = 0  # answers, including refusals
     retries: int = 0
     unresolved: int = 0
-    unkept: int = 0  # answers that differ when they are asked for again
-    wrong: int = 0  # items too many or too few
+    unkept: int = 0  # keys whose replayed answer differs from the first
+    wrong: int = 0  # difference between expected and actual quantities
 
     def headers(self, wish: Wish) -> dict[str, str]:
         key = {"Idempotency-Key": f"wish-{self.seed}-{wish.number}"} if self.with_keys else {}
@@ -100,7 +101,7 @@ class Run:
 
 
 async def prepare(database: str, seed: int) -> tuple[str, list[str]]:
-    """An account with a token, players with room and items to give; returns the token and the players' ids."""
+    """Create an account, players and items; return a token and the players' ids."""
     keeper = app.build_keeper(settings.load({}, database=database))
     await keeper.store.open()
     await migrate(keeper.store)
@@ -128,7 +129,7 @@ async def prepare(database: str, seed: int) -> tuple[str, list[str]]:
 
 
 def wish(run: Run, number: int, chance: random.Random) -> Wish:
-    """Mostly coins; bags, which are rows of their own; swords, which fill the inventory and then the bank."""
+    """Choose a random change: mostly coins, some bags, and swords that fill the inventory and then the bank."""
     player = chance.choice(run.players)
     verb = "give" if chance.random() < 0.65 else "take"  # noqa: PLR2004 - more come than go
     item = chance.choices((COIN, BAG, SWORD), (70, 15, 15))[0]
@@ -139,10 +140,10 @@ def wish(run: Run, number: int, chance: random.Random) -> Wish:
 
 
 async def fulfil(run: Run, clients: Sequence[httpx.AsyncClient], number: int) -> None:
-    """One wish, asked for until it is answered."""
+    """Send one change and retry until it is answered."""
     chance = random.Random(f"{run.seed}-{number}")
     wanted = wish(run, number, chance)
-    # not one that may be refused: if the first try came in after the second was refused, it would still count
+    # Only changes that cannot be refused: a late first attempt would count although the retry was refused.
     hasty = wanted.verb == "give" and wanted.body["itemid"] == COIN.id and chance.random() < LOST_ANSWERS
     deadline = time.monotonic() + RESOLVED_SECONDS
     while time.monotonic() < deadline:
@@ -169,7 +170,7 @@ async def _ask(
 
 
 def _final(answer: httpx.Response) -> bool:
-    """Whether that is what came of it; otherwise it is to be asked for again."""
+    """Return whether the answer is final; otherwise the request must be retried."""
     if answer.is_success:
         return True
     code = answer.json()["Code"]
@@ -186,7 +187,7 @@ async def work(run: Run, numbers: list[int]) -> None:
 
 
 async def kill_now_and_then(run: Run) -> None:
-    """Evenly over the wishes, so that every kill meets clients at work."""
+    """Kill the server at even intervals of the work, so that each kill hits active clients."""
     chance = random.Random(run.seed)
     for number in range(1, run.kills + 1):
         while run.answered + run.unresolved < run.gives * number // (run.kills + 1):  # noqa: ASYNC110 - the clients need not know
@@ -208,7 +209,7 @@ async def held(run: Run) -> Counter[tuple[str, str]]:
 
 
 async def ask_again(run: Run) -> None:
-    """A key that was answered has that answer, and no other: after the crashes too."""
+    """Repeat every answered key: it must replay the same answer, also after the crashes."""
     chance = random.Random(run.seed)
     async with httpx.AsyncClient(base_url=run.victims[0].url) as client:
         for number in chance.sample(sorted(run.acknowledged), min(ASKED_AGAIN, len(run.acknowledged))):
@@ -218,7 +219,7 @@ async def ask_again(run: Run) -> None:
 
 
 async def measure(run: Run) -> int:
-    """How many items there are too many or too few, and how many keys are not worth a thing; 0 is what was promised."""
+    """Return the sum of wrong quantities and of keys without their answer; 0 is the promise."""
     numbers = list(range(run.gives))
     await asyncio.gather(kill_now_and_then(run), *[work(run, numbers) for _ in range(run.clients)])
     if run.with_keys:

@@ -23,7 +23,7 @@ CODE = ("src", "clients", "tests", "battery", "scripts", "benchmarks")
 CATALOGUE = ROOT / "src/gamekeeper/console/locale/console.pot"
 COMMANDS = ROOT / "src/gamekeeper/cli"
 REFUSALS = (ROOT / "src/gamekeeper/game/refusals.py", ROOT / "src/gamekeeper/http/errors.py")
-PRAGMAS = ("# noqa", "# pyright:", "# type:", "#!")  # these comments speak to tools
+PRAGMAS = ("# noqa", "# pyright:", "# type:", "#!")  # comments for tools, not for people
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 COMMENTS_DRAWN, SCREEN_TEXTS_DRAWN = 100, 60
 

@@ -1,4 +1,4 @@
-"""Collects the texts of the console out of its Python files, templates and scripts: `make texts`."""
+"""Extract the console's texts from its Python files, templates and scripts into the catalogue: `make texts`."""
 
 import io
 from pathlib import Path

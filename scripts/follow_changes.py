@@ -1,13 +1,13 @@
-"""Follows the change feed from 0 while writers write through two instances, and says whether it missed anything.
+"""Follow the change feed from 0 while clients write through two instances, and report missed changes.
 
     .venv/bin/python scripts/follow_changes.py --database postgresql://…
     .venv/bin/python scripts/follow_changes.py --database postgresql://… --naive
 
-The writers give items over HTTP. Beside them a few write to the ledger themselves and commit a little later than they
-drew their number, as a busy server or a slow disk would have it. The follower asks both instances in turn, and now and
-then forgets its last answer, as if it had crashed before it kept it. With --naive it asks the database for
-`seq > cursor` instead: what commits after its successors is missed.
-Exit code 0: every change was told, in order; 1: some were missed.
+The writers give items over HTTP. A few others write to the audit log directly and commit some time after they took
+their change number, like a busy server or a slow disk. The follower asks both instances in turn, and sometimes discards
+its last answer, as if it had crashed before saving it. With --naive it reads `seq > cursor` from the database instead:
+then it misses changes that are committed after changes with higher numbers.
+Exit code 0: the feed had every change in order; 1: some were missed.
 """
 
 import argparse
@@ -37,11 +37,11 @@ from server import Server
 ITEM = "c0ffee00-0000-4000-8000-000000000001"
 PLAYERS = 8
 LATE_WRITERS = 2
-LATE_SECONDS = (0.002, 0.015)  # between drawing the number and COMMIT
+LATE_SECONDS = (0.002, 0.015)  # range of delays between taking a change number and its COMMIT
 FORGETS = 0.02
 LIMIT = 500
 NAIVE_SECONDS = 0.01
-QUIET_SECONDS = 10.0  # with nothing new after the last write: no more will come
+QUIET_SECONDS = 10.0  # without a new change after the last write; then the follower stops
 LEDGER_ROW = """
 INSERT INTO ledger (at, kind, over_link, player_id, request_id)
 VALUES (CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint), 'held_open', FALSE, $1, 'follow')
@@ -58,10 +58,10 @@ class Run:
     players: list[str]
     seed: int
     left: int
-    wanted: list[int] = field(default_factory=list[int])  # known when the writers are done
+    wanted: list[int] = field(default_factory=list[int])  # all change numbers, known when the writers are done
     told: list[int] = field(default_factory=list[int])
     twice: int = 0
-    lags: list[float] = field(default_factory=list[float])  # seconds
+    lags: list[float] = field(default_factory=list[float])  # seconds from commit to delivery
     heard_at: float = 0.0
 
     @property
@@ -71,7 +71,7 @@ class Run:
         return self.told[-1:] < self.wanted[-1:] and time.monotonic() - self.heard_at < QUIET_SECONDS
 
     def hear(self, seq: int, at: float) -> None:
-        """A follower that remembers how far it came: what it had before is not new."""
+        """Record a delivered change, and ignore one that was delivered before."""
         if self.told and seq <= self.told[-1]:
             self.twice += 1
             return
@@ -90,7 +90,7 @@ class Result:
 
 
 async def prepare(database: str) -> tuple[str, list[str]]:
-    """An account that may follow and give, and players with room; returns its token and the players' ids."""
+    """Create an account that may read the feed and give items, and players; return a token and the players' ids."""
     keeper = app.build_keeper(settings.load({}, database=database))
     await keeper.store.open()
     await migrate(keeper.store)

@@ -1,9 +1,9 @@
-"""Makes the frozen database of a version, which every later version must open: tests/test_frozen.py.
+"""Make the frozen database of a version, which every later version must be able to open (tests/test_frozen.py).
 
     PYTHONPATH=scripts .venv/bin/python scripts/freeze.py 0.2.0
 
 It writes the folder tests/frozen/VERSION: for each engine a dump of a small world with every kind of change, and the
-requests whose answers are kept under an Idempotency-Key, with those answers. It fails when the folder exists.
+requests that were sent with an Idempotency-Key, with their stored answers. It fails when the folder exists.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the people and what they own are theirs
+sys.path += [str(ROOT / "tests"), str(ROOT / "tests" / "contract")]  # the test data belongs to the tests
 
 from good_requests import Example, furnish  # noqa: E402 - needs the path that is set above
 
@@ -43,8 +43,9 @@ FROZEN = ROOT / "tests" / "frozen"
 LOADED = people.guid(0x800)
 NEWCOMER = "Newcomer"
 DUMP = ("--inserts", "--no-owner", "--no-privileges")
-NOT_SQL = ("\\", "SET transaction_timeout")  # commands of psql, and a setting that older servers do not know
-Kept = dict[str, Any]  # a request and its answer
+# Lines of a dump to skip: psql commands, and a setting unknown to older servers
+NOT_SQL = ("\\", "SET transaction_timeout")
+Kept = dict[str, Any]  # a request and its stored answer
 
 
 def freeze(folder: Path) -> None:
@@ -92,7 +93,7 @@ def _fill(url: str) -> list[Kept]:
 
 
 def _ask(world: worlds.World, kept: list[Kept], example: Example, path: str, body: object) -> worlds.Answer:
-    """With a key where one is taken: a log-in takes none."""
+    """Send the request, with an Idempotency-Key if the operation accepts one, and record it."""
     route = example.route
     if route.access is not WRITE or everything.name_of(example) == everything.LOG_IN:
         return everything.send(world, example, path, body)
@@ -104,7 +105,7 @@ def _ask(world: worlds.World, kept: list[Kept], example: Example, path: str, bod
 
 
 def _replay(world: worlds.World, kept: Kept) -> str:
-    """The answer under the key; an erasure's is not the one that was given first."""
+    """Repeat the request and return the replayed answer, which for an erasure differs from the first."""
     answer = world.call(kept["method"], kept["path"], body=kept["body"], headers={"Idempotency-Key": kept["key"]})
     if answer.headers.get("idempotent-replay") != "true":
         raise SystemExit(f"{kept['operation']} is not replayed: {answer.status} {answer.raw.decode()}")
@@ -112,7 +113,7 @@ def _replay(world: worlds.World, kept: Kept) -> str:
 
 
 async def _load(keeper: Keeper) -> None:
-    """The kinds of changes that no operation makes."""
+    """Make the kinds of changes that no API operation makes."""
     user = User(LOADED, "Loaded", "loaded@example.test", "!", Powers(), 0, None, None)
     player = Player(people.guid(0x801), LOADED, "Loaded", level=7)
     trimmed = LedgerTrimmed(1, [1], {})
@@ -130,7 +131,7 @@ def _require_all(world: worlds.World, kept: list[Kept]) -> None:
     without = wanted - {each["operation"] for each in kept}
     kinds = set(KINDS) - {each.kind for each in world.ledger()}
     found = errors(world)
-    if len(without) > 1 or kinds or found:  # a log-in takes no key
+    if len(without) > 1 or kinds or found:  # one operation, the log-in, accepts no key
         raise SystemExit(f"writes without a key: {without}; kinds of changes that are missing: {kinds}; {found}")
 
 

@@ -1,4 +1,4 @@
-"""What schemathesis must know of us; loaded by it, see contract_fuzz.py."""
+"""Hooks that schemathesis loads: they adapt its requests to our API (see contract_fuzz.py)."""
 
 import os
 from typing import Any, cast
@@ -11,7 +11,7 @@ library: Any = schemathesis
 
 @library.hook
 def before_call(_context: object, case: Any, _kwargs: object) -> None:  # noqa: ANN401 - one of schemathesis's own
-    """Never at its own account: a changed password or a revoked token would make a 401 of all that follows."""
+    """Protect the fuzzer's own account: a changed password or revoked token would turn all later answers into 401s."""
     keys: dict[str, object] = case.path_parameters or {}
     for name, value in keys.items():
         if str(value).lower() in OWN:
@@ -24,7 +24,7 @@ def map_body(_context: object, body: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _with_whole_numbers(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """To JSON Schema 1.0 is an integer; docs/decisions/requests.md says that to us it is not."""
+    """Replace floats such as 1.0, which JSON Schema accepts as integers and our API does not."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

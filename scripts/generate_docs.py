@@ -1,4 +1,4 @@
-"""Writes docs/settings.md, docs/cli.md and docs/operations.md from the code; --check only compares."""
+"""Write docs/settings.md, docs/cli.md and docs/operations.md from the code; --check only compares them."""
 
 import sys
 from collections.abc import Generator

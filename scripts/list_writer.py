@@ -1,5 +1,6 @@
-"""One who changes the ordered lists at random: creates, levels, renames and deletes characters, lets them join and
-leave, and registers accounts. Through a server, or with the app in its own process.
+"""A client that changes the ordered lists at random, through a server or with the application in its own process.
+
+It creates, levels, renames and deletes players, lets them join and leave, and registers accounts.
 """
 
 import asyncio
@@ -18,8 +19,8 @@ from gamekeeper.game.passwords import wire_form
 from server import READY_SECONDS
 
 LINK, API = "/api/link/v1", "/api/v1"
-SHARED = 100  # characters that every writer changes; those that come are its own
-OWN = 0.8  # of its changes are of those
+SHARED = 100  # players that all writers change; players that a writer creates are its own
+OWN = 0.8  # share of a writer's changes that affect its own players
 PAUSE = 0.02
 REFUSED, BUSY = (404, 409), 503
 PATIENCE = httpx.Timeout(READY_SECONDS)
@@ -38,7 +39,7 @@ async def opened(database: str) -> AsyncGenerator[Keeper]:
 
 
 def client_of(asked: str | Keeper, token: str) -> httpx.AsyncClient:
-    """Of a server, or of the app in this process, which is asked without a network."""
+    """Return a client of a server, or of the application in this process, without a network."""
     headers = {"Authorization": f"Bearer {token}"}
     if isinstance(asked, Keeper):
         inside: Any = app.build(asked)
@@ -52,16 +53,16 @@ def shared(number: int) -> str:
 
 @dataclass(frozen=True)
 class Job:
-    """One writer's part of a round."""
+    """The work of one writer in one round."""
 
     number: int
-    url: str | None  # of its server; None: it writes to the database itself
+    url: str | None  # of the writer's server; None: it runs the application in its own process
     database: str
     token: str
     user_id: str
     seed: str
     operations: int
-    mine: list[str]  # the characters that only it changes
+    mine: list[str]  # ids of the players that only this writer changes
 
 
 class Writer:
@@ -119,14 +120,14 @@ class Writer:
         return shared(self._chance.randrange(SHARED))
 
     def _rank(self) -> dict[str, int]:
-        """Many ties, so that ids decide."""
+        """Return a random level and exp with many ties, so that ids decide the order."""
         return {"Level": self._chance.randint(1, 4), "Exp": self._chance.randint(0, 20)}
 
     def _new_name(self) -> str:
         return "".join(self._chance.choices("abAB", k=6)) + str(self._chance.randrange(10**6))
 
     async def _send(self, method: str, path: str, body: object = None) -> bool:
-        """Again and again until it is answered; every operation may be done twice."""
+        """Retry until the request is answered; all these operations may be applied twice."""
         while True:
             try:
                 answer = await self._client.request(method, path, json=body)

@@ -1,8 +1,8 @@
-"""Databases as Intersect servers of four eras have them, for tests and measurements: made up, the same for one seed.
+"""Generate databases like those of Intersect servers of four eras, for tests and measurements; same seed, same data.
 
     .venv/bin/python scripts/make_intersect.py --era 0.7.1 --players 1000 --into /somewhere
 
-Every account `Hero<n>` has the password `sword <n>`; `make` gives the same to programs.
+Every account `Hero<n>` has the password `sword <n>`. Programs call `make`.
 """
 
 import argparse
@@ -26,16 +26,16 @@ Row = Sequence[Any]
 
 @dataclass(frozen=True)
 class Era:
-    """What differs."""
+    """Differences between the database schemas of the eras."""
 
     name: str
-    owner: str = "Player"  # in the names of tables and columns
+    owner: str = "Player"  # word in the names of tables and columns
     account: str = "UserId"
     text_guids: bool = False
     stats: str = "ItemProperties"
-    dated: bool = True  # RegistrationDate, CreationDate, PlayTimeSeconds
-    typed: str = "Type"  # of variables; empty: they have none, and switches have a table
-    stacks: bool = True  # MaxInventoryStack
+    dated: bool = True  # whether RegistrationDate, CreationDate and PlayTimeSeconds exist
+    typed: str = "Type"  # column with a variable's type; empty: no such column, and switches have their own table
+    stacks: bool = True  # whether the column MaxInventoryStack exists
     migration: str = "20221119214350_ItemProperties"
 
     @property
@@ -89,7 +89,7 @@ def hashed(plain: str, salt: str) -> str:
 
 
 def player_tables(era: Era) -> dict[str, str]:
-    """Their columns, as SQLite is told."""
+    """Return the tables with their columns, in SQLite's syntax."""
     g, owner = era.guid_type, f"{era.owner}Id"
     key = f"Id {g} NOT NULL PRIMARY KEY"
     slot = f"Slot INTEGER NOT NULL, BagId {g}, ItemId {g} NOT NULL, Quantity INTEGER NOT NULL, {era.stats} TEXT"
@@ -209,7 +209,7 @@ def characters(era: Era, count: int) -> Iterator[Row]:
 
 
 def slots(era: Era, kind: str, players: range, size: int, filled: int) -> Iterator[Row]:
-    """The first slots hold something, the others are rows too; the first item of the inventory is a sword."""
+    """Yield all slots as rows: the first ones are filled, the first item of the inventory is a sword."""
     usual, sword = era.buffs(NO_BUFFS), era.buffs([3, 0, -1, 0, 0])
     coin, blade, herb, nothing = (era.guid(each) for each in (COIN, SWORD, HERB, ZERO))
     for number in players:
@@ -265,7 +265,7 @@ def fill_quickly(db: sqlite3.Connection, table: str, width: int, rows: Iterator[
 
 
 def bags(era: Era, players: range) -> Mapping[str, list[Row]]:
-    """Every fourth character has a sack in its bank with a sack in it."""
+    """Give every fourth player a bag in the bank that contains another bag."""
     rows: dict[str, list[Row]] = {"Bags": [], "Bag_Items": [], "bank": []}
     usual = era.buffs(NO_BUFFS)
     for number in players:
@@ -311,7 +311,7 @@ def create(path: Path, tables: Mapping[str, str], era: Era) -> sqlite3.Connectio
 
 
 def make(folder: Path, era_name: str, players: int, filled: int = 3, size: int = INVENTORY) -> tuple[Path, Path]:
-    """playerdata.db and gamedata.db: so many accounts, each with a character; `filled` slots of `size` are taken."""
+    """Write playerdata.db and gamedata.db with `players` accounts, each with a player with `filled` of `size` slots."""
     era, everybody = BY_NAME[era_name], range(players)
     game = create(folder / "gamedata.db", game_tables(era), era)
     for table, rows in game_rows(era).items():

@@ -1,9 +1,9 @@
-"""How quickly `gamekeeper import intersect` takes characters with 35 full slots, beside a plain copy of the same rows.
+"""Measure `gamekeeper import intersect` with players of 35 full slots, beside a plain copy of the same rows.
 
     .venv/bin/python scripts/measure_import.py --players 1000000 --folder /somewhere/roomy
 
-The copy is a loop that reads the source's rows and writes them with executemany to tables of the same shape, as
-durably as Gamekeeper does. Both are run in turn, each in a process of its own, whose greatest memory is printed.
+The copy reads the source's rows and writes them with executemany to tables of the same shape, as durably as Gamekeeper.
+Both run in turn, each in its own process, whose peak memory is printed.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def import_(players: Path, game: Path, target: Path) -> None:
 
 
 def timed(work: Callable[[], None]) -> None:
-    """In the child: prints seconds and the greatest memory for the parent to read, as its last line."""
+    """Run the work in the child process, and print seconds and peak memory as the last line for the parent."""
     started = time.monotonic()
     work()
     seconds = time.monotonic() - started

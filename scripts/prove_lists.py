@@ -1,16 +1,15 @@
-"""Writes at random through several processes and compares every page of every list with ORDER BY … OFFSET.
+"""Write at random through several processes and compare every page of every list with ORDER BY … OFFSET.
 
     .venv/bin/python scripts/prove_lists.py
     .venv/bin/python scripts/prove_lists.py --database postgresql://… --seconds 600
     .venv/bin/python scripts/prove_lists.py --database postgresql://… --drop-one
 
-Two servers (one on SQLite) have buckets and checkpoints so small that they divide, pack, save, trim and read anew all
-the time. Writers create, level, rename and delete characters, let them join and leave, and register accounts: over
-HTTP through the servers, and from a process of their own beside them. Readers meanwhile check that each page is in
-order and as long as its Total says. Then the writers rest, and every page from every process is compared with the
-database. In every other round a server is killed with SIGKILL and started again. With --drop-one one row of
-list_changes is lost on purpose, which must be noticed.
-Exit code 0: every page was right; 1: a page was not.
+Two servers (one on SQLite) use very small buckets and checkpoints, so that they split, merge, save, trim and reload all
+the time. Writers create, level, rename and delete players, let them join and leave, and register accounts, both through
+the servers and from a separate process. Readers check meanwhile that each page is in order and as long as its Total
+says. Then the writers pause, and every page of every process is compared with the database. In every other round a
+server is killed with SIGKILL and restarted. With --drop-one a row of list_changes is deleted on purpose, which must be
+noticed. Exit code 0: every page was right; 1: a page was wrong.
 """
 
 import argparse
@@ -58,9 +57,9 @@ SMALL = (
     (lists, "TEND_SECONDS", 0.05),
 )
 WRITERS = 3
-ROUND = 40  # operations of a writer between two rests
-READ_SECONDS = 0.05  # between two pages of a reader
-LOST_EXP = 987_654_321  # nobody else's: by it the change that is to be lost is found again
+ROUND = 40  # operations per writer between two comparisons
+READ_SECONDS = 0.05  # between two pages that a reader requests
+LOST_EXP = 987_654_321  # unique value that identifies the change to be lost
 
 
 class List(NamedTuple):
@@ -68,7 +67,7 @@ class List(NamedTuple):
     query: dict[str, str]
     key: Callable[[Any], Any]
     descending: bool
-    in_order: str  # as the database says it
+    in_order: str  # the ORDER BY clause
 
 
 def _rank(record: Any) -> tuple[int, int, str]:  # noqa: ANN401 - a record out of JSON
@@ -96,14 +95,14 @@ LISTS = (
 
 
 class Mismatch(Exception):
-    """A page that is not what it must be."""
+    """A page differs from the expected one."""
 
 
 # --- servers -------------------------------------------------------------------------------------------------------
 
 
 def small_app(loaded: Settings) -> Asgi:
-    """In the worker's own process: what is set in its parent it never sees."""
+    """Build the application with small buckets in the worker, since patches made in the parent do not reach it."""
     for module, name, value in SMALL:
         setattr(module, name, value)
     return serve.build_app(loaded)
@@ -118,7 +117,7 @@ class SmallServer(Server):
 
 
 async def prepare(keeper: Keeper) -> tuple[str, str]:
-    """The characters that all share, and an account that may do everything; returns its id and its token."""
+    """Create the shared players and an account with all permissions; return its id and its token."""
     await migrate(keeper.store)
     name = f"prove{lookup.new_guid()[:8]}"
 
@@ -137,7 +136,7 @@ async def prepare(keeper: Keeper) -> tuple[str, str]:
 
 
 async def page(client: httpx.AsyncClient, of: List, number: int, size: int) -> list[Any]:
-    """One that is as it can be whatever happens meanwhile: in order, nobody twice, as long as its Total says."""
+    """Read a page and check it: in order, without duplicates, as long as its Total says."""
     answer = await client.get(of.path, params={**of.query, "page": str(number), "pageSize": str(size)})
     answer.raise_for_status()
     told = answer.json()
@@ -152,7 +151,7 @@ async def page(client: httpx.AsyncClient, of: List, number: int, size: int) -> l
 
 
 async def compare(keeper: Keeper, clients: Sequence[httpx.AsyncClient], size: int) -> int:
-    """Every page of every list while nobody writes; returns how many."""
+    """Compare every page of every list while there are no writes; return the number of pages."""
     compared = 0
     for of in LISTS:
         statement = Statement("prove", {"": f"{of.in_order} LIMIT $1 OFFSET $2"})
@@ -216,7 +215,7 @@ async def one_round(run: Run, pool: ProcessPoolExecutor) -> None:
 async def read_on(run: Run, client: httpx.AsyncClient) -> None:
     while True:
         of, size = run.chance.choice(LISTS), run.chance.randint(1, 100)
-        with contextlib.suppress(httpx.TransportError):  # its server was killed
+        with contextlib.suppress(httpx.TransportError):  # the reader's server was killed
             await page(client, of, run.chance.randrange(400 // size + 1), size)
             run.read += 1
         await asyncio.sleep(READ_SECONDS)
@@ -231,7 +230,7 @@ async def crash(run: Run) -> None:
 
 
 async def drop_one(keeper: Keeper) -> None:
-    """A row changes and its change is lost, in one transaction: nobody can have read it."""
+    """Change a row and delete its list change in one transaction, so that no process can have read it."""
     player_id = shared(0)
 
     async def lose(tx: Writing) -> None:

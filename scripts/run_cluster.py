@@ -1,8 +1,8 @@
-"""The set-up of docs/deploy.md on one machine: a PostgreSQL pair, two instances, HAProxy in front; all on loopback.
+"""Run the set-up of docs/deploy.md on one machine: a PostgreSQL pair, two instances and HAProxy, all on loopback.
 
     .venv/bin/python scripts/run_cluster.py
 
-Prints where everything is, and stops it all on Ctrl-C. The data is thrown away.
+Prints all addresses, and stops everything on Ctrl-C. The data is deleted.
 """
 
 import re
@@ -21,19 +21,19 @@ from pair import Pair
 from server import Server, free_port, wait_until_ready
 
 CONFIGURATION = Path(__file__).parent.parent / "deploy" / "haproxy.cfg"
-INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # as the file has them
+INSTANCES = ("10.0.0.11:5400", "10.0.0.12:5400")  # addresses in deploy/haproxy.cfg
 ADMIN_SOCKET = "/run/haproxy/admin.sock"
-PLACES = "maxconn 128"  # of an instance
+PLACES = "maxconn 128"  # HAProxy's connection limit per instance
 SECOND_TRY = re.compile("retries 3|option redispatch 1|retry-on .*")
 START_SECONDS = 10
 
 
 class Instance(Server):
-    stderr = subprocess.DEVNULL  # a database that is away fills a screen
+    stderr = subprocess.DEVNULL  # an unreachable database causes many log lines
 
 
 class Proxy:
-    """HAProxy with the file that is deployed: only its addresses are others, and the places if told so."""
+    """HAProxy with the deployed configuration, except for addresses and, if given, connection limits."""
 
     def __init__(
         self, folder: Path, instances: list[int], *, second_try: bool = True, places: int | None = None
@@ -70,7 +70,7 @@ class Proxy:
 
 
 class Database(Protocol):
-    """PostgreSQL on more than one server: scripts/pair.py, or what is like it."""
+    """PostgreSQL on more than one server, such as the pair of scripts/pair.py."""
 
     folder: Path
 
@@ -81,7 +81,7 @@ class Database(Protocol):
 
 
 class Cluster:
-    """Two instances on that database, and HAProxy in front."""
+    """Two instances on one database, behind HAProxy."""
 
     def __init__(self, database: Database, *, second_try: bool = True) -> None:
         self._database = database
@@ -103,14 +103,14 @@ class Cluster:
         self.close()
 
     def roll(self) -> None:
-        """A rolling upgrade: each instance is stopped and started, while the other serves."""
+        """Restart the instances one after the other, like a rolling upgrade."""
         for instance in self.instances:
             instance.stop()
             instance.start()
-            time.sleep(1)  # until HAProxy has seen it: its checks come every 200 ms
+            time.sleep(1)  # HAProxy's health checks, every 200 ms, must notice the restart
 
     def close(self) -> None:
-        """All of it, whatever goes wrong with a part."""
+        """Stop everything, even if one step fails."""
         with ExitStack() as stack:
             stack.callback(self._database.close)
             for instance in self.instances:
@@ -119,7 +119,7 @@ class Cluster:
 
 
 def haproxy() -> str | None:
-    """Debian puts it where only root's PATH leads."""
+    """Find HAProxy, which Debian installs in a folder that is only on root's PATH."""
     return shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
 
 

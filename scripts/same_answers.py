@@ -1,9 +1,9 @@
-"""Asks a server on SQLite and a server on PostgreSQL the same things and compares every answer.
+"""Send the same requests to a server on SQLite and one on PostgreSQL, and compare every answer.
 
     .venv/bin/python scripts/same_answers.py --sqlite sqlite:///same.db --postgres postgresql://…/empty
 
-Both databases must be empty: they are filled with the demo world. Every operation under /api/v1 is asked, by id and by
-name, well and badly. Exit code 0: the same statuses and bodies; 1: a difference, printed.
+Both databases must be empty: they are filled with the demo world. Every operation under /api/v1 is called, by id and by
+name, with valid and invalid input. Exit code 0: same statuses and bodies; 1: differences, printed.
 """
 
 import argparse
@@ -45,17 +45,17 @@ PREFIX, KEEPER = "/api/v1/", "/api/keeper/v1/"
 COMPARED = {
     route.number or route.handler.__name__: route for route in ROUTES if route.path.startswith((PREFIX, KEEPER))
 }
-FAR = ("?page=2147483647&pageSize=100", "?page=2147483648")  # the last page that is read, and one further
+FAR = ("?page=2147483647&pageSize=100", "?page=2147483648")  # the largest accepted page number, and one above it
 
 
 class Ask(NamedTuple):
-    operation: int | str  # the spec's number, or the handler's name where it is one of ours
-    path: str  # after the prefix, or with one of its own
+    operation: int | str  # the spec's number, or the handler's name for our own operations
+    path: str  # without the prefix /api/v1/, or with another prefix
     body: Any = None
 
 
 def asks() -> Iterator[Ask]:
-    """In an order in which each finds what it needs. An operation that no list below asks is asked by its example."""
+    """Yield requests in an order that suits their data; operations that no list has are called by their example."""
     asked = [*_players(), *_items(), *_users(), *_server(), *_history(), *_mails()]
     last = list(_keeping())
     known = {each.operation for each in (*asked, *last)}
@@ -181,7 +181,7 @@ def _history() -> Iterator[Ask]:
 
 
 def _mails() -> Iterator[Ask]:
-    """One that waits has another id on each engine: its retry is asked of none."""
+    """Yield requests about mails, except the retry of a waiting mail, whose id differs between the engines."""
     for query in ("?limit=0", "?before=x", "?user=x", f"?user={NOBODY}", f"?before=1-{NOBODY}"):
         yield Ask("outbox", f"{KEEPER}mails{query}")
     for each in (NOBODY, ZERO, "x"):
@@ -207,7 +207,7 @@ def _keeping() -> Iterator[Ask]:
 
 
 async def filled(database: str) -> str:
-    """Fills the database with the demo world; returns a token."""
+    """Fill the database with the demo world, and return a token."""
 
     async def fill(keeper: Keeper) -> str:
         await migrate(keeper.store)
@@ -229,7 +229,7 @@ def answers(database: str) -> list[tuple[Ask, int, object]]:
 
 
 def settled(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
-    """An answer without what may differ: the request's id, a random code, the moment."""
+    """Replace values that may differ: request ids, random codes and times."""
     if isinstance(value, dict):
         known = cast("dict[str, Any]", value)
         return {key: "…" if key in VOLATILE and known[key] is not None else settled(known[key]) for key in known}

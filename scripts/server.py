@@ -1,4 +1,4 @@
-"""A real `gamekeeper serve` in a process group of its own, to be asked, stopped and killed."""
+"""A real `gamekeeper serve` in its own process group, for tests that call, stop and kill it."""
 
 import asyncio
 import contextlib
@@ -14,18 +14,18 @@ from typing import Self
 
 import httpx
 
-READY_SECONDS = 120  # to start or to stop; a busy machine may need most of it
+READY_SECONDS = 120  # timeout of starting and stopping, long enough for a busy machine
 KEPT_MOST = 100
-_kept: deque[int] = deque()  # sockets that hold a port
+_kept: deque[int] = deque()  # sockets that reserve ports
 
 
 def free_port() -> int:
-    """It stays bound, so that nobody else is given it; whoever means it can listen there all the same."""
+    """Return a free port and keep it reserved: SO_REUSEPORT still lets the server listen on it."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-        if sys.platform == "linux":  # elsewhere nobody could listen there
+        if sys.platform == "linux":  # on other systems a reserved port could not be used
             _kept.append(probe.detach())
             if len(_kept) > KEPT_MOST:
                 os.close(_kept.popleft())
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 class Server:
-    stderr: int | None = None  # where its log goes; None: where ours goes
+    stderr: int | None = None  # target of the server's log; None: our own standard error
 
     def __init__(self, database: str, port: int | None = None, **settings: object) -> None:
         self.database = database
@@ -51,7 +51,7 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Of the process that starts the workers."""
+        """Return the id of the parent process of the workers."""
         if self._process is None:
             raise RuntimeError("the server is not running")
         return self._process.pid
@@ -68,7 +68,7 @@ class Server:
             raise
 
     def stop(self) -> int:
-        """SIGTERM, and what the process says at its end."""
+        """Send SIGTERM and return the exit code."""
         if self._process is None:
             return 0
         self._process.terminate()
@@ -81,9 +81,9 @@ class Server:
         return code
 
     def kill(self) -> None:
-        """SIGKILL for the whole group: nobody gets to say goodbye."""
+        """Kill the whole process group with SIGKILL."""
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):  # they have all gone already
+            with contextlib.suppress(ProcessLookupError):  # the group has ended already
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
@@ -92,7 +92,7 @@ class Server:
         await asyncio.to_thread(self.start)
 
     def _command(self) -> list[str]:
-        """Another program may serve in its place."""
+        """Return the command to start; subclasses run another program."""
         return [sys.executable, "-m", "gamekeeper", "serve", "--database", self.database, "--port", str(self.port)]
 
     def _wait_until_ready(self) -> None:
@@ -100,14 +100,14 @@ class Server:
             wait_until_ready(self.url, self._process, self._ready_seconds())
 
     def _ready_seconds(self) -> float:
-        """Another program may have more to do first."""
+        """Return the start timeout; subclasses may need longer."""
         return READY_SECONDS
 
 
 def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    """Asks whoever listens there, which may be a proxy."""
+    """Wait until the address, which may be a proxy's, reports readiness."""
     deadline = time.monotonic() + seconds
-    # to read whom the machine trusts takes longer than the question; nobody needs it on the way to ourselves
+    # Certificates are not verified on loopback: loading the trust store takes longer than the request.
     with httpx.Client(verify=False, headers={"Connection": "close"}) as client:  # noqa: S501 - see above
         while time.monotonic() < deadline:
             if process.poll() is not None:
