@@ -1,4 +1,4 @@
-"""Runs the scenarios, keeps what they find, and says how it compares with the bars."""
+"""Run the benchmark scenarios, save their results, and compare them with the bars."""
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from benchmarks.rounds import Bench
 
 Scenario = Callable[[Bench, Collection[str]], Results]
 
-# what it measures, and the function that is told which of it is wanted
+# the parts that a scenario measures, and its function, which gets the selected parts
 SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T1", "T2", "T3", "T4", LAYERS), lookups.run),
     (("T5", "T6"), lists.run),
@@ -22,11 +22,11 @@ SCENARIOS: tuple[tuple[tuple[str, ...], Scenario], ...] = (
     (("T11",), memory.run),
     ((console.PART,), console.run),
 )
-VERSIONS = "versions"  # measured when another version is named, and never part of the documents
+VERSIONS = "versions"  # comparison with another checkout; runs only on request and is not in the documents
 ALL = [part for parts, _ in SCENARIOS for part in parts]
 QUICK = ["T1", "T2", "T3", "T4", "T9"]
 DOCS = Path(__file__).parent.parent / "docs"
-SECONDS = 1  # of one measurement: more rounds say more than longer ones
+SECONDS = 1  # length of one measurement: more rounds are more precise than longer ones
 ROUNDS, QUICK_ROUNDS = 5, 3
 
 
@@ -41,7 +41,7 @@ ROUNDS, QUICK_ROUNDS = 5, 3
 )
 @click.option("--rounds", type=int, help=f"Rounds of each scenario: {ROUNDS}, or {QUICK_ROUNDS} with --quick.")
 def main(quick: bool, only: str | None, players: int, before: Path | None, rounds: int | None) -> None:  # noqa: FBT001 - click hands every option over by name
-    """Measure Gamekeeper beside its peers, and hold what is found against the bars."""
+    """Measure Gamekeeper beside its peers, and compare the results with the bars."""
     parts = _parts(only) if only else QUICK if quick else ALL
     scenarios = (((VERSIONS,), lookups.compare_versions),) if before else SCENARIOS
     parts = [VERSIONS] if before else parts
@@ -73,7 +73,7 @@ def _parts(only: str) -> list[str]:
 
 
 def _keep(path: Path, parts: Sequence[str], found: Results, described: dict[str, str]) -> None:
-    """After each scenario: what was measured is not lost when a later one fails."""
+    """Save the results after each scenario, so that a later failure does not lose them."""
     kept = results.load(path).without(parts)
     kept.add(found)
     kept.machine |= described

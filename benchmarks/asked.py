@@ -1,4 +1,4 @@
-"""One request after another on one connection, so that nobody waits for another; how long they take."""
+"""Measure the latency of requests sent one after another over one connection."""
 
 import http.client
 import time
@@ -11,7 +11,7 @@ from benchmarks.load import TIMEOUT_SECONDS
 from benchmarks.results import Sample
 from benchmarks.servers import Server
 
-SECONDS = 1  # of one measurement; what takes longer is asked for once
+SECONDS = 1  # length of one measurement; a slower request is sent once
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Asked:
     scenario: str
     candidate: str
     server: Server
-    paths: Sequence[str]  # timed together
+    paths: Sequence[str]  # requested in turn; their times are added
     headers: Mapping[str, str]
     players: int
 
@@ -35,7 +35,7 @@ def timed(asked: Asked, number: int) -> Sample:
 
 
 def _ask(asked: Asked) -> list[float]:
-    """Milliseconds of all paths together, again and again."""
+    """Request all paths repeatedly, and return the total milliseconds of each pass."""
     connection = http.client.HTTPConnection("127.0.0.1", asked.server.port, timeout=TIMEOUT_SECONDS)
     took: list[float] = []
     try:

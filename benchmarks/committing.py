@@ -1,4 +1,4 @@
-"""Gamekeeper on SQLite, committing in another way than it lets anybody choose; run as a program by writes.py."""
+"""Gamekeeper on SQLite with a commit mode that is not a setting; writes.py runs it as a program."""
 
 import itertools
 import secrets
@@ -20,7 +20,7 @@ AS_IT_COMES, NORMAL, ALONE = "as-it-comes", "normal", "alone"
 
 
 class Keyed:
-    """Every request with an Idempotency-Key of its own: wrk has a list of requests and takes one many times."""
+    """Adds a unique Idempotency-Key to each request, because wrk repeats the requests of a fixed list."""
 
     def __init__(self, app: Asgi) -> None:
         self._app = app
@@ -35,12 +35,12 @@ class Keyed:
 
 
 def build(settings: Settings, way: str) -> Asgi:
-    """In the worker: what is set in the process that starts it, a worker does not see."""
+    """Build the application in the worker, because changes in the parent process do not reach it."""
     if way == NORMAL:
         setattr(sqlite, "_connect", partial(_connect_normally, sqlite._connect))  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
     if way == ALONE:
         sqlite.MAX_BATCH = 1
-    return cast("Asgi", Keyed(serve.build_app(settings)))  # the server asks no more of it than to be ASGI
+    return cast("Asgi", Keyed(serve.build_app(settings)))  # any ASGI application works here
 
 
 def _connect_normally(connect: Callable[[Path], sqlite3.Connection], path: Path) -> sqlite3.Connection:

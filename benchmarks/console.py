@@ -1,4 +1,4 @@
-"""T12: what a page of the console takes beside the operations that it stands for, asked one after another."""
+"""T12: latency of console pages, beside that of the API operations that return the same data."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ PART = "T12"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
 WHO = f"/api/v1/players/{numbered_name(0)}"
 KEPT = "/api/keeper/v1"
-# each page, and what a program would ask for to show the same
+# each page, and the API requests that a program would need to show the same
 PAGES = {
     "/console": (
         *("/api/v1/players/online/count", "/api/v1/info/stats", "/health/ready", f"{KEPT}/changes?limit=10"),
@@ -33,12 +33,12 @@ PAGES = {
     "/console/changes": (f"{KEPT}/changes?limit=50",),
     "/console/changes?kind=player_created": (f"{KEPT}/changes?limit=50&kind=player_created",),
 }
-GIFTS = 50  # so that the newest changes are of the ordinary kind; a character that was created is the longest there is
+GIFTS = 50  # makes the newest changes ordinary ones; created players are the longest changes
 LIMIT, GOAL = 2.0, 1.3
 
 
 def run(bench: Bench, parts: Collection[str]) -> Results:
-    del parts  # there is only one
+    del parts  # this scenario has one part only
     found = Results(notes=[f"{PART}: one request at a time; a page against the sum of its operations."])
     for engine in ENGINES:
         print(f"Console on {NAMES[engine]}, {bench.players:,} players", flush=True)
@@ -64,7 +64,7 @@ def _asked(bench: Bench, stack: ExitStack, engine: str) -> list[Asked]:
 
 
 def _signed_in(server: Server) -> str:
-    """A session's cookie: a program's token opens no page."""
+    """Sign in to the console and return the session cookie, since API tokens do not open pages."""
     form = urlencode({"name": API_ACCOUNT, "password": PASSWORD})
     answer, _ = _sent(server, "POST", "/console/sign-in", form, {})
     cookie = answer.getheader("Set-Cookie", "").partition(";")[0]
@@ -74,7 +74,7 @@ def _signed_in(server: Server) -> str:
 
 
 def _give(server: Server, bearer: Mapping[str, str]) -> None:
-    """The same again and again, of something that stacks."""
+    """Give a stackable item GIFTS times."""
     _, listed = _sent(server, "GET", "/api/v1/gameobjects/item?pageSize=100", "", bearer)
     stackable = next(each["Id"] for each in json.loads(listed)["Values"] if each["Stackable"])
     body = json.dumps({"itemid": stackable, "quantity": 1})

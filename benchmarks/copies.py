@@ -1,4 +1,4 @@
-"""Copies of a world, to be written into and thrown away: the world itself stays as it was made."""
+"""Temporary copies of a benchmark database for writes, so that the original stays unchanged."""
 
 import asyncio
 import sqlite3
@@ -19,9 +19,9 @@ ENDINGS = ("", "-wal", "-shm")
 
 @contextmanager
 def copied(world: World, name: str) -> Generator[World]:
-    """Nobody may be connected to the world meanwhile."""
+    """Copy the database for the duration of the block; no client may be connected to the original."""
     copy = replace(world, url=_url(world, name))
-    _drop(copy, name)  # a run that broke off may have left it
+    _drop(copy, name)  # an aborted run may have left a copy
     _make(world, copy, name)
     try:
         yield copy

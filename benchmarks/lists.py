@@ -1,4 +1,4 @@
-"""Lists: whether the last page of a big world costs what its first does, and that what it costs in a small world."""
+"""Lists: compare the last page with the first in a big world, and the big world with a small one."""
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
@@ -17,8 +17,8 @@ from gamekeeper.demo.names import numbered_name
 
 LAST_VS_FIRST, BIG_VS_SMALL = "T5", "T6"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
-FEW, MANY = 5, 100  # rows on a page
-LIMITS = {FEW: (2.0, 1.3), MANY: (1.5, 1.1)}  # of last against first: the bar and the goal
+FEW, MANY = 5, 100  # page sizes
+LIMITS = {FEW: (2.0, 1.3), MANY: (1.5, 1.1)}  # page size: bar and goal of last page to first page
 SIDES = [Page(name, place, size) for name, size, place in product(LISTS, LIMITS, (FIRST, LAST))]
 BETWEEN = [Page(name, place, FEW) for name, place in product(LISTS, (IN_THE_MIDDLE, RANDOM))]
 FIRSTS = [Page(name, FIRST, FEW) for name in LISTS]
@@ -45,7 +45,7 @@ def name_of(what: object, engine: str, players: int) -> str:
 
 
 def _measured(bench: Bench, engine: str, parts: Collection[str]) -> list[Sample]:
-    """All of an engine in the same rounds, so that one first page serves both comparisons."""
+    """Measure all pages of an engine in the same rounds, so that both comparisons share the first page."""
     with ExitStack() as stack:
         candidates = _in_world(stack, bench.worlds.get(engine, bench.players), big=LAST_VS_FIRST in parts)
         if BIG_VS_SMALL in parts and bench.players != SMALL:
@@ -75,7 +75,7 @@ def rank_lines(players: int, dice: Random) -> Iterable[str]:
 
 
 def under(samples: Iterable[Sample], players: int, parts: Collection[str]) -> Iterable[Sample]:
-    """Each sample under the parts that it serves, with the size of the world that it is from."""
+    """Yield each sample once per part that uses it, with the size of its world."""
     firsts = {name_of(page, engine, size) for page in FIRSTS for engine in ENGINES for size in (players, SMALL)}
     for each in samples:
         small = each.candidate.endswith(f", {SMALL:,}")

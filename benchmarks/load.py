@@ -1,4 +1,4 @@
-"""The load: wrk on a core of its own, with random requests and tokens out of files."""
+"""The load generator: wrk on its own core, with random requests and tokens from files."""
 
 import shutil
 import subprocess
@@ -10,15 +10,15 @@ import msgspec
 from benchmarks import machine
 
 SCRIPT = Path(__file__).with_name("requests.lua")
-TIMEOUT_SECONDS = 60  # of one request: a slow answer is a finding, not a fault
+TIMEOUT_SECONDS = 60  # of one request; long, because a slow answer must be measured, not dropped
 
 
 @dataclass(frozen=True)
 class Load:
-    requests: Path  # a line each: "GET /path", or "POST /path {json}"
+    requests: Path  # file with one request per line: "GET /path" or "POST /path {json}"
     tokens: Path
     connections: int = 32
-    expected: int = 0  # the status of every answer; 0: any 2xx
+    expected: int = 0  # required status of every answer; 0: any 2xx
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -26,9 +26,9 @@ class Outcome(msgspec.Struct, frozen=True):
     seconds: float
     p50_ms: float
     p99_ms: float
-    bad: int  # neither 2xx nor 3xx
-    other: int  # not the status that was expected
-    broken: int  # no answer at all
+    bad: int  # answers with a status other than 2xx and 3xx
+    other: int  # answers with another status than the expected one
+    broken: int  # requests without an answer
 
     @property
     def per_second(self) -> float:
@@ -55,7 +55,7 @@ def outcome(wrk: "subprocess.Popen[str]", load: Load) -> Outcome:
 
 
 def checked(found: Outcome, load: Load) -> Outcome:
-    """One answer that is not the wanted one makes all of them worthless."""
+    """Stop the benchmark if any answer is not the expected one."""
     wrong = found.other if load.expected else found.bad
     if wrong or found.broken or not found.requests:
         raise machine.Stop(

@@ -1,4 +1,4 @@
-"""T10: how fast players are loaded on SQLite, beside plain `executemany` of the very same rows."""
+"""T10: speed of loading players on SQLite, beside plain `executemany` of the same rows."""
 
 import gc
 import shutil
@@ -30,11 +30,12 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     f"PRAGMA cache_size = -{BULK_LOAD_CACHE_KIB}",
 )
-LISTING = ("players_listed", "users_listed", "players_by_part_added", "users_by_part_added")  # triggers
+# Triggers that fill the lists and the search index
+LISTING = ("players_listed", "users_listed", "players_by_part_added", "users_by_part_added")
 INDEXES = ("players_by_rank", "players_by_user")
 
 Rows = list[tuple[Any, ...]]
-Batch = dict[str, Rows]  # table → its rows, the tables in an order that foreign keys allow
+Batch = dict[str, Rows]  # table: its rows; tables in an order that foreign keys allow
 
 
 def run(bench: Bench, _: Collection[str]) -> Results:
@@ -44,7 +45,7 @@ def run(bench: Bench, _: Collection[str]) -> Results:
         shutil.copyfile(empty, full)
         load(full)
         batches = loaded(empty, full)
-        gc.freeze()  # or every search for cycles would go through them
+        gc.freeze()  # otherwise each garbage collection would scan the rows
         samples = [
             _measured(number, name, work, empty)
             for number in range(bench.rounds)
@@ -86,7 +87,7 @@ def load(path: Path) -> None:
 
 
 def insert(path: Path, batches: Sequence[Batch]) -> None:
-    """What our load spares itself is spared here too: rows in the lists' log, and indexes filled row by row."""
+    """Insert the rows without what our loader avoids too: list changes, and index updates row by row."""
     db = sqlite3.connect(path, isolation_level=None)
     made = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE name IN (?, ?)", INDEXES)]
     drops = [f"DROP TRIGGER {each}" for each in LISTING] + [f"DROP INDEX {each}" for each in INDEXES]
@@ -103,7 +104,7 @@ def insert(path: Path, batches: Sequence[Batch]) -> None:
 
 
 def loaded(empty: Path, full: Path) -> list[Batch]:
-    """What the load put into the full one, in its order, as many players at a time."""
+    """Return the rows that the loader inserted, in its order and batch size."""
     db = sqlite3.connect(full)
     db.execute("ATTACH ? AS empty", [str(empty)])
     users, players = (_new(db, table) for table in ("users", "players"))

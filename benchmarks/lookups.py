@@ -1,4 +1,4 @@
-"""A player by name or by id: against the bare server, against the peers, and beside others' password checks."""
+"""Look-ups of a player by name or id, compared with a bare server and with peers, and beside password checks."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
@@ -20,12 +20,12 @@ HELLO, LIVE = "hello JSON", "Gamekeeper, /health/live"
 ON_SQLITE, ON_POSTGRES = "Gamekeeper on SQLite", "Gamekeeper on PostgreSQL"
 ORM_ON_SQLITE, ORM_ON_POSTGRES = "FastAPI + ORM on SQLite", "FastAPI + ORM on PostgreSQL"
 FASTIFY = "fastify + better-sqlite3"
-MANY, FEW = 32, 8  # connections: a queue at a slow peer only takes time to work off
+MANY, FEW = 32, 8  # connections; fewer for slow peers, whose queue would only add waiting time
 
 
 @dataclass(frozen=True)
 class Contender:
-    engine: str  # of the world it serves; hello takes just its paths and tokens from it
+    engine: str  # of the world that it serves; "hello" uses only its paths and tokens
     program: Callable[[World], Program]
     connections: int = MANY
     requests: Callable[[World], Path] = World.lookups
@@ -68,7 +68,7 @@ ABOUT_PEERS = "T3: the FastAPI peer writes no access log; Gamekeeper writes a li
 
 
 def run(bench: Bench, parts: Collection[str]) -> Results:
-    """All that are compared in one world are measured in the same rounds."""
+    """Measure all contenders of one world in the same rounds."""
     found = Results()
     wanted = [each for each in COMPARISONS if each.bar in parts]
     if "T4" in parts and not installs.has_node():
@@ -82,7 +82,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
 
 
 def beside_validates(bench: Bench, parts: Collection[str]) -> Results:
-    """Lookups per second with and without password checks that never stop."""
+    """Measure look-ups per second with and without continuous password checks."""
     (part,) = parts
     world = bench.worlds.get(SQLITE, SMALL)
     idle, busy = "lookups alone", "lookups beside validates"
@@ -122,7 +122,7 @@ def compare_versions(bench: Bench, parts: Collection[str]) -> Results:
 
 
 def _compared(bench: Bench, players: int, comparisons: Sequence[Comparison], *, layers: bool) -> Results:
-    """A sample is kept under each part that it serves: any of them can be measured anew without the others."""
+    """Measure and compare; save each sample under all parts that use it, so that each part can be repeated alone."""
     parts = {each.bar: set[str]() for each in comparisons} | ({LAYERS: set(IN_LAYERS)} if layers else {})
     for each in comparisons:
         parts[each.bar] |= {each.other, each.ours}
@@ -156,7 +156,7 @@ def _verdict(compared: Comparison, samples: Sequence[Sample]) -> Verdict:
 
 
 def _layers(samples: Sequence[Sample]) -> list[tuple[str, float]]:
-    """Each on top of the one before; the two engines both on top of the app."""
+    """Return the time that each layer adds to the one below; both engines are on top of the app."""
     hello, live, sqlite, postgres = (median(rounds.of(samples, name, "cpu_us").values()) for name in IN_LAYERS)
     return [
         ("granian, event loop, kernel (hello JSON)", hello),

@@ -1,4 +1,4 @@
-"""The machine under the benchmark: its cores, and what processes take of it, read from /proc."""
+"""The machine of the benchmark: its cores, and CPU time and memory of processes, read from /proc."""
 
 import os
 import platform
@@ -17,12 +17,12 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Stop(Exception):
-    """The benchmark cannot go on; the message says what to do."""
+    """The benchmark must stop; the message says what to do."""
 
 
 class Process(NamedTuple):
     parent: int
-    ticks: int  # of its own, and of its children that are over
+    ticks: int  # CPU time of the process and of its ended children
 
 
 class Cores(NamedTuple):
@@ -31,7 +31,7 @@ class Cores(NamedTuple):
 
 
 def cores() -> Cores:
-    """The server with its database has one, the generator of the load another."""
+    """Choose one core for the server with its database and another for the load generator."""
     usable = sorted(os.sched_getaffinity(0))
     if len(usable) < len(Cores._fields):
         raise Stop("The benchmark needs two cores: one for the server, one for the load.")
@@ -39,19 +39,19 @@ def cores() -> Cores:
 
 
 def parse_stat(text: str) -> Process:
-    """Of /proc/PID/stat; a command's name may have spaces and brackets in it."""
+    """Parse /proc/PID/stat, where a command's name may contain spaces and brackets."""
     values = text.rpartition(")")[2].split()
     return Process(int(values[1]), sum(int(each) for each in values[11:15]))
 
 
 def parse_resident(text: str) -> int:
-    """KiB in memory, of /proc/PID/status; a process that is ending has none."""
+    """Parse the resident KiB from /proc/PID/status; an ending process has none."""
     found = re.search(r"^VmRSS:\s+(\d+) kB$", text, re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 def descendants(processes: dict[int, Process], roots: Iterable[int]) -> set[int]:
-    """The roots that are there, and all that they started."""
+    """Return the existing roots and all their descendants."""
     found: set[int] = set()
     waiting = [each for each in roots if each in processes]
     while waiting:
@@ -61,7 +61,7 @@ def descendants(processes: dict[int, Process], roots: Iterable[int]) -> set[int]
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
-    """User and system time of whole process trees."""
+    """Return user and system time of whole process trees."""
     processes = _processes()
     return sum(processes[pid].ticks for pid in descendants(processes, roots)) / TICKS
 
@@ -72,7 +72,7 @@ def memory_mib(roots: Iterable[int]) -> float:
 
 
 def pin(root: int, allowed: Iterable[int]) -> None:
-    """A whole process tree; what it starts later follows."""
+    """Pin a process tree to cores; processes that it starts later inherit this."""
     on = set(allowed)
     for pid in descendants(_processes(), [root]):
         for thread in (PROC / str(pid) / "task").iterdir():
@@ -80,7 +80,7 @@ def pin(root: int, allowed: Iterable[int]) -> None:
 
 
 def describe() -> dict[str, str]:
-    """What was measured on, and with which versions."""
+    """Describe the machine and the versions of the software."""
     model = re.search(r"^model name\s*:\s*(.+)$", _text(PROC / "cpuinfo"), re.MULTILINE)
     return {
         "cpu": model[1] if model else platform.machine(),
@@ -97,7 +97,7 @@ def describe() -> dict[str, str]:
 
 
 def _said(program: str, option: str) -> str:
-    """The version in what a program says of itself; wrk says it with an exit code of 1."""
+    """Return the version that a program prints; wrk prints it with exit code 1."""
     if not shutil.which(program):
         return "not there"
     done = subprocess.run([program, option], capture_output=True, text=True, check=False)
@@ -111,7 +111,7 @@ def _processes() -> dict[int, Process]:
 
 
 def _text(path: Path) -> str:
-    """Empty for a process that just ended."""
+    """Read a file of /proc; empty if the process has just ended."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):

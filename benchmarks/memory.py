@@ -1,4 +1,4 @@
-"""Memory: what a worker holds once it has answered lookups, lists and writes in a big world."""
+"""Memory of a worker after look-ups, lists and writes in a big world."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -41,12 +41,12 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
 
 
 def parse(text: str) -> dict[str, float]:
-    """MiB by name, of /proc/PID/status and smaps_rollup."""
+    """Parse sizes in MiB by name from /proc/PID/status or smaps_rollup."""
     return {name: int(kib) / 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", text, re.MULTILINE)}
 
 
 def _loads(world: World) -> Iterable[Load]:
-    """The writes are ordinary ones, of the world itself: a copy of a big one would take longer than all the rest."""
+    """Return the loads; writes go to the world itself, since copying a big one would take too long."""
     yield Load(world.lookups(), world.tokens)
     for name in LISTS:
         yield Load(Page(name, RANDOM, LARGEST_PAGE).requests(world), world.tokens)
@@ -54,7 +54,7 @@ def _loads(world: World) -> Iterable[Load]:
 
 
 def _of_worker(parent: int) -> dict[str, float]:
-    """Of the largest of those that the server has started; besides the worker it is one that just tidies up."""
+    """Measure the server's largest child, the worker; the other child is the resource tracker."""
     return max(map(_held, _children(parent)), key=lambda each: each[FIGURE])
 
 

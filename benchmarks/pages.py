@@ -1,4 +1,4 @@
-"""Milliseconds for the first, the middle and the last page, by number of players: ours and the peers'."""
+"""Latency of the first, middle and last page by number of players, for Gamekeeper and the peers."""
 
 from collections.abc import Collection
 from contextlib import ExitStack
@@ -28,7 +28,7 @@ MANY_PAGES = 20_000
 
 @dataclass(frozen=True)
 class Page:
-    of: str  # one of LISTS
+    of: str  # name of the list, one of LISTS
     place: str
     size: int
 
@@ -43,7 +43,7 @@ class Page:
         return f"GET {LISTS[self.of]}?page={number}&pageSize={self.size}"
 
     def numbers(self, players: int, dice: Random) -> list[int]:
-        """The last is the last full one: a page with fewer rows would be cheaper."""
+        """Choose page numbers; the last page is the last full one, because a shorter one would be cheaper."""
         last = players // self.size - 1
         if self.place == RANDOM:
             return [dice.randint(0, last) for _ in range(MANY_PAGES)]
@@ -51,7 +51,7 @@ class Page:
 
 
 def run(bench: Bench, parts: Collection[str]) -> Results:
-    """One at a time, as somebody who turns the pages does; wrk would give up on what takes longer than its run."""
+    """Request one page at a time, like a person; wrk would drop answers that take longer than its run."""
     note = f"{PARTS[0]}: the rank list, pages of {SIZE}; one request at a time, so that nobody waits for another."
     found = Results(notes=[note])
     for players in sizes(bench.players):

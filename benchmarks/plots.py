@@ -1,4 +1,4 @@
-"""The plots of docs/performance.md, as SVG."""
+"""Draw the plots of docs/performance.md as SVG."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,21 +8,22 @@ from statistics import median
 
 from benchmarks.results import Sample
 
-PAGES = "pages "  # how the scenarios begin that are drawn against the number of players
-COLOURS = ("#0072b2", "#009e73", "#d55e00", "#e69f00", "#cc79a7", "#56b4e9", "#7f7f7f")  # told apart by everybody
+PAGES = "pages "  # prefix of scenarios that are plotted by number of players
+# A palette for colour-blind readers too
+COLOURS = ("#0072b2", "#009e73", "#d55e00", "#e69f00", "#cc79a7", "#56b4e9", "#7f7f7f")
 INK, SOFT, GRID = "#222", "#666", "#ddd"
 PANEL_WIDTH, PANEL_HEIGHT, PANEL_GAP = 250, 300, 30
 LEFT, TOP, BOTTOM, MARGIN = 70, 124, 56, 24
 BAR_WIDTH, BAR_HEIGHT, BAR_STEP, BAR_LEFT = 640, 40, 64, 110
 LEGEND_TOP, LEGEND_STEP = 58, 22
-NARROWEST = 34  # of a part that still has room for its number
+NARROWEST = 34  # width in pixels of a bar segment that has room for its number
 ENGINES = ("SQLite", "PostgreSQL")
 
-Line = dict[int, float]  # milliseconds by number of players
+Line = dict[int, float]  # number of players: milliseconds
 
 
 def pages(samples: Iterable[Sample]) -> str:
-    """A panel for each page, a line for each candidate, both axes logarithmic."""
+    """Draw a panel for each page and a line for each candidate, with logarithmic axes."""
     lines = _lines(samples)
     candidates = list(dict.fromkeys(candidate for panel in lines.values() for candidate in panel))
     points = [point for panel in lines.values() for line in panel.values() for point in line.items()]
@@ -39,7 +40,7 @@ def pages(samples: Iterable[Sample]) -> str:
 
 
 def layers(found: Sequence[tuple[str, float]]) -> str:
-    """A bar for each engine; a layer that names no engine is in both."""
+    """Draw a stacked bar for each engine; a layer without an engine belongs to both."""
     bars = {engine: _of_engine(found, engine) for engine in ENGINES}
     names = list(dict.fromkeys(name for bar in bars.values() for name in bar))
     colours = dict(zip(names, cycle(COLOURS), strict=False))
@@ -53,7 +54,7 @@ def layers(found: Sequence[tuple[str, float]]) -> str:
 
 
 def _lines(samples: Iterable[Sample]) -> dict[str, dict[str, Line]]:
-    """By page and candidate; of the rounds the median."""
+    """Return the median over the rounds, by page and candidate."""
     rounds: dict[tuple[str, str, int], list[float]] = {}
     for each in samples:
         if each.scenario.startswith(PAGES):
@@ -66,13 +67,13 @@ def _lines(samples: Iterable[Sample]) -> dict[str, dict[str, Line]]:
 
 
 def _of_engine(found: Sequence[tuple[str, float]], engine: str) -> dict[str, float]:
-    """A layer that came out below nothing is noise around nothing."""
+    """Return the layers of an engine; a negative one is noise and counts as zero."""
     others = tuple(f", {each}" for each in ENGINES if each != engine)
     return {name.removesuffix(f", {engine}"): max(us, 0.0) for name, us in found if not name.endswith(others)}
 
 
 class _Scale:
-    """Logarithmic, from 0 to 1."""
+    """Logarithmic scale from a range of values to 0..1."""
 
     def __init__(self, low: float, high: float) -> None:
         self.low, self.high = low, high
@@ -91,7 +92,7 @@ class _Scale:
 
 
 class _Frame:
-    """One panel of the pages."""
+    """One panel of the plot of pages."""
 
     def __init__(self, left: float, across: _Scale, up: _Scale) -> None:
         self._left, self._across, self._up = left, across, up

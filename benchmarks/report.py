@@ -1,4 +1,4 @@
-"""What a run found, for people: a table for the terminal, and docs/performance.md with its plots."""
+"""Report the results: a table for the terminal, and docs/performance.md with its plots."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ FIGURES = ("", "candidate", "players", "CPU µs per request", "requests per seco
 
 
 def table(results: Results) -> str:
-    """The bars, and which of them were missed or not measured at all."""
+    """Format the bars and their results, and name those missed or not measured."""
     rows = [HEAD, *(_row(each) for each in _sorted(results.verdicts))]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
@@ -25,7 +25,7 @@ def table(results: Results) -> str:
 
 
 def document(results: Results) -> str:
-    """docs/performance.md; what is written by hand stands in the template and in explained.md."""
+    """Build docs/performance.md from the results, the template and explained.md."""
     template = Template((FOLDER / "performance.md.template").read_text(encoding="utf-8"))
     pictures = _pictures(results)
     return template.substitute(
@@ -73,7 +73,7 @@ def _sorted(verdicts: Iterable[Verdict]) -> list[Verdict]:
 
 
 def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
-    """Medians over the rounds, in the order in which they were measured."""
+    """Return medians over the rounds, in the order of measurement."""
     groups: dict[tuple[str, str, int], list[Sample]] = {}
     for each in samples:
         groups.setdefault((each.scenario, each.candidate, each.players), []).append(each)
@@ -90,7 +90,7 @@ def _figures(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
 
 
 def _pictures(results: Results) -> dict[str, str]:
-    """Of what was measured."""
+    """Draw the plots for which there are results."""
     found: dict[str, str] = {}
     if any(each.scenario.startswith(plots.PAGES) for each in results.samples):
         found[PAGES] = plots.pages(results.samples)
@@ -109,6 +109,6 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _number(value: float) -> str:
-    """Three figures or more: a bar just missed must not look met."""
+    """Format with at least three digits, so that a bar missed by little does not look met."""
     digits = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0  # noqa: PLR2004 - powers of ten
     return f"{value:,.{digits}f}"

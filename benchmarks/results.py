@@ -1,4 +1,4 @@
-"""What a run finds, and the file it is kept in between runs."""
+"""Results of a run, and the file that stores them between runs."""
 
 import re
 from collections.abc import Collection
@@ -8,12 +8,12 @@ from statistics import median
 
 import msgspec
 
-LAYERS = "layers"  # the part of a run that asks where a request's microseconds go
+LAYERS = "layers"  # the part that measures how many microseconds each layer adds to a request
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One candidate in one round."""
+    """The measurement of one candidate in one round."""
 
     scenario: str
     candidate: str
@@ -45,11 +45,11 @@ class Results:
     machine: dict[str, str] = field(default_factory=dict[str, str])
     samples: list[Sample] = field(default_factory=list[Sample])
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
-    notes: list[str] = field(default_factory=list[str])  # each starts with what it belongs to: "T9: …"
+    notes: list[str] = field(default_factory=list[str])  # each begins with its part: "T9: …"
     layers: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
 
     def without(self, parts: Collection[str]) -> "Results":
-        """What is left when these parts are to be measured anew."""
+        """Return the results without those of the given parts, which will be measured again."""
         return Results(
             self.machine,
             [each for each in self.samples if _part(each.scenario) not in parts],
@@ -66,7 +66,7 @@ class Results:
 
 
 def _part(text: str) -> str:
-    """Of a run: the first word, in "T9", "pages first" and "T9: the threads are nice"."""
+    """Return the part of a run that a text belongs to: its first word, as in "T9", "pages first" or "T9: …"."""
     return re.split("[ :]", text, maxsplit=1)[0]
 
 
@@ -80,5 +80,5 @@ def save(path: Path, results: Results) -> None:
 
 
 def ratio(above: dict[int, float], below: dict[int, float]) -> float:
-    """The median over the rounds of the ratio inside a round: what slows a whole round falls out of it."""
+    """Return the median of the ratios within each round, so that a slow round does not matter."""
     return median(above[each] / below[each] for each in sorted(above.keys() & below.keys()))

@@ -1,4 +1,4 @@
-"""Side by side: every candidate once in each round, the order alternating, each from a quiet start."""
+"""Interleaved measurement: each candidate once per round, in alternating order, each from an idle start."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -15,20 +15,20 @@ from benchmarks.worlds import Worlds
 T = TypeVar("T")
 WARM_UP_SECONDS = 1
 QUIET_SECONDS = 0.1
-QUIET_SHARE = 0.15  # of a core: a server's timers may tick, a queue may not be worked off
+QUIET_SHARE = 0.15  # of a core, below which a server counts as idle: timers may run, but no queue
 PATIENCE_SECONDS = 60
-BESIDE_SECONDS = 1  # the load beside it begins that much earlier and ends as much later
+BESIDE_SECONDS = 1  # by which the background load begins earlier and ends later
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What every scenario is told."""
+    """Options that all scenarios share."""
 
     worlds: Worlds
-    sizes: tuple[int, ...]  # players of the worlds in which lookups are measured
-    players: int  # of the big world
+    sizes: tuple[int, ...]  # numbers of players of the worlds for look-ups
+    players: int  # number of players of the big world
     rounds: int
-    seconds: int  # of one measurement
+    seconds: int  # length of one measurement
     before: Path | None = None  # a checkout of another version, with its .venv
 
 
@@ -37,7 +37,7 @@ class Candidate:
     name: str
     server: Server
     load: Load
-    beside: Load | None = None  # asked of the same server meanwhile, and not counted
+    beside: Load | None = None  # background load on the same server, not counted
 
 
 def interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[Candidate]) -> list[Sample]:
@@ -55,12 +55,12 @@ def interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[
 
 
 def order(candidates: Sequence[T], number: int) -> Sequence[T]:
-    """There and back again: nobody is always measured after the same one, or always last."""
+    """Reverse the order in every other round, so that no candidate is always last."""
     return candidates[:: -1 if number % 2 else 1]
 
 
 def of(samples: Sequence[Sample], candidate: str, figure: str) -> dict[int, float]:
-    """A candidate's figure in each round."""
+    """Return a candidate's figure by round."""
     return {each.round: getattr(each, figure) for each in samples if each.candidate == candidate}
 
 
@@ -83,7 +83,7 @@ def _say_beside(found: Outcome) -> None:
 
 
 def quiet(roots: Iterable[int]) -> None:
-    """Until the queue of whoever was measured before is worked off."""
+    """Wait until the previously measured servers are idle."""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         before = machine.cpu_seconds(roots)

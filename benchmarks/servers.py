@@ -1,4 +1,4 @@
-"""The servers that are compared: started on the server's core, their log in a file, stopped again."""
+"""Start and stop the compared servers on the server core, with their log in a file."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ from benchmarks.worlds import DATA, World
 from gamekeeper.settings import PREFIX
 
 ROOT = Path(__file__).parent.parent
-PORT = "{port}"  # stands for it in a command and in an environment
+PORT = "{port}"  # placeholder for the port in commands and environments
 START_SECONDS = 60
 STOP_SECONDS = 60
 LOOK_AGAIN_SECONDS = 0.05
@@ -27,13 +27,13 @@ class Program:
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     folder: Path = ROOT
-    cluster: int = 0  # the process of the database that works for it
+    cluster: int = 0  # process id of its PostgreSQL server; 0: none
 
 
 @dataclass(frozen=True)
 class Server:
     port: int
-    roots: tuple[int, ...]  # of all processes that work for it
+    roots: tuple[int, ...]  # root process ids of the server and its database
 
 
 def hello() -> Program:
@@ -41,7 +41,7 @@ def hello() -> Program:
 
 
 def gamekeeper(world: World, checkout: Path = ROOT) -> Program:
-    """With every setting at its default; the access log goes to standard error, so to a file."""
+    """Gamekeeper with default settings; its access log goes to standard error, which is a file here."""
     python = sys.executable if checkout == ROOT else str(checkout.resolve() / ".venv" / "bin" / "python")
     command = (python, "-m", "gamekeeper", "serve", "--database", world.url, "--port", PORT)
     name = "gamekeeper" if checkout == ROOT else "gamekeeper-before"
@@ -49,7 +49,7 @@ def gamekeeper(world: World, checkout: Path = ROOT) -> Program:
 
 
 def fastapi_orm(world: World) -> Program:
-    """Without an access log: uvicorn's would cost it more than ours costs us."""
+    """The FastAPI peer without an access log, since uvicorn's is slower than ours."""
     command = (str(installs.fastapi_orm()), "-m", "uvicorn", "app:app", "--port", PORT, "--log-level", "warning")
     url = world.url.replace("postgresql:", "postgresql+psycopg:")
     folder = installs.PEERS / "fastapi_orm"
@@ -83,7 +83,7 @@ def running(program: Program) -> Generator[Server]:
 
 
 def _environment() -> dict[str, str]:
-    """Without the settings of whoever runs this: all is measured as it comes."""
+    """Return the environment without GAMEKEEPER_ settings, so that defaults are measured."""
     return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
 
 

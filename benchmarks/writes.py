@@ -1,4 +1,4 @@
-"""Writes: what the upkeep of the ranks costs whoever changes them, and what a commit that lasts costs a gift."""
+"""Writes: the cost of maintaining the ranking for updates, and the cost of a durable commit for a give."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ COPIES = {WITH: "kept", WITHOUT: "bare"}
 MANY_WRITES, PER_PLAYER = 100_000, 50
 MOST_EXP = 10**9
 WRITERS = 16
-LEAVE_SECONDS = TEND_SECONDS + 0.5  # until the server has tended its lists, and closed connections are counted
+LEAVE_SECONDS = TEND_SECONDS + 0.5  # until the server has maintained its lists after a measurement
 AS_WE_DO, BARE = "", ", exp alone"
 
 FULL, ON_NORMAL = "give, FULL and group commit", "give, NORMAL and group commit"
@@ -54,11 +54,11 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
     return found
 
 
-# --- the upkeep of the ranks ---------------------------------------------------------------------------------------
+# --- maintenance of the ranking ------------------------------------------------------------------------------------
 
 
 def exp_lines(count: int, dice: Random) -> Iterable[str]:
-    """So many for each of them that hardly any changes nothing."""
+    """Yield requests with random exp, so varied that almost every one is a change."""
     some = [dice.randrange(count) for _ in range(MANY_WRITES // PER_PLAYER)]
     for number in some * PER_PLAYER:
         player = numbered_id("player", number)
@@ -83,7 +83,7 @@ def _through_the_api(bench: Bench, engine: str) -> Results:
 
 
 def _served(stack: ExitStack, world: World) -> dict[str, tuple[World, Server]]:
-    """A copy that looks after its ranks and one that does not, each with a server that tends its lists."""
+    """Start servers on two copies: one with the triggers that maintain the ranking, and one without."""
     copied = {name: stack.enter_context(copies.copied(world, copy)) for name, copy in COPIES.items()}
     copies.execute(copied[WITHOUT], NO_UPKEEP[world.engine])
     if world.engine == POSTGRES:
@@ -98,7 +98,7 @@ def _named(world: World, name: str) -> Program:
 
 
 VACUUM = "VACUUM (ANALYZE)"
-# nothing is vacuumed by itself: it would be in one copy while the other is measured
+# autovacuum is off: it could run in one copy while the other is measured
 PREPARED = (
     "ALTER TABLE players SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)",
     "ALTER TABLE list_changes SET (autovacuum_enabled = off)",
@@ -115,7 +115,7 @@ NEW_NAMES_ONLY = "CASE WHEN $13 THEN $4 ELSE fold END"
 
 
 def update_as_we_do() -> str:
-    """The statement of the write path, the whole row written anew, with nothing changed in it but exp."""
+    """Return the write path's UPDATE of a whole row, with only exp changed."""
     values = {"id": ONE, "exp": ":exp"}
     text = players.SQL.update.render(POSTGRES, PLACEHOLDERS).replace(NEW_NAMES_ONLY, "$4")
     return COLUMNS.sub(lambda found: f"{found[1]} = {values.get(found[1], found[1])}", text)
@@ -130,7 +130,7 @@ def _scripts(world: World) -> dict[str, Path]:
 
 
 def _many_writers(bench: Bench) -> Results:
-    """Straight to the database: nothing but the update itself, so that nothing hides what the upkeep costs it."""
+    """Update directly in the database with pgbench, so that only the cost of the triggers shows."""
     world = bench.worlds.largest(POSTGRES, bench.sizes)
     pgbench = Path(f"/proc/{world.cluster}/exe").resolve().with_name("pgbench")
     if not pgbench.exists():
@@ -167,14 +167,14 @@ def _updated(bench: Bench, number: int, name: str, served: tuple[World, Server],
     used = machine.cpu_seconds(server.roots) - before
     if done.returncode:
         raise machine.Stop(f"pgbench failed:\n{done.stdout}{done.stderr}")
-    copies.execute(world, VACUUM)  # it could fall into the next measurement, and charge the other copy
+    copies.execute(world, VACUUM)  # now, so that it does not run during the measurement of the other copy
     updates, per_second, latency = parse_pgbench(done.stdout)
     print(f"  round {number + 1}  {name:34} {used * 1e6 / updates:9.1f} µs {per_second:9,.0f} /s", flush=True)
     return Sample(UPKEEP, name, number, used * 1e6 / updates, per_second, latency, latency, world.players)
 
 
 def parse_pgbench(said: str) -> tuple[int, float, float]:
-    """How many there were, how many in a second, and milliseconds of one: the mean, it tells no percentiles."""
+    """Parse pgbench's output: number of transactions, transactions per second, and mean latency in milliseconds."""
     patterns = (r"transactions actually processed: (\d+)", r"^tps = ([\d.]+)", r"^latency average = ([\d.]+) ms")
     count, rate, latency = (re.search(each, said, re.MULTILINE) for each in patterns)
     if not (count and rate and latency):
@@ -182,7 +182,7 @@ def parse_pgbench(said: str) -> tuple[int, float, float]:
     return int(count[1]), float(rate[1]), float(latency[1])
 
 
-# --- what a commit costs -------------------------------------------------------------------------------------------
+# --- cost of a commit ----------------------------------------------------------------------------------------------
 
 
 def give_lines(count: int, dice: Random) -> Iterable[str]:
@@ -192,7 +192,7 @@ def give_lines(count: int, dice: Random) -> Iterable[str]:
 
 
 def _commits(bench: Bench) -> Results:
-    """All on one core with the load on another; the disk, when it is not the slow one, is the machine's own."""
+    """Measure commit modes on the machine's disk and on a slowed-down one."""
     print(f"Gifts on SQLite, {SMALL:,} players", flush=True)
     slow = slow_disk()
     ways = {FULL: (AS_IT_COMES, None), ON_NORMAL: (NORMAL, None)}
@@ -217,7 +217,7 @@ def _committing(world: World, way: str, library: Path | None) -> Program:
 
 
 def slow_disk() -> Path | None:
-    """The library that makes it; None where there is no compiler."""
+    """Compile the library that slows down fsync; None without a compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether a peer answers what Gamekeeper answers: same_answers.py http://gamekeeper http://peer TOKEN"""
+"""Check that a peer answers like Gamekeeper: same_answers.py http://gamekeeper http://peer TOKEN"""
 
 import json
 import sys
@@ -14,7 +14,7 @@ ARGUMENTS = 3
 
 
 def paths(ours: httpx.Client) -> Iterator[str]:
-    """Players from the start, the middle and the end of the list, by name and by id; pages from the same places."""
+    """Yield paths of players from the start, middle and end of the list, by name and id, and of pages there."""
     total = _answer(ours, LISTS[0])["Total"]
     for size in SIZES:
         for page in (0, total // size // 2, (total - 1) // size, total // size + 1):
@@ -26,7 +26,7 @@ def paths(ours: httpx.Client) -> Iterator[str]:
 
 
 def differences(ours: httpx.Client, peer: httpx.Client) -> list[str]:
-    """As text, so that the order of the fields counts too."""
+    """Compare the answers as text, so that the order of fields counts too."""
     asked = list(paths(ours))
     return [path for path in asked if json.dumps(_answer(ours, path)) != json.dumps(_answer(peer, path))]
 

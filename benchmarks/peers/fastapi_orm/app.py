@@ -21,7 +21,7 @@ BELIEVED_SECONDS = 4.0
 LARGEST_PAGE = 100
 GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}", re.IGNORECASE)
 
-# as many connections as FastAPI has threads: a request that waits for one would hold a thread that another needs
+# As many connections as FastAPI has threads: a request that waits for one would block a thread.
 engine = create_engine(os.environ["PEER_DATABASE"], pool_size=40, max_overflow=0)
 sessions = sessionmaker(engine, expire_on_commit=False)
 app = FastAPI()
@@ -83,7 +83,7 @@ class Player(Base):
     presence: Mapped[Presence | None] = relationship(lazy="joined")
 
 
-# --- what is sent --------------------------------------------------------------------------------------------------
+# --- answers -------------------------------------------------------------------------------------------------------
 
 
 class PlayerRecord(BaseModel):
@@ -153,7 +153,7 @@ believed: dict[str, float] = {}
 
 
 def caller(bearer: Annotated[HTTPAuthorizationCredentials, Depends(HTTPBearer())]) -> None:
-    """A token found good is believed for four seconds, as Gamekeeper does."""
+    """Check the token, and cache an active one for four seconds, like Gamekeeper."""
     token = bearer.credentials
     if believed.get(token, 0) > time.monotonic():
         return
