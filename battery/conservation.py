@@ -139,7 +139,7 @@ class Total:
     unresolved: int = 0
     unkept: int = 0
 
-    def add(self, done: crash_gives.Run) -> None:
+    def add(self, done: crash_gives.CrashRun) -> None:
         self.answered += done.answered
         self.kills += done.kills
         self.wrong += done.wrong
@@ -165,7 +165,7 @@ async def _kill_under_load(run: Run) -> list[Figure]:
         with ExitStack() as stack:
             servers = [stack.enter_context(_quiet(run.database)) for _ in range(instances)]
             gives, clients, kills = (2_000, 32, 10) if run.seconds else (600, 8, 3)
-            done = crash_gives.Run(servers, token, players, seed, gives, clients, kills, with_keys=True)
+            done = crash_gives.CrashRun(servers, token, players, seed, gives, clients, kills, with_keys=True)
             await crash_gives.measure(done)
         total.add(done)
     return total.figures("kills")
@@ -228,13 +228,13 @@ def cut_power(run: Run) -> list[Figure]:
     return [*total.figures("power cuts"), *examine(database)]
 
 
-async def _cut(run: Run, database: str, seed: int) -> crash_gives.Run:
+async def _cut(run: Run, database: str, seed: int) -> crash_gives.CrashRun:
     token, players = await crash_gives.prepare(database, seed)
     server = Unplugged(NORMAL if run.fault == NORMAL else AS_IT_IS, run.folder, seed)
     server.start()
     try:
         gives, kills = (400, 1) if run.fault else (1_200, 3)
-        done = crash_gives.Run([server], token, players, seed, gives, 8, kills, with_keys=True)
+        done = crash_gives.CrashRun([server], token, players, seed, gives, 8, kills, with_keys=True)
         await crash_gives.measure(done)
     finally:
         server.kill()

@@ -50,7 +50,7 @@ def main(quick: bool, only: str | None, players: int, before: Path | None, round
     path = worlds.DATA / ("versions.json" if before else "quick.json" if quick else "results.json")
     try:
         load.require_wrk()
-        with worlds.opened() as opened:
+        with worlds.open_worlds() as opened:
             bench = Bench(opened, sizes, players, rounds, SECONDS, before)
             for offered, run in scenarios:
                 wanted = [part for part in offered if part in parts]

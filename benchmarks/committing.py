@@ -19,7 +19,7 @@ from gamekeeper.store import sqlite
 AS_IT_COMES, NORMAL, ALONE = "as-it-comes", "normal", "alone"
 
 
-class Keyed:
+class AddKeys:
     """Adds a unique Idempotency-Key to each request, because wrk repeats the requests of a fixed list."""
 
     def __init__(self, app: Asgi) -> None:
@@ -40,7 +40,7 @@ def build(settings: Settings, way: str) -> Asgi:
         setattr(sqlite, "_connect", partial(_connect_normally, sqlite._connect))  # noqa: B010, SLF001 - a constant to everybody else  # pyright: ignore[reportPrivateUsage] - the same
     if way == ALONE:
         sqlite.MAX_BATCH = 1
-    return cast("Asgi", Keyed(serve.build_app(settings)))  # any ASGI application works here
+    return cast("Asgi", AddKeys(serve.build_app(settings)))  # any ASGI application works here
 
 
 def _connect_normally(connect: Callable[[Path], sqlite3.Connection], path: Path) -> sqlite3.Connection:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from urllib.parse import urlencode
 
 from benchmarks import machine, rounds, servers
-from benchmarks.asked import Asked, timed
+from benchmarks.latencies import TimedRequests, measure
 from benchmarks.load import TIMEOUT_SECONDS
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench
@@ -43,30 +43,30 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
     for engine in ENGINES:
         print(f"Console on {NAMES[engine]}, {bench.players:,} players", flush=True)
         with ExitStack() as stack:
-            asked = _asked(bench, stack, engine)
+            asked = _list_pages(bench, stack, engine)
             for number in range(bench.rounds):
-                found.samples += [timed(each, number) for each in rounds.order(asked, number)]
+                found.samples += [measure(each, number) for each in rounds.order(asked, number)]
         found.verdicts += [_verdict(found.samples, page, engine) for page in PAGES]
     return found
 
 
-def _asked(bench: Bench, stack: ExitStack, engine: str) -> list[Asked]:
+def _list_pages(bench: Bench, stack: ExitStack, engine: str) -> list[TimedRequests]:
     world = bench.worlds.get(engine, bench.players)
     server = stack.enter_context(servers.running(servers.gamekeeper(world)))
     token = world.tokens.read_text(encoding="utf-8").split()[0]
-    cookie, bearer = {"Cookie": _signed_in(server)}, {"Authorization": f"Bearer {token}"}
+    cookie, bearer = {"Cookie": _sign_in(server)}, {"Authorization": f"Bearer {token}"}
     _give(server, bearer)
-    found: list[Asked] = []
+    found: list[TimedRequests] = []
     for page, operations in PAGES.items():
-        found.append(Asked(PART, _name(page, engine, "page"), server, (page,), cookie, world.players))
-        found.append(Asked(PART, _name(page, engine, "operations"), server, operations, bearer, world.players))
+        found.append(TimedRequests(PART, _name(page, engine, "page"), server, (page,), cookie, world.players))
+        found.append(TimedRequests(PART, _name(page, engine, "operations"), server, operations, bearer, world.players))
     return found
 
 
-def _signed_in(server: Server) -> str:
+def _sign_in(server: Server) -> str:
     """Sign in to the console and return the session cookie, since API tokens do not open pages."""
     form = urlencode({"name": API_ACCOUNT, "password": PASSWORD})
-    answer, _ = _sent(server, "POST", "/console/sign-in", form, {})
+    answer, _ = _send(server, "POST", "/console/sign-in", form, {})
     cookie = answer.getheader("Set-Cookie", "").partition(";")[0]
     if not cookie:
         raise machine.Stop(f"The console answered the sign-in with {answer.status}.")
@@ -75,16 +75,16 @@ def _signed_in(server: Server) -> str:
 
 def _give(server: Server, bearer: Mapping[str, str]) -> None:
     """Give a stackable item GIFTS times."""
-    _, listed = _sent(server, "GET", "/api/v1/gameobjects/item?pageSize=100", "", bearer)
+    _, listed = _send(server, "GET", "/api/v1/gameobjects/item?pageSize=100", "", bearer)
     stackable = next(each["Id"] for each in json.loads(listed)["Values"] if each["Stackable"])
     body = json.dumps({"itemid": stackable, "quantity": 1})
     for _ in range(GIFTS):
-        answer, said = _sent(server, "POST", f"{WHO}/items/give", body, {**bearer, "Content-Type": "application/json"})
+        answer, said = _send(server, "POST", f"{WHO}/items/give", body, {**bearer, "Content-Type": "application/json"})
         if answer.status != http.client.OK:
             raise machine.Stop(f"A gift was answered with {answer.status}: {said[:200]!r}")
 
 
-def _sent(
+def _send(
     server: Server, method: str, path: str, body: str, headers: Mapping[str, str]
 ) -> tuple[http.client.HTTPResponse, bytes]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_SECONDS)

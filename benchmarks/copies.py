@@ -11,14 +11,14 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
-from benchmarks.worlds import SQLITE, World
+from benchmarks.worlds import SQLITE, BenchWorld
 
 FILE = "sqlite:///"
 ENDINGS = ("", "-wal", "-shm")
 
 
 @contextmanager
-def copied(world: World, name: str) -> Generator[World]:
+def open_copy(world: BenchWorld, name: str) -> Generator[BenchWorld]:
     """Copy the database for the duration of the block; no client may be connected to the original."""
     copy = replace(world, url=_url(world, name))
     _drop(copy, name)  # an aborted run may have left a copy
@@ -29,7 +29,7 @@ def copied(world: World, name: str) -> Generator[World]:
         _drop(copy, name)
 
 
-def execute(world: World, *commands: str) -> None:
+def execute(world: BenchWorld, *commands: str) -> None:
     if world.engine == SQLITE:
         with closing(sqlite3.connect(_file(world), isolation_level=None)) as db:
             for each in commands:
@@ -38,17 +38,17 @@ def execute(world: World, *commands: str) -> None:
         asyncio.run(_execute(world.url, commands))
 
 
-def _url(world: World, name: str) -> str:
+def _url(world: BenchWorld, name: str) -> str:
     if world.engine == SQLITE:
         return f"{FILE}{_file(world).with_name(f'{name}.db')}"
     return urlunsplit(urlsplit(world.url)._replace(path=f"/{world.folder.name}_{name}"))
 
 
-def _file(world: World) -> Path:
+def _file(world: BenchWorld) -> Path:
     return Path(world.url.removeprefix(FILE))
 
 
-def _make(world: World, copy: World, name: str) -> None:
+def _make(world: BenchWorld, copy: BenchWorld, name: str) -> None:
     if world.engine == SQLITE:
         with closing(sqlite3.connect(_file(world))) as source, closing(sqlite3.connect(_file(copy))) as target:
             source.backup(target)
@@ -57,7 +57,7 @@ def _make(world: World, copy: World, name: str) -> None:
         asyncio.run(_execute(_of_server(world), [f"CREATE DATABASE {template}_{name} TEMPLATE {template}"]))
 
 
-def _drop(copy: World, name: str) -> None:
+def _drop(copy: BenchWorld, name: str) -> None:
     if copy.engine == SQLITE:
         for each in ENDINGS:
             Path(f"{_file(copy)}{each}").unlink(missing_ok=True)
@@ -66,7 +66,7 @@ def _drop(copy: World, name: str) -> None:
         asyncio.run(_execute(_of_server(copy), [command]))
 
 
-def _of_server(world: World) -> str:
+def _of_server(world: BenchWorld) -> str:
     return urlunsplit(urlsplit(world.url)._replace(path="/postgres"))
 
 

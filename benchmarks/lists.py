@@ -8,20 +8,20 @@ from random import Random
 
 from benchmarks import rounds, servers
 from benchmarks.load import Load
-from benchmarks.pages import FIRST, IN_THE_MIDDLE, LAST, LISTS, RANDOM, Page
+from benchmarks.pages import FIRST, IN_THE_MIDDLE, LAST, LISTS, RANDOM, BenchPage
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.servers import Server
-from benchmarks.worlds import ENGINES, POSTGRES, SMALL, SQLITE, World
+from benchmarks.worlds import ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
 from gamekeeper.demo.names import numbered_name
 
 LAST_VS_FIRST, BIG_VS_SMALL = "T5", "T6"
 NAMES = {SQLITE: "SQLite", POSTGRES: "PostgreSQL"}
 FEW, MANY = 5, 100  # page sizes
 LIMITS = {FEW: (2.0, 1.3), MANY: (1.5, 1.1)}  # page size: bar and goal of last page to first page
-SIDES = [Page(name, place, size) for name, size, place in product(LISTS, LIMITS, (FIRST, LAST))]
-BETWEEN = [Page(name, place, FEW) for name, place in product(LISTS, (IN_THE_MIDDLE, RANDOM))]
-FIRSTS = [Page(name, FIRST, FEW) for name in LISTS]
+SIDES = [BenchPage(name, place, size) for name, size, place in product(LISTS, LIMITS, (FIRST, LAST))]
+BETWEEN = [BenchPage(name, place, FEW) for name, place in product(LISTS, (IN_THE_MIDDLE, RANDOM))]
+FIRSTS = [BenchPage(name, FIRST, FEW) for name in LISTS]
 AROUND = 5
 RANKS = f"rank of a player with {AROUND} on either side"
 MANY_RANKS = 20_000
@@ -31,7 +31,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
     found = Results()
     for engine in ENGINES:
         print(f"Lists on {NAMES[engine]}, {bench.players:,} players", flush=True)
-        samples = _measured(bench, engine, parts)
+        samples = _measure(bench, engine, parts)
         found.samples += [*under(samples, bench.players, parts)]
         if LAST_VS_FIRST in parts:
             found.verdicts += [last_vs_first(samples, engine, bench.players, *each) for each in product(LISTS, LIMITS)]
@@ -44,27 +44,27 @@ def name_of(what: object, engine: str, players: int) -> str:
     return f"{what}, {NAMES[engine]}, {players:,}"
 
 
-def _measured(bench: Bench, engine: str, parts: Collection[str]) -> list[Sample]:
+def _measure(bench: Bench, engine: str, parts: Collection[str]) -> list[Sample]:
     """Measure all pages of an engine in the same rounds, so that both comparisons share the first page."""
     with ExitStack() as stack:
         candidates = _in_world(stack, bench.worlds.get(engine, bench.players), big=LAST_VS_FIRST in parts)
         if BIG_VS_SMALL in parts and bench.players != SMALL:
             candidates += _in_world(stack, bench.worlds.get(engine, SMALL), big=False)
-        return rounds.interleaved(bench, LAST_VS_FIRST, bench.players, candidates)
+        return rounds.measure_interleaved(bench, LAST_VS_FIRST, bench.players, candidates)
 
 
-def _in_world(stack: ExitStack, world: World, *, big: bool) -> list[Candidate]:
+def _in_world(stack: ExitStack, world: BenchWorld, *, big: bool) -> list[Candidate]:
     program = servers.gamekeeper(world)
     server = stack.enter_context(servers.running(replace(program, name=f"{program.name}-{world.players}")))
     found = [_candidate(page, world, server) for page in (*SIDES, *BETWEEN) if big or page in FIRSTS]
     return [*found, _ranks(world, server)] if big else found
 
 
-def _candidate(page: Page, world: World, server: Server) -> Candidate:
+def _candidate(page: BenchPage, world: BenchWorld, server: Server) -> Candidate:
     return Candidate(name_of(page, world.engine, world.players), server, Load(page.requests(world), world.tokens))
 
 
-def _ranks(world: World, server: Server) -> Candidate:
+def _ranks(world: BenchWorld, server: Server) -> Candidate:
     requests = world.requests("ranks", lambda dice: [*rank_lines(world.players, dice)])
     return Candidate(name_of(RANKS, world.engine, world.players), server, Load(requests, world.tokens))
 
@@ -87,12 +87,12 @@ def under(samples: Iterable[Sample], players: int, parts: Collection[str]) -> It
 
 
 def last_vs_first(samples: Sequence[Sample], engine: str, players: int, name: str, size: int) -> Verdict:
-    last, first = (name_of(Page(name, place, size), engine, players) for place in (LAST, FIRST))
+    last, first = (name_of(BenchPage(name, place, size), engine, players) for place in (LAST, FIRST))
     what = f"{name}, last page of {size} vs. first, {NAMES[engine]}, {players:,} players"
     return Verdict(LAST_VS_FIRST, what, _ratio(samples, last, first), *LIMITS[size], at_least=False)
 
 
-def big_vs_small(samples: Sequence[Sample], engine: str, players: int, page: Page) -> Verdict:
+def big_vs_small(samples: Sequence[Sample], engine: str, players: int, page: BenchPage) -> Verdict:
     big, small = (name_of(page, engine, each) for each in (players, SMALL))
     what = f"{page}, {NAMES[engine]}, {players:,} players vs. {SMALL:,}"
     return Verdict(BIG_VS_SMALL, what, _ratio(samples, big, small), 1.5, 1.1, at_least=False)

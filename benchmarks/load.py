@@ -51,10 +51,10 @@ def outcome(wrk: "subprocess.Popen[str]", load: Load) -> Outcome:
     said, _ = wrk.communicate()
     if wrk.returncode:
         raise machine.Stop(f"wrk failed:\n{said}")
-    return checked(msgspec.json.decode(said.strip().rpartition("\n")[2], type=Outcome), load)
+    return require_good_answers(msgspec.json.decode(said.strip().rpartition("\n")[2], type=Outcome), load)
 
 
-def checked(found: Outcome, load: Load) -> Outcome:
+def require_good_answers(found: Outcome, load: Load) -> Outcome:
     """Stop the benchmark if any answer is not the expected one."""
     wrong = found.other if load.expected else found.bad
     if wrong or found.broken or not found.requests:

@@ -44,10 +44,10 @@ def run(bench: Bench, _: Collection[str]) -> Results:
         fill(empty)
         shutil.copyfile(empty, full)
         load(full)
-        batches = loaded(empty, full)
+        batches = read_batches(empty, full)
         gc.freeze()  # otherwise each garbage collection would scan the rows
         samples = [
-            _measured(number, name, work, empty)
+            _measure(number, name, work, empty)
             for number in range(bench.rounds)
             for name, work in _candidates(batches)[:: -1 if number % 2 else 1]
         ]
@@ -60,7 +60,7 @@ def _candidates(batches: Sequence[Batch]) -> list[tuple[str, Callable[[Path], No
     return [(OURS, load), (PLAIN, lambda path: insert(path, batches))]
 
 
-def _measured(number: int, name: str, work: Callable[[Path], None], empty: Path) -> Sample:
+def _measure(number: int, name: str, work: Callable[[Path], None], empty: Path) -> Sample:
     path = empty.with_name(f"round{number}.db")
     shutil.copyfile(empty, path)
     began, used = time.perf_counter(), time.process_time()
@@ -103,12 +103,14 @@ def insert(path: Path, batches: Sequence[Batch]) -> None:
     db.close()
 
 
-def loaded(empty: Path, full: Path) -> list[Batch]:
+def read_batches(empty: Path, full: Path) -> list[Batch]:
     """Return the rows that the loader inserted, in its order and batch size."""
     db = sqlite3.connect(full)
     db.execute("ATTACH ? AS empty", [str(empty)])
     users, players = (_new(db, table) for table in ("users", "players"))
-    held = {table: {key: list(rows) for key, rows in groupby(_ordered(db, table), itemgetter(0))} for table in HELD}
+    held = {
+        table: {key: list(rows) for key, rows in groupby(_read_ordered(db, table), itemgetter(0))} for table in HELD
+    }
     db.close()
     batches: list[Batch] = []
     for first in range(0, len(players), filling.BATCH):
@@ -123,5 +125,5 @@ def _new(db: sqlite3.Connection, table: str) -> Rows:
     return db.execute(f"SELECT * FROM main.{table} WHERE id NOT IN ({known}) ORDER BY rowid").fetchall()  # noqa: S608 - our tables
 
 
-def _ordered(db: sqlite3.Connection, table: str) -> Rows:
+def _read_ordered(db: sqlite3.Connection, table: str) -> Rows:
     return db.execute(f"SELECT * FROM main.{table} ORDER BY player_id").fetchall()  # noqa: S608 - our tables

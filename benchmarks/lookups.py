@@ -11,7 +11,7 @@ from benchmarks.load import Load
 from benchmarks.results import LAYERS, Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.servers import Program
-from benchmarks.worlds import MIDDLE, POSTGRES, SMALL, SQLITE, World
+from benchmarks.worlds import MIDDLE, POSTGRES, SMALL, SQLITE, BenchWorld
 from gamekeeper.game.refusals import WrongPassword
 from gamekeeper.http import errors
 
@@ -26,14 +26,14 @@ MANY, FEW = 32, 8  # connections; fewer for slow peers, whose queue would only a
 @dataclass(frozen=True)
 class Contender:
     engine: str  # of the world that it serves; "hello" uses only its paths and tokens
-    program: Callable[[World], Program]
+    program: Callable[[BenchWorld], Program]
     connections: int = MANY
-    requests: Callable[[World], Path] = World.lookups
+    requests: Callable[[BenchWorld], Path] = BenchWorld.lookups
 
 
 CONTENDERS = {
     HELLO: Contender(SQLITE, lambda _: servers.hello()),
-    LIVE: Contender(SQLITE, servers.gamekeeper, requests=World.lives),
+    LIVE: Contender(SQLITE, servers.gamekeeper, requests=BenchWorld.lives),
     ON_SQLITE: Contender(SQLITE, servers.gamekeeper),
     ON_POSTGRES: Contender(POSTGRES, servers.gamekeeper),
     ORM_ON_SQLITE: Contender(SQLITE, servers.fastapi_orm, FEW),
@@ -76,7 +76,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
         found.notes.append(NOT_RUN)
     for players in bench.sizes:
         here = [each for each in wanted if each.players == players]
-        found.add(_compared(bench, players, here, layers=LAYERS in parts and players == SMALL))
+        found.add(_compare(bench, players, here, layers=LAYERS in parts and players == SMALL))
     found.notes += [each for each in (ABOUT_HELLO, ABOUT_PEERS) if each.partition(":")[0] in parts]
     return found
 
@@ -90,7 +90,7 @@ def beside_validates(bench: Bench, parts: Collection[str]) -> Results:
     validates = Load(world.validates(), world.tokens, FEW, errors.status(WrongPassword))
     with servers.running(servers.gamekeeper(world)) as server:
         candidates = [Candidate(idle, server, load), Candidate(busy, server, load, validates)]
-        samples = rounds.interleaved(bench, part, SMALL, candidates)
+        samples = rounds.measure_interleaved(bench, part, SMALL, candidates)
     kept = ratio(*(rounds.of(samples, name, "per_second") for name in (busy, idle)))
     verdict = Verdict(part, "lookups per second beside password validates vs. alone, SQLite", kept, 0.8, 0.95, True)
     note = (
@@ -115,13 +115,13 @@ def compare_versions(bench: Bench, parts: Collection[str]) -> Results:
             servers.running(servers.gamekeeper(world, bench.before)) as before,
         ):
             candidates = [Candidate(name, now, load), Candidate(other, before, load)]
-            samples += rounds.interleaved(bench, part, SMALL, candidates)
+            samples += rounds.measure_interleaved(bench, part, SMALL, candidates)
         change = ratio(*(rounds.of(samples, each, "cpu_us") for each in (other, name)))
         verdicts.append(Verdict(part, f"lookup, {name}, CPU before vs. now", change, 0.97, 1.0, True))
     return Results(samples=samples, verdicts=verdicts)
 
 
-def _compared(bench: Bench, players: int, comparisons: Sequence[Comparison], *, layers: bool) -> Results:
+def _compare(bench: Bench, players: int, comparisons: Sequence[Comparison], *, layers: bool) -> Results:
     """Measure and compare; save each sample under all parts that use it, so that each part can be repeated alone."""
     parts = {each.bar: set[str]() for each in comparisons} | ({LAYERS: set(IN_LAYERS)} if layers else {})
     for each in comparisons:
@@ -129,7 +129,7 @@ def _compared(bench: Bench, players: int, comparisons: Sequence[Comparison], *, 
     names = [name for name in CONTENDERS if any(name in part for part in parts.values())]
     if not names:
         return Results()
-    samples = _measured(bench, players, names)
+    samples = _measure(bench, players, names)
     return Results(
         samples=[replace(each, scenario=part) for part in parts for each in samples if each.candidate in parts[part]],
         verdicts=[_verdict(each, samples) for each in comparisons],
@@ -137,7 +137,7 @@ def _compared(bench: Bench, players: int, comparisons: Sequence[Comparison], *, 
     )
 
 
-def _measured(bench: Bench, players: int, names: Sequence[str]) -> list[Sample]:
+def _measure(bench: Bench, players: int, names: Sequence[str]) -> list[Sample]:
     print(f"Lookups, {players:,} players", flush=True)
     with ExitStack() as stack:
         candidates: list[Candidate] = []
@@ -146,7 +146,7 @@ def _measured(bench: Bench, players: int, names: Sequence[str]) -> list[Sample]:
             world = bench.worlds.get(who.engine, players)
             server = stack.enter_context(servers.running(who.program(world)))
             candidates.append(Candidate(name, server, Load(who.requests(world), world.tokens, who.connections)))
-        return rounds.interleaved(bench, LOOKUPS, players, candidates)
+        return rounds.measure_interleaved(bench, LOOKUPS, players, candidates)
 
 
 def _verdict(compared: Comparison, samples: Sequence[Sample]) -> Verdict:

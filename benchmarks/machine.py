@@ -90,13 +90,13 @@ def describe() -> dict[str, str]:
         "python": platform.python_version(),
         "granian": metadata.version("granian"),
         "sqlite": sqlite3.sqlite_version,
-        "node": _said("node", "--version"),
-        "wrk": _said("wrk", "-v"),
+        "node": _read_version("node", "--version"),
+        "wrk": _read_version("wrk", "-v"),
         "date": datetime.now(UTC).date().isoformat(),
     }
 
 
-def _said(program: str, option: str) -> str:
+def _read_version(program: str, option: str) -> str:
     """Return the version that a program prints; wrk prints it with exit code 1."""
     if not shutil.which(program):
         return "not there"

@@ -7,10 +7,10 @@ from pathlib import Path
 from benchmarks import load, machine, servers, writes
 from benchmarks.load import Load
 from benchmarks.machine import PROC
-from benchmarks.pages import LISTS, RANDOM, Page
+from benchmarks.pages import LISTS, RANDOM, BenchPage
 from benchmarks.results import Results, Verdict
 from benchmarks.rounds import Bench
-from benchmarks.worlds import ENGINES, World
+from benchmarks.worlds import ENGINES, BenchWorld
 
 LARGEST_PAGE = 100
 FIGURE = "VmRSS"
@@ -31,7 +31,7 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
         with servers.running(servers.gamekeeper(world)) as server:
             for each in _loads(world):
                 load.drive(server.port, each, bench.seconds)
-            held = _of_worker(server.roots[0])
+            held = _measure_worker(server.roots[0])
         said = ", ".join(f"{name} {held[name]:.0f}" for name in SHOWN)
         print(f"  MiB: {said}", flush=True)
         found.notes.append(f"{part}: {engine}, in MiB: {said}")
@@ -45,17 +45,17 @@ def parse(text: str) -> dict[str, float]:
     return {name: int(kib) / 1024 for name, kib in re.findall(r"^(\w+):\s+(\d+) kB$", text, re.MULTILINE)}
 
 
-def _loads(world: World) -> Iterable[Load]:
+def _loads(world: BenchWorld) -> Iterable[Load]:
     """Return the loads; writes go to the world itself, since copying a big one would take too long."""
     yield Load(world.lookups(), world.tokens)
     for name in LISTS:
-        yield Load(Page(name, RANDOM, LARGEST_PAGE).requests(world), world.tokens)
+        yield Load(BenchPage(name, RANDOM, LARGEST_PAGE).requests(world), world.tokens)
     yield Load(writes.exp_changes(world), world.tokens)
 
 
-def _of_worker(parent: int) -> dict[str, float]:
+def _measure_worker(parent: int) -> dict[str, float]:
     """Measure the server's largest child, the worker; the other child is the resource tracker."""
-    return max(map(_held, _children(parent)), key=lambda each: each[FIGURE])
+    return max(map(_measure_process, _children(parent)), key=lambda each: each[FIGURE])
 
 
 def _children(parent: int) -> list[Path]:
@@ -65,5 +65,5 @@ def _children(parent: int) -> list[Path]:
     return [PROC / each for each in found]
 
 
-def _held(process: Path) -> dict[str, float]:
+def _measure_process(process: Path) -> dict[str, float]:
     return parse("".join((process / name).read_text(encoding="utf-8") for name in ("status", "smaps_rollup")))

@@ -7,10 +7,10 @@ from pathlib import Path
 from random import Random
 
 from benchmarks import installs, lookups, rounds, servers
-from benchmarks.asked import Asked, timed
+from benchmarks.latencies import TimedRequests, measure
 from benchmarks.results import Results
 from benchmarks.rounds import Bench
-from benchmarks.worlds import MIDDLE, SMALL, World
+from benchmarks.worlds import MIDDLE, SMALL, BenchWorld
 
 FIRST, IN_THE_MIDDLE, LAST, RANDOM = "first", "middle", "last", "random"
 PARTS = tuple(f"pages {place}" for place in (FIRST, IN_THE_MIDDLE, LAST))
@@ -27,7 +27,7 @@ MANY_PAGES = 20_000
 
 
 @dataclass(frozen=True)
-class Page:
+class BenchPage:
     of: str  # name of the list, one of LISTS
     place: str
     size: int
@@ -35,7 +35,7 @@ class Page:
     def __str__(self) -> str:
         return f"{self.of}, {self.place} page of {self.size}"
 
-    def requests(self, world: World) -> Path:
+    def requests(self, world: BenchWorld) -> Path:
         name = f"{self.of}-{self.place}-{self.size}"
         return world.requests(name, lambda dice: [self.line(each) for each in self.numbers(world.players, dice)])
 
@@ -57,9 +57,9 @@ def run(bench: Bench, parts: Collection[str]) -> Results:
     for players in sizes(bench.players):
         print(f"Pages, {players:,} players", flush=True)
         with ExitStack() as stack:
-            asked = [each for name in _candidates() for each in _asked(bench, stack, name, players, parts)]
+            asked = [each for name in _candidates() for each in _list_requests(bench, stack, name, players, parts)]
             found.samples += [
-                timed(each, number) for number in range(bench.rounds) for each in rounds.order(asked, number)
+                measure(each, number) for number in range(bench.rounds) for each in rounds.order(asked, number)
             ]
     return found
 
@@ -73,12 +73,16 @@ def _candidates() -> list[str]:
     return [name for name, who in CONTENDERS.items() if there or who is not lookups.CONTENDERS[lookups.FASTIFY]]
 
 
-def _asked(bench: Bench, stack: ExitStack, name: str, players: int, parts: Collection[str]) -> list[Asked]:
+def _list_requests(
+    bench: Bench, stack: ExitStack, name: str, players: int, parts: Collection[str]
+) -> list[TimedRequests]:
     who = CONTENDERS[name]
     world = bench.worlds.get(who.engine, players)
     server = stack.enter_context(servers.running(who.program(world)))
     bearer = {"Authorization": f"Bearer {world.tokens.read_text(encoding='utf-8').split()[0]}"}
     places = [part.partition(" ")[2] for part in parts]
-    pages = [Page("rank", place, SIZE) for place in places]
+    pages = [BenchPage("rank", place, SIZE) for place in places]
     paths = [page.requests(world).read_text(encoding="utf-8").split()[1] for page in pages]
-    return [Asked(part, name, server, (path,), bearer, players) for part, path in zip(parts, paths, strict=True)]
+    return [
+        TimedRequests(part, name, server, (path,), bearer, players) for part, path in zip(parts, paths, strict=True)
+    ]

@@ -18,7 +18,7 @@ FIGURES = ("", "candidate", "players", "CPU µs per request", "requests per seco
 
 def table(results: Results) -> str:
     """Format the bars and their results, and name those missed or not measured."""
-    rows = [HEAD, *(_row(each) for each in _sorted(results.verdicts))]
+    rows = [HEAD, *(_row(each) for each in _sort(results.verdicts))]
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     return "\n".join([*lines, "", *_summary(results.verdicts)])
@@ -30,14 +30,14 @@ def document(results: Results) -> str:
     pictures = _pictures(results)
     return template.substitute(
         machine=_markdown([("", ""), *results.machine.items()]),
-        bars=_markdown([HEAD, *(_row(each) for each in _sorted(results.verdicts))]),
+        bars=_markdown([HEAD, *(_row(each) for each in _sort(results.verdicts))]),
         summary="\n".join(f"* {each}" for each in _summary(results.verdicts)),
         rounds=len({each.round for each in results.samples}),
         figures=_markdown(_figures(results.samples)),
         notes="\n".join(f"* {each}" for each in results.notes),
         explained=(FOLDER / "explained.md").read_text(encoding="utf-8").strip(),
-        pages=_shown(PAGES, "Milliseconds for a page against the number of players", pictures),
-        layers=_shown(LAYERS, "Microseconds of a lookup by layer", pictures),
+        pages=_embed(PAGES, "Milliseconds for a page against the number of players", pictures),
+        layers=_embed(LAYERS, "Microseconds of a lookup by layer", pictures),
     )
 
 
@@ -62,13 +62,13 @@ def _row(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _summary(verdicts: Sequence[Verdict]) -> list[str]:
-    short = [f"Falls short: {each.bar}, {each.what}" for each in _sorted(verdicts) if not each.met]
+    short = [f"Falls short: {each.bar}, {each.what}" for each in _sort(verdicts) if not each.met]
     missing = [bar for bar in BARS if bar not in {each.bar for each in verdicts}]
     unmeasured = [f"Not measured: {', '.join(missing)}"] if missing else []
     return [*short, *unmeasured] or ["Every bar is met."]
 
 
-def _sorted(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def _sort(verdicts: Iterable[Verdict]) -> list[Verdict]:
     return sorted(verdicts, key=lambda each: BARS.index(each.bar) if each.bar in BARS else len(BARS))
 
 
@@ -99,7 +99,7 @@ def _pictures(results: Results) -> dict[str, str]:
     return found
 
 
-def _shown(name: str, what: str, pictures: dict[str, str]) -> str:
+def _embed(name: str, what: str, pictures: dict[str, str]) -> str:
     return f"![{what}]({name})" if name in pictures else "Not measured."
 
 

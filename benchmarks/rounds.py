@@ -40,7 +40,7 @@ class Candidate:
     beside: Load | None = None  # background load on the same server, not counted
 
 
-def interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[Candidate]) -> list[Sample]:
+def measure_interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[Candidate]) -> list[Sample]:
     roots = {root for each in candidates for root in each.server.roots}
     samples: list[Sample] = []
     for number in range(bench.rounds):
@@ -48,7 +48,7 @@ def interleaved(bench: Bench, scenario: str, players: int, candidates: Sequence[
             quiet(roots)
             load.drive(candidate.server.port, candidate.load, WARM_UP_SECONDS)
             quiet(roots)
-            sample = _measured(bench, scenario, players, number, candidate)
+            sample = _measure(bench, scenario, players, number, candidate)
             print(f"  round {number + 1}  {sample.candidate:34} {_figures(sample)}", flush=True)
             samples.append(sample)
     return samples
@@ -64,7 +64,7 @@ def of(samples: Sequence[Sample], candidate: str, figure: str) -> dict[int, floa
     return {each.round: getattr(each, figure) for each in samples if each.candidate == candidate}
 
 
-def _measured(bench: Bench, scenario: str, players: int, number: int, candidate: Candidate) -> Sample:
+def _measure(bench: Bench, scenario: str, players: int, number: int, candidate: Candidate) -> Sample:
     server = candidate.server
     beside = candidate.beside and load.start(server.port, candidate.beside, bench.seconds + 2 * BESIDE_SECONDS)
     if beside:

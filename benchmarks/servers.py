@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks import installs, machine
-from benchmarks.worlds import DATA, World
+from benchmarks.worlds import DATA, BenchWorld
 from gamekeeper.settings import PREFIX
 
 ROOT = Path(__file__).parent.parent
@@ -40,7 +40,7 @@ def hello() -> Program:
     return Program("hello", (sys.executable, "-m", "benchmarks.hello", PORT))
 
 
-def gamekeeper(world: World, checkout: Path = ROOT) -> Program:
+def gamekeeper(world: BenchWorld, checkout: Path = ROOT) -> Program:
     """Gamekeeper with default settings; its access log goes to standard error, which is a file here."""
     python = sys.executable if checkout == ROOT else str(checkout.resolve() / ".venv" / "bin" / "python")
     command = (python, "-m", "gamekeeper", "serve", "--database", world.url, "--port", PORT)
@@ -48,7 +48,7 @@ def gamekeeper(world: World, checkout: Path = ROOT) -> Program:
     return Program(f"{name}-{world.engine}", command, folder=checkout, cluster=world.cluster)
 
 
-def fastapi_orm(world: World) -> Program:
+def fastapi_orm(world: BenchWorld) -> Program:
     """The FastAPI peer without an access log, since uvicorn's is slower than ours."""
     command = (str(installs.fastapi_orm()), "-m", "uvicorn", "app:app", "--port", PORT, "--log-level", "warning")
     url = world.url.replace("postgresql:", "postgresql+psycopg:")
@@ -56,7 +56,7 @@ def fastapi_orm(world: World) -> Program:
     return Program(f"fastapi-{world.engine}", command, {"PEER_DATABASE": url}, folder, world.cluster)
 
 
-def fastify(world: World) -> Program:
+def fastify(world: BenchWorld) -> Program:
     environment = {"PEER_DATABASE": world.url.removeprefix("sqlite:///"), "PORT": PORT}
     return Program("fastify", ("node", "server.js"), environment, installs.fastify())
 

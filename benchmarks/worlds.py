@@ -33,7 +33,7 @@ SAY_EVERY = 100_000
 
 
 @dataclass(frozen=True)
-class World:
+class BenchWorld:
     engine: str
     players: int
     url: str
@@ -53,7 +53,7 @@ class World:
         return self.requests("lives", lambda _: ["GET /health/live"])
 
     def validates(self) -> Path:
-        """Return the file with password checks of random accounts, with wrong passwords, since right ones are cached."""
+        """Return the file with checks of wrong passwords of random accounts; right passwords would be cached."""
         return self.requests("validates", lambda dice: [*map(_validate, _numbers(dice, self.players))])
 
     def requests(self, name: str, make: Callable[[random.Random], list[str]]) -> Path:
@@ -75,18 +75,18 @@ class Worlds:
             return {}
         return {"postgresql": _ask(self._cluster.get_uri(), "SHOW server_version")[0][0]}
 
-    def get(self, engine: str, players: int) -> World:
+    def get(self, engine: str, players: int) -> BenchWorld:
         folder = _folder(engine, players)
         folder.mkdir(parents=True, exist_ok=True)
         url = self._url(engine, folder)
-        found = World(engine, players, url, folder, self._cluster.get_pid() if engine == POSTGRES else 0)
+        found = BenchWorld(engine, players, url, folder, self._cluster.get_pid() if engine == POSTGRES else 0)
         if not _fits(found):
             self._empty(found)
         if not found.tokens.exists():
             _make(found)
         return found
 
-    def largest(self, engine: str, sizes: Sequence[int]) -> World:
+    def largest(self, engine: str, sizes: Sequence[int]) -> BenchWorld:
         """Return the largest existing world of these sizes; make only the smallest if there is none."""
         made = [each for each in sizes if (_folder(engine, each) / "tokens").exists()]
         return self.get(engine, max(made, default=min(sizes)))
@@ -104,7 +104,7 @@ class Worlds:
             _ask(self._cluster.get_uri(), f"CREATE DATABASE {name}")
         return self._cluster.get_uri(name)
 
-    def _empty(self, found: World) -> None:
+    def _empty(self, found: BenchWorld) -> None:
         """Delete a world whose schema this version does not know; it will be made again."""
         shutil.rmtree(found.folder)
         found.folder.mkdir()
@@ -114,7 +114,7 @@ class Worlds:
 
 
 @contextmanager
-def opened() -> Generator[Worlds]:
+def open_worlds() -> Generator[Worlds]:
     worlds = Worlds()
     try:
         yield worlds
@@ -152,7 +152,7 @@ def _ask(url: str, statement: str, *values: object) -> list[Any]:
     return asyncio.run(ask())
 
 
-def _fits(found: World) -> bool:
+def _fits(found: BenchWorld) -> bool:
     """Migrate the world and return whether this version can use it, so that servers start at once."""
 
     async def fits(keeper: Keeper) -> bool:
@@ -165,7 +165,7 @@ def _fits(found: World) -> bool:
     return terminal.at_work(settings.load({}, database=found.url), fits)
 
 
-def _make(made: World) -> None:
+def _make(made: BenchWorld) -> None:
     print(f"Making {made.players:,} players on {made.engine} …", flush=True)
     issued = terminal.at_work(settings.load({}, database=made.url), partial(_fill, players=made.players))
     if made.engine == POSTGRES:
@@ -177,7 +177,7 @@ def _make(made: World) -> None:
 async def _fill(keeper: Keeper, players: int) -> list[str]:
     await migrate(keeper.store)
     await filling.fill(keeper, PASSWORD)
-    await filling.load_players(keeper, players, _Said().advance)
+    await filling.load_players(keeper, players, _Progress().advance)
     caller = await users.find_by_id(keeper.store, names.stable_id("user", world.API_ACCOUNT))
     if caller is None:
         raise machine.Stop("The demo's world has no API account.")
@@ -185,7 +185,7 @@ async def _fill(keeper: Keeper, players: int) -> list[str]:
     return [pair.access for pair in pairs]
 
 
-class _Said:
+class _Progress:
     """Prints progress, since five million players take long."""
 
     def __init__(self) -> None:

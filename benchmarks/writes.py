@@ -17,7 +17,7 @@ from benchmarks.load import Load
 from benchmarks.results import Results, Sample, Verdict, ratio
 from benchmarks.rounds import Bench, Candidate
 from benchmarks.servers import PORT, Program, Server
-from benchmarks.worlds import DATA, ENGINES, POSTGRES, SMALL, SQLITE, World
+from benchmarks.worlds import DATA, ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
 from gamekeeper.demo.names import numbered_id, numbered_name
 from gamekeeper.demo.world import COIN
 from gamekeeper.game.lists import TEND_SECONDS
@@ -65,7 +65,7 @@ def exp_lines(count: int, dice: Random) -> Iterable[str]:
         yield f'PUT /api/link/v1/players/{player} {{"Exp":{dice.randrange(MOST_EXP)}}}'
 
 
-def exp_changes(world: World) -> Path:
+def exp_changes(world: BenchWorld) -> Path:
     return world.requests("exp-changes", lambda dice: [*exp_lines(world.players, dice)])
 
 
@@ -74,25 +74,27 @@ def _through_the_api(bench: Bench, engine: str) -> Results:
     print(f"Changes of exp on {engine}, {world.players:,} players", flush=True)
     load = Load(exp_changes(world), world.tokens)
     with ExitStack() as stack:
-        served = _served(stack, world)
+        served = _serve_copies(stack, world)
         candidates = [Candidate(f"{name}, {engine}", server, load) for name, (_, server) in served.items()]
-        samples = rounds.interleaved(bench, UPKEEP, world.players, candidates)
+        samples = rounds.measure_interleaved(bench, UPKEEP, world.players, candidates)
     cost = ratio(*(rounds.of(samples, f"{name}, {engine}", "cpu_us") for name in (WITH, WITHOUT)))
     what = f"a change of exp through the API, with rank upkeep vs. without, {engine}, {world.players:,} players"
     return Results(samples=samples, verdicts=[Verdict(UPKEEP, what, cost, 1.6, 1.3, at_least=False)])
 
 
-def _served(stack: ExitStack, world: World) -> dict[str, tuple[World, Server]]:
+def _serve_copies(stack: ExitStack, world: BenchWorld) -> dict[str, tuple[BenchWorld, Server]]:
     """Start servers on two copies: one with the triggers that maintain the ranking, and one without."""
-    copied = {name: stack.enter_context(copies.copied(world, copy)) for name, copy in COPIES.items()}
+    copied = {name: stack.enter_context(copies.open_copy(world, copy)) for name, copy in COPIES.items()}
     copies.execute(copied[WITHOUT], NO_UPKEEP[world.engine])
     if world.engine == POSTGRES:
         for copy in copied.values():
             copies.execute(copy, *PREPARED)
-    return {name: (copy, stack.enter_context(servers.running(_named(copy, name)))) for name, copy in copied.items()}
+    return {
+        name: (copy, stack.enter_context(servers.running(_program_of(copy, name)))) for name, copy in copied.items()
+    }
 
 
-def _named(world: World, name: str) -> Program:
+def _program_of(world: BenchWorld, name: str) -> Program:
     program = servers.gamekeeper(world)
     return replace(program, name=f"{program.name} {name}")
 
@@ -121,7 +123,7 @@ def update_as_we_do() -> str:
     return COLUMNS.sub(lambda found: f"{found[1]} = {values.get(found[1], found[1])}", text)
 
 
-def _scripts(world: World) -> dict[str, Path]:
+def _scripts(world: BenchWorld) -> dict[str, Path]:
     updates = {AS_WE_DO: update_as_we_do(), BARE: f"UPDATE players SET exp = :exp WHERE id = {ONE}"}  # noqa: S608 - our own table
     scripts = {way: world.folder / f"update{place}.pgbench" for place, way in enumerate(updates)}
     for way, path in scripts.items():
@@ -138,13 +140,13 @@ def _many_writers(bench: Bench) -> Results:
     print(f"{WRITERS} writers of exp on PostgreSQL, {world.players:,} players", flush=True)
     samples: list[Sample] = []
     with ExitStack() as stack:
-        served, scripts = _served(stack, world), _scripts(world)
+        served, scripts = _serve_copies(stack, world), _scripts(world)
         roots = {root for _, server in served.values() for root in server.roots}
         for number in range(bench.rounds):
             for name, way in rounds.order([(name, way) for way in scripts for name in served], number):
                 rounds.quiet(roots)
                 command = [str(pgbench), "-f", str(scripts[way])]
-                samples += [_updated(bench, number, _many(name, way), served[name], command)]
+                samples += [_measure_updates(bench, number, _many(name, way), served[name], command)]
     kept, bare = (
         ratio(*(rounds.of(samples, _many(name, way), "per_second") for name in (WITH, WITHOUT))) for way in scripts
     )
@@ -157,7 +159,9 @@ def _many(name: str, way: str) -> str:
     return f"{WRITERS} writers {name}{way}"
 
 
-def _updated(bench: Bench, number: int, name: str, served: tuple[World, Server], pgbench: Sequence[str]) -> Sample:
+def _measure_updates(
+    bench: Bench, number: int, name: str, served: tuple[BenchWorld, Server], pgbench: Sequence[str]
+) -> Sample:
     world, server = served
     command = ["taskset", "-c", str(machine.cores().generator), *pgbench, "-n", "-M", "prepared", "-j", "1"]
     command += ["-c", str(WRITERS), "-T", str(bench.seconds), world.url]
@@ -203,14 +207,14 @@ def _commits(bench: Bench) -> Results:
     with ExitStack() as stack:
         candidates: list[Candidate] = []
         for place, (name, (way, library)) in enumerate(ways.items()):
-            copy = stack.enter_context(copies.copied(world, f"commits{place}"))
+            copy = stack.enter_context(copies.open_copy(world, f"commits{place}"))
             server = stack.enter_context(servers.running(_committing(copy, way, library)))
             candidates.append(Candidate(name, server, load))
-        samples = rounds.interleaved(bench, COMMITS, SMALL, candidates)
+        samples = rounds.measure_interleaved(bench, COMMITS, SMALL, candidates)
     return Results(samples=samples, verdicts=[*_verdicts(samples, slow)], notes=[] if slow else [NO_COMPILER])
 
 
-def _committing(world: World, way: str, library: Path | None) -> Program:
+def _committing(world: BenchWorld, way: str, library: Path | None) -> Program:
     command = (sys.executable, "-m", "benchmarks.committing", world.url, PORT, way)
     disk = {"LD_PRELOAD": str(library)} if library else {}
     return Program(f"committing {way}{' slowly' if library else ''}", command, disk)

@@ -37,22 +37,22 @@ LIMITS = ("guesses_per_caller", "guesses_per_account", "guesses_per_address", "r
 UNLIMITED = dict.fromkeys(LIMITS, 100_000)  # no rate limits: a 429 would hide other failures
 
 
-class Result(NamedTuple):
+class FuzzResult(NamedTuple):
     failed: bool
     cases: int
     text: str
 
 
-def fuzz(database: str, examples: int, phases: str, seed: int = 1, serve: Callable[..., Server] = Server) -> Result:
+def fuzz(database: str, examples: int, phases: str, seed: int = 1, serve: Callable[..., Server] = Server) -> FuzzResult:
     """Fuzz with `examples` cases per operation; phases other than "fuzzing" choose their own number of cases."""
-    token = asyncio.run(_filled(database))
+    token = asyncio.run(_fill_database(database))
     with serve(database, **UNLIMITED) as server:
         done = _run(server.url, token, examples, phases, seed)
         mine = {"Authorization": f"Bearer {token}"}
         alive = httpx.get(f"{server.url}/api/v1/players", headers=mine).is_success
     counted = re.search(r"([\d,]+) generated", done.stdout)
     text = done.stdout + done.stderr + ("" if alive else "\nThe fuzzer's own token was no good in the end.\n")
-    return Result(done.returncode != 0 or not alive, int(counted[1].replace(",", "")) if counted else 0, text)
+    return FuzzResult(done.returncode != 0 or not alive, int(counted[1].replace(",", "")) if counted else 0, text)
 
 
 def _run(url: str, token: str, examples: int, phases: str, seed: int) -> subprocess.CompletedProcess[str]:
@@ -72,7 +72,7 @@ def _run(url: str, token: str, examples: int, phases: str, seed: int) -> subproc
     )
 
 
-async def _filled(database: str) -> str:
+async def _fill_database(database: str) -> str:
     """Fill the demo world, register an account with all permissions for the fuzzer, and return its token."""
     keeper = app.build_keeper(settings.load({}, database=database))
     await keeper.store.open()

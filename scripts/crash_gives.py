@@ -59,7 +59,7 @@ class Victim(Protocol):
     async def restart(self) -> None: ...
 
 
-class Wish(NamedTuple):
+class WantedChange(NamedTuple):
     """A change that a client wants."""
 
     number: int
@@ -77,7 +77,7 @@ class Wish(NamedTuple):
 
 
 @dataclass
-class Run:
+class CrashRun:
     victims: Sequence[Victim]
     token: str
     players: list[str]
@@ -88,14 +88,14 @@ class Run:
     with_keys: bool
     # Expected quantity by player and item
     wanted: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
-    acknowledged: dict[int, tuple[Wish, bytes]] = field(default_factory=dict[int, tuple[Wish, bytes]])
+    acknowledged: dict[int, tuple[WantedChange, bytes]] = field(default_factory=dict[int, tuple[WantedChange, bytes]])
     answered: int = 0  # answers, including refusals
     retries: int = 0
     unresolved: int = 0
     unkept: int = 0  # keys whose replayed answer differs from the first
     wrong: int = 0  # difference between expected and actual quantities
 
-    def headers(self, wish: Wish) -> dict[str, str]:
+    def headers(self, wish: WantedChange) -> dict[str, str]:
         key = {"Idempotency-Key": f"wish-{self.seed}-{wish.number}"} if self.with_keys else {}
         return {"Authorization": f"Bearer {self.token}", **key}
 
@@ -128,7 +128,7 @@ async def prepare(database: str, seed: int) -> tuple[str, list[str]]:
     return token, ids
 
 
-def wish(run: Run, number: int, chance: random.Random) -> Wish:
+def wish(run: CrashRun, number: int, chance: random.Random) -> WantedChange:
     """Choose a random change: mostly coins, some bags, and swords that fill the inventory and then the bank."""
     player = chance.choice(run.players)
     verb = "give" if chance.random() < 0.65 else "take"  # noqa: PLR2004 - more come than go
@@ -136,10 +136,10 @@ def wish(run: Run, number: int, chance: random.Random) -> Wish:
     body: dict[str, Any] = {"itemid": item.id, "quantity": chance.randint(1, 9) if item is COIN else 1}
     if verb == "give":
         body["bankoverflow"] = item is SWORD
-    return Wish(number, player, verb, body)
+    return WantedChange(number, player, verb, body)
 
 
-async def fulfil(run: Run, clients: Sequence[httpx.AsyncClient], number: int) -> None:
+async def apply_until_answered(run: CrashRun, clients: Sequence[httpx.AsyncClient], number: int) -> None:
     """Send one change and retry until it is answered."""
     chance = random.Random(f"{run.seed}-{number}")
     wanted = wish(run, number, chance)
@@ -161,7 +161,7 @@ async def fulfil(run: Run, clients: Sequence[httpx.AsyncClient], number: int) ->
 
 
 async def _ask(
-    client: httpx.AsyncClient, run: Run, wanted: Wish, patience: httpx.Timeout = PATIENT
+    client: httpx.AsyncClient, run: CrashRun, wanted: WantedChange, patience: httpx.Timeout = PATIENT
 ) -> httpx.Response | None:
     try:
         return await client.post(wanted.path, json=wanted.body, headers=run.headers(wanted), timeout=patience)
@@ -179,14 +179,14 @@ def _final(answer: httpx.Response) -> bool:
     return code in REFUSALS
 
 
-async def work(run: Run, numbers: list[int]) -> None:
+async def work(run: CrashRun, numbers: list[int]) -> None:
     async with AsyncExitStack() as stack:
         clients = [await stack.enter_async_context(httpx.AsyncClient(base_url=victim.url)) for victim in run.victims]
         while numbers:
-            await fulfil(run, clients, numbers.pop())
+            await apply_until_answered(run, clients, numbers.pop())
 
 
-async def kill_now_and_then(run: Run) -> None:
+async def kill_now_and_then(run: CrashRun) -> None:
     """Kill the server at even intervals of the work, so that each kill hits active clients."""
     chance = random.Random(run.seed)
     for number in range(1, run.kills + 1):
@@ -197,7 +197,7 @@ async def kill_now_and_then(run: Run) -> None:
         await victim.restart()
 
 
-async def held(run: Run) -> Counter[tuple[str, str]]:
+async def read_held_items(run: CrashRun) -> Counter[tuple[str, str]]:
     headers = {"Authorization": f"Bearer {run.token}"}
     sums: Counter[tuple[str, str]] = Counter()
     async with httpx.AsyncClient(base_url=run.victims[0].url, headers=headers, timeout=PATIENT) as client:
@@ -208,7 +208,7 @@ async def held(run: Run) -> Counter[tuple[str, str]]:
     return sums
 
 
-async def ask_again(run: Run) -> None:
+async def ask_again(run: CrashRun) -> None:
     """Repeat every answered key: it must replay the same answer, also after the crashes."""
     chance = random.Random(run.seed)
     async with httpx.AsyncClient(base_url=run.victims[0].url) as client:
@@ -218,13 +218,13 @@ async def ask_again(run: Run) -> None:
             run.unkept += answer is None or (answer.content, answer.headers.get(REPLAYED)) != (first, "true")
 
 
-async def measure(run: Run) -> int:
+async def measure(run: CrashRun) -> int:
     """Return the sum of wrong quantities and of keys without their answer; 0 is the promise."""
     numbers = list(range(run.gives))
     await asyncio.gather(kill_now_and_then(run), *[work(run, numbers) for _ in range(run.clients)])
     if run.with_keys:
         await ask_again(run)
-    sums = await held(run)
+    sums = await read_held_items(run)
     run.wrong = sum(abs(sums[each] - run.wanted[each]) for each in sums.keys() | run.wanted.keys())
     return run.wrong + run.unresolved + run.unkept
 
@@ -235,7 +235,7 @@ async def crash(
     token, players = await prepare(database, seed)
     with ExitStack() as stack:
         servers = [stack.enter_context(Server(database)) for _ in range(instances)]
-        run = Run(servers, token, players, seed, gives, clients, kills, with_keys)
+        run = CrashRun(servers, token, players, seed, gives, clients, kills, with_keys)
         wrong = await measure(run)
     keys = "with keys" if with_keys else "without keys"
     print(f"{gives} changes by {clients} clients {keys}, {kills} kills, {run.retries} retries, seed {seed}: ", end="")

@@ -51,7 +51,7 @@ ALL = "SELECT seq FROM ledger WHERE player_id IS NOT NULL ORDER BY seq"
 
 
 @dataclass
-class Run:
+class FeedRun:
     database: str
     servers: list[Server]
     token: str
@@ -81,7 +81,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Result:
+class FeedResult:
     changes: int
     missed: int
     twice: int
@@ -114,7 +114,7 @@ async def prepare(database: str) -> tuple[str, list[str]]:
 # --- writers -------------------------------------------------------------------------------------------------------
 
 
-async def give(run: Run, number: int) -> None:
+async def give(run: FeedRun, number: int) -> None:
     server, player = run.servers[number % len(run.servers)], run.players[number % len(run.players)]
     async with httpx.AsyncClient(base_url=server.url, headers=_bearer(run), timeout=30) as client:
         while run.left > 0:
@@ -124,7 +124,7 @@ async def give(run: Run, number: int) -> None:
             answer.raise_for_status()
 
 
-async def commit_late(run: Run, number: int) -> None:
+async def commit_late(run: FeedRun, number: int) -> None:
     chance = random.Random(f"{run.seed}-{number}")
     db = await _connect(run.database)
     while run.left > 0:
@@ -138,7 +138,7 @@ async def commit_late(run: Run, number: int) -> None:
 # --- followers -----------------------------------------------------------------------------------------------------
 
 
-async def follow_feed(run: Run) -> None:
+async def follow_feed(run: FeedRun) -> None:
     chance, cursor, before, number = random.Random(run.seed), 0, 0, 0
     async with httpx.AsyncClient(headers=_bearer(run), timeout=30) as client:
         while run.following:
@@ -152,7 +152,7 @@ async def follow_feed(run: Run) -> None:
             cursor, before = (before, before) if chance.random() < FORGETS else (told["Next"], cursor)
 
 
-async def follow_naively(run: Run) -> None:
+async def follow_naively(run: FeedRun) -> None:
     db = await _connect(run.database)
     cursor = 0
     while run.following:
@@ -166,7 +166,7 @@ async def follow_naively(run: Run) -> None:
 # --- both ----------------------------------------------------------------------------------------------------------
 
 
-async def write(run: Run, writers: int) -> None:
+async def write(run: FeedRun, writers: int) -> None:
     late = [commit_late(run, number) for number in range(LATE_WRITERS)]
     await asyncio.gather(*[give(run, number) for number in range(writers)], *late)
     db = await _connect(run.database)
@@ -174,14 +174,14 @@ async def write(run: Run, writers: int) -> None:
     await db.close()
 
 
-async def follow(database: str, *, changes: int, writers: int, seed: int, naive: bool) -> Result:
+async def follow(database: str, *, changes: int, writers: int, seed: int, naive: bool) -> FeedResult:
     token, players = await prepare(database)
     with Server(database) as one, Server(database) as two:
-        run = Run(database, [one, two], token, players, seed, changes)
+        run = FeedRun(database, [one, two], token, players, seed, changes)
         await asyncio.gather(write(run, writers), follow_naively(run) if naive else follow_feed(run))
     percentiles = statistics.quantiles(run.lags, n=100)
     missed = len(set(run.wanted) - set(run.told))
-    result = Result(len(run.wanted), missed, run.twice, percentiles[49], percentiles[98])
+    result = FeedResult(len(run.wanted), missed, run.twice, percentiles[49], percentiles[98])
     how = "seq > cursor" if naive else "the feed"
     print(
         f"{result.changes} changes by {writers} writers through 2 instances and {LATE_WRITERS} that commit late, ",
@@ -193,7 +193,7 @@ async def follow(database: str, *, changes: int, writers: int, seed: int, naive:
     return result
 
 
-def _bearer(run: Run) -> dict[str, str]:
+def _bearer(run: FeedRun) -> dict[str, str]:
     return {"Authorization": f"Bearer {run.token}"}
 
 

@@ -45,7 +45,7 @@ NEWCOMER = "Newcomer"
 DUMP = ("--inserts", "--no-owner", "--no-privileges")
 # Lines of a dump to skip: psql commands, and a setting unknown to older servers
 NOT_SQL = ("\\", "SET transaction_timeout")
-Kept = dict[str, Any]  # a request and its stored answer
+StoredRequest = dict[str, Any]  # a request and its stored answer
 
 
 def freeze(folder: Path) -> None:
@@ -76,13 +76,13 @@ def _write_requests(folder: Path, engine: str, url: str) -> None:
     (folder / f"{engine}.json").write_text(f"{kept}\n", encoding="utf-8")
 
 
-def _fill(url: str) -> list[Kept]:
+def _fill(url: str) -> list[StoredRequest]:
     """Fill every table, and return the requests that were sent with an Idempotency-Key."""
     tokens = asyncio.run(worlds.prepare(url))
     with worlds.opened(url, tokens) as world:
         furnish(world)
         world.run(_load(world.keeper))
-        kept: list[Kept] = []
+        kept: list[StoredRequest] = []
         for example, answer in everything.run_all(world, partial(_ask, world, kept), NEWCOMER):
             if answer.status not in {200, 303}:
                 raise SystemExit(f"{example.name}: {answer.status} {answer.raw.decode()}")
@@ -92,7 +92,7 @@ def _fill(url: str) -> list[Kept]:
         return [{**each, "answer": _replay(world, each)} for each in kept]
 
 
-def _ask(world: worlds.World, kept: list[Kept], example: Example, path: str, body: object) -> worlds.Answer:
+def _ask(world: worlds.World, kept: list[StoredRequest], example: Example, path: str, body: object) -> worlds.Answer:
     """Send the request, with an Idempotency-Key if the operation accepts one, and record it."""
     route = example.route
     if route.access is not WRITE or everything.name_of(example) == everything.LOG_IN:
@@ -104,7 +104,7 @@ def _ask(world: worlds.World, kept: list[Kept], example: Example, path: str, bod
     return answer
 
 
-def _replay(world: worlds.World, kept: Kept) -> str:
+def _replay(world: worlds.World, kept: StoredRequest) -> str:
     """Repeat the request and return the replayed answer, which for an erasure differs from the first."""
     answer = world.call(kept["method"], kept["path"], body=kept["body"], headers={"Idempotency-Key": kept["key"]})
     if answer.headers.get("idempotent-replay") != "true":
@@ -126,7 +126,7 @@ async def _load(keeper: Keeper) -> None:
     await keeper.lists.rebuild()
 
 
-def _require_all(world: worlds.World, kept: list[Kept]) -> None:
+def _require_all(world: worlds.World, kept: list[StoredRequest]) -> None:
     wanted = {f"{each.method} {each.path}" for each in ROUTES if each.access is WRITE}
     without = wanted - {each["operation"] for each in kept}
     kinds = set(KINDS) - {each.kind for each in world.ledger()}

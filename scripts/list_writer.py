@@ -28,7 +28,7 @@ SENT = wire_form("of a throw-away account")
 
 
 @contextlib.asynccontextmanager
-async def opened(database: str) -> AsyncGenerator[Keeper]:
+async def open_keeper(database: str) -> AsyncGenerator[Keeper]:
     keeper = app.build_keeper(settings.load({}, database=database, access_log=False))
     await keeper.store.open()
     try:
@@ -47,12 +47,12 @@ def client_of(asked: str | Keeper, token: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=asked, headers=headers, timeout=PATIENCE)
 
 
-def shared(number: int) -> str:
+def shared_player_id(number: int) -> str:
     return f"5a5a5a5a-0000-4000-8000-{number:012x}"
 
 
 @dataclass(frozen=True)
-class Job:
+class WriterJob:
     """The work of one writer in one round."""
 
     number: int
@@ -65,8 +65,8 @@ class Job:
     mine: list[str]  # ids of the players that only this writer changes
 
 
-class Writer:
-    def __init__(self, job: Job, client: httpx.AsyncClient) -> None:
+class ListWriter:
+    def __init__(self, job: WriterJob, client: httpx.AsyncClient) -> None:
         self.job = job
         self.mine = list(job.mine)
         self._client = client
@@ -117,7 +117,7 @@ class Writer:
     def _anyone(self) -> str:
         if self.mine and self._chance.random() < OWN:
             return self._chance.choice(self.mine)
-        return shared(self._chance.randrange(SHARED))
+        return shared_player_id(self._chance.randrange(SHARED))
 
     def _rank(self) -> dict[str, int]:
         """Return a random level and exp with many ties, so that ids decide the order."""
@@ -140,13 +140,13 @@ class Writer:
             await asyncio.sleep(PAUSE)
 
 
-async def write(job: Job) -> list[str]:
+async def write(job: WriterJob) -> list[str]:
     async with contextlib.AsyncExitStack() as stack:
-        asked = job.url or await stack.enter_async_context(opened(job.database))
-        writer = Writer(job, await stack.enter_async_context(client_of(asked, job.token)))
+        asked = job.url or await stack.enter_async_context(open_keeper(job.database))
+        writer = ListWriter(job, await stack.enter_async_context(client_of(asked, job.token)))
         await writer.work()
     return writer.mine
 
 
-def write_in_process(job: Job) -> list[str]:
+def write_in_process(job: WriterJob) -> list[str]:
     return asyncio.run(write(job))

@@ -80,7 +80,7 @@ def password(number: int) -> str:
     return f"sword {number}"
 
 
-def hashed(plain: str, salt: str) -> str:
+def hash_password(plain: str, salt: str) -> str:
     sent = hashlib.sha256(plain.encode()).hexdigest().upper()
     return hashlib.sha256((sent + salt).encode()).hexdigest().upper()
 
@@ -194,7 +194,7 @@ def accounts(era: Era, count: int) -> Iterator[Row]:
         power = compact(POWER if number else ADMIN)
         plain = (era.guid(guid("user", number)), f"Hero{number}", f"hero{number}@example.test", salt)
         dated = (f"2021-03-{number % 28 + 1:02} 10:20:30.1234567", "127.0.0.1", 60) if era.dated else ()
-        yield (*plain, hashed(password(number), salt), power, None, *dated)
+        yield (*plain, hash_password(password(number), salt), power, None, *dated)
 
 
 def characters(era: Era, count: int) -> Iterator[Row]:

@@ -46,7 +46,7 @@ def import_(players: Path, game: Path, target: Path) -> None:
     gamekeeper(["import", "intersect", *given, "--report", f"{target}.jsonl", "--json"], standalone_mode=False)
 
 
-def timed(work: Callable[[], None]) -> None:
+def run_timed(work: Callable[[], None]) -> None:
     """Run the work in the child process, and print seconds and peak memory as the last line for the parent."""
     started = time.monotonic()
     work()
@@ -90,9 +90,9 @@ def main() -> None:
     given = parser.parse_args()
     source, game = given.folder / "playerdata.db", given.folder / "gamedata.db"
     if given.do == "copy":
-        timed(lambda: copy(source, given.target))
+        run_timed(lambda: copy(source, given.target))
     elif given.do == "import":
-        timed(lambda: import_(source, game, given.target))
+        run_timed(lambda: import_(source, game, given.target))
     else:
         given.folder.mkdir(parents=True, exist_ok=True)
         measure(given.folder, given.players, given.rounds)

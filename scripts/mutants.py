@@ -51,19 +51,19 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
             continue
         children = cast("list[Any]", value) if isinstance(value, list) else [value]
         for child in children:
-            if isinstance(child, ast.AST) and not _idle(child):
+            if isinstance(child, ast.AST) and not _has_no_effect(child):
                 yield child
                 yield from _nodes(child)
 
 
-def _idle(node: ast.AST) -> bool:
+def _has_no_effect(node: ast.AST) -> bool:
     """Return whether the node is an import, a docstring or a type alias."""
     if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Call):
         return ast.unparse(node.value.func) == "TypeVar"
-    return isinstance(node, ast.Import | ast.ImportFrom) or _spoken(node)
+    return isinstance(node, ast.Import | ast.ImportFrom) or _is_docstring(node)
 
 
-def _spoken(node: ast.AST) -> bool:
+def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
@@ -72,7 +72,7 @@ def _edits(node: ast.AST) -> list[Edit]:
     if isinstance(operator := getattr(node, "op", None), ast.AST):
         edits += _of_operator(node, operator)
     if isinstance(test := getattr(node, "test", None), ast.expr):
-        edits.append(_negated(node, test))
+        edits.append(_negate(node, test))
     match node:
         case ast.Compare(ops=ops):
             edits += [_put(ops, place, SWAPPED[type(op)]()) for place, op in enumerate(ops) if type(op) in SWAPPED]
@@ -86,7 +86,7 @@ def _edits(node: ast.AST) -> list[Edit]:
             edits += [_put(ifs, place, ast.UnaryOp(ast.Not(), each)) for place, each in enumerate(ifs)]
         case _:
             pass
-    return edits + _left_out(node)
+    return edits + _remove(node)
 
 
 def _of_operator(node: ast.AST, operator: ast.AST) -> list[Edit]:
@@ -97,7 +97,7 @@ def _of_operator(node: ast.AST, operator: ast.AST) -> list[Edit]:
     return [(what, lambda: setattr(node, "op", other()))] if other else []
 
 
-def _negated(node: ast.AST, test: ast.expr) -> Edit:
+def _negate(node: ast.AST, test: ast.expr) -> Edit:
     return f"not ({ast.unparse(test)})", lambda: setattr(node, "test", ast.UnaryOp(ast.Not(), test))
 
 
@@ -138,7 +138,7 @@ def _opposite(name: ast.expr) -> ast.Name:
     return ast.Name(OPPOSITES[ast.unparse(name)], ast.Load())
 
 
-def _left_out(node: ast.AST) -> list[Edit]:
+def _remove(node: ast.AST) -> list[Edit]:
     """Remove a statement that has an effect: a call, a raise, an augmented assignment, a break."""
     edits: list[Edit] = []
     for name in ("body", "orelse", "finalbody"):
@@ -146,7 +146,7 @@ def _left_out(node: ast.AST) -> list[Edit]:
         if isinstance(lines, list) and not isinstance(node, ast.ClassDef):
             lines = cast("list[Any]", lines)
             for place, line in enumerate(lines):
-                if isinstance(line, ast.Expr | ast.Raise | ast.AugAssign | ast.Break) and not _spoken(line):
+                if isinstance(line, ast.Expr | ast.Raise | ast.AugAssign | ast.Break) and not _is_docstring(line):
                     what = f"without: {ast.unparse(line)}"
                     edits.append((what, lambda of=lines, at=place: of.__setitem__(at, ast.Pass())))
     return edits

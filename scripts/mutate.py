@@ -66,7 +66,7 @@ class Score(NamedTuple):
         return 1 - len(self.survivors) / self.made
 
 
-class Changed(MetaPathFinder, Loader):
+class MutantLoader(MetaPathFinder, Loader):
     """Imports the mutated code of one module instead of its file."""
 
     def __init__(self, name: str, code: CodeType) -> None:
@@ -90,18 +90,18 @@ def score(module: str, at_once: int, seed: int, most: int | None = None) -> Scor
     if most is not None and most < len(made):
         made = random.Random(seed).sample(made, most)
     survivors: list[Mutant] = []
-    for mutant, survived in _tried(module, made, at_once):
+    for mutant, survived in _test_mutants(module, made, at_once):
         if survived:
             survivors.append(mutant)
             print(f"  survived: game/{module}.py:{mutant.line}: {mutant.what}", flush=True)
     return Score(module, len(made), survivors)
 
 
-def _tried(module: str, made: Iterable[Mutant], at_once: int) -> Iterator[tuple[Mutant, bool]]:
+def _test_mutants(module: str, made: Iterable[Mutant], at_once: int) -> Iterator[tuple[Mutant, bool]]:
     running: dict[int, tuple[Mutant, Path]] = {}
     for mutant in made:
         folder = _folder()
-        running[_forked(module, mutant.tree, folder)] = mutant, folder
+        running[_fork(module, mutant.tree, folder)] = mutant, folder
         if len(running) == at_once:
             yield _next(running)
     while running:
@@ -117,7 +117,7 @@ def _next(running: dict[int, tuple[Mutant, Path]]) -> tuple[Mutant, bool]:
 
 def _passes(module: str, tree: ast.Module) -> bool:
     folder = _folder()
-    process = _forked(module, tree, folder)
+    process = _fork(module, tree, folder)
     status = os.waitpid(process, 0)[1]
     _tidy(process, folder)
     return status == 0
@@ -134,22 +134,22 @@ def _tidy(process: int, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _forked(module: str, tree: ast.Module, folder: Path) -> int:
+def _fork(module: str, tree: ast.Module, folder: Path) -> int:
     code = compile(ast.fix_missing_locations(tree), f"{module}.py", "exec")
     process = os.fork()
     if process == 0:
-        os._exit(_tested(module, code, folder))
+        os._exit(_run_tests(module, code, folder))
     return process
 
 
-def _tested(module: str, code: CodeType, folder: Path) -> int:
+def _run_tests(module: str, code: CodeType, folder: Path) -> int:
     """Run the tests in the forked process; return 0 when all pass, which means that the mutant survived."""
     os.setpgid(0, 0)
     signal.alarm(SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     for stream in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-    sys.meta_path.insert(0, Changed(f"gamekeeper.game.{module}", code))
+    sys.meta_path.insert(0, MutantLoader(f"gamekeeper.game.{module}", code))
     sys.path[:0] = [str(ROOT / "src")]
     import hypothesis  # noqa: PLC0415 - loaded before the fork already
     import pytest  # noqa: PLC0415 - the same

@@ -45,7 +45,7 @@ from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.migrate import migrate
 from gamekeeper.store.statements import Statement
 from gamekeeper.store.users import Powers
-from list_writer import API, SHARED, Job, client_of, opened, shared, write_in_process
+from list_writer import API, SHARED, WriterJob, client_of, open_keeper, shared_player_id, write_in_process
 from server import Server
 
 SMALL = (
@@ -124,7 +124,7 @@ async def prepare(keeper: Keeper) -> tuple[str, str]:
     async def create(tx: Reading) -> Decision[None]:
         powers = Powers(api=True, users_query=True, game_link=True)
         registered = await accounts.register(tx, name, f"{name}@example.test", NO_PASSWORD, powers)
-        made = [Player(shared(each), registered.result.id, f"shared{each}") for each in range(SHARED)]
+        made = [Player(shared_player_id(each), registered.result.id, f"shared{each}") for each in range(SHARED)]
         return Decision([*registered.changes, *[PlayerCreated(each, World()) for each in made]], None)
 
     await keeper.changes.apply(Intent("prove"), create, lambda _: b"null")
@@ -172,7 +172,7 @@ async def compare(keeper: Keeper, clients: Sequence[httpx.AsyncClient], size: in
 
 
 @dataclass
-class Run:
+class ListProof:
     database: str
     servers: Sequence[Server]
     clients: Sequence[httpx.AsyncClient]
@@ -187,13 +187,13 @@ class Run:
     read: int = 0
     compared: int = 0
 
-    def job(self, number: int) -> Job:
+    def job(self, number: int) -> WriterJob:
         url = self.servers[number % len(self.servers)].url if number < WRITERS - 1 else None
         seed = f"{self.seed}-{self.rounds}-{number}"
-        return Job(number, url, self.database, self.token, self.user_id, seed, ROUND, self.mine[number])
+        return WriterJob(number, url, self.database, self.token, self.user_id, seed, ROUND, self.mine[number])
 
 
-async def one_round(run: Run, pool: ProcessPoolExecutor) -> None:
+async def one_round(run: ListProof, pool: ProcessPoolExecutor) -> None:
     loop = asyncio.get_running_loop()
     writing = [loop.run_in_executor(pool, write_in_process, run.job(number)) for number in range(WRITERS)]
     readers = [asyncio.ensure_future(read_on(run, client)) for client in run.clients]
@@ -212,7 +212,7 @@ async def one_round(run: Run, pool: ProcessPoolExecutor) -> None:
             raise found
 
 
-async def read_on(run: Run, client: httpx.AsyncClient) -> None:
+async def read_on(run: ListProof, client: httpx.AsyncClient) -> None:
     while True:
         of, size = run.chance.choice(LISTS), run.chance.randint(1, 100)
         with contextlib.suppress(httpx.TransportError):  # the reader's server was killed
@@ -221,7 +221,7 @@ async def read_on(run: Run, client: httpx.AsyncClient) -> None:
         await asyncio.sleep(READ_SECONDS)
 
 
-async def crash(run: Run) -> None:
+async def crash(run: ListProof) -> None:
     server = run.chance.choice(run.servers)
     await asyncio.sleep(run.chance.uniform(0.05, 0.3))
     server.kill()
@@ -231,7 +231,7 @@ async def crash(run: Run) -> None:
 
 async def drop_one(keeper: Keeper) -> None:
     """Change a row and delete its list change in one transaction, so that no process can have read it."""
-    player_id = shared(0)
+    player_id = shared_player_id(0)
 
     async def lose(tx: Writing) -> None:
         await tx.returning(Statement("move", {"": "UPDATE players SET exp = $2 WHERE id = $1"}), player_id, LOST_EXP)
@@ -242,7 +242,7 @@ async def drop_one(keeper: Keeper) -> None:
     await keeper.store.write(lose)
 
 
-async def rounds(run: Run, keeper: Keeper, *, operations: int, seconds: float, drop: bool) -> None:
+async def rounds(run: ListProof, keeper: Keeper, *, operations: int, seconds: float, drop: bool) -> None:
     deadline = time.monotonic() + seconds
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(WRITERS, mp_context=context) as pool:
@@ -255,13 +255,13 @@ async def rounds(run: Run, keeper: Keeper, *, operations: int, seconds: float, d
 
 async def prove(database: str, *, operations: int, seconds: float, seed: int, drop: bool) -> bool:
     async with contextlib.AsyncExitStack() as stack:
-        keeper = await stack.enter_async_context(opened(database))
+        keeper = await stack.enter_async_context(open_keeper(database))
         user_id, token = await prepare(keeper)
         count = 1 if keeper.store.engine == "sqlite" else 2
         servers = [stack.enter_context(SmallServer(database)) for _ in range(count)]
         asked = (*[each.url for each in servers], keeper)
         clients = [await stack.enter_async_context(client_of(each, token)) for each in asked]
-        run = Run(database, servers, clients, user_id, token, seed, random.Random(seed))
+        run = ListProof(database, servers, clients, user_id, token, seed, random.Random(seed))
         wrong = ""
         try:
             await rounds(run, keeper, operations=operations, seconds=seconds, drop=drop)

@@ -206,7 +206,7 @@ def _keeping() -> Iterator[Ask]:
         yield Ask("delete", of)
 
 
-async def filled(database: str) -> str:
+async def fill_database(database: str) -> str:
     """Fill the database with the demo world, and return a token."""
 
     async def fill(keeper: Keeper) -> str:
@@ -217,23 +217,23 @@ async def filled(database: str) -> str:
 
 
 def answers(database: str) -> list[tuple[Ask, int, object]]:
-    token = asyncio.run(filled(database))
+    token = asyncio.run(fill_database(database))
     headers = {"Authorization": f"Bearer {token}"}
     with Server(database) as server, httpx.Client(base_url=server.url, headers=headers, timeout=30) as client:
         found: list[tuple[Ask, int, object]] = []
         for ask in asks():
             path = ask.path if ask.path.startswith(KEEPER) else f"{PREFIX}{ask.path}"
             answer = client.request(COMPARED[ask.operation].method, path, json=ask.body)
-            found.append((ask, answer.status_code, settled(answer.json())))
+            found.append((ask, answer.status_code, mask_volatile(answer.json())))
         return found
 
 
-def settled(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
+def mask_volatile(value: Any) -> object:  # noqa: ANN401 - JSON of any shape
     """Replace values that may differ: request ids, random codes and times."""
     if isinstance(value, dict):
         known = cast("dict[str, Any]", value)
-        return {key: "…" if key in VOLATILE and known[key] is not None else settled(known[key]) for key in known}
-    return [settled(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
+        return {key: "…" if key in VOLATILE and known[key] is not None else mask_volatile(known[key]) for key in known}
+    return [mask_volatile(each) for each in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def differences(sqlite: str, postgres: str) -> list[str]:

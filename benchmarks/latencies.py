@@ -15,7 +15,7 @@ SECONDS = 1  # length of one measurement; a slower request is sent once
 
 
 @dataclass(frozen=True)
-class Asked:
+class TimedRequests:
     scenario: str
     candidate: str
     server: Server
@@ -24,7 +24,7 @@ class Asked:
     players: int
 
 
-def timed(asked: Asked, number: int) -> Sample:
+def measure(asked: TimedRequests, number: int) -> Sample:
     before = machine.cpu_seconds(asked.server.roots)
     took = _ask(asked)
     used = machine.cpu_seconds(asked.server.roots) - before
@@ -34,7 +34,7 @@ def timed(asked: Asked, number: int) -> Sample:
     return Sample(asked.scenario, asked.candidate, number, used * 1e6 / len(took), per_second, p50, p99, asked.players)
 
 
-def _ask(asked: Asked) -> list[float]:
+def _ask(asked: TimedRequests) -> list[float]:
     """Request all paths repeatedly, and return the total milliseconds of each pass."""
     connection = http.client.HTTPConnection("127.0.0.1", asked.server.port, timeout=TIMEOUT_SECONDS)
     took: list[float] = []
