@@ -60,16 +60,16 @@ def _nothing() -> None:
 
 
 def _hash_for_known_names_only() -> None:
-    matched = Passwords.matched
+    matched = Passwords.verify_and_upgrade
 
     async def hasty(self: Passwords, sent: str, stored: str | None) -> str | None:
         return None if stored is None else await matched(self, sent, stored)
 
-    Passwords.matched = hasty
+    Passwords.verify_and_upgrade = hasty
 
 
 def _count_after_the_check() -> None:
-    reserved = guesses.reserved
+    reserved = guesses.reserve_guess
 
     @asynccontextmanager
     async def late(store: Store, settings: Settings, guess: Guess) -> AsyncGenerator[None]:
@@ -77,7 +77,7 @@ def _count_after_the_check() -> None:
         async with reserved(store, settings, guess):
             pass
 
-    guesses.reserved = late
+    guesses.reserve_guess = late
 
 
 FAULTS: dict[str, Callable[[], None]] = {

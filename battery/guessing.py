@@ -19,11 +19,11 @@ from battery.realm import PASSWORD, ROOT, Realm
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers
 
-WRONG = wire_form("not the battery's")
+WRONG = hash_for_wire("not the battery's")
 ATTACKER, OWNER, CURIOUS, TIMER = "127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4"
 NEIGHBOUR = "Neighbour"
 KNOWN = tuple(f"Known{number}" for number in range(6))
@@ -72,7 +72,7 @@ def _site(run: Run) -> Generator[Site]:
 
 
 async def _register(keeper: Keeper) -> None:
-    password = await keeper.passwords.hashed(PASSWORD)
+    password = await keeper.passwords.hash_password(PASSWORD)
 
     async def decide(tx: Reading) -> Decision[None]:
         made = [

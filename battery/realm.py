@@ -9,9 +9,9 @@ from crash_gives import COIN
 from gamekeeper import app, settings
 from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import PlayerCreated, World
+from gamekeeper.game.effects import PlayerCreated, PlayerState
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.players import Player
 from gamekeeper.store import guesses, resets
 from gamekeeper.store import tokens as token_rows
@@ -20,7 +20,7 @@ from gamekeeper.store.migrate import migrate
 from gamekeeper.store.users import Powers
 
 T = TypeVar("T")
-ROOT, PASSWORD = "Root", wire_form("the battery's")
+ROOT, PASSWORD = "Root", hash_for_wire("the battery's")
 ITEM = COIN.id
 HOURS = 24
 
@@ -40,8 +40,8 @@ class Realm:
         """Issue a token with this lifetime."""
 
         async def issue(keeper: Keeper) -> str:
-            access, new = f"{tokens.PREFIX}{lookup.new_guid()}", lookup.new_guid()
-            row = token_rows.NewToken(new, new, self.user_id, tokens.digest(access), None, False, life_ms, 0)
+            access, new = f"{tokens.ACCESS_PREFIX}{lookup.new_guid()}", lookup.new_guid()
+            row = token_rows.NewToken(new, new, self.user_id, tokens.hash_token(access), None, False, life_ms, 0)
 
             async def insert(tx: Writing) -> None:
                 token_rows.insert(tx, row)
@@ -56,7 +56,7 @@ class Realm:
         code = lookup.new_guid()
 
         async def save(tx: Writing) -> None:
-            resets.save(tx, self.user_id, code, 5, life_ms, lookup.ZERO)
+            resets.save(tx, self.user_id, code, 5, life_ms, lookup.ZERO_GUID)
 
         at_work(self.database, lambda keeper: keeper.store.write(save))
         return code
@@ -86,18 +86,18 @@ async def forget_guesses(keeper: Keeper) -> None:
 
 
 async def _fill(keeper: Keeper, database: str, players: int) -> Realm:
-    password = await keeper.passwords.hashed(PASSWORD)
+    password = await keeper.passwords.hash_password(PASSWORD)
 
     async def register(tx: Reading) -> Decision[None]:
         decision = await accounts.register(tx, ROOT, "root@example.test", password, Powers(*[True] * 8))
         return Decision(decision.changes, None)
 
     await _apply(keeper, register)
-    user = await lookup.user(keeper.store, ROOT)
+    user = await lookup.find_user(keeper.store, ROOT)
     ids = [lookup.new_guid() for _ in range(players)]
 
     async def create(_: Reading) -> Decision[None]:
-        made = [PlayerCreated(Player(each, user.id, f"p{number}"), World()) for number, each in enumerate(ids)]
+        made = [PlayerCreated(Player(each, user.id, f"p{number}"), PlayerState()) for number, each in enumerate(ids)]
         return Decision(made, None)
 
     await _apply(keeper, create)

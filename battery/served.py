@@ -80,7 +80,7 @@ class Crashing:
 
 def build(settings: Settings, way: str) -> Asgi:
     """Build the application in the worker, without background jobs, which could reach the fail point first."""
-    presence.REAP_SECONDS = lists.TEND_SECONDS = HOUR
+    presence.EXPIRE_SECONDS = lists.MAINTAIN_SECONDS = HOUR
     WAYS[way]()
     return cast("Asgi", Crashing(app.build(app.build_keeper(settings))))  # any ASGI application works here
 
@@ -209,7 +209,7 @@ def _open_gate() -> None:
         _: Gate, account: str, work: Callable[..., Coroutine[Any, Any, Any]], *, long: bool = False
     ) -> object:
         del account, long
-        return await work(history.no_rest)
+        return await work(history.do_not_pause)
 
     setattr(Gate, "run", run)  # noqa: B010 - a constant to everybody else
 

@@ -206,5 +206,5 @@ def _lookup(turn: int, number: int) -> str:
 
 
 def _validate(number: int) -> str:
-    wrong = passwords.wire_form("wrong")
+    wrong = passwords.hash_for_wire("wrong")
     return f'POST /api/v1/users/{names.numbered_name(number)}/password/validate {{"password":"{wrong}"}}'

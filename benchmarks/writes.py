@@ -20,7 +20,7 @@ from benchmarks.servers import PORT, Program, Server
 from benchmarks.worlds import DATA, ENGINES, POSTGRES, SMALL, SQLITE, BenchWorld
 from gamekeeper.demo.names import numbered_id, numbered_name
 from gamekeeper.demo.world import COIN
-from gamekeeper.game.lists import TEND_SECONDS
+from gamekeeper.game.lists import MAINTAIN_SECONDS
 from gamekeeper.store import players
 from gamekeeper.store.postgres import PLACEHOLDERS
 
@@ -31,7 +31,7 @@ COPIES = {WITH: "kept", WITHOUT: "bare"}
 MANY_WRITES, PER_PLAYER = 100_000, 50
 MOST_EXP = 10**9
 WRITERS = 16
-LEAVE_SECONDS = TEND_SECONDS + 0.5  # until the server has maintained its lists after a measurement
+LEAVE_SECONDS = MAINTAIN_SECONDS + 0.5  # until the server has maintained its lists after a measurement
 AS_WE_DO, BARE = "", ", exp alone"
 
 FULL, ON_NORMAL = "give, FULL and group commit", "give, NORMAL and group commit"

@@ -25,7 +25,7 @@ import httpx
 from gamekeeper import app, settings
 from gamekeeper.game import accounts, catalogue, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import PlayerCreated, World
+from gamekeeper.game.effects import PlayerCreated, PlayerState
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.players import Player
 from gamekeeper.store.catalogue import CatalogueItem
@@ -114,11 +114,11 @@ async def prepare(database: str, seed: int) -> tuple[str, list[str]]:
         return Decision([*decision.changes, *items.changes], None)
 
     await keeper.changes.apply(Intent("crash"), register, lambda _: b"null")
-    user = await lookup.user(keeper.store, name)
+    user = await lookup.find_user(keeper.store, name)
     ids = [lookup.new_guid() for _ in range(PLAYERS)]
 
     async def create(_: Reading) -> Decision[None]:
-        made = [PlayerCreated(Player(each, user.id, f"c{each[:12]}".replace("-", "")), World()) for each in ids]
+        made = [PlayerCreated(Player(each, user.id, f"c{each[:12]}".replace("-", "")), PlayerState()) for each in ids]
         return Decision(made, None)
 
     await keeper.changes.apply(Intent("crash"), create, lambda _: b"null")

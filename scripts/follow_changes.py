@@ -26,7 +26,7 @@ import httpx
 from gamekeeper import app, settings
 from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import PlayerCreated, World
+from gamekeeper.game.effects import PlayerCreated, PlayerState
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.players import Player
 from gamekeeper.store.engine import Reading
@@ -101,10 +101,10 @@ async def prepare(database: str) -> tuple[str, list[str]]:
         powers = Powers(api=True, game_link=True)
         registered = await accounts.register(tx, name, f"{name}@example.test", NO_PASSWORD, powers)
         made = [Player(each, registered.result.id, f"f{each[:8]}") for each in ids]
-        return Decision([*registered.changes, *[PlayerCreated(each, World()) for each in made]], None)
+        return Decision([*registered.changes, *[PlayerCreated(each, PlayerState()) for each in made]], None)
 
     await keeper.changes.apply(Intent("follow"), create, lambda _: b"null")
-    user = await lookup.user(keeper.store, name)
+    user = await lookup.find_user(keeper.store, name)
     token = (await tokens.issue_for_service(keeper, user, 1, read_only=False)).access
     await keeper.store.close()
     keeper.passwords.close()

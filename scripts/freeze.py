@@ -29,7 +29,7 @@ import people  # noqa: E402 - needs the path that is set above
 import world as worlds  # noqa: E402 - needs the path that is set above
 from findings import errors  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.changes import Decision, Intent  # noqa: E402 - needs the path that is set above
-from gamekeeper.game.effects import LISTED, UNLISTED, LedgerTrimmed, PlayersLoaded, UsersLoaded, World  # noqa: E402 - needs the path that is set above
+from gamekeeper.game.effects import PAUSE_LISTS, RESUME_LISTS, LedgerTrimmed, PlayersLoaded, PlayerState, UsersLoaded  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.history import KINDS  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.keeper import Keeper  # noqa: E402 - needs the path that is set above
 from gamekeeper.game.players import Player  # noqa: E402 - needs the path that is set above
@@ -117,7 +117,7 @@ async def _load(keeper: Keeper) -> None:
     user = User(LOADED, "Loaded", "loaded@example.test", "!", Powers(), 0, None, None)
     player = Player(people.guid(0x801), LOADED, "Loaded", level=7)
     trimmed = LedgerTrimmed(1, [1], {})
-    changes = [UNLISTED, UsersLoaded([user]), PlayersLoaded([(player, World())]), LISTED, trimmed]
+    changes = [PAUSE_LISTS, UsersLoaded([user]), PlayersLoaded([(player, PlayerState())]), RESUME_LISTS, trimmed]
 
     async def decide(_: Reading) -> Decision[None]:
         return Decision(changes, None)

@@ -15,7 +15,7 @@ import httpx
 
 from gamekeeper import app, settings
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from server import READY_SECONDS
 
 LINK, API = "/api/link/v1", "/api/v1"
@@ -24,7 +24,7 @@ OWN = 0.8  # share of a writer's changes that affect its own players
 PAUSE = 0.02
 REFUSED, BUSY = (404, 409), 503
 PATIENCE = httpx.Timeout(READY_SECONDS)
-SENT = wire_form("of a throw-away account")
+SENT = hash_for_wire("of a throw-away account")
 
 
 @contextlib.asynccontextmanager

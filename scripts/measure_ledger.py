@@ -15,7 +15,7 @@ from crash_gives import COIN, prepare
 from gamekeeper import app, settings
 from gamekeeper.game import items, lookup, retention
 from gamekeeper.game.changes import Intent
-from gamekeeper.game.inventory import sizes
+from gamekeeper.game.inventory import read_capacity
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import clock
 from gamekeeper.store.statements import Statement
@@ -30,7 +30,9 @@ POSTGRES = Statement("size", {"": "SELECT pg_total_relation_size(CAST(CAST($1 AS
 
 
 async def give(keeper: Keeper, actor: str, player: str, number: int) -> None:
-    decide = partial(items.give, key=player, item_id=COIN.id, quantity=1, room=sizes(keeper.settings), overflow=True)
+    decide = partial(
+        items.give, key=player, item_id=COIN.id, quantity=1, room=read_capacity(keeper.settings), overflow=True
+    )
     intent = Intent(
         request_id=f"{number:024x}",
         actor_id=actor,
@@ -62,7 +64,7 @@ async def measure(database: str, gives: int) -> None:
         print(f"{table}: {grown / gives:.0f} bytes per change, {grown / gives * 1e6 / 2**20:.0f} MiB per million")
     started = time.monotonic()
     await retention.trim(keeper, await clock.now(keeper.store) + retention.DAY_MS)
-    print(f"a step of trimming ({retention.MOST_CHANGES} changes): {(time.monotonic() - started) * 1000:.0f} ms")
+    print(f"a step of trimming ({retention.BATCH_CHANGES} changes): {(time.monotonic() - started) * 1000:.0f} ms")
     await keeper.store.close()
     keeper.passwords.close()
 

@@ -52,7 +52,7 @@ TESTS = {
         "tests/http/test_session_tokens.py",
         "tests/console/test_sessions.py::test_signing_out_everywhere_ends_what_was_chosen",
     ),
-    "passwords": ("tests/game/test_passwords.py", "tests/game/test_salted.py"),
+    "passwords": ("tests/game/test_passwords.py", "tests/game/test_imported_hashes.py"),
 }
 
 

@@ -32,9 +32,9 @@ import httpx
 
 from gamekeeper import settings
 from gamekeeper.cli import serve
-from gamekeeper.game import accounts, lists, lookup, order, tokens
+from gamekeeper.game import accounts, bucket_index, lists, lookup, tokens
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import PlayerCreated, World
+from gamekeeper.game.effects import PlayerCreated, PlayerState
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.players import Player
@@ -49,12 +49,12 @@ from list_writer import API, SHARED, WriterJob, client_of, open_keeper, shared_p
 from server import Server
 
 SMALL = (
-    (order, "FULL", 8),
-    (order, "CROWDED", 16),
-    (order, "BLOCK", 4),
-    (lists, "FULL", 8),
-    (lists, "CHECKPOINT", 60),
-    (lists, "TEND_SECONDS", 0.05),
+    (bucket_index, "BUCKET_ROWS", 8),
+    (bucket_index, "SPLIT_ROWS", 16),
+    (bucket_index, "BLOCK_BUCKETS", 4),
+    (lists, "BUCKET_ROWS", 8),
+    (lists, "CHECKPOINT_ENTRIES", 60),
+    (lists, "MAINTAIN_SECONDS", 0.05),
 )
 WRITERS = 3
 ROUND = 40  # operations per writer between two comparisons
@@ -125,10 +125,10 @@ async def prepare(keeper: Keeper) -> tuple[str, str]:
         powers = Powers(api=True, users_query=True, game_link=True)
         registered = await accounts.register(tx, name, f"{name}@example.test", NO_PASSWORD, powers)
         made = [Player(shared_player_id(each), registered.result.id, f"shared{each}") for each in range(SHARED)]
-        return Decision([*registered.changes, *[PlayerCreated(each, World()) for each in made]], None)
+        return Decision([*registered.changes, *[PlayerCreated(each, PlayerState()) for each in made]], None)
 
     await keeper.changes.apply(Intent("prove"), create, lambda _: b"null")
-    user = await lookup.user(keeper.store, name)
+    user = await lookup.find_user(keeper.store, name)
     return user.id, (await tokens.issue_for_service(keeper, user, 24, read_only=False)).access
 
 

@@ -19,14 +19,14 @@ import msgspec
 from gamekeeper import app, settings
 from gamekeeper.demo import characters, filling
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.path_parameters import find_parameter
 from gamekeeper.http.routes import ROUTES
 from gamekeeper.store.migrate import migrate
 from server import Server
 
 PASSWORD = "the same on both sides"  # noqa: S105 - a throw-away database's
-NEW = wire_form("something else")
+NEW = hash_for_wire("something else")
 VOLATILE = {
     "RequestId",
     "At",
@@ -122,7 +122,7 @@ def _items() -> Iterator[Ask]:
 
 def _users() -> Iterator[Ask]:
     sample = characters.sample()
-    user, right, wrong = sample.account, wire_form(PASSWORD), "0" * 64
+    user, right, wrong = sample.account, hash_for_wire(PASSWORD), "0" * 64
     for key in (user, user.upper(), NOBODY, "Nobody"):
         yield Ask(21, f"users/{key}")
         yield Ask(27, f"users/{key}/players")

@@ -34,7 +34,7 @@ def leave(world: World, *ids: str, server: str = "one") -> Answer:
 def lapse(world: World, server: str = "one") -> int:
     """The server is silent until its lease has run out, and the reaper comes by."""
     world.sql("UPDATE servers SET expires_at = 1 WHERE name = $1", server)
-    return world.run(presence.reap(world.keeper.store))
+    return world.run(presence.expire_leases(world.keeper.store))
 
 
 async def until_they_wait(feed: Feed, count: int = 1) -> None:

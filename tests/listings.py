@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gamekeeper.game import lists, rows
-from gamekeeper.game.lists import LISTINGS, View
+from gamekeeper.game.lists import LISTS, ListsView
 from gamekeeper.game.players import Player
 from gamekeeper.store import lists as stored
 from gamekeeper.store import players
@@ -27,7 +27,7 @@ MakeWorld = Callable[..., World]
 
 def agrees(world: World) -> bool:
     """Pages of several sizes one after the other, over the end too, and how many there are."""
-    for listing in LISTINGS:
+    for listing in LISTS:
         wanted = [row[0] for row in world.sql(IN_ORDER[listing.name])]
         for descending in (False, True):
             expected = wanted[::-1] if descending else wanted
@@ -40,7 +40,7 @@ def agrees(world: World) -> bool:
 
 
 def page(world: World, listing: Any, offset: int, limit: int, *, descending: bool = False) -> tuple[int, list[Any]]:
-    return world.run(world.keeper.lists.page(listing, offset, limit, descending=descending))
+    return world.run(world.keeper.lists.load_page(listing, offset, limit, descending=descending))
 
 
 def crowd(numbers: Sequence[int]) -> list[Player]:
@@ -58,12 +58,12 @@ def crowd(numbers: Sequence[int]) -> list[Player]:
 
 
 def columns(world: World, numbers: Sequence[int]) -> list[players.PlayerColumns]:
-    return [rows.columns(each, world.keeper.changes.spelling) for each in crowd(numbers)]
+    return [rows.make_player_columns(each, world.keeper.changes.codec) for each in crowd(numbers)]
 
 
 async def insert(world: World, made: Iterable[Player]) -> None:
     async def work(tx: Writing) -> None:
-        players.insert(tx, [rows.columns(each, world.keeper.changes.spelling) for each in made])
+        players.insert(tx, [rows.make_player_columns(each, world.keeper.changes.codec) for each in made])
 
     await world.keeper.store.write(work)
 
@@ -84,21 +84,21 @@ async def load(world: World, numbers: Sequence[int]) -> None:
 
 
 def tend(world: World) -> None:
-    world.run(world.keeper.lists.tend())
+    world.run(world.keeper.lists.maintain())
 
 
 def rebuild(world: World) -> None:
     world.run(world.keeper.lists.rebuild())
 
 
-def view(world: World) -> View | None:
-    return world.run(world.keeper.store.read(lists.view))
+def view(world: World) -> ListsView | None:
+    return world.run(world.keeper.store.read(lists.load_view))
 
 
 def sizes(world: World, listing: Any) -> list[int]:
     found = view(world)
     assert found
-    return [count for block in found.orders[listing.name].blocks for count in block.counts]
+    return [count for block in found.indexes[listing.name].blocks for count in block.counts]
 
 
 def saved(world: World) -> stored.ListCheckpoint:

@@ -1,6 +1,6 @@
 """The people of the tests: every test starts with all of them as they are described here."""
 
-from gamekeeper.game.effects import World as Belongings
+from gamekeeper.game.effects import PlayerState as Belongings
 from gamekeeper.game.inventory import BANK, INVENTORY, Stack
 from gamekeeper.game.players import Player
 from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from gamekeeper.game.lookup import ZERO, clashing_fold, fold
+from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
 
@@ -34,7 +34,7 @@ async def mismatches(tx: Reading) -> list[str]:
 
 def _in_row(row: Mapping[str, Any]) -> list[str]:
     document = json.loads(row["document"])
-    names = [fold(document["Name"]), clashing_fold(document["Name"], document["Id"])]
+    names = [fold(document["Name"]), make_clashing_fold(document["Name"], document["Id"])]
     said = {
         "id": document["Id"],
         "user_id": document["UserId"],
@@ -42,8 +42,8 @@ def _in_row(row: Mapping[str, Any]) -> list[str]:
         "fold": row["fold"] if row["fold"] in names else names[0],
         "level": document.get("Level", 1),
         "exp": document.get("Exp", 0),
-        "class_id": document.get("ClassId", ZERO),
-        "map_id": document.get("MapId", ZERO),
+        "class_id": document.get("ClassId", ZERO_GUID),
+        "map_id": document.get("MapId", ZERO_GUID),
         "created_at": _milliseconds(document.get("CreationDate", "1970-01-01T00:00:00Z")),
         "play_time": document.get("PlayTimeSeconds", 0),
     }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import people
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from world import World
 
 NEW = people.guid(0x900)
@@ -43,7 +43,7 @@ def record(world: World, key: str) -> dict[str, Any]:
 
 def inventory(world: World, key: str = "Ann", place: str = "inventory") -> dict[int, dict[str, Any]]:
     listed = world.get(f"/api/v1/players/{key}/items/{place}").json
-    return {each["Slot"]: each for each in listed if each["ItemId"] != ZERO}
+    return {each["Slot"]: each for each in listed if each["ItemId"] != ZERO_GUID}
 
 
 def bag(bag_id: str, *slots: Mapping[str, object], size: int = 8) -> dict[str, object]:

@@ -15,7 +15,7 @@ from findings import faults
 from gamekeeper import settings
 from gamekeeper.demo import characters, filling, names, realms, world
 from gamekeeper.game import accounts, presence
-from gamekeeper.game import characters as character_rules
+from gamekeeper.game import player_edits as character_rules
 from gamekeeper.game.changes import Intent
 from gamekeeper.game.inventory import BANK, INVENTORY
 from gamekeeper.game.keeper import Keeper
@@ -147,8 +147,8 @@ def test_a_new_password_is_the_api_accounts_alone(empty_database: str) -> None:
         api, marlow = [await users.find_by_fold(keeper.store, name) for name in ("keeper", "marlow")]
         assert api
         assert marlow
-        assert await keeper.passwords.right(access.sent, api.password)
-        assert not await keeper.passwords.right(access.sent, marlow.password)
+        assert await keeper.passwords.is_right(access.sent, api.password)
+        assert not await keeper.passwords.is_right(access.sent, marlow.password)
 
     at_work(empty_database, work)
 
@@ -220,7 +220,7 @@ def test_more_players_are_only_as_many_as_are_missing(empty_database: str, monke
         await filling.load_players(keeper, 1100, lambda _: None)
         gone = names.numbered_id("player", 7)
         await keeper.changes.apply(
-            ANYBODY, lambda tx: character_rules.delete(tx, gone, keeper.changes.spelling), lambda _: b""
+            ANYBODY, lambda tx: character_rules.delete(tx, gone, keeper.changes.codec), lambda _: b""
         )
         await filling.load_players(keeper, 1300, lambda _: None)
         assert await players.count(keeper.store) == 48 + 1300
@@ -252,7 +252,7 @@ def test_a_character_taken_off_stays_off_until_its_realm_starts_anew(empty_datab
         await keeper.changes.apply(ANYBODY, lambda tx: presence.leave(tx, "realm-1", [aldwyn]), lambda _: b"")
         await realms.keep_online(keeper)
         assert not await presence_rows.is_online(keeper.store, aldwyn)
-        await keeper.changes.apply(ANYBODY, lambda tx: presence.shut(tx, "realm-1"), lambda _: b"")
+        await keeper.changes.apply(ANYBODY, lambda tx: presence.close_server(tx, "realm-1"), lambda _: b"")
         await realms.keep_online(keeper)
         assert await presence_rows.is_online(keeper.store, aldwyn)
 
@@ -264,7 +264,7 @@ def test_a_deleted_character_does_not_keep_the_others_off(empty_database: str) -
         await filled(keeper)
         aldwyn = names.stable_id("player", "Aldwyn")
         await keeper.changes.apply(
-            ANYBODY, lambda tx: character_rules.delete(tx, aldwyn, keeper.changes.spelling), lambda _: b""
+            ANYBODY, lambda tx: character_rules.delete(tx, aldwyn, keeper.changes.codec), lambda _: b""
         )
         await realms.keep_online(keeper)
         assert await presence_rows.count(keeper.store) == 11

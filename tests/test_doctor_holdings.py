@@ -6,7 +6,7 @@ import people
 from findings import findings
 from gamekeeper.doctor import ERROR
 from gamekeeper.doctor import findings as limits
-from gamekeeper.game.lookup import ZERO, clashing_fold
+from gamekeeper.game.lookup import ZERO_GUID, make_clashing_fold
 from people import ANN, ANNS_POUCH, BOB, COIN
 from world import World
 
@@ -94,7 +94,7 @@ def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkey
     give(world, "Bob", 5)
     put(world, {"Items": [{"Slot": 0}, {"Slot": 4, "ItemId": COIN.id, "Quantity": 5}]})
     put(world, {"Spells": [{"Slot": 1, "SpellId": HEAL}], "Variables": [{"VariableId": KILLS, "Value": 3}]})
-    put(world, {"Spells": [{"Slot": 1, "SpellId": ZERO}]})
+    put(world, {"Spells": [{"Slot": 1, "SpellId": ZERO_GUID}]})
     assert world.call("DELETE", f"{LINK}/{ANN.id}", by="Server").status == 200
     deletion = next(row.seq for row in reversed(world.ledger()) if row.kind == "player_deleted")
     assert world.post(f"/api/keeper/v1/changes/{deletion}/undo").status == 200
@@ -146,8 +146,8 @@ def test_name_that_clashed_in_an_import_is_no_finding(world: World) -> None:
     ann = people.USER_IDS["Ann"]
     world.sql(
         "UPDATE users SET fold = $1, email_fold = $2 WHERE id = $3",
-        clashing_fold("Ann", ann),
-        clashing_fold("", ann),
+        make_clashing_fold("Ann", ann),
+        make_clashing_fold("", ann),
         ann,
     )
     assert errors(world) == []

@@ -13,7 +13,7 @@ from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.doctor import lists as checked_lists
 from gamekeeper.game import lists
-from gamekeeper.game.lists import LISTINGS, Lists
+from gamekeeper.game.lists import LISTS, Lists
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
 from world import World
@@ -195,7 +195,7 @@ def test_it_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -
     total = 2 * len(people.CHARACTERS) + 2 * len(people.ACCOUNTS)
     assert seen[-1] == (total, total)
     assert seen == sorted(set(seen))
-    assert len(seen) > len(LISTINGS)
+    assert len(seen) > len(LISTS)
 
 
 # --- counting anew while others write ------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_counted_anew_while_another_reads_and_writes(make_world: Make) -> None:
             if number % 3 == 0:
                 await put(serving, number - 1, number)
                 await remove(serving, number - 2)
-            await serving.keeper.lists.tend()
+            await serving.keeper.lists.maintain()
 
     async def both() -> list[bool]:
         writing = asyncio.create_task(serve())
@@ -232,14 +232,14 @@ def test_counted_anew_while_another_reads_and_writes(make_world: Make) -> None:
 
 
 def test_a_checkpoint_between_counting_and_saving(make_world: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "CHECKPOINT", 1)
+    monkeypatch.setattr(lists, "CHECKPOINT_ENTRIES", 1)
     serving, other = make_world(), make_world()
     waiting = [7]
 
     async def write_on() -> None:
         while waiting:
             await put(serving, waiting.pop(), 5)
-            await serving.keeper.lists.tend()
+            await serving.keeper.lists.maintain()
 
     store: Any = Interrupted(other, write_on)
     assert other.run(Lists(store).rebuild())
@@ -261,7 +261,7 @@ def test_bulk_loads_that_go_on(world: World) -> None:
 
 def test_it_says_when_it_could_not_fix(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     lose_a_change(world)
-    monkeypatch.setattr(lists, "TRIES", 0)
+    monkeypatch.setattr(lists, "MOST_ATTEMPTS", 0)
     said = CommandLine(world.url).says("doctor", "--fix", code=1)
     assert said.startswith("error: lists: Could not be counted anew: ")
     assert "The list 'rank' is off by 1 rows" in said

@@ -11,9 +11,9 @@ import people
 from expectations import everything, refused
 from findings import errors
 from game_server import LINK, heartbeat, join, leave, put_player
-from gamekeeper.game import characters, retention
+from gamekeeper.game import player_edits, retention
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.link import Report
+from gamekeeper.game.link import PlayerReport
 from gamekeeper.game.link import put_player as put_character
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
@@ -32,7 +32,7 @@ def test_nothing_says_who_it_was(world: World) -> None:
     assert [word for word in WORDS if any(word in row.lower() for row in known)] == list(WORDS)
     answer = erase(world, headers=key() | {"X-Reason": "by request 17"})
     assert (answer.status, answer.json["Name"], answer.json["Email"]) == (200, "Quillon", EMAIL)
-    world.run(world.keeper.lists.tend())
+    world.run(world.keeper.lists.maintain())
     finish(world)
     assert said(world) == []
     assert errors(world) == []
@@ -280,7 +280,7 @@ def test_who_writes_meanwhile_comes_before_or_finds_nobody(make_world: Callable[
     assert erased.status == 200
     assert other.status in {200, 404}
     assert one.sql("SELECT id FROM players WHERE user_id = $1", user_id) == []
-    one.run(one.keeper.lists.tend())
+    one.run(one.keeper.lists.maintain())
     finish(one)
     assert said(one) == []
     assert errors(one) == []
@@ -295,11 +295,11 @@ def test_a_character_that_leaves_meanwhile_is_left_alone(make_world: Callable[..
     locked = asyncio.Event()  # the character, by the one who makes it leave
 
     async def leaves(tx: Reading) -> Decision[Any]:
-        spelling, settings = two.keeper.changes.spelling, two.keeper.settings
+        spelling, settings = two.keeper.changes.codec, two.keeper.settings
         if owner is None:
-            decision = await characters.delete(tx, TAMSYN, spelling)
+            decision = await player_edits.delete(tx, TAMSYN, spelling)
         else:
-            report = Report({"user_id": owner})
+            report = PlayerReport({"user_id": owner})
             decision = await put_character(tx, TAMSYN, report, settings, spelling, people.USER_IDS["Server"])
         locked.set()
         waits = Statement("waits", {"": WAITS})

@@ -19,7 +19,7 @@ from findings import errors, findings, unseen
 from game_server import LINK, put_player
 from gamekeeper import crash, settings
 from gamekeeper.backup import exporting, making, moving
-from gamekeeper.game import erasing, retention
+from gamekeeper.game import erasure_jobs, retention
 from gamekeeper.store import erasures, sqlite
 from gamekeeper.store.statements import FOLDER, Statements
 from gamekeeper.store.table import as_table
@@ -29,7 +29,7 @@ from tidying import trim_older
 from world import SENT, World
 
 CHANGES = "/api/keeper/v1/changes"
-MANY = 3 * erasing.BATCH + 10  # changes: several batches of the size that is in use
+MANY = 3 * erasure_jobs.BATCH_ROWS + 10  # changes: several batches of the size that is in use
 RAW = "SELECT seq, before, after, reason FROM ledger WHERE seq <= $1 ORDER BY seq"
 # tables that the job takes something out of, and the columns it is taken from
 MASKED = re.compile(r"(?:FROM|JOIN|,)\s+(?:ledger|idempotency_keys)\b")
@@ -69,7 +69,7 @@ def test_no_reader_names_an_erased_person_before_the_job_has_run(world: World, t
     user_id = live(world)
     assert {word for text in read_everywhere(world, user_id, tmp_path).values() for word in named(text)} >= {"tamsyn"}
     assert erase(world, headers=key()).status == 200
-    world.run(world.keeper.lists.tend())
+    world.run(world.keeper.lists.maintain())
     assert said(world)  # the rows themselves have the names
     masked = read_everywhere(world, user_id, tmp_path)
     assert {reader: named(text) for reader, text in masked.items() if named(text)} == {}
@@ -131,7 +131,7 @@ def test_doctor_and_console_show_how_much_is_left_to_blank(world: World) -> None
     (note,), fact = shown()
     assert note.startswith(f"{left} changes of 1 erased account ")
     assert fact == str(left)
-    assert world.run(erasing.blank_batch(world.keeper.store, 2)) == 2
+    assert world.run(erasure_jobs.blank_batch(world.keeper.store, 2)) == 2
     assert shown()[1] == str(left - 2)
     finish(world)
     assert shown() == ([], "0")
@@ -145,12 +145,12 @@ def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
     async def together() -> int:
         batches = 0
         while await erasures.has_jobs(one.keeper.store):
-            done = await asyncio.gather(*(erasing.blank_batch(each.keeper.store, 2) for each in (one, two, one)))
+            done = await asyncio.gather(*(erasure_jobs.blank_batch(each.keeper.store, 2) for each in (one, two, one)))
             batches += sum(1 for rows in done if rows)
         return batches
 
     assert one.run(together()) > 5
-    one.run(one.keeper.lists.tend())
+    one.run(one.keeper.lists.maintain())
     assert said(one) == []
     assert errors(one) == []
 
@@ -175,7 +175,7 @@ def test_a_killed_job_is_resumed(world: World) -> None:
     refused(world.get(QUILLON), 404, "no_such_user")
     assert named(world.get(f"{CHANGES}?player={WREN}&limit=1000").raw.decode()) == []
     batches: list[int] = []
-    world.run(erasing.finish(world.keeper.store, batches.append))
+    world.run(erasure_jobs.run_all_jobs(world.keeper.store, batches.append))
     assert sum(batches) < MANY  # what was blanked before is not blanked again
     assert said(world) == []
     assert errors(world) == []

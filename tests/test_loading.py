@@ -21,7 +21,7 @@ from gamekeeper import app, settings
 from gamekeeper.demo import characters, filling, names, world
 from gamekeeper.game import lists
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PlayerCreated, UserRegistered, World
+from gamekeeper.game.effects import PlayerCreated, PlayerState, UserRegistered
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import NAMES, RANK, USERS
 from gamekeeper.http.caller import Callers
@@ -106,10 +106,10 @@ def test_bags_are_loaded_too(empty_database: str) -> None:
 
         async def decide(_: Reading) -> Decision[None]:
             loaded = [filling.UsersLoaded(owners), filling.PlayersLoaded(characters.named())]
-            return Decision([filling.UNLISTED, *loaded, filling.LISTED], None)
+            return Decision([filling.PAUSE_LISTS, *loaded, filling.RESUME_LISTS], None)
 
         await keeper.changes.apply(filling.BY_DEMO, decide, lambda _: b"")
-        await keeper.lists.ready()
+        await keeper.lists.prepare()
         assert await players.count(keeper.store) == NAMED
         return await faults(keeper)
 
@@ -135,8 +135,8 @@ async def filled(keeper: Keeper) -> None:
 
 async def loaded_lists(keeper: Keeper, wanted: int) -> list[int]:
     await filling.load_players(keeper, wanted, no_advance)
-    assert await keeper.store.read(lists.view)
-    return [await keeper.lists.total(each) for each in (RANK, NAMES, USERS)]
+    assert await keeper.store.read(lists.load_view)
+    return [await keeper.lists.count(each) for each in (RANK, NAMES, USERS)]
 
 
 def test_the_clock_of_loaded_accounts_is_the_database_s(empty_database: str) -> None:
@@ -160,7 +160,7 @@ def test_a_name_that_somebody_else_has(empty_database: str, whose: str, monkeypa
     stranger = characters.account(names.stable_id("user", "stranger"), "Stranger", "!", world.NO_POWERS)
     owned = replace(characters.named()[0][0], id=names.stable_id("player", "stranger"), user_id=stranger.id)
     there = {
-        "a character": [UserRegistered(stranger), PlayerCreated(replace(owned, name=taken.upper()), World())],
+        "a character": [UserRegistered(stranger), PlayerCreated(replace(owned, name=taken.upper()), PlayerState())],
         "an account": [UserRegistered(stranger._replace(name=taken.upper()))],
         "an email": [UserRegistered(stranger._replace(email=f"{taken.upper()}@example.test"))],
     }

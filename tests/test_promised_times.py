@@ -17,7 +17,7 @@ def test_a_database_that_is_silent_is_told_of_after_two_seconds() -> None:
 
 
 def test_a_lapsed_lease_is_over_within_a_second() -> None:
-    assert presence.REAP_SECONDS < 1
+    assert presence.EXPIRE_SECONDS < 1
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -12,8 +12,8 @@ from expectations import refused
 from findings import errors
 from game_server import LINK
 from gamekeeper.game import retention
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import LedgerTrimmed
-from gamekeeper.game.spelling import Trace
 from gamekeeper.store import feed, history, ledger
 from gamekeeper.store.engine import Reading
 from people import ANN, BOB, COIN
@@ -68,7 +68,7 @@ def test_after_its_days_a_change_is_gone_and_the_sums_still_fit(make_world: Call
 
 
 def test_a_step_takes_so_many_at_most(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "MOST_CHANGES", 4)
+    monkeypatch.setattr(retention, "BATCH_CHANGES", 4)
     for _ in range(9):
         items(world, "give", "Bob", 1)
     age(world)
@@ -89,7 +89,7 @@ def test_a_step_takes_so_many_at_most(world: World, monkeypatch: pytest.MonkeyPa
 def test_the_sums_fit_whatever_happened_and_however_often_it_is_trimmed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "MOST_CHANGES", 7)
+    monkeypatch.setattr(retention, "BATCH_CHANGES", 7)
     dice = random.Random(5)
     for _ in range(12):
         for _ in range(dice.randint(1, 6)):
@@ -104,8 +104,8 @@ def test_the_sums_fit_whatever_happened_and_however_often_it_is_trimmed(
 
 
 def test_a_trim_that_forgets_the_sums_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(self: LedgerTrimmed) -> tuple[Trace | None, Trace]:
-        return None, Trace(catalogue={"upto": self.upto})
+    def forgetful(self: LedgerTrimmed) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, ChangeSide(catalogue={"upto": self.upto})
 
     items(world, "give", "Bob", 5)
     items(world, "give", "Bob", 5)
@@ -290,7 +290,7 @@ def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.M
 
 
 def test_many_old_keys_go_in_one_round(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "MOST", 2)
+    monkeypatch.setattr(retention, "BATCH_ROWS", 2)
     for number in range(7):
         body = {"itemid": COIN.id, "quantity": 1}
         world.post("/api/v1/players/Bob/items/give", body, by="Shop", headers={"Idempotency-Key": f"k{number}"})

@@ -75,9 +75,9 @@ def test_serving_process_logs_the_beginning_of_a_shortage_once(
     make_world: Callable[..., World], capsys: pytest.CaptureFixture[str]
 ) -> None:
     world = make_world(synchronous_standbys=1)
-    watch = standbys.Watch(world.keeper)
-    world.run(watch.look())
-    world.run(watch.look())
+    watch = standbys.StandbyMonitor(world.keeper)
+    world.run(watch.check())
+    world.run(watch.check())
     log.flush()
     assert capsys.readouterr().err.count(SHORTAGE) == 1
 

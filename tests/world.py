@@ -17,8 +17,8 @@ from gamekeeper.game import catalogue, moderation, tokens
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import PlayerCreated, UserRegistered
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.moderation import Order
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.moderation import ModerationRequest
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.store import ledger, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.migrate import migrate
@@ -27,7 +27,7 @@ from gamekeeper.store.statements import Statement
 T = TypeVar("T")
 CLI = Intent(request_id="test")
 OK = 200
-SENT = wire_form(people.PASSWORD)
+SENT = hash_for_wire(people.PASSWORD)
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at next to no cost
 
 
@@ -190,7 +190,7 @@ async def populate(keeper: Keeper) -> dict[str, str]:
         user = users.User(people.USER_IDS[name], name, f"{name.lower()}@example.test", password, powers, 0, None, None)
         await _apply(keeper, _decided(Decision([UserRegistered(user)], user)))
     for name, reason in people.MUTED.items():
-        await _apply(keeper, moderation.mute(keeper.store, Order(name, reason=reason)))
+        await _apply(keeper, moderation.mute(keeper.store, ModerationRequest(name, reason=reason)))
     for player, belongings in people.CHARACTERS:
         await _apply(keeper, _decided(Decision([PlayerCreated(player, belongings)], None)))
     return {name: (await _token(keeper, name)).access for name, powers in people.ACCOUNTS.items() if powers.api}
@@ -217,7 +217,7 @@ async def prepare(url: str) -> dict[str, str]:
     return await at_work(url, fill)
 
 
-async def _token(keeper: Keeper, name: str) -> tokens.Pair:
+async def _token(keeper: Keeper, name: str) -> tokens.TokenPair:
     user = await users.find_by_fold(keeper.store, name.lower())
     assert user
     return await tokens.issue_for_service(keeper, user, 1000, read_only=False)

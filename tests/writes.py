@@ -9,7 +9,7 @@ import pytest
 import people
 from game_server import LINK
 from gamekeeper.game import tokens
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import users
 from people import ANN, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, ZOE
 from world import Answer, World
@@ -41,7 +41,7 @@ class Case:
         return self.route.partition(" ")[0]
 
 
-def slot(number: int, item_id: str = ZERO, quantity: int = 0, **more: object) -> dict[str, object]:
+def slot(number: int, item_id: str = ZERO_GUID, quantity: int = 0, **more: object) -> dict[str, object]:
     buffs = [0, 0, 0, 0, 0]
     return {"Slot": number, "BagId": None, "ItemId": item_id, "Quantity": quantity, "StatBuffs": buffs} | more
 
@@ -103,7 +103,7 @@ CASES = (
         Call(TEACH, {"spellid": FIREBALL.id}),
         {
             "spell_taught": (
-                {"Spells": [{"Slot": 1, "SpellId": ZERO}]},
+                {"Spells": [{"Slot": 1, "SpellId": ZERO_GUID}]},
                 {"Spells": [{"Slot": 1, "SpellId": HEAL.id}]},
             )
         },
@@ -117,7 +117,7 @@ CASES = (
         {
             "spell_forgotten": (
                 {"Spells": [{"Slot": 0, "SpellId": FIREBALL.id}]},
-                {"Spells": [{"Slot": 0, "SpellId": ZERO}]},
+                {"Spells": [{"Slot": 0, "SpellId": ZERO_GUID}]},
             )
         },
         ANN.id,
@@ -224,7 +224,7 @@ def send(world: World, case: Case, call: Call, query: str = "", *, token: str | 
     return world.call(case.method, call.path + query, body=call.body, headers=named, token=token)
 
 
-def token_of(world: World, name: str, *, read_only: bool = False) -> tokens.Pair:
+def token_of(world: World, name: str, *, read_only: bool = False) -> tokens.TokenPair:
     user = world.run(users.find_by_fold(world.keeper.store, name.lower()))
     assert user
     return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=read_only))

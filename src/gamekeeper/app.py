@@ -16,15 +16,15 @@ from gamekeeper.console.live import Live
 from gamekeeper.console.pages import refused
 from gamekeeper.console.pulse import Pulse
 from gamekeeper.console.routes import PAGES, ROOT
-from gamekeeper.game import erasing, legacy, lists, presence, retention, standbys
+from gamekeeper.game import erasure_jobs, legacy, lists, presence, retention, standbys
 from gamekeeper.game import tokens as token_rules
 from gamekeeper.game.changes import Changes
+from gamekeeper.game.codec import Codec
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lists import Lists
+from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
-from gamekeeper.game.spelling import Spelling
-from gamekeeper.game.turns import Turns
 from gamekeeper.http import codec, health, openapi, workers
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.asgi import Asgi
@@ -52,7 +52,7 @@ UNREADABLE = (
     "The database's address cannot be read: its server or port is malformed. In a password write / as %2F, ? as %3F, "
     "# as %23, [ as %5B, : as %3A and @ as %40."
 )
-SPELLING: Spelling = codec
+SPELLING: Codec = codec
 T = TypeVar("T")
 Job = tuple[float, Callable[[], Awaitable[object]]]  # every so many seconds, this
 
@@ -81,7 +81,7 @@ def build_keeper(settings: Settings) -> Keeper:
         store,
         Changes(store, SPELLING),
         Passwords(settings.hash_queue),
-        Turns(settings.requests_in_flight // 2),  # the other half of the places is for those who do not log in
+        PasswordQueues(settings.requests_in_flight // 2),  # the other half of the places is for those who do not log in
         Feed(store),
         Lists(store),
     )
@@ -121,7 +121,7 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     upkeep = Upkeep(keeper, callers, jobs)
     pages = None
     if keeper.settings.console:
-        live = Live(Pulse(keeper), Checkup(partial(_examined, keeper.settings), lambda: keeper.feed.stopping))
+        live = Live(Pulse(keeper), Checkup(partial(_examined, keeper.settings), lambda: keeper.feed.is_stopping))
         pages = Pages(ROOT.encode(), PAGES, refused, live)
         upkeep.jobs.append((pulse.SAMPLE_SECONDS, live.pulse.sample))
     services = build_services(keeper, callers, pages)
@@ -163,11 +163,11 @@ class Upkeep:
         self._keeper = keeper
         self._callers = callers
         self.jobs: list[Job] = [
-            (presence.REAP_SECONDS, lambda: presence.reap(keeper.store)),
+            (presence.EXPIRE_SECONDS, lambda: presence.expire_leases(keeper.store)),
             (retention.TIDY_SECONDS, retention.Retention(keeper).tidy),
-            (lists.TEND_SECONDS, keeper.lists.watch),
-            (legacy.LOOK_SECONDS, lambda: legacy.wrap(keeper)),
-            (erasing.LOOK_SECONDS, lambda: erasing.finish(keeper.store)),
+            (lists.MAINTAIN_SECONDS, keeper.lists.maintain_and_report),
+            (legacy.POLL_SECONDS, lambda: legacy.wrap_all(keeper)),
+            (erasure_jobs.POLL_SECONDS, lambda: erasure_jobs.run_all_jobs(keeper.store)),
             (USE_SECONDS, self.note_use),
             *_mail_jobs(keeper),
             *_standby_jobs(keeper),
@@ -207,11 +207,11 @@ class Upkeep:
             await store.open()
             await migrate(store)
             await indexes.create_missing(store)  # the lists are counted by them
-            await self._keeper.lists.ready()
+            await self._keeper.lists.prepare()
             await store.limit_statements(self._keeper.settings.statement_seconds)  # all that may take long is done
         except DatabaseUnavailable as away:
             await store.close()
-            if multiprocessing.parent_process() is None or self._keeper.feed.stopping:
+            if multiprocessing.parent_process() is None or self._keeper.feed.is_stopping:
                 raise
             log.problem("start", f"the database is away: {away}")
             return False
@@ -230,7 +230,9 @@ def _mail_jobs(keeper: Keeper) -> list[Job]:
 
 
 def _standby_jobs(keeper: Keeper) -> list[Job]:
-    return [(standbys.LOOK_SECONDS, standbys.Watch(keeper).look)] if keeper.settings.synchronous_standbys else []
+    return (
+        [(standbys.POLL_SECONDS, standbys.StandbyMonitor(keeper).check)] if keeper.settings.synchronous_standbys else []
+    )
 
 
 async def _every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:

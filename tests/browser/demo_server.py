@@ -12,7 +12,7 @@ from gamekeeper.demo.names import stable_id
 from gamekeeper.demo.world import API_ACCOUNT, DRAUGHT, KEY
 from gamekeeper.game import accounts
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.store import users
 from gamekeeper.store.users import Powers
 from server import Server
@@ -32,7 +32,7 @@ LATELY = (
 
 async def fill(keeper: Keeper) -> None:
     await filling.fill(keeper, PASSWORD)
-    helper = await keeper.passwords.hashed(wire_form(PASSWORD))
+    helper = await keeper.passwords.hash_password(hash_for_wire(PASSWORD))
 
     async def register(tx: worlds.Reading) -> accounts.Decision[users.User]:
         return await accounts.register(tx, HELPER, "helper@example.test", helper, Powers(api=True))
@@ -64,7 +64,7 @@ class DemoServer(Server):
 
     @cached_property
     def _token(self) -> str:
-        form = {"grant_type": "password", "username": KEEPER, "password": wire_form(PASSWORD)}
+        form = {"grant_type": "password", "username": KEEPER, "password": hash_for_wire(PASSWORD)}
         return httpx.post(f"{self.url}/api/oauth/token", data=form).json()["access_token"]
 
     def sign_out(self, cookie: str) -> None:

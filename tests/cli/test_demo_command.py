@@ -28,7 +28,7 @@ from gamekeeper.cli.demo import demo
 from gamekeeper.demo import realms
 from gamekeeper.demo.names import numbered_name
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.settings import Settings
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.statements import Statement
@@ -152,7 +152,7 @@ def called(*arguments: str) -> Result:
 def test_on_any_database(empty_database: str) -> None:
     result = called("--database", empty_database, "--password", "moss", "--players", "3")
     assert result.exit_code == 0, result.output
-    assert f"as it is sent  {wire_form('moss')}" in result.output
+    assert f"as it is sent  {hash_for_wire('moss')}" in result.output
     assert "51  (of 28 accounts, 12 online)" in result.output
     again = called("--database", empty_database, "--password", "fern")
     assert "fern  (the players' accounts keep that of the first run)" in again.output

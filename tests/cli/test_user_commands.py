@@ -9,8 +9,8 @@ import pytest
 import people
 from command_line import CommandLine
 from gamekeeper.cli.commands import gamekeeper
-from gamekeeper.game.lookup import clashing_fold
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.lookup import make_clashing_fold
+from gamekeeper.game.passwords import hash_for_wire
 from world import SENT, World
 
 NEW = ("users", "add", "Nina", "--email", "nina@example.test", "--password-stdin")
@@ -173,7 +173,7 @@ def test_generated_password_is_printed_and_works(
 ) -> None:
     generated = command.says(*arguments, "--generate-password").splitlines()[-1].removeprefix("Password: ")
     assert len(generated) > 20
-    assert logs_in(world, arguments[2], wire_form(generated))
+    assert logs_in(world, arguments[2], hash_for_wire(generated))
 
 
 def test_list(command: CommandLine) -> None:
@@ -206,7 +206,7 @@ def test_list_goes_through_every_page(command: CommandLine, monkeypatch: pytest.
 def test_list_has_names_that_clash_once(command: CommandLine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a page ends with one."""
     bob = people.USER_IDS["Bob"]
-    world.sql("UPDATE users SET name = 'ANN', fold = $2 WHERE id = $1", bob, clashing_fold("ANN", bob))
+    world.sql("UPDATE users SET name = 'ANN', fold = $2 WHERE id = $1", bob, make_clashing_fold("ANN", bob))
     monkeypatch.setattr("gamekeeper.cli.users.PAGE", 2)
     assert [user["name"] for user in command.json("users", "list")][:3] == ["Ann", "ANN", "Clerk"]
 
@@ -277,7 +277,7 @@ def test_password(command: CommandLine, world: World) -> None:
     assert said == "Set the password of Shop and revoked the account's tokens.\n"
     assert world.get("/api/v1/players", by="Shop").status == 401
     assert not logs_in(world, "Shop")
-    assert logs_in(world, "Shop", wire_form("pässword is new"))
+    assert logs_in(world, "Shop", hash_for_wire("pässword is new"))
 
 
 def options(of: click.Command) -> list[click.Parameter]:

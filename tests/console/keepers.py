@@ -92,12 +92,12 @@ class Keeper:
 
 def signed_in(world: World, name: str) -> Keeper:
     """With a session that was opened without a password: hashing is what costs."""
-    access = tokens.PREFIX + new_guid()
+    access = tokens.ACCESS_PREFIX + new_guid()
     row = stored.NewToken(
         id=new_guid(),
         family_id=new_guid(),
         user_id=people.USER_IDS[name],
-        access_hash=tokens.digest(access),
+        access_hash=tokens.hash_token(access),
         refresh_hash=None,
         read_only=False,
         access_ms=world.keeper.settings.console_hours * 60 * tokens.MINUTE_MS,

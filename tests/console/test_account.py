@@ -9,7 +9,7 @@ from markup import Page
 import people
 from game_server import LINK
 from gamekeeper.console import tokens
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from proof import reset_code
 from world import World
 
@@ -192,7 +192,7 @@ def test_a_password_is_typed_in_the_second_step(world: World, root: Keeper) -> N
     assert again.fields["password.new"] == ""
     typed = {"password.new": "moss and lanterns", "again.new": "moss and lanterns"}
     assert root.confirm(shown, "she forgot it", **typed).status == 303
-    sent = {"password": wire_form("moss and lanterns")}
+    sent = {"password": hash_for_wire("moss and lanterns")}
     assert world.post("/api/v1/users/Ann/password/validate", sent).status == 200
 
 

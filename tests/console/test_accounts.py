@@ -100,7 +100,7 @@ def test_of_more_than_are_listed_the_newest_and_any_by_name(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (search, accounts):
-        monkeypatch.setattr(module, "SEARCHED", 2)
+        monkeypatch.setattr(module, "MOST_MATCHES", 2)
     imposed(world, "bans", {"Ann": FAR, "Clerk": None, "Shop": FAR})
     page = root.page(BANNED)
     assert listed(root, BANNED) == ["Shop", "Clerk"]
@@ -118,13 +118,13 @@ def test_what_a_common_text_finds_is_not_said_to_be_all(
 ) -> None:
     """All seven have it in the email: those of a state are kept out of as many as a search finds."""
     imposed(world, "bans", {"Ann": FAR, "Bob": FAR, "Clerk": None, "Mona": None, "Shop": FAR})
-    monkeypatch.setattr(search, "SEARCHED", 6)  # those of the state are fewer: all of them are looked through
+    monkeypatch.setattr(search, "MOST_MATCHES", 6)  # those of the state are fewer: all of them are looked through
     assert "1 to 5 of 5 accounts" in root.page(f"{BANNED}&search=example").text
-    monkeypatch.setattr(search, "SEARCHED", 4)
+    monkeypatch.setattr(search, "MOST_MATCHES", 4)
     for path in (PAGE + "?", BANNED, POWERS):
         assert "or more accounts" in root.page(f"{path}&search=example").text
         assert "1 to 1 of 1 accounts" in root.page(f"{path}&search=shop@").text
-    monkeypatch.setattr(search, "SEARCHED", 1)
+    monkeypatch.setattr(search, "MOST_MATCHES", 1)
     assert "More have this than are looked through" in root.page(f"{BANNED}&search=root").text
 
 

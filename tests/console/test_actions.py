@@ -11,7 +11,7 @@ from expectations import everything
 from game_server import heartbeat, join
 from gamekeeper.console import differences
 from gamekeeper.console.differences import MANY, Line
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import IdempotencyInProgress
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
 from world import Answer, World
@@ -129,7 +129,7 @@ def test_a_confirmation_without_what_was_looked_at_is_refused(world: World, root
 
 
 def test_a_log_in_is_neither_tried_nor_done_here(world: World, root: Keeper) -> None:
-    body = {"grant_type": "password", "username": "Root", "password": wire_form(people.PASSWORD)}
+    body = {"grant_type": "password", "username": "Root", "password": hash_for_wire(people.PASSWORD)}
     before = world.sql("SELECT COUNT(*) FROM tokens")
     shown = root.preview("POST", GIVE, COINS)
     assert root.preview("POST", "/api/oauth/token", body).status == 404
@@ -338,7 +338,7 @@ def test_a_password_is_asked_for_in_the_second_step_and_never_shown(world: World
     for answer in (shown, missing, done, page):
         left = answer.raw.replace(ours[0], b"").replace(ours[1], b"")
         assert not re.search(rb"moss|[0-9a-f]{64}", left)
-    proof = {"password": wire_form("moss & lanterns")}
+    proof = {"password": hash_for_wire("moss & lanterns")}
     assert world.post("/api/v1/users/Ann/password/validate", proof).status == 200
 
 

@@ -122,8 +122,8 @@ def test_where_few_are_found_it_says_how_far_it_looked(
     seq = give(world, reason="the one")
     for _ in range(6):
         give(world)
-    monkeypatch.setattr(history, "WINDOW", 1)
-    monkeypatch.setattr(history, "WINDOWS", 4)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 1)
+    monkeypatch.setattr(history, "MOST_WINDOWS", 4)
     page = root.page(f"{CHANGES}?reason=the+one")
     assert numbers(page) == []
     assert "Looked back to" in page.text
@@ -282,8 +282,8 @@ def test_pieces_without_a_row_do_not_end_a_file(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     sought = [give(world, reason=each) for each in ("sought", "sought", "other", "other", "sought", "other")]
-    monkeypatch.setattr(history, "WINDOW", 1)
-    monkeypatch.setattr(history, "WINDOWS", 1)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 1)
+    monkeypatch.setattr(history, "MOST_WINDOWS", 1)
     raw = root.get(f"{CHANGES}/file?format={form}&reason=sought").raw.decode()
     found = (
         [int(row[0]) for row in list(csv.reader(io.StringIO(raw)))[1:-1]]
@@ -296,8 +296,8 @@ def test_pieces_without_a_row_do_not_end_a_file(
 def test_others_are_served_while_a_file_is_made(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while nothing is found that could be sent."""
     monkeypatch.setattr(changes, "PIECES", 20)
-    monkeypatch.setattr(history, "WINDOW", 1)
-    monkeypatch.setattr(history, "WINDOWS", 1)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 1)
+    monkeypatch.setattr(history, "MOST_WINDOWS", 1)
     path = f"{CHANGES}/file?format=csv&reason=nobody+said+this"
     cookie = {"cookie": f"gamekeeper={root.cookie}"}
 

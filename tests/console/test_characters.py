@@ -82,7 +82,7 @@ def test_of_a_common_text_not_all_who_are_online_are_found(
     game_server.heartbeat(world)
     text = f"{online}&search=new"
     assert "Nobody who is online" in root.page(text).text
-    monkeypatch.setattr(search, "SEARCHED", 2)  # of three
+    monkeypatch.setattr(search, "MOST_MATCHES", 2)  # of three
     assert "More have this than are looked through" in root.page(text).text
     game_server.join(world, *[player_id for player_id, _ in news[:2]])
     assert re.search(r"of [12] or more", root.page(text).text)

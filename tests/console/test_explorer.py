@@ -10,7 +10,7 @@ from keepers import Keeper, break_off
 import people
 from gamekeeper.console.differences import MANY
 from gamekeeper.console.explorer import MOST_SHOWN
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import IdempotencyInProgress
 from gamekeeper.store.engine import CommitUnknown
 from proof import reset_code
@@ -174,7 +174,7 @@ def test_typed_password_is_hashed(world: World, root: Keeper) -> None:
     for field in ("new", "NEW"):  # names of a body match in any case
         tried = run(root, "POST", MANAGE.format("Bob"), {field: GOOD + field})
         assert confirm(root, tried, reason="forgotten")["status"] == 200
-        checked = world.post("/api/v1/users/Bob/password/validate", {"password": wire_form(GOOD + field)})
+        checked = world.post("/api/v1/users/Bob/password/validate", {"password": hash_for_wire(GOOD + field)})
         assert checked.status == 200
 
 
@@ -218,13 +218,13 @@ def test_registration_is_confirmed_as_it_was_previewed(world: World, root: Keepe
     tried, before = run(root, "POST", REGISTER, NEWBIE), len(world.ledger())
     assert confirm(root, tried, reason="asked at the desk")["status"] == 200
     assert [row.kind for row in world.ledger()[before:]] == ["user_registered"]
-    sent = {"password": wire_form(NEWBIE["password"])}
+    sent = {"password": hash_for_wire(NEWBIE["password"])}
     assert world.post("/api/v1/users/Newbie/password/validate", sent).status == 200
 
 
 def test_registration_of_a_name_taken_meanwhile_is_refused(world: World, root: Keeper) -> None:
     tried = run(root, "POST", REGISTER, NEWBIE)
-    other = {"username": "Newbie", "email": "other@example.test", "password": wire_form("another one of theirs")}
+    other = {"username": "Newbie", "email": "other@example.test", "password": hash_for_wire("another one of theirs")}
     assert world.post(REGISTER, other).status == 200
     assert "Account already exists" in confirm(root, tried)["answer"]["Message"]
     assert world.get("/api/v1/users/Newbie").json["Email"] == "other@example.test"

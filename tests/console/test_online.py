@@ -14,7 +14,7 @@ import people
 from gamekeeper.console import pulse
 from gamekeeper.demo import filling
 from gamekeeper.demo.names import numbered_id
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import presence
 from world import World
 
@@ -185,7 +185,7 @@ def test_one_whose_name_clashes_is_on_a_page_of_their_own(crowded: World, root: 
     """What hides them is part of where the next page begins."""
     last, after = on_south(crowded)[49:51]
     for table in ("players", "presence"):
-        crowded.sql(f"UPDATE {table} SET fold = $1 WHERE fold = $2", f"{last.lower()}\x01{ZERO}", last.lower())  # noqa: S608 - a name of the test's own
+        crowded.sql(f"UPDATE {table} SET fold = $1 WHERE fold = $2", f"{last.lower()}\x01{ZERO_GUID}", last.lower())  # noqa: S608 - a name of the test's own
     page = root.page(f"{PAGE}?server=south")
     assert listed(page)[-1] == last
     assert listed(root.page(page.links["Next"]))[0] == after

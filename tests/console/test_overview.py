@@ -252,14 +252,14 @@ def test_silence_is_broken_now_and_then(
 def test_all_who_watch_share_one_question(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "TICK_SECONDS", 0.03)
     monkeypatch.setattr(pulse, "FRESH_SECONDS", 60.0)
-    asked, page = 0, pulse.history.page
+    asked, page = 0, pulse.history.load_page
 
     async def counted(*given: Any) -> Any:
         nonlocal asked
         asked += 1
         return await page(*given)
 
-    monkeypatch.setattr(pulse.history, "page", counted)
+    monkeypatch.setattr(pulse.history, "load_page", counted)
     world = make_world()
     watching = [Watch(signed_in(world, "Root")) for _ in range(5)]
     for each in watching:

@@ -9,7 +9,7 @@ from markup import Page
 
 import people
 from expectations import everything
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.store.engine import CommitUnknown
 from proof import reset_code
 from world import Answer, World
@@ -26,7 +26,7 @@ def said(answer: Answer) -> str:
 
 
 def knows(world: World, name: str, password: str) -> bool:
-    return world.post(f"/api/v1/users/{name}/password/validate", {"password": wire_form(password)}).status == 200
+    return world.post(f"/api/v1/users/{name}/password/validate", {"password": hash_for_wire(password)}).status == 200
 
 
 def generated(page: Page, name: str) -> str:

@@ -423,6 +423,6 @@ def test_suggestions_forgive_slips(root: Keeper, world: World, monkeypatch: pyte
     assert suggested("fierball", "spells") == (["Fireball"], True)
     for nothing in ("fierball", "xqzzy", "xe", "\0" * 4, "x" * 300):
         assert suggested(nothing) == ([], False), nothing
-    monkeypatch.setattr(finder, "CATALOGUE", 2)  # Arrow, Gold Coin: no more are looked at, however many there are
+    monkeypatch.setattr(finder, "MOST_ENTRIES", 2)  # Arrow, Gold Coin: no more are looked at, however many there are
     assert suggested("helaing") == ([], False)
     assert suggested("arorw") == (["Arrow"], True)

@@ -14,7 +14,7 @@ from gamekeeper.console import tokens
 from gamekeeper.console.routes import PAGES
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Intent
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.operation import NO_TOKEN
 from gamekeeper.http.routes import ROUTES
@@ -111,7 +111,7 @@ def test_who_is_banned_stays_out(world: World) -> None:
 def test_guesses_here_and_at_the_token_endpoint_are_counted_together(make_world: Callable[..., World]) -> None:
     world = make_world(guesses_per_caller=2)
     assert Keeper(world).sign_in("Clerk", "not it").status == 400
-    guess = {"grant_type": "password", "username": "Clerk", "password": wire_form("nor this")}
+    guess = {"grant_type": "password", "username": "Clerk", "password": hash_for_wire("nor this")}
     assert world.post("/api/oauth/token", guess, by=None).status == 400
     answer = Keeper(world).sign_in("Clerk", "third")
     assert answer.status == 429

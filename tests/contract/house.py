@@ -168,8 +168,8 @@ MAY_WRITE = frozenset(
         "mail/outbox.py",  # a mail's tries are no change of anybody's
         "game/lists.py",  # counts of what is there
         "game/retention.py",  # tidies up
-        "game/erasing.py",  # goes on with what the change of an erasure began
-        "game/loads.py",  # how far an import has come; what it brings in are changes
+        "game/erasure_jobs.py",  # goes on with what the change of an erasure began
+        "game/bulk_loads.py",  # how far an import has come; what it brings in are changes
         "http/health.py",  # a row that nobody sees, to know whether rows can be written
         "backup/filling.py",  # puts back what was written, into an empty database
         "backup/restoring.py",

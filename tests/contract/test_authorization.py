@@ -79,11 +79,11 @@ def sent_tokens(shared_world: World) -> Mapping[str, str]:
         "revoked": revoked.access,
         "read_only": read_only.access,
         "refresh": logged_in["refresh_token"],
-        "hash": tokens.digest(good),
+        "hash": tokens.hash_token(good),
     }
 
 
-def _issued(world: World, *, read_only: bool) -> tokens.Pair:
+def _issued(world: World, *, read_only: bool) -> tokens.TokenPair:
     user = world.run(users.find_by_fold(world.keeper.store, "root"))
     assert user
     return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=read_only))

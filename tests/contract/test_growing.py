@@ -11,7 +11,7 @@ import people
 import records
 from expectations import refused
 from findings import errors
-from gamekeeper.game.history import OF_CHARACTERS
+from gamekeeper.game.history import PLAYER_KINDS
 from gamekeeper.http import wire
 from undos import CHANGES, last, undone
 from world import World
@@ -65,7 +65,7 @@ def problems(world: World, *, unknown: bool) -> list[str]:
 
 def take_back(world: World, since: int) -> None:
     """Undo every change of characters after a number; what is worn comes back after the items."""
-    changes = [each for each in world.ledger() if each.seq > since and each.kind in OF_CHARACTERS]
+    changes = [each for each in world.ledger() if each.seq > since and each.kind in PLAYER_KINDS]
     for each in sorted(changes, key=lambda each: each.kind):
         answer = world.post(f"{CHANGES}/{each.seq}/undo")  # `undone` rejects fields of a later version
         assert answer.status == 200, (each.kind, answer.raw)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gamekeeper.game import lists, order
+from gamekeeper.game import bucket_index, lists
 from gamekeeper.game.passwords import Passwords
 from gamekeeper.store import lists as stored
 from listings import CHECKPOINT
@@ -14,12 +14,12 @@ from listings import CHECKPOINT
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few dozen rows divide buckets and blocks, and a few changes make a checkpoint."""
-    for module in (order, lists):
-        monkeypatch.setattr(module, "FULL", 4)
-    monkeypatch.setattr(order, "CROWDED", 8)
-    monkeypatch.setattr(order, "BLOCK", 3)
-    monkeypatch.setattr(lists, "DIVIDED", 2)
-    monkeypatch.setattr(lists, "CHECKPOINT", CHECKPOINT)
+    for module in (bucket_index, lists):
+        monkeypatch.setattr(module, "BUCKET_ROWS", 4)
+    monkeypatch.setattr(bucket_index, "SPLIT_ROWS", 8)
+    monkeypatch.setattr(bucket_index, "BLOCK_BUCKETS", 3)
+    monkeypatch.setattr(lists, "MOST_SPLITS", 2)
+    monkeypatch.setattr(lists, "CHECKPOINT_ENTRIES", CHECKPOINT)
 
 
 @pytest.fixture

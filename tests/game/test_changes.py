@@ -10,8 +10,8 @@ import pytest
 import people
 from gamekeeper import crash
 from gamekeeper.game import changes, inventory, items
-from gamekeeper.game.changes import Decision, Done, Intent
-from gamekeeper.game.effects import Untraced
+from gamekeeper.game.changes import ApplyResult, Decision, Intent
+from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.refusals import AnswerErased, ChangedMeanwhile, IdempotencyInProgress, IdempotencyKeyReused
 from gamekeeper.store import keys
 from gamekeeper.store.engine import ClaimTaken, Reading, Writing
@@ -22,7 +22,7 @@ ANN, ROOT = people.USER_IDS["Ann"], people.USER_IDS["Root"]
 KEYED = Intent("r1", actor_id=ROOT, token_id=None, key="k", fingerprint="f")
 
 
-def apply(world: World, intent: Intent, said: bytes = b'"first"') -> Done:
+def apply(world: World, intent: Intent, said: bytes = b'"first"') -> ApplyResult:
     return world.run(world.keeper.changes.apply(intent, nothing, lambda _: said))
 
 
@@ -31,12 +31,12 @@ async def nothing(_: Reading) -> Decision[None]:
 
 
 def test_an_answer_is_kept_for_its_caller_and_key(world: World) -> None:
-    assert apply(world, KEYED) == Done(b'"first"', replayed=False)
-    assert apply(world, KEYED, b'"second"') == Done(b'"first"', replayed=True)
-    assert world.run(world.keeper.changes.replay(KEYED)) == Done(b'"first"', replayed=True)
+    assert apply(world, KEYED) == ApplyResult(b'"first"', replayed=False)
+    assert apply(world, KEYED, b'"second"') == ApplyResult(b'"first"', replayed=True)
+    assert world.run(world.keeper.changes.replay(KEYED)) == ApplyResult(b'"first"', replayed=True)
     for other in (Intent("r", actor_id=ANN, key="k"), Intent("r", actor_id=ROOT, key="l")):
         assert world.run(world.keeper.changes.replay(other)) is None
-        assert apply(world, other, b'"other"') == Done(b'"other"', replayed=False)
+        assert apply(world, other, b'"other"') == ApplyResult(b'"other"', replayed=False)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_an_answer_is_kept_for_its_caller_and_key(world: World) -> None:
 def test_without_a_caller_or_a_key_or_for_trial_nothing_is_kept(world: World, intent: Intent) -> None:
     apply(world, KEYED)
     kept = rows(world, "idempotency_keys")
-    assert apply(world, intent, b'"anew"') == Done(b'"anew"', replayed=False)
+    assert apply(world, intent, b'"anew"') == ApplyResult(b'"anew"', replayed=False)
     assert world.run(world.keeper.changes.replay(intent)) is None
     assert rows(world, "idempotency_keys") == kept
 
@@ -59,13 +59,13 @@ def test_whoever_says_only_who_they_are_asks_for_nothing_special() -> None:
 
 def test_where_the_answer_may_not_be_kept_another_is(world: World) -> None:
     async def decide(_: Reading) -> Decision[bytes]:
-        return Decision([], b'"secret"', kept=b'"it was told"')
+        return Decision([], b'"secret"', stored_result=b'"it was told"')
 
-    def told() -> Done:
+    def told() -> ApplyResult:
         return world.run(world.keeper.changes.apply(KEYED, decide, lambda said: said))
 
-    assert told() == Done(b'"secret"', replayed=False)
-    assert told() == Done(b'"it was told"', replayed=True)
+    assert told() == ApplyResult(b'"secret"', replayed=False)
+    assert told() == ApplyResult(b'"it was told"', replayed=True)
 
 
 def test_a_replay_writes_so_that_it_waits_for_the_standby_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +92,8 @@ def test_whoever_meets_their_own_request_under_way_is_told_to_come_back(
     asked: list[int | None] = []
 
     async def taken(
-        work: Callable[[Writing], Coroutine[Any, Any, Done]], claim: int | None = None, **more: Any
-    ) -> Done:
+        work: Callable[[Writing], Coroutine[Any, Any, ApplyResult]], claim: int | None = None, **more: Any
+    ) -> ApplyResult:
         asked.append(claim)
         if claim is not None:
             raise ClaimTaken
@@ -103,7 +103,7 @@ def test_whoever_meets_their_own_request_under_way_is_told_to_come_back(
     assert apply(world, Intent("r", actor_id=ROOT)).answer == b'"first"'
     with pytest.raises(IdempotencyInProgress):
         apply(world, KEYED)
-    assert asked == [None, changes._claim(KEYED)]  # noqa: SLF001 - as below  # pyright: ignore[reportPrivateUsage] - the same
+    assert asked == [None, changes._find_claim(KEYED)]  # noqa: SLF001 - as below  # pyright: ignore[reportPrivateUsage] - the same
 
 
 def test_a_dry_run_finds_what_only_the_database_would_refuse(world: World) -> None:
@@ -111,7 +111,7 @@ def test_a_dry_run_finds_what_only_the_database_would_refuse(world: World) -> No
         tx.defer(keys.SQL.insert, ROOT, None, "f", b"{}", None, None)  # a key must not be NULL
 
     async def decide(_: Reading) -> Decision[None]:
-        return Decision([Untraced(effect)], None)
+        return Decision([Unlogged(effect)], None)
 
     with pytest.raises((sqlite3.IntegrityError, asyncpg.NotNullViolationError)):
         world.run(world.keeper.changes.apply(Intent("r", ROOT, dry_run=True), decide, lambda _: b"null"))
@@ -133,7 +133,7 @@ def test_what_is_untraced_is_done_without_a_ledger_row(world: World) -> None:
         done.append(tx)
 
     async def decide(_: Reading) -> Decision[None]:
-        return Decision([Untraced(effect)], None)
+        return Decision([Unlogged(effect)], None)
 
     before = world.ledger()
     world.run(world.keeper.changes.apply(KEYED, decide, lambda _: b"null"))
@@ -147,7 +147,7 @@ def test_a_change_has_its_effect_and_its_row_or_neither(world: World, dry_run: b
     seen = len(world.ledger())
 
     async def decide(tx: Reading) -> Decision[bytes]:
-        room = inventory.sizes(world.keeper.settings)
+        room = inventory.read_capacity(world.keeper.settings)
         decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
         return Decision(decision.changes, b'"given"')
 
@@ -162,9 +162,9 @@ def test_a_change_has_its_effect_and_its_row_or_neither(world: World, dry_run: b
         assert (row.player_id, row.user_id, row.request_id, row.reason) == (people.BOB.id, None, "r9", "why")
 
 
-def giving(world: World, intent: Intent, undoes: int | None = None) -> Done:
+def giving(world: World, intent: Intent, undoes: int | None = None) -> ApplyResult:
     async def decide(tx: Reading) -> Decision[bytes]:
-        room = inventory.sizes(world.keeper.settings)
+        room = inventory.read_capacity(world.keeper.settings)
         decision = await items.give(tx, "Bob", people.COIN.id, 2, room, overflow=False)
         return Decision(decision.changes, b"null", undoes=undoes)
 
@@ -172,15 +172,15 @@ def giving(world: World, intent: Intent, undoes: int | None = None) -> Done:
 
 
 def test_what_was_looked_at_must_still_be_so(world: World) -> None:
-    looked = changes.seen(giving(world, Intent("r1", ROOT, dry_run=True)).entries)
-    again = changes.seen(giving(world, Intent("r2", ANN, reason="another", dry_run=True)).entries)
+    looked = changes.fingerprint_state(giving(world, Intent("r1", ROOT, dry_run=True)).entries)
+    again = changes.fingerprint_state(giving(world, Intent("r2", ANN, reason="another", dry_run=True)).entries)
     assert again == looked
     giving(world, Intent("r3", ROOT, expected=looked))
     before = world.ledger()
     with pytest.raises(ChangedMeanwhile):
         giving(world, Intent("r4", ROOT, key="k", expected=looked))
     assert world.ledger() == before
-    assert changes.seen(giving(world, Intent("r5", ROOT, dry_run=True)).entries) != looked
+    assert changes.fingerprint_state(giving(world, Intent("r5", ROOT, dry_run=True)).entries) != looked
 
 
 def test_a_row_says_what_it_undoes(world: World) -> None:
@@ -207,7 +207,7 @@ def test_the_points_at_which_a_process_may_die_are_passed_in_order(
 
 
 def test_whoever_shares_a_key_shares_a_claim() -> None:
-    claim = changes._claim  # noqa: SLF001 - what PostgreSQL is asked to lock  # pyright: ignore[reportPrivateUsage] - the same
+    claim = changes._find_claim  # noqa: SLF001 - what PostgreSQL is asked to lock  # pyright: ignore[reportPrivateUsage] - the same
     assert claim(KEYED) == claim(Intent("other", actor_id=ROOT, key="k", fingerprint="g", reason="why"))
     others = [claim(Intent("r", actor_id=ANN, key="k")), claim(Intent("r", actor_id=ROOT, key="l")), claim(KEYED)]
     assert len(set(others)) == 3
@@ -216,5 +216,5 @@ def test_whoever_shares_a_key_shares_a_claim() -> None:
 
 
 def test_claims_are_the_same_in_every_version_that_shares_a_database() -> None:
-    claim = changes._claim  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage] - the same
+    claim = changes._find_claim  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage] - the same
     assert claim(Intent("r", actor_id="a", key="k")) == 7642658976993211372

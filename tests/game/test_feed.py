@@ -10,7 +10,7 @@ import pytest
 
 from game_server import until_they_wait
 from gamekeeper.game import feed
-from gamekeeper.game.feed import Asked, Feed, Told
+from gamekeeper.game.feed import Feed, FeedPage, FeedQuery
 from gamekeeper.store.engine import DatabaseUnavailable, Row, Store, Value
 from gamekeeper.store.statements import Statement
 from people import BOB, COIN, USER_IDS
@@ -23,8 +23,8 @@ VALUES (0, 'items_given', NULL, FALSE, $1, $2) RETURNING seq
 only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
-def asked(after: int | None, wait: float = 0, limit: int = 1000) -> Asked:
-    return Asked(after, limit, wait, USER_IDS["Server"], own=False, epoch=None)
+def asked(after: int | None, wait: float = 0, limit: int = 1000) -> FeedQuery:
+    return FeedQuery(after, limit, wait, USER_IDS["Server"], include_own=False, epoch=None)
 
 
 def last_of(world: World) -> int:
@@ -36,7 +36,7 @@ async def give(world: World) -> None:
     assert (await world.send("POST", "/api/v1/players/Bob/items/give", body=body, by="Shop")).status == 200
 
 
-def numbers(told: Told) -> list[int]:
+def numbers(told: FeedPage) -> list[int]:
     return [each.seq for each in told.changes]
 
 
@@ -73,7 +73,7 @@ def pass_by(world: World, store: Watched, followed: Feed, last: int) -> None:
     give_up = time.monotonic() + 60
     while "last_written" not in store.asked:
         assert time.monotonic() < give_up
-        assert world.run(followed.changes(asked(last, 0.3))).next == last
+        assert world.run(followed.read_changes(asked(last, 0.3))).next == last
 
 
 def leaves_nothing_behind(world: World) -> bool:
@@ -95,13 +95,13 @@ def test_fifty_pollers_cost_one_follower(world: World) -> None:
     store, followed = watched(world)
     last = last_of(world)
 
-    async def poll() -> list[Told]:
-        return await asyncio.gather(*[followed.changes(asked(last, 1)) for _ in range(50)])
+    async def poll() -> list[FeedPage]:
+        return await asyncio.gather(*[followed.read_changes(asked(last, 1)) for _ in range(50)])
 
     began = time.monotonic()
     told = world.run(poll())
-    looks = (time.monotonic() - began) / feed.FOLLOW_SECONDS
-    assert told == [Told([], last, world.get("/api/link/v1/changes").json["Epoch"])] * 50
+    looks = (time.monotonic() - began) / feed.POLL_SECONDS
+    assert told == [FeedPage([], last, world.get("/api/link/v1/changes").json["Epoch"])] * 50
     assert store.asked.count("standing") == 50
     assert store.asked.count("own_transaction") == 1  # and no more while nothing is written
     assert 1 <= store.asked.count("last_drawn") <= looks + 10  # fifty would look fifty times as often
@@ -113,8 +113,8 @@ def test_fifty_pollers_are_all_told(world: World) -> None:
     store, followed = watched(world)
     last = last_of(world)
 
-    async def poll() -> list[Told]:
-        polls = [asyncio.ensure_future(followed.changes(asked(last, 60))) for _ in range(50)]
+    async def poll() -> list[FeedPage]:
+        polls = [asyncio.ensure_future(followed.read_changes(asked(last, 60))) for _ in range(50)]
         await until_they_wait(followed, 50)
         await give(world)
         return await asyncio.gather(*polls)
@@ -125,19 +125,19 @@ def test_fifty_pollers_are_all_told(world: World) -> None:
 
 def test_who_is_behind_is_told_without_a_new_horizon(world: World) -> None:
     store, followed = watched(world)
-    world.run(followed.changes(asked(0)))
+    world.run(followed.read_changes(asked(0)))
     store.asked.clear()
-    assert len(world.run(followed.changes(asked(0))).changes) == 3
+    assert len(world.run(followed.read_changes(asked(0))).changes) == 3
     assert store.asked == ["standing", "between", "standing"]  # whether it was trimmed meanwhile
 
 
 def test_a_request_looks_at_a_bounded_part_of_the_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed, "WINDOW", 4)
+    monkeypatch.setattr(feed, "WINDOW_CHANGES", 4)
     last, cursor, found = last_of(world), 0, list[int]()
     store, followed = watched(world)
     while cursor < last:
         store.asked.clear()
-        told = world.run(followed.changes(asked(cursor, wait=30)))
+        told = world.run(followed.read_changes(asked(cursor, wait=30)))
         assert store.asked.count("between") == 1
         assert cursor < told.next <= cursor + 4
         cursor, found = told.next, found + numbers(told)
@@ -154,7 +154,7 @@ def test_numbers_drawn_for_nothing_are_no_cursors(world: World) -> None:
     pass_by(world, store, followed, last)
     assert store.asked.count("own_transaction") == 1
     world.run(give(world))
-    (change,) = world.run(followed.changes(asked(last))).changes
+    (change,) = world.run(followed.read_changes(asked(last))).changes
     assert change.seq == last_of(world)
 
 
@@ -167,7 +167,7 @@ def test_a_number_drawn_again_after_a_crash_is_told(world: World) -> None:
     pass_by(world, store, followed, last)
     world.sql("SELECT setval('ledger_seq', last_value - 1) FROM ledger_seq")
     world.run(give(world))
-    assert numbers(world.run(followed.changes(asked(last, 60)))) == [last_of(world)]
+    assert numbers(world.run(followed.read_changes(asked(last, 60)))) == [last_of(world)]
 
 
 # --- who leaves, and what goes away ----------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_a_poll_that_is_cancelled_leaves_nothing_behind(world: World) -> None:
 
     async def give_up() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(followed.changes(asked(last_of_now, 60)), 0.2)
+            await asyncio.wait_for(followed.read_changes(asked(last_of_now, 60)), 0.2)
 
     last_of_now = last_of(world)
     world.run(give_up())
@@ -189,11 +189,11 @@ def test_a_stop_answers_everybody_at_once(world: World) -> None:
     last = last_of(world)
     followed = world.keeper.feed
 
-    async def poll() -> list[Told]:
-        polls = [asyncio.ensure_future(followed.changes(asked(last, 60))) for _ in range(50)]
+    async def poll() -> list[FeedPage]:
+        polls = [asyncio.ensure_future(followed.read_changes(asked(last, 60))) for _ in range(50)]
         await until_they_wait(followed, 50)
         followed.stop()
-        return await asyncio.gather(*polls, followed.changes(asked(last, 60)))
+        return await asyncio.gather(*polls, followed.read_changes(asked(last, 60)))
 
     began = time.monotonic()
     assert {(len(told.changes), told.next) for told in world.run(poll())} == {(0, last)}
@@ -204,8 +204,8 @@ def test_a_database_that_comes_back_during_the_wait(world: World) -> None:
     store, followed = watched(world)
     last = last_of(world)
 
-    async def poll() -> Told:
-        poll = asyncio.ensure_future(followed.changes(asked(last, 60)))
+    async def poll() -> FeedPage:
+        poll = asyncio.ensure_future(followed.read_changes(asked(last, 60)))
         await until_they_wait(followed)
         store.away = True
         await give(world)
@@ -217,7 +217,7 @@ def test_a_database_that_comes_back_during_the_wait(world: World) -> None:
     assert numbers(world.run(poll())) == [last + 1]
     store.away = True
     with pytest.raises(DatabaseUnavailable):
-        world.run(followed.changes(asked(last, 10)))
+        world.run(followed.read_changes(asked(last, 10)))
 
 
 # --- late commits ----------------------------------------------------------------------------------------------------
@@ -241,16 +241,16 @@ async def end(db: Any, how: str) -> None:
 def test_a_number_drawn_early_and_committed_late_is_not_skipped(world: World, how: str) -> None:
     last, followed = last_of(world), world.keeper.feed
 
-    async def follow() -> tuple[Told, Told, Told, int]:
+    async def follow() -> tuple[FeedPage, FeedPage, FeedPage, int]:
         first, late = await begin(world.url)
         await give(world)  # draws the next number, and commits it
-        while_open = await followed.changes(asked(last, 1.5))
-        poll = asyncio.ensure_future(followed.changes(asked(while_open.next, 60)))
+        while_open = await followed.read_changes(asked(last, 1.5))
+        poll = asyncio.ensure_future(followed.read_changes(asked(while_open.next, 60)))
         await asyncio.sleep(0.2)
         assert not poll.done()
         await end(first, how)
         told = await poll
-        return while_open, told, await followed.changes(asked(told.next)), late
+        return while_open, told, await followed.read_changes(asked(told.next)), late
 
     while_open, told, rest, late = world.run(follow())
     assert (while_open.changes, while_open.next) == ([], last)
@@ -281,22 +281,22 @@ async def feed_rows(world: World, after: int) -> list[Any]:
 def test_an_open_transaction_holds_nobody_longer_than_they_wait(world: World) -> None:
     last, followed = last_of(world), world.keeper.feed
 
-    async def follow(after: int | None) -> Told | BaseException:
+    async def follow(after: int | None) -> FeedPage | BaseException:
         first, _ = await begin(world.url)
         await give(world)
         async with asyncio.timeout(30):  # it would be for ever
-            (told,) = await asyncio.gather(followed.changes(asked(after)), return_exceptions=True)
+            (told,) = await asyncio.gather(followed.read_changes(asked(after)), return_exceptions=True)
         await end(first, "ROLLBACK")
         return told
 
     told = world.run(follow(last))
-    assert isinstance(told, Told)
+    assert isinstance(told, FeedPage)
     assert (told.changes, told.next) == ([], last)
     assert isinstance(world.run(follow(None)), DatabaseUnavailable)
     assert leaves_nothing_behind(world)
     found = list[int]()
     while len(found) < 2:
-        told = world.run(followed.changes(asked(last, 60)))
+        told = world.run(followed.read_changes(asked(last, 60)))
         assert told.changes
         found, last = found + numbers(told), told.next
     assert len(found) == 2
@@ -313,9 +313,9 @@ def test_a_server_that_counts_from_further_back_does_not_hold_the_feed(world: Wo
         row = await one(statement, *values)
         return [row[0] + 1000] if row and statement.name == "own_transaction" else row
 
-    async def poll() -> Told:
+    async def poll() -> FeedPage:
         store.one = from_ahead
-        poll = asyncio.ensure_future(followed.changes(asked(last, 60)))
+        poll = asyncio.ensure_future(followed.read_changes(asked(last, 60)))
         await give(world)
         async with asyncio.timeout(60):
             while "own_transaction" not in store.asked:  # noqa: ASYNC110 - the follower tells nobody

@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 import people
 from gamekeeper.game import guesses
 from gamekeeper.game.lookup import new_guid
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Overloaded
 from gamekeeper.store import clock, pool
 from proof import at_once, refused, rows
@@ -18,7 +18,7 @@ from world import SENT, Answer, World
 
 TOKEN = "/api/oauth/token"
 USERS = "/api/v1/users"
-WRONG = wire_form("not it")
+WRONG = hash_for_wire("not it")
 WINDOW = 5 * 60_000
 PROVING: Mapping[str, Mapping[str, object]] = {
     "password/validate": {"password": WRONG},
@@ -56,7 +56,7 @@ def validate(
 
 def caller_of(name: str, address: str = "127.0.0.1") -> str:
     """How guesses of a caller with a token are stored."""
-    return guesses.by_caller("", people.USER_IDS[name], address).caller
+    return guesses.make_caller_guess("", people.USER_IDS[name], address).caller
 
 
 def earlier(world: World, account: str, caller: str, count: int) -> None:
@@ -225,7 +225,7 @@ def test_neither_the_caller_nor_its_address_is_stored_in_clear(make_world: Calla
     ],
 )
 def test_whose_an_address_is(address: str, counted: str) -> None:
-    assert guesses.subscriber(address) == counted
+    assert guesses.find_network(address) == counted
 
 
 def test_one_subscriber_has_many_addresses(world: World) -> None:
@@ -298,14 +298,14 @@ def test_a_new_password_makes_strangers_of_all(world: World) -> None:
 
 def test_who_is_known_is_forgotten_after_thirty_days(world: World) -> None:
     assert guess(world, password=SENT).status == 200
-    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_MS)
+    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_CALLER_MS)
     shut(world)
     limited(guess(world, password=SENT))
 
 
 def test_who_logs_in_again_stays_known(world: World) -> None:
     assert guess(world, password=SENT).status == 200
-    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_MS - 60_000)
+    world.sql("UPDATE known_callers SET at = at - $1", guesses.KNOWN_CALLER_MS - 60_000)
     assert guess(world, password=SENT).status == 200
     world.sql("UPDATE known_callers SET at = at - 120000")
     shut(world)
@@ -399,7 +399,7 @@ def test_old_guesses_are_thrown_away(world: World) -> None:
 def test_those_who_were_known_are_thrown_away(world: World) -> None:
     for address in ("10.0.0.1", "10.0.0.2"):
         assert guess(world, password=SENT, address=address).status == 200
-    world.sql("UPDATE known_callers SET at = at - $1 WHERE caller = '10.0.0.1'", guesses.KNOWN_MS + 1000)
+    world.sql("UPDATE known_callers SET at = at - $1 WHERE caller = '10.0.0.1'", guesses.KNOWN_CALLER_MS + 1000)
     tidy(world)
     assert world.sql("SELECT caller FROM known_callers") == [("10.0.0.2",)]
 
@@ -447,7 +447,7 @@ def test_a_count_that_takes_too_long_is_an_overload(
             begun.set()
             await answered.wait()
 
-        counting = asyncio.ensure_future(slow.keeper.store.write(count, guesses.claim(people.USER_IDS["Root"])))
+        counting = asyncio.ensure_future(slow.keeper.store.write(count, guesses.claim_number(people.USER_IDS["Root"])))
         await asyncio.wait_for(begun.wait(), 60)
         body = {"grant_type": "password", "username": "Root", "password": SENT}
         answer = await world.send("POST", TOKEN, body=body, by=None)
@@ -460,8 +460,8 @@ def test_a_count_that_takes_too_long_is_an_overload(
 
 def test_with_a_full_queue_nobody_is_told_anything(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wrong ones are not counted then, so a right one that is remembered must not be let in either."""
-    stored = world.run(world.keeper.passwords.hashed(SENT))
-    assert world.run(world.keeper.passwords.right(SENT, stored)) is True
-    monkeypatch.setattr(world.keeper.passwords, "_waiting", world.keeper.settings.hash_queue)
+    stored = world.run(world.keeper.passwords.hash_password(SENT))
+    assert world.run(world.keeper.passwords.is_right(SENT, stored)) is True
+    monkeypatch.setattr(world.keeper.passwords, "_queue_length", world.keeper.settings.hash_queue)
     with pytest.raises(Overloaded):
-        world.run(world.keeper.passwords.right(SENT, stored))
+        world.run(world.keeper.passwords.is_right(SENT, stored))

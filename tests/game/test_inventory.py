@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 import game_server
 import people
 from gamekeeper.game import inventory
-from gamekeeper.game.inventory import BANK, INVENTORY, NO_BUFFS, Outcome, Sizes, Spot, Stack
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.inventory import BANK, INVENTORY, NO_BUFFS, Capacity, InventoryChange, SlotAddress, Stack
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.refusals import BagNotEmpty, InventoryFull, NotEnoughItems, Refusal
 from gamekeeper.store.catalogue import CatalogueItem
 from world import Answer, World
 
-ROOM = Sizes(inventory=4, bank=3, stack=10)
+ROOM = Capacity(inventory=4, bank=3, stack=10)
 COIN = CatalogueItem("coin", "Coin", stackable=True, max_stack=None, bag_slots=0, icon=None)
 ARROW = CatalogueItem("arrow", "Arrow", stackable=True, max_stack=3, bag_slots=0, icon=None)
 SWORD = CatalogueItem("sword", "Sword", stackable=False, max_stack=None, bag_slots=0, icon=None)
@@ -37,14 +37,14 @@ def ids() -> Callable[[], str]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> dict[Spot, Stack]:
+def worlds(draw: st.DrawFn) -> dict[SlotAddress, Stack]:
     """Slots as they may be: nothing above its cap, every pouch a bag, and every other time one that holds something."""
-    slots: dict[Spot, Stack] = {}
+    slots: dict[SlotAddress, Stack] = {}
     for place in (INVENTORY, BANK):
         for slot in range(SIZES[place]):
             item = draw(st.sampled_from([None, *KINDS.values()]))
             if item:
-                quantity = draw(st.integers(1, inventory.cap(item, ROOM)))
+                quantity = draw(st.integers(1, inventory.find_stack_limit(item, ROOM)))
                 bag_id = f"{place} {slot}" if item is POUCH else None
                 buffs = draw(st.sampled_from([NO_BUFFS, (1, 0, 0, 0, 0)]))
                 slots[place, slot] = Stack(item.id, quantity, bag_id, buffs)
@@ -72,13 +72,13 @@ def sums(slots: inventory.Slots) -> Counter[str]:
 def sound(slots: inventory.Slots) -> None:
     for (place, slot), stack in slots.items():
         assert 0 <= slot < SIZES.get(place, 2)
-        assert 1 <= stack.quantity <= inventory.cap(KINDS[stack.item_id], ROOM)
+        assert 1 <= stack.quantity <= inventory.find_stack_limit(KINDS[stack.item_id], ROOM)
         assert (stack.bag_id is not None) == (stack.item_id == POUCH.id)
     held = [stack.bag_id for stack in slots.values() if stack.bag_id]
     assert len(set(held)) == len(held)
 
 
-def given_to(slots: inventory.Slots, item: CatalogueItem, quantity: int, *, overflow: bool) -> Outcome:
+def given_to(slots: inventory.Slots, item: CatalogueItem, quantity: int, *, overflow: bool) -> InventoryChange:
     return inventory.give(slots, item, quantity, ROOM, overflow=overflow, new_id=ids())
 
 
@@ -87,18 +87,20 @@ def given_to(slots: inventory.Slots, item: CatalogueItem, quantity: int, *, over
 
 @given(slots=worlds(), item=kinds, quantity=quantities, overflow=st.booleans())
 def test_giving_adds_just_what_was_given_and_breaks_nothing(
-    slots: dict[Spot, Stack], item: CatalogueItem, quantity: int, *, overflow: bool
+    slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int, *, overflow: bool
 ) -> None:
     before = dict(slots)
     with suppress(InventoryFull):
         outcome = given_to(slots, item, quantity, overflow=overflow)
-        after = inventory.after(slots, outcome.touched)
+        after = inventory.apply_slot_changes(slots, outcome.changed_slots)
         assert sums(after) == sums(slots) + Counter({item.id: quantity})
         sound(after)
-        assert {place for place, _ in outcome.touched} <= ({INVENTORY, BANK} if overflow else {INVENTORY})
-        assert all(stack != slots.get(spot) for spot, stack in outcome.touched.items())  # full ones are left alone
+        assert {place for place, _ in outcome.changed_slots} <= ({INVENTORY, BANK} if overflow else {INVENTORY})
+        assert all(
+            stack != slots.get(spot) for spot, stack in outcome.changed_slots.items()
+        )  # full ones are left alone
         assert set(bags_of(after)) - set(bags_of(slots)) == set(outcome.new_bags)
-        assert outcome.lost_bags == {}
+        assert outcome.removed_bags == {}
         others = {spot: stack for spot, stack in slots.items() if stack.item_id != item.id}
         assert others.items() <= after.items()
     assert slots == before
@@ -106,7 +108,7 @@ def test_giving_adds_just_what_was_given_and_breaks_nothing(
 
 def space(slots: inventory.Slots, item: CatalogueItem, place: str) -> int:
     """How many more of an item a place takes."""
-    most = inventory.cap(item, ROOM)
+    most = inventory.find_stack_limit(item, ROOM)
     held = [stack.quantity for (where, _), stack in slots.items() if where == place and stack.item_id == item.id]
     free = SIZES[place] - sum(1 for where, _ in slots if where == place)
     return free * most + (sum(most - quantity for quantity in held) if item.stackable else 0)
@@ -114,12 +116,12 @@ def space(slots: inventory.Slots, item: CatalogueItem, place: str) -> int:
 
 @given(slots=worlds(), item=kinds, quantity=quantities, overflow=st.booleans())
 def test_it_is_refused_exactly_when_it_does_not_fit(
-    slots: dict[Spot, Stack], item: CatalogueItem, quantity: int, *, overflow: bool
+    slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int, *, overflow: bool
 ) -> None:
     room = space(slots, item, INVENTORY) + (space(slots, item, BANK) if overflow else 0)
     if quantity <= room:
-        after = inventory.after(slots, given_to(slots, item, quantity, overflow=overflow).touched)
-        moved = inventory.counts(after, item.id).bank - inventory.counts(slots, item.id).bank
+        after = inventory.apply_slot_changes(slots, given_to(slots, item, quantity, overflow=overflow).changed_slots)
+        moved = inventory.count_item(after, item.id).bank - inventory.count_item(slots, item.id).bank
         assert moved == max(0, quantity - space(slots, item, INVENTORY))
     else:
         with pytest.raises(InventoryFull):
@@ -128,16 +130,16 @@ def test_it_is_refused_exactly_when_it_does_not_fit(
 
 @given(worlds(), st.sampled_from([COIN, ARROW]), quantities)
 def test_stacks_are_filled_in_slot_order_before_free_slots_are(
-    slots: dict[Spot, Stack], item: CatalogueItem, quantity: int
+    slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int
 ) -> None:
     with suppress(InventoryFull):
-        after = inventory.after(slots, given_to(slots, item, quantity, overflow=False).touched)
+        after = inventory.apply_slot_changes(slots, given_to(slots, item, quantity, overflow=False).changed_slots)
         mine = [spot for spot in sorted(after) if spot[0] == INVENTORY and after[spot].item_id == item.id]
         old, new = [spot for spot in mine if spot in slots], [spot for spot in mine if spot not in slots]
         for spots in (old, new):  # what is not full comes last
-            partly = [spot for spot in spots if after[spot].quantity < inventory.cap(item, ROOM)]
+            partly = [spot for spot in spots if after[spot].quantity < inventory.find_stack_limit(item, ROOM)]
             assert all(after[spot] == slots.get(spot) for spot in partly[1:])
-        assert not new or all(after[spot].quantity == inventory.cap(item, ROOM) for spot in old)
+        assert not new or all(after[spot].quantity == inventory.find_stack_limit(item, ROOM) for spot in old)
         free = [slot for slot in range(ROOM.inventory) if (INVENTORY, slot) not in slots]
         assert [slot for _, slot in new] == free[: len(new)]
 
@@ -145,7 +147,7 @@ def test_stacks_are_filled_in_slot_order_before_free_slots_are(
 def test_what_was_a_bag_before_the_catalogue_changed_is_not_stacked_on() -> None:
     slots = {(INVENTORY, 0): Stack("pouch", 1, BAG)}
     outcome = given_to(slots, POUCH._replace(stackable=True, bag_slots=0), 2, overflow=False)
-    assert outcome.touched == {(INVENTORY, 1): Stack("pouch", 2)}
+    assert outcome.changed_slots == {(INVENTORY, 1): Stack("pouch", 2)}
 
 
 # --- take ----------------------------------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ def empty(slots: inventory.Slots, stack: Stack) -> bool:
 
 
 @given(worlds(), kinds, st.one_of(st.integers(1, 3), st.integers(1, 40)))
-def test_taking_takes_just_that_or_nothing(slots: dict[Spot, Stack], item: CatalogueItem, quantity: int) -> None:
+def test_taking_takes_just_that_or_nothing(slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int) -> None:
     before = dict(slots)
     mine = [stack for (place, _), stack in slots.items() if place == INVENTORY and stack.item_id == item.id]
     held = sum(stack.quantity for stack in mine)
@@ -169,39 +171,43 @@ def test_taking_takes_just_that_or_nothing(slots: dict[Spot, Stack], item: Catal
             inventory.take(slots, bags_of(slots), item.id, quantity)
     else:
         outcome = inventory.take(slots, bags_of(slots), item.id, quantity)
-        after = inventory.after(slots, outcome.touched)
+        after = inventory.apply_slot_changes(slots, outcome.changed_slots)
         assert sums(after) + Counter({item.id: quantity}) == sums(slots)
-        assert {place for place, _ in outcome.touched} == {INVENTORY}
-        assert set(bags_of(slots)) - set(bags_of(after)) == set(outcome.lost_bags)
-        assert set(outcome.lost_bags.values()) <= {2}
+        assert {place for place, _ in outcome.changed_slots} == {INVENTORY}
+        assert set(bags_of(slots)) - set(bags_of(after)) == set(outcome.removed_bags)
+        assert set(outcome.removed_bags.values()) <= {2}
         sound(after)
     assert slots == before
 
 
 @given(worlds(), st.sampled_from([COIN, ARROW, SWORD]), st.integers(1, 40))
-def test_the_lowest_slots_are_emptied_first(slots: dict[Spot, Stack], item: CatalogueItem, quantity: int) -> None:
+def test_the_lowest_slots_are_emptied_first(
+    slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int
+) -> None:
     with suppress(NotEnoughItems):
         outcome = inventory.take(slots, bags_of(slots), item.id, quantity)
         mine = sorted(spot for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item.id)
-        assert list(outcome.touched) == mine[: len(outcome.touched)]
-        assert all(outcome.touched[spot] is None for spot in list(outcome.touched)[:-1])
+        assert list(outcome.changed_slots) == mine[: len(outcome.changed_slots)]
+        assert all(outcome.changed_slots[spot] is None for spot in list(outcome.changed_slots)[:-1])
 
 
 @given(worlds(), kinds, quantities)
 def test_taking_what_was_given_leaves_the_counts_as_they_were(
-    slots: dict[Spot, Stack], item: CatalogueItem, quantity: int
+    slots: dict[SlotAddress, Stack], item: CatalogueItem, quantity: int
 ) -> None:
     with suppress(InventoryFull):
-        after = inventory.after(slots, given_to(slots, item, quantity, overflow=False).touched)
-        left = inventory.after(after, inventory.take(after, bags_of(after), item.id, quantity).touched)
+        after = inventory.apply_slot_changes(slots, given_to(slots, item, quantity, overflow=False).changed_slots)
+        left = inventory.apply_slot_changes(
+            after, inventory.take(after, bags_of(after), item.id, quantity).changed_slots
+        )
         assert sums(left) == sums(slots)
         for each in KINDS:
-            assert inventory.counts(left, each) == inventory.counts(slots, each)
+            assert inventory.count_item(left, each) == inventory.count_item(slots, each)
 
 
 @given(worlds(), st.lists(st.tuples(st.booleans(), kinds, st.integers(1, 3), st.booleans()), max_size=12))
 def test_any_sequence_keeps_the_slots_sound_and_the_sums_exact(
-    slots: dict[Spot, Stack], steps: list[tuple[bool, CatalogueItem, int, bool]]
+    slots: dict[SlotAddress, Stack], steps: list[tuple[bool, CatalogueItem, int, bool]]
 ) -> None:
     new_id, expected = ids(), sums(slots)
     for gives, item, quantity, overflow in steps:
@@ -211,7 +217,7 @@ def test_any_sequence_keeps_the_slots_sound_and_the_sums_exact(
             else:
                 outcome = inventory.take(slots, bags_of(slots), item.id, quantity)
             expected[item.id] += quantity if gives else -quantity
-            slots = inventory.after(slots, outcome.touched)
+            slots = inventory.apply_slot_changes(slots, outcome.changed_slots)
     assert sums(slots) == +expected
     sound(slots)
 
@@ -221,13 +227,13 @@ def test_any_sequence_keeps_the_slots_sound_and_the_sums_exact(
 
 def test_counts_leave_out_what_lies_in_bags() -> None:
     slots = {(INVENTORY, 0): Stack("coin", 2), (BANK, 1): Stack("coin", 3), (BAG, 0): Stack("coin", 4)}
-    assert inventory.counts(slots, "coin") == (2, 3)
-    assert inventory.counts(slots, "arrow") == (0, 0)
+    assert inventory.count_item(slots, "coin") == (2, 3)
+    assert inventory.count_item(slots, "arrow") == (0, 0)
 
 
 @pytest.mark.parametrize(("item", "most"), [(COIN, 10), (ARROW, 3), (SWORD, 1), (POUCH, 1)])
 def test_the_cap_of_a_slot(item: CatalogueItem, most: int) -> None:
-    assert inventory.cap(item, ROOM) == most
+    assert inventory.find_stack_limit(item, ROOM) == most
 
 
 # --- the ledger, replayed ------------------------------------------------------------------------------------------
@@ -258,7 +264,7 @@ class Replay:
                 self.bags[player, bag["Id"]] = bag["SlotCount"]
         for spell in after.pop("Spells", []):
             self.spells.pop((player, spell["Slot"]), None)
-            if spell["SpellId"] != ZERO:
+            if spell["SpellId"] != ZERO_GUID:
                 self.spells[player, spell["Slot"]] = spell["SpellId"]
         for variable in after.pop("Variables", []):
             self.variables[player, variable["VariableId"]] = variable["Value"]
@@ -267,7 +273,7 @@ class Replay:
     def _set_slots(self, player: str, place: str, slots: list[dict[str, Any]]) -> None:
         for each in slots:
             self.slots.pop((player, place, each["Slot"]), None)
-            if each["ItemId"] != ZERO:
+            if each["ItemId"] != ZERO_GUID:
                 stack = (each["ItemId"], each["Quantity"], each["BagId"], each["StatBuffs"])
                 self.slots[player, place, each["Slot"]] = stack
 
@@ -318,7 +324,7 @@ values = st.one_of(
     st.tuples(st.sampled_from([people.TUTORIAL.id, people.UNSET_FLAG.id]), st.booleans()),
 )
 reported = st.lists(
-    st.builds(game_server.stack, few_slots, st.one_of(st.just(ZERO), item_ids), st.sampled_from([0, 1, 1, 1, 7])),
+    st.builds(game_server.stack, few_slots, st.one_of(st.just(ZERO_GUID), item_ids), st.sampled_from([0, 1, 1, 1, 7])),
     max_size=3,
     unique_by=lambda slot: slot["Slot"],
 )
@@ -336,7 +342,7 @@ def reports(draw: st.DrawFn) -> dict[str, Any]:
     body["Bags"] = [
         {"Id": each, "SlotCount": draw(st.integers(5, 6)), "Slots": draw(reported)} for each in sorted(named)
     ]
-    body["Spells"] = [{"Slot": draw(few_slots), "SpellId": draw(st.one_of(st.just(ZERO), spell_ids))}]
+    body["Spells"] = [{"Slot": draw(few_slots), "SpellId": draw(st.one_of(st.just(ZERO_GUID), spell_ids))}]
     body["Variables"] = [{"VariableId": key, "Value": value} for key, value in [draw(values)]]
     return body
 

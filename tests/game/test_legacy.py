@@ -16,9 +16,9 @@ from command_line import CommandLine
 from findings import findings
 from gamekeeper import app
 from gamekeeper.doctor import NOTE, Finding
-from gamekeeper.game import legacy, lookup, salted
+from gamekeeper.game import imported_hashes, legacy, lookup
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import legacy as rows
 from gamekeeper.store.engine import DatabaseUnavailable
@@ -27,9 +27,9 @@ from proof import at_once, refused, reset_code
 from world import SENT, Answer, World, at_work
 
 TOKEN, USERS, PLAYERS = "/api/oauth/token", "/api/v1/users", "/api/v1/players"
-WRONG, NEW = wire_form("not it"), wire_form("battery staple")
+WRONG, NEW = hash_for_wire("not it"), hash_for_wire("battery staple")
 SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
-IMPORTED = f"intersect${SALT}${salted.hashed(SENT, SALT)}"
+IMPORTED = f"intersect${SALT}${imported_hashes.hash_as_intersect(SENT, SALT)}"
 ACCOUNTS = ("Ann", "Bob", "Shop")
 ARGON2 = "$argon2id$"
 
@@ -52,12 +52,12 @@ def validate(world: World, name: str, sent: str = SENT) -> Answer:
 
 
 def wrap(world: World) -> None:
-    world.run(legacy.wrap(world.keeper))
+    world.run(legacy.wrap_all(world.keeper))
 
 
 def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Any]) -> None:
     """Lets something happen between the check of a password and what comes of it; once."""
-    real = world.keeper.passwords.matched
+    real = world.keeper.passwords.verify_and_upgrade
     left = [happens]
 
     async def slow(sent: str, stored: str | None) -> str | None:
@@ -66,13 +66,13 @@ def before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch, happens: Ca
             await left.pop()()
         return found
 
-    monkeypatch.setattr(world.keeper.passwords, "matched", slow)
+    monkeypatch.setattr(world.keeper.passwords, "verify_and_upgrade", slow)
 
 
 @pytest.fixture(autouse=True)
 def restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test has the time; the one about the rest sets it back."""
-    monkeypatch.setattr(legacy, "REST", 0)
+    monkeypatch.setattr(legacy, "REST_FACTOR", 0)
 
 
 # --- logging in -----------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def test_good_from_the_first_minute_and_then_under_argon2(world: World, form: st
     if form == "wrapped":
         wrap(world)
     ledger, earlier = world.ledger(), kept(world)["Shop"]
-    assert earlier.startswith(salted.WRAPPED if form == "wrapped" else salted.IMPORTED)
+    assert earlier.startswith(imported_hashes.WRAPPED if form == "wrapped" else imported_hashes.IMPORTED)
     answer = log_in(world, WRONG)
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
     assert kept(world)["Shop"] == earlier
@@ -134,7 +134,7 @@ def test_wrapped_while_it_is_checked(
     world: World, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, str]
 ) -> None:
     bring_in(world, "Shop")
-    before_it_is_told(world, monkeypatch, lambda: legacy.wrap(world.keeper))
+    before_it_is_told(world, monkeypatch, lambda: legacy.wrap_all(world.keeper))
     answer = world.post(path, body)
     assert answer.status == 200, answer.raw
     assert kept(world)["Shop"].startswith(ARGON2)
@@ -169,7 +169,7 @@ def test_all_are_wrapped_and_nothing_else_changes(world: World) -> None:
     before, ledger = kept(world), world.ledger()
     wrap(world)
     after = kept(world)
-    assert [after[name].startswith(salted.WRAPPED) for name in ACCOUNTS] == [True, False, True]
+    assert [after[name].startswith(imported_hashes.WRAPPED) for name in ACCOUNTS] == [True, False, True]
     assert after["Bob"] == before["Bob"]
     assert world.ledger() == ledger
     assert world.get(PLAYERS, by="Shop").status == 200
@@ -182,35 +182,35 @@ def test_what_is_broken_is_wrapped_too(world: World, rest: str) -> None:
     """Else it would be found again for ever."""
     bring_in(world, "Ann", stored=f"intersect{rest}")
     wrap(world)
-    assert kept(world)["Ann"].startswith(salted.WRAPPED)
+    assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
     refused(validate(world, "Ann"), 400, "wrong_password")
 
 
 def test_more_than_are_read_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legacy, "SOME", 1)
+    monkeypatch.setattr(legacy, "BATCH_ACCOUNTS", 1)
     bring_in(world, *ACCOUNTS)
     wrap(world)
-    assert all(stored.startswith(salted.WRAPPED) for stored in kept(world).values())
+    assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(world).values())
 
 
-@pytest.mark.parametrize("start", [lookup.ZERO, people.USER_IDS["Bob"], "ffffffff-ffff-4fff-8fff-ffffffffffff"])
+@pytest.mark.parametrize("start", [lookup.ZERO_GUID, people.USER_IDS["Bob"], "ffffffff-ffff-4fff-8fff-ffffffffffff"])
 def test_from_anywhere(world: World, monkeypatch: pytest.MonkeyPatch, start: str) -> None:
     monkeypatch.setattr(lookup, "new_guid", lambda: start)
     bring_in(world, *ACCOUNTS)
     wrap(world)
-    assert all(stored.startswith(salted.WRAPPED) for stored in kept(world).values())
+    assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(world).values())
 
 
 def test_a_password_that_is_changed_meanwhile_stays_changed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     bring_in(world, "Ann")
-    real = world.keeper.passwords.wrapped
+    real = world.keeper.passwords.wrap_imported
 
-    async def slow(imported: salted.Salted) -> str:
+    async def slow(imported: imported_hashes.ImportedHash) -> str:
         found = await real(imported)
         await world.send("POST", f"{USERS}/Ann/manage/password/change", body={"new": NEW})
         return found
 
-    monkeypatch.setattr(world.keeper.passwords, "wrapped", slow)
+    monkeypatch.setattr(world.keeper.passwords, "wrap_imported", slow)
     wrap(world)
     assert kept(world)["Ann"].startswith(ARGON2)
     assert validate(world, "Ann", NEW).status == 200
@@ -221,26 +221,26 @@ def test_two_instances_at_once(make_world: Callable[..., World]) -> None:
     bring_in(one, *ACCOUNTS)
 
     async def both() -> None:
-        await asyncio.gather(legacy.wrap(one.keeper), legacy.wrap(other.keeper))
+        await asyncio.gather(legacy.wrap_all(one.keeper), legacy.wrap_all(other.keeper))
 
     one.run(both())
-    assert all(stored.startswith(salted.WRAPPED) for stored in kept(one).values())
+    assert all(stored.startswith(imported_hashes.WRAPPED) for stored in kept(one).values())
     assert log_in(other).status == 200
 
 
 def test_stopped_half_way_it_goes_on_later(make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     world, after_a_restart = make_world(), make_world()
     bring_in(world, *ACCOUNTS)
-    real = world.keeper.passwords.wrapped
+    real = world.keeper.passwords.wrap_imported
     made: list[str] = []
 
-    async def dies(imported: salted.Salted) -> str:
+    async def dies(imported: imported_hashes.ImportedHash) -> str:
         made.append(await real(imported))
         if len(made) == 2:
             raise DatabaseUnavailable("the power went")
         return made[-1]
 
-    monkeypatch.setattr(world.keeper.passwords, "wrapped", dies)
+    monkeypatch.setattr(world.keeper.passwords, "wrap_imported", dies)
     with pytest.raises(DatabaseUnavailable):
         wrap(world)
     assert sorted(stored.partition("$")[0] for stored in kept(world).values()) == ["intersect", "intersect", "wrapped"]
@@ -255,26 +255,26 @@ def test_who_logs_in_goes_first(world: World, monkeypatch: pytest.MonkeyPatch) -
     """While anybody waits none is even begun; afterwards all of them."""
     bring_in(world, *ACCOUNTS)
     passwords, go_on = world.keeper.passwords, threading.Event()
-    real, verify = passwords.wrapped, PasswordHasher.verify
+    real, verify = passwords.wrap_imported, PasswordHasher.verify
     begun: list[int] = []
 
     def slow(hasher: PasswordHasher, stored: str, sent: str) -> bool:
         return go_on.wait(60) and verify(hasher, stored, sent)
 
-    async def seen(imported: salted.Salted) -> str:
-        begun.append(passwords.waiting)
+    async def seen(imported: imported_hashes.ImportedHash) -> str:
+        begun.append(passwords.queue_length)
         return await real(imported)
 
     async def both() -> None:
-        logging_in = asyncio.gather(*(passwords.right(WRONG, None) for _ in range(2)))
-        wrapping = asyncio.create_task(legacy.wrap(world.keeper))
+        logging_in = asyncio.gather(*(passwords.is_right(WRONG, None) for _ in range(2)))
+        wrapping = asyncio.create_task(legacy.wrap_all(world.keeper))
         await asyncio.sleep(0.2)
         assert begun == []
         go_on.set()
         await asyncio.gather(logging_in, wrapping)
 
     monkeypatch.setattr(PasswordHasher, "verify", slow)
-    monkeypatch.setattr(passwords, "wrapped", seen)
+    monkeypatch.setattr(passwords, "wrap_imported", seen)
     monkeypatch.setattr(legacy, "YIELD_SECONDS", 0.001)
     try:
         world.run(both())
@@ -285,7 +285,7 @@ def test_who_logs_in_goes_first(world: World, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_most_of_the_time_it_rests(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legacy, "REST", 3)
+    monkeypatch.setattr(legacy, "REST_FACTOR", 3)
     bring_in(world, "Ann", "Bob")
     rests: list[float] = []
     ticks = iter([10.0, 10.5, 20.0, 22.0])
@@ -305,11 +305,11 @@ def test_a_serving_process_does_it(world: World) -> None:
 
     async def a_look() -> None:
         for seconds, work in upkeep.jobs:
-            if seconds == legacy.LOOK_SECONDS:
+            if seconds == legacy.POLL_SECONDS:
                 await work()
 
     world.run(a_look())
-    assert kept(world)["Ann"].startswith(salted.WRAPPED)
+    assert kept(world)["Ann"].startswith(imported_hashes.WRAPPED)
 
 
 # --- everything else goes on ----------------------------------------------------------------------------------------
@@ -332,9 +332,9 @@ def test_the_doctor_counts_what_remains(world: World) -> None:
 
 def test_the_pace_is_that_of_the_job(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter([10.0, 10.05])
-    monkeypatch.setattr(legacy, "REST", 3)
+    monkeypatch.setattr(legacy, "REST_FACTOR", 3)
     monkeypatch.setattr(legacy, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    assert world.run(legacy.per_minute(world.keeper)) == 300
+    assert world.run(legacy.measure_wraps_per_minute(world.keeper)) == 300
 
 
 @pytest.mark.parametrize("form", ["imported", "wrapped"])
@@ -359,7 +359,7 @@ def test_backed_up_and_restored(world: World, empty_database: str, tmp_path: Pat
     CommandLine(empty_database).says("restore", str(tmp_path / "game.backup"))
 
     async def check(keeper: Keeper) -> list[bool]:
-        found = [await lookup.user(keeper.store, name) for name in ("Ann", "Bob")]
-        return [await legacy.proven(keeper, user, sent) is not None for user in found for sent in (SENT, WRONG)]
+        found = [await lookup.find_user(keeper.store, name) for name in ("Ann", "Bob")]
+        return [await legacy.check_password(keeper, user, sent) is not None for user in found for sent in (SENT, WRONG)]
 
     assert asyncio.run(at_work(empty_database, check)) == [True, False, True, False]

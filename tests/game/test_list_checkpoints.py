@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from gamekeeper.game import order
+from gamekeeper.game import bucket_index
 from gamekeeper.game.lists import NAMES, RANK
 from gamekeeper.store import lists as stored
 from listings import CHECKPOINT, MakeWorld, add, agrees, level_up, logged, page, rebuild, saved, sizes, tend, view
@@ -23,10 +23,10 @@ def test_crowded_buckets_are_divided(world: World) -> None:
     assert max(sizes(world, RANK)) == 63
     tend(world)
     for listing in (RANK, NAMES):
-        assert max(sizes(world, listing)) < order.CROWDED
+        assert max(sizes(world, listing)) < bucket_index.SPLIT_ROWS
     found = view(world)
     assert found
-    assert len(found.orders["names"].blocks) > 3
+    assert len(found.indexes["names"].blocks) > 3
     assert agrees(world)
 
 
@@ -93,7 +93,7 @@ def test_a_process_starts_from_the_checkpoint_and_the_log(make_world: MakeWorld,
     del reloads[:]
     found = view(two)
     assert found
-    assert (found.changes, len(reloads)) == (40, 1)
+    assert (found.log_entries, len(reloads)) == (40, 1)
     assert agrees(two)
     add(two, range(40, 50))
     assert agrees(one)
@@ -105,7 +105,7 @@ def test_two_processes_that_save_at_once_save_once(make_world: MakeWorld) -> Non
     before = saved(one).number
 
     async def both() -> None:
-        await asyncio.gather(one.keeper.lists.tend(), two.keeper.lists.tend())
+        await asyncio.gather(one.keeper.lists.maintain(), two.keeper.lists.maintain())
 
     one.run(both())
     assert saved(one).number == before + 1

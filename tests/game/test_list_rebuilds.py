@@ -46,15 +46,15 @@ def test_a_bulk_load_is_counted_the_slow_way_until_the_lists_are_built_anew(
     tend(two)  # as a command does it: what it has to say is not for a log
     log.flush()
     assert not capsys.readouterr().err
-    two.run(two.keeper.lists.watch())
+    two.run(two.keeper.lists.maintain_and_report())
     log.flush()
     assert "doctor --fix" in capsys.readouterr().err
-    two.run(two.keeper.lists.watch())
+    two.run(two.keeper.lists.maintain_and_report())
     log.flush()
     assert not capsys.readouterr().err
     add(two, range(50, 55))  # the log goes on meanwhile
     assert agrees(one)
-    one.run(one.keeper.lists.ready())
+    one.run(one.keeper.lists.prepare())
     for each in (one, two):
         assert sizes(each, RANK)[:-1] == [4] * 14
         assert agrees(each)
@@ -88,7 +88,7 @@ def interrupted(world: World, happens: Callable[[], Awaitable[object]]) -> Lists
 def test_a_bulk_load_while_a_checkpoint_is_made_is_not_taken_for_counted(make_world: MakeWorld) -> None:
     world = make_world()
     add(world, range(30))
-    world.run(interrupted(world, lambda: load(world, range(30, 80))).tend())
+    world.run(interrupted(world, lambda: load(world, range(30, 80))).maintain())
     assert not saved(world).whole
     assert agrees(world)
     assert agrees(make_world())
@@ -105,7 +105,7 @@ def test_a_checkpoint_of_another_while_the_lists_are_built_costs_no_change(make_
 
     async def change_and_save() -> None:
         await insert(other, crowd(range(30)))
-        await other.keeper.lists.tend()
+        await other.keeper.lists.maintain()
 
     before = saved(world).number
     world.run(interrupted(world, change_and_save).rebuild())
@@ -129,7 +129,7 @@ def test_counts_with_another_servers_mark_are_not_believed(make_world: MakeWorld
     world = make_world()
     assert view(world) is None
     assert agrees(world)
-    world.run(world.keeper.lists.ready())
+    world.run(world.keeper.lists.prepare())
     assert view(world) is not None
     assert agrees(world)
 

@@ -37,7 +37,7 @@ def test_the_rank_of_everybody_and_who_is_around(world: World, around: int) -> N
     rebuild(world)
     best_first = [row[0] for row in world.sql(IN_ORDER["rank"])][::-1]
     for place, player_id in enumerate(best_first):
-        found = world.run(world.keeper.lists.rank(player_id, around))
+        found = world.run(world.keeper.lists.find_rank(player_id, around))
         near = [
             (number + 1, each)
             for number, each in enumerate(best_first)
@@ -49,13 +49,13 @@ def test_the_rank_of_everybody_and_who_is_around(world: World, around: int) -> N
 
 def test_a_rank_follows_its_player(world: World) -> None:
     def rank(name: str) -> int:
-        return world.run(world.keeper.lists.rank(name, 0)).rank
+        return world.run(world.keeper.lists.find_rank(name, 0)).rank
 
     assert [rank(name) for name in ("Zoe", "ann", "Bob")] == [1, 2, 3]
     game_server.put_player(world, BOB.id, {"Level": 99})
     assert [rank(name) for name in ("Bob", "Zoe", "Ann")] == [1, 2, 3]
     with pytest.raises(NoSuchPlayer):
-        world.run(world.keeper.lists.rank("Nobody", 5))
+        world.run(world.keeper.lists.find_rank("Nobody", 5))
 
 
 # --- what changes rows -----------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_accounts_that_come_change_their_name_and_go(world: World) -> None:
 
 
 async def eight_at_once(world: World) -> None:
-    await asyncio.gather(*(world.keeper.lists.page(NAMES, 0, 5) for _ in range(8)))
+    await asyncio.gather(*(world.keeper.lists.load_page(NAMES, 0, 5) for _ in range(8)))
 
 
 def test_nothing_names_an_account_that_went(make_world: MakeWorld, reloads: list[int]) -> None:

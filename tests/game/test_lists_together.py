@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from gamekeeper.game import lists, lookup, order, rows
+from gamekeeper.game import bucket_index, lists, lookup, rows
 from gamekeeper.game.lists import NAMES, RANK
 from gamekeeper.game.players import Player
 from gamekeeper.store import players
@@ -40,12 +40,12 @@ def largest(world: World) -> int:
 
 
 def test_what_was_divided_stays_divided_while_others_read(world: World) -> None:
-    add(world, range(4 * order.CROWDED))
+    add(world, range(4 * bucket_index.SPLIT_ROWS))
     pages = [0]
 
     async def read(stop: asyncio.Event) -> None:
         while not stop.is_set():
-            await world.keeper.lists.page(RANK, 3, 20)
+            await world.keeper.lists.load_page(RANK, 3, 20)
             pages[0] += 1
 
     async def tend_meanwhile() -> list[int]:
@@ -53,7 +53,7 @@ def test_what_was_divided_stays_divided_while_others_read(world: World) -> None:
         readers = [asyncio.create_task(read(stop)) for _ in range(8)]
         for _ in range(5):
             await asyncio.sleep(0.02)
-            await world.keeper.lists.tend()
+            await world.keeper.lists.maintain()
             await asyncio.sleep(0.02)
             seen.append(largest(world))
         async with asyncio.timeout(60):
@@ -63,12 +63,12 @@ def test_what_was_divided_stays_divided_while_others_read(world: World) -> None:
         await asyncio.gather(*readers)
         return seen
 
-    assert world.run(tend_meanwhile()) == [order.FULL] * 5
+    assert world.run(tend_meanwhile()) == [bucket_index.BUCKET_ROWS] * 5
 
 
 def before_each(monkeypatch: pytest.MonkeyPatch, meanwhile: list[Callable[[], Any]]) -> None:
     """What happens elsewhere between the two reads of a rank: the first time, the second time."""
-    real = lookup.rank_key
+    real = lookup.find_rank_key
 
     async def rank_key(tx: Reading, key: str) -> players.RankKey:
         found = await real(tx, key)
@@ -76,22 +76,22 @@ def before_each(monkeypatch: pytest.MonkeyPatch, meanwhile: list[Callable[[], An
             await meanwhile.pop(0)()
         return found
 
-    monkeypatch.setattr(lookup, "rank_key", rank_key)
+    monkeypatch.setattr(lookup, "find_rank_key", rank_key)
 
 
 def test_a_rank_is_of_one_moment(make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = make_world(), make_world()
     add(one, range(20))
-    total = one.run(one.keeper.lists.page(RANK, 0, 5))[0]
+    total = one.run(one.keeper.lists.load_page(RANK, 0, 5))[0]
     met: list[int] = []
 
     async def remove_more() -> None:
         await remove(other, range(2, 5))
-        met.append((await one.keeper.lists.page(NAMES, 0, 5))[0])
+        met.append((await one.keeper.lists.load_page(NAMES, 0, 5))[0])
 
     before_each(monkeypatch, [lambda: remove(other, range(2)), remove_more])
-    found = one.run(one.keeper.lists.rank("P00010", 3))
-    after = one.run(one.keeper.lists.rank("P00010", 3))
+    found = one.run(one.keeper.lists.find_rank("P00010", 3))
+    after = one.run(one.keeper.lists.find_rank("P00010", 3))
     assert (found.rank, found.total, after.rank, after.total) == (12, total - 2, 12, total - 5)
     assert [rank for rank, _ in found.around] == [9, 10, 11, 13, 14, 15]
     assert met == [after.total]
@@ -102,14 +102,14 @@ def test_a_player_who_overtakes_a_neighbour_meanwhile_has_its_new_rank(
 ) -> None:
     one, other = make_world(), make_world()
     add(one, range(20))
-    one.run(one.keeper.lists.page(RANK, 0, 5))
+    one.run(one.keeper.lists.load_page(RANK, 0, 5))
     better = Player(guid(FIRST + 10), USER_IDS["Bob"], "P00010", level=12, exp=5)
 
     async def update(tx: Writing) -> None:
-        players.update(tx, rows.columns(better, other.keeper.changes.spelling), named=False)
+        players.update(tx, rows.make_player_columns(better, other.keeper.changes.codec), named=False)
 
     before_each(monkeypatch, [lambda: other.keeper.store.write(update)])
-    found = one.run(one.keeper.lists.rank("P00010", 3))
+    found = one.run(one.keeper.lists.find_rank("P00010", 3))
     assert found.rank == 11
     assert [rank for rank, _ in found.around] == [8, 9, 10, 12, 13, 14]
 
@@ -119,10 +119,10 @@ def test_a_bucket_that_has_grown_meanwhile_is_counted_whole(
 ) -> None:
     one, other = make_world(), make_world()
     add(one, range(20))
-    one.run(one.keeper.lists.page(RANK, 0, 5))
+    one.run(one.keeper.lists.load_page(RANK, 0, 5))
     newcomers = [Player(guid(FIRST + each), USER_IDS["Bob"], f"P{each:05}", level=1) for each in range(20, 70)]
     before_each(monkeypatch, [lambda: insert(other, newcomers)])
-    assert one.run(one.keeper.lists.rank("P00010", 0)).rank == 12
+    assert one.run(one.keeper.lists.find_rank("P00010", 0)).rank == 12
 
 
 def test_a_copy_put_back_under_a_running_process_is_noticed(make_world: MakeWorld) -> None:
@@ -141,18 +141,18 @@ def test_a_copy_put_back_under_a_running_process_is_noticed(make_world: MakeWorl
 
     world.run(ask(f'CREATE DATABASE "{name}_kept" TEMPLATE "{name}"'))
     add(world, range(10, 17))
-    assert world.run(world.keeper.lists.total(NAMES)) == 20
+    assert world.run(world.keeper.lists.count(NAMES)) == 20
     world.run(ask(f'DROP DATABASE "{name}" WITH (FORCE)', f'ALTER DATABASE "{name}_kept" RENAME TO "{name}"'))
-    assert world.run(world.keeper.lists.total(NAMES)) == 13
+    assert world.run(world.keeper.lists.count(NAMES)) == 13
 
 
 def test_an_older_checkpoint_than_the_views_is_not_gone_on_from(make_world: MakeWorld) -> None:
     world = make_world()
     world.run(world.keeper.lists.rebuild())
-    assert world.run(world.keeper.lists.total(NAMES)) == 3
+    assert world.run(world.keeper.lists.count(NAMES)) == 3
     world.sql("UPDATE lists SET number = number - 1")
     world.sql("DELETE FROM list_blocks")
     with pytest.raises(KeyError):
-        world.run(world.keeper.store.read(lists.view))  # the blocks are read, and found missing
+        world.run(world.keeper.store.read(lists.load_view))  # the blocks are read, and found missing
     with pytest.raises(KeyError):
-        world.run(world.keeper.lists.total(NAMES))
+        world.run(world.keeper.lists.count(NAMES))

@@ -16,8 +16,8 @@ PLAIN = ID.replace("-", "")
 def test_every_common_form_of_a_guid_comes_to_one_spelling(value: uuid.UUID) -> None:
     for text in (str(value), value.hex, f"{{{value}}}", f"{{{value.hex}}}"):
         for spelling in (text, text.upper()):
-            assert lookup.guid(spelling) == str(value)
-            assert lookup.key_of(spelling) == ("id", str(value))
+            assert lookup.parse_guid(spelling) == str(value)
+            assert lookup.parse_key(spelling) == ("id", str(value))
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_every_common_form_of_a_guid_comes_to_one_spelling(value: uuid.UUID) -> 
     ],
 )
 def test_anything_else_is_a_name(text: str) -> None:
-    assert lookup.guid(text) is None
-    assert lookup.key_of(text) == ("name", text)
+    assert lookup.parse_guid(text) is None
+    assert lookup.parse_key(text) == ("name", text)
 
 
 @given(st.text("0123456789abcdefABCDEF-{}xg", max_size=40))
 def test_no_text_is_misread(text: str) -> None:
-    found = lookup.guid(text)
+    found = lookup.parse_guid(text)
     assert found is None or found.replace("-", "") == text.lower().strip("{}").replace("-", "")
 
 
@@ -67,15 +67,15 @@ def test_folding_is_more_than_lower_case(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("name", ["a", "Ann", "x" * 255, "a/b", "Zoë", "\U0001f409"])
 def test_what_somebody_may_be_called(name: str) -> None:
-    assert lookup.nameable(name)
+    assert lookup.is_nameable(name)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 256, "a\0", "a\nb", "\x7f", "\x85", chr(0xD800), "\ufffd"])
 def test_what_nobody_is_called(name: str) -> None:
-    assert not lookup.nameable(name)
+    assert not lookup.is_nameable(name)
 
 
 def test_new_guids_differ_and_are_spelt_as_we_spell_them() -> None:
     one, other = lookup.new_guid(), lookup.new_guid()
     assert one != other
-    assert lookup.guid(one) == one
+    assert lookup.parse_guid(one) == one

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gamekeeper.game.new_passwords import generate, is_common, problem_with
+from gamekeeper.game.new_passwords import find_problem, generate, is_common
 from gamekeeper.settings import Settings
 
 NAMES = ("Nina", "nina.moor@example.test")
@@ -27,17 +27,17 @@ GOOD = (
 
 @pytest.mark.parametrize("password", COMMON.split())
 def test_common_password_is_refused(password: str) -> None:
-    assert "easy to guess" in problem_with(password, Settings(), NAMES)
+    assert "easy to guess" in find_problem(password, Settings(), NAMES)
 
 
 @pytest.mark.parametrize("password", GOOD)
 def test_uncommon_password_is_accepted(password: str) -> None:
-    assert problem_with(password, Settings(), NAMES) == ""
+    assert find_problem(password, Settings(), NAMES) == ""
 
 
 def test_length_is_counted_in_characters() -> None:
-    assert "has 9 characters; it needs at least 10" in problem_with("漢字と仮名混じり文", Settings())
-    assert problem_with("漢字と仮名混じり文章", Settings()) == ""
+    assert "has 9 characters; it needs at least 10" in find_problem("漢字と仮名混じり文", Settings())
+    assert find_problem("漢字と仮名混じり文章", Settings()) == ""
 
 
 def test_only_the_beginning_of_a_long_password_is_judged() -> None:
@@ -50,4 +50,4 @@ def test_generated_password_keeps_the_rules() -> None:
     for least in (8, 10, 64):
         made = {generate(Settings(min_password_length=least)) for _ in range(20)}
         assert len(made) == 20
-        assert not any(problem_with(each, Settings(min_password_length=least), NAMES) for each in made)
+        assert not any(find_problem(each, Settings(min_password_length=least), NAMES) for each in made)

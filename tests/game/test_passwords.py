@@ -14,14 +14,14 @@ import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
 from gamekeeper.game import passwords
-from gamekeeper.game.passwords import Passwords, require, wire_form
+from gamekeeper.game.passwords import Passwords, hash_for_wire, require_wire_hash
 from gamekeeper.game.refusals import BadPassword, Overloaded
 from proof import refused, rows
 from world import SENT, Answer, World
 
 T = TypeVar("T")
 TOKEN = "/api/oauth/token"
-WRONG = wire_form("not it")
+WRONG = hash_for_wire("not it")
 pytestmark = pytest.mark.usefixtures("argon2_in_earnest")
 UNLIMITED = {"guesses_per_caller": 1000, "guesses_per_account": 1000}
 
@@ -101,10 +101,10 @@ def test_stored_under_argon2id_with_a_salt_of_its_own(world: World) -> None:
 
 
 def test_what_may_come_over_the_wire() -> None:
-    assert require(SENT.upper()) == SENT == wire_form("correct horse battery staple")
+    assert require_wire_hash(SENT.upper()) == SENT == hash_for_wire("correct horse battery staple")
     for bad in ("", "a" * 63, "a" * 65, "g" * 64, "１" * 64, SENT + "\n"):  # noqa: RUF001 - full-width digits on purpose
         with pytest.raises(BadPassword, match="Did not receive a valid password"):
-            require(bad)
+            require_wire_hash(bad)
 
 
 # --- right and wrong ----------------------------------------------------------------------------------------------
@@ -112,22 +112,22 @@ def test_what_may_come_over_the_wire() -> None:
 
 def test_right_and_wrong(checking: Passwords) -> None:
     async def look() -> list[bool]:
-        stored = await checking.hashed(SENT)
-        return [await checking.right(sent, stored) for sent in (SENT, WRONG, SENT)]
+        stored = await checking.hash_password(SENT)
+        return [await checking.is_right(sent, stored) for sent in (SENT, WRONG, SENT)]
 
     assert run(look()) == [True, False, True]
 
 
 @pytest.mark.parametrize("stored", [None, "!"])  # spelt out: databases have it
 def test_no_account_costs_a_real_check(checking: Passwords, checks: Checks, stored: str | None) -> None:
-    assert run(checking.right(SENT, stored)) is False
+    assert run(checking.is_right(SENT, stored)) is False
     assert len(checks.against) == 1
     assert extract_parameters(checks.against[0]).memory_cost == 19 * 1024
 
 
 @pytest.mark.parametrize("stored", ["", "nonsense", "$argon2id$v=19$m=1"])
 def test_a_broken_hash_matches_nothing(checking: Passwords, stored: str) -> None:
-    assert run(checking.right(SENT, stored)) is False
+    assert run(checking.is_right(SENT, stored)) is False
 
 
 def test_unknown_names_and_wrong_passwords_do_the_same_work(world: World, checks: Checks) -> None:
@@ -161,36 +161,36 @@ def test_unknown_names_and_wrong_passwords_take_the_same_time(make_world: Callab
 def test_remembered_for_a_minute(checking: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(monotonic=lambda: 1000.0)
     monkeypatch.setattr(passwords, "time", clock)
-    stored = run(checking.hashed(SENT))
+    stored = run(checking.hash_password(SENT))
     for now, expected in ((1000.0, 1), (1059.9, 1), (1060.0, 2), (1119.9, 2)):
         clock.monotonic = lambda now=now: now
-        assert run(checking.right(SENT, stored))
+        assert run(checking.is_right(SENT, stored))
         assert len(checks.against) == expected, now
 
 
 def test_only_what_was_right_is_remembered(checking: Passwords, checks: Checks) -> None:
-    stored = run(checking.hashed(SENT))
-    assert run(checking.right(SENT, stored))
+    stored = run(checking.hash_password(SENT))
+    assert run(checking.is_right(SENT, stored))
     for number in range(2):
-        assert not run(checking.right(WRONG, stored))
+        assert not run(checking.is_right(WRONG, stored))
         assert len(checks.against) == 2 + number
 
 
 def test_remembered_under_the_stored_hash(checking: Passwords, checks: Checks) -> None:
     """Another account with the same password, or the same account later, has another hash: checked anew."""
     for expected in (1, 2):
-        stored = run(checking.hashed(SENT))
-        assert run(checking.right(SENT, stored))
+        stored = run(checking.hash_password(SENT))
+        assert run(checking.is_right(SENT, stored))
         assert len(checks.against) == expected
 
 
 def test_no_more_than_so_many_are_remembered(
     checking: Passwords, checks: Checks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passwords, "REMEMBERED_MOST", 2)
-    first, second, third = (run(checking.hashed(SENT)) for _ in range(3))
+    monkeypatch.setattr(passwords, "CACHE_ENTRIES", 2)
+    first, second, third = (run(checking.hash_password(SENT)) for _ in range(3))
     for stored, expected in ((first, 1), (second, 2), (first, 2), (third, 3), (third, 3), (first, 4)):
-        assert run(checking.right(SENT, stored))
+        assert run(checking.is_right(SENT, stored))
         assert len(checks.against) == expected
 
 
@@ -207,8 +207,8 @@ def test_a_changed_password_ends_it(world: World) -> None:
 
 def test_the_loop_keeps_turning(checking: Passwords, checks: Checks, go_on: threading.Event) -> None:
     async def turns_meanwhile() -> None:
-        stored = await checking.hashed(SENT)
-        under_way = asyncio.gather(*(checking.right(wrong * 64, stored) for wrong in "abc"))
+        stored = await checking.hash_password(SENT)
+        under_way = asyncio.gather(*(checking.is_right(wrong * 64, stored) for wrong in "abc"))
         for _ in range(10):
             await asyncio.sleep(0.001)
         assert not under_way.done()
@@ -222,37 +222,37 @@ def test_the_loop_keeps_turning(checking: Passwords, checks: Checks, go_on: thre
 
 def test_a_full_queue_turns_away(checking: Passwords) -> None:
     async def crowd() -> list[object]:
-        crowding = (checking.hashed(SENT) for _ in range(8))
+        crowding = (checking.hash_password(SENT) for _ in range(8))
         return list(await asyncio.gather(*crowding, return_exceptions=True))
 
     outcomes = run(crowd())
     assert [isinstance(outcome, Overloaded) for outcome in outcomes] == [False] * 3 + [True] * 5
-    assert isinstance(run(checking.hashed(SENT)), str)  # and afterwards there is room again
+    assert isinstance(run(checking.hash_password(SENT)), str)  # and afterwards there is room again
 
 
 def test_a_full_queue_turns_away_who_is_remembered_too(checking: Passwords, checks: Checks) -> None:
     async def crowd(stored: str) -> list[object]:
         sent = [WRONG, WRONG, WRONG, SENT]
-        crowding = (checking.right(each, stored) for each in sent)
+        crowding = (checking.is_right(each, stored) for each in sent)
         return list(await asyncio.gather(*crowding, return_exceptions=True))
 
-    stored = run(checking.hashed(SENT))
-    assert run(checking.right(SENT, stored))
+    stored = run(checking.hash_password(SENT))
+    assert run(checking.is_right(SENT, stored))
     *wrong, remembered = run(crowd(stored))
     assert wrong == [False] * 3
     assert isinstance(remembered, Overloaded)
-    assert run(checking.right(SENT, stored))
+    assert run(checking.is_right(SENT, stored))
     assert len(checks.against) == 4
 
 
 def test_who_waits_is_counted_until_they_are_served(checking: Passwords) -> None:
     async def counts() -> list[int]:
-        found = [checking.waiting]
-        crowding = asyncio.gather(*(checking.hashed(SENT) for _ in range(2)))
+        found = [checking.queue_length]
+        crowding = asyncio.gather(*(checking.hash_password(SENT) for _ in range(2)))
         await asyncio.sleep(0)
-        found.append(checking.waiting)
+        found.append(checking.queue_length)
         await crowding
-        return [*found, checking.waiting]
+        return [*found, checking.queue_length]
 
     assert run(counts()) == [0, 2, 0]
 
@@ -265,7 +265,7 @@ def test_one_core_is_left_to_everything_else(
     on_such_a_machine = Passwords(queue=5)
 
     async def crowd() -> None:
-        await asyncio.gather(*(on_such_a_machine.right(WRONG, None) for _ in range(5)))
+        await asyncio.gather(*(on_such_a_machine.is_right(WRONG, None) for _ in range(5)))
 
     try:
         run(crowd())
@@ -282,7 +282,7 @@ def test_when_it_is_closed_nobody_waits_any_more_and_its_threads_end(
     closing = Passwords(queue=12)
 
     async def crowd() -> list[object]:
-        crowding = asyncio.gather(*(closing.right(WRONG, None) for _ in range(12)), return_exceptions=True)
+        crowding = asyncio.gather(*(closing.is_right(WRONG, None) for _ in range(12)), return_exceptions=True)
         await asyncio.sleep(0)
         closing.close()
         go_on.set()
@@ -297,7 +297,7 @@ def test_when_it_is_closed_nobody_waits_any_more_and_its_threads_end(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
 def test_hashing_gives_way_to_requests(checking: Passwords, checks: Checks) -> None:
-    assert not run(checking.right(WRONG, None))
+    assert not run(checking.is_right(WRONG, None))
     niceness = [os.getpriority(os.PRIO_PROCESS, thread.native_id or 0) for thread in checks.at_work()]
     assert niceness == [10]
 
@@ -336,6 +336,6 @@ def test_where_threads_have_no_priority_of_their_own(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(passwords.sys, "platform", "darwin")
     elsewhere = Passwords(4)
     try:
-        assert asyncio.run(elsewhere.hashed(SENT)).startswith("$argon2id$")
+        assert asyncio.run(elsewhere.hash_password(SENT)).startswith("$argon2id$")
     finally:
         elsewhere.close()

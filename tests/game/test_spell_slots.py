@@ -17,30 +17,30 @@ known_spells = st.dictionaries(st.integers(0, SIZE - 1), st.text("abcdefgh", min
 def test_a_new_spell_takes_the_lowest_free_slot_or_there_is_none(known: dict[int, str]) -> None:
     free = [slot for slot in range(SIZE) if slot not in known]
     if free:
-        assert spells.free_slot(known, "new", SIZE) == free[0]
+        assert spells.find_free_slot(known, "new", SIZE) == free[0]
     else:
         with pytest.raises(NoFreeSpellSlot, match="all 5 slots"):
-            spells.free_slot(known, "new", SIZE)
+            spells.find_free_slot(known, "new", SIZE)
 
 
 @given(known_spells)
 def test_a_known_spell_is_found_and_not_learnt_twice(known: dict[int, str]) -> None:
     for slot, spell in known.items():
-        assert spells.slot_of(known, spell) == slot
+        assert spells.find_slot(known, spell) == slot
         with pytest.raises(SpellAlreadyKnown):
-            spells.free_slot(known, spell, SIZE)
+            spells.find_free_slot(known, spell, SIZE)
     with pytest.raises(SpellNotKnown):
-        spells.slot_of(known, "new")
+        spells.find_slot(known, "new")
 
 
 @given(known_spells)
 def test_what_is_taught_and_forgotten_again_leaves_the_spells_as_they_were(known: dict[int, str]) -> None:
     if len(known) < SIZE:
-        taught = {**known, spells.free_slot(known, "new", SIZE): "new"}
-        del taught[spells.slot_of(taught, "new")]
+        taught = {**known, spells.find_free_slot(known, "new", SIZE): "new"}
+        del taught[spells.find_slot(taught, "new")]
         assert taught == known
 
 
 def test_a_slot_beyond_the_size_does_not_make_room() -> None:
     with pytest.raises(NoFreeSpellSlot):
-        spells.free_slot({0: "a", 7: "b"}, "new", 1)
+        spells.find_free_slot({0: "a", 7: "b"}, "new", 1)

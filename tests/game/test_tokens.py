@@ -9,7 +9,7 @@ import pytest
 import people
 from gamekeeper.game import tokens
 from gamekeeper.game.refusals import AccountBanned, InvalidGrant, UnauthorizedClient
-from gamekeeper.game.tokens import Pair
+from gamekeeper.game.tokens import TokenPair
 from gamekeeper.store import users
 from gamekeeper.store.users import User
 from proof import rows
@@ -25,11 +25,11 @@ def user(world: World, name: str) -> User:
     return found
 
 
-def log_in(world: World, name: str = "Root", sent: str = SENT, *, read_only: bool = False) -> Pair:
+def log_in(world: World, name: str = "Root", sent: str = SENT, *, read_only: bool = False) -> TokenPair:
     return world.run(tokens.log_in(world.keeper, name, sent, "192.0.2.1", read_only=read_only))
 
 
-def refresh(world: World, token: str) -> tuple[Pair | None, int]:
+def refresh(world: World, token: str) -> tuple[TokenPair | None, int]:
     """The new pair, and how often it was said that a family was revoked."""
     told: list[None] = []
     try:
@@ -38,7 +38,7 @@ def refresh(world: World, token: str) -> tuple[Pair | None, int]:
         return None, len(told)
 
 
-def stored(world: World, pair: Pair) -> dict[str, object]:
+def stored(world: World, pair: TokenPair) -> dict[str, object]:
     row = world.sql(f"SELECT {STORED} FROM tokens WHERE id = $1", pair.id)[0]  # noqa: S608 - our own columns
     return dict(zip(STORED.split(", "), row, strict=True))
 

@@ -9,7 +9,7 @@ import pytest
 
 import people
 from expectations import everything
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http.operation import WRITE
 from gamekeeper.http.routes import ROUTES
 from proof import at_once, refused, reset_code, rows
@@ -17,7 +17,7 @@ from tidying import tidy
 from world import SENT, Answer, World
 
 USERS, TOKEN, TOKENS = "/api/v1/users", "/api/oauth/token", "/api/oauth/tokens"
-NEW = wire_form("battery staple")
+NEW = hash_for_wire("battery staple")
 OURS = ("/api/v1/users", "/api/oauth")
 PREFIXED = re.compile(r"[0-9a-f]{64}|\$argon2", re.IGNORECASE)
 

@@ -9,7 +9,7 @@ import pytest
 import people
 from expectations import everything, refused
 from game_server import LINK, heartbeat, join, leave, online
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import ANN, BOB, USER_IDS, WARRIOR, ZOE
 from world import World
 
@@ -134,7 +134,7 @@ def test_set_class_accepts_each_field_name(world: World, name: str) -> None:
 
 def test_unknown_class_is_refused(world: World) -> None:
     before = everything(world)
-    for unknown in (people.NOBODY_ID, ZERO):
+    for unknown in (people.NOBODY_ID, ZERO_GUID):
         refused(world.post(f"{P}/Bob/class", {"classid": unknown}), 404, "no_such_class", "Invalid class id.")
     refused(world.post(f"{P}/Bob/class", {"classid": "warrior"}), 400, "bad_field", "'classid'")
     refused(world.post(f"{P}/Bob/class", {}), 400, "missing_field", "'classid'")
@@ -144,7 +144,7 @@ def test_unknown_class_is_refused(world: World) -> None:
 def test_any_class_is_accepted_while_none_is_published(world: World) -> None:
     world.sql("DELETE FROM classes")
     assert world.post(f"{P}/Bob/class", {"classid": people.NOBODY_ID}).json["ClassId"] == people.NOBODY_ID
-    refused(world.post(f"{P}/Bob/class", {"classid": ZERO}), 404, "no_such_class")
+    refused(world.post(f"{P}/Bob/class", {"classid": ZERO_GUID}), 404, "no_such_class")
 
 
 def test_delete_removes_player_and_items_and_keeps_account(world: World) -> None:

@@ -8,12 +8,12 @@ import pytest
 import people
 from findings import errors
 from game_server import heartbeat, join
-from gamekeeper.game import salted
+from gamekeeper.game import imported_hashes
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import Change, PlayersLoaded, UsersLoaded
-from gamekeeper.game.effects import World as Belongings
-from gamekeeper.game.lookup import clashing_fold
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.effects import PlayerState as Belongings
+from gamekeeper.game.lookup import make_clashing_fold
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.players import Player
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
@@ -27,11 +27,11 @@ ADDRESS = "zed@example.test"
 
 
 def old_password(name: str) -> str:
-    return wire_form(f"{name}'s own")
+    return hash_for_wire(f"{name}'s own")
 
 
 def make_user(user_id: str, name: str, email: str = ADDRESS) -> User:
-    stored = salted.imported("5E88", salted.hashed(old_password(name), "5E88"))
+    stored = imported_hashes.format_imported("5E88", imported_hashes.hash_as_intersect(old_password(name), "5E88"))
     return User(user_id, name, email, stored, Powers(api=True), 1_700_000_000_000, None, None)
 
 
@@ -49,8 +49,8 @@ def clashing(world: World) -> World:
     accounts = [make_user(FIRST, "Zed"), make_user(SECOND, "ZED")]
     load(
         world,
-        UsersLoaded(accounts, clashing={SECOND}, unaddressed={SECOND}),
-        PlayersLoaded([(each, Belongings()) for each in knights], clashing={OTHER}),
+        UsersLoaded(accounts, taken_name_ids={SECOND}, bad_email_ids={SECOND}),
+        PlayersLoaded([(each, Belongings()) for each in knights], taken_name_ids={OTHER}),
     )
     return world
 
@@ -94,8 +94,8 @@ def test_exact_name_wins_over_folded_name(world: World) -> None:
     knights = [Player(KNIGHT, FIRST, "\u017fharp", level=1), Player(OTHER, SECOND, "SHARP", level=2)]
     load(
         world,
-        UsersLoaded(accounts, clashing={SECOND}, unaddressed={SECOND}),
-        PlayersLoaded([(each, Belongings()) for each in knights], clashing={OTHER}),
+        UsersLoaded(accounts, taken_name_ids={SECOND}, bad_email_ids={SECOND}),
+        PlayersLoaded([(each, Belongings()) for each in knights], taken_name_ids={OTHER}),
     )
     folded = ("Sharp", "sharp", "\u017fHARP")
     for name, user_id, knight, level in (
@@ -126,12 +126,12 @@ def test_failed_log_ins_by_id_are_limited(make_world: Callable[..., World]) -> N
     world = make_world(guesses_per_caller=2)
     shop = people.USER_IDS["Shop"]
     for tried in (("Shop", shop, shop.upper()), (people.NOBODY_ID, people.NOBODY_ID.replace("-", ""), "Nobody")):
-        first, second, third = (log_in(world, each, wire_form("not it")) for each in tried)
+        first, second, third = (log_in(world, each, hash_for_wire("not it")) for each in tried)
         assert first.json["error"] == second.json["error"] == "invalid_grant"
         assert first.message == second.message
         if tried[0] == "Shop":
             assert third.status == 429
-    assert log_in(world, people.NOBODY_ID.upper(), wire_form("not it")).status == 429
+    assert log_in(world, people.NOBODY_ID.upper(), hash_for_wire("not it")).status == 429
 
 
 def test_name_that_is_a_guid_is_not_a_lookup_key(world: World) -> None:
@@ -178,7 +178,7 @@ def test_account_claims_its_address_after_the_other_moved(clashing: World, opera
     assert clashing.post(path, body).status == 200
     assert folds(clashing, "users", SECOND)[1] == ADDRESS
     assert [row.kind for row in clashing.ledger()[before:]] == ["email_changed"]
-    thief = {"username": "Thief", "email": ADDRESS, "password": wire_form("x")}
+    thief = {"username": "Thief", "email": ADDRESS, "password": hash_for_wire("x")}
     refused(clashing.post(f"{USERS}/register", thief), 409, "email_taken")
     assert clashing.post(path, body).status == 200
     assert len(clashing.ledger()) == before + 1
@@ -192,7 +192,7 @@ def test_player_claims_its_name_after_the_other_is_renamed(clashing: World) -> N
     refused(clashing.post(path, body), 409, "name_taken")
     assert clashing.post(f"{PLAYERS}/knight/name", {"name": "Page"}).status == 200
     assert clashing.post(f"{PLAYERS}/{OTHER}/level", {"level": 9}).status == 200
-    assert folds(clashing, "players", OTHER) == (clashing_fold("knight", OTHER),)
+    assert folds(clashing, "players", OTHER) == (make_clashing_fold("knight", OTHER),)
     before = len(clashing.ledger())
     assert clashing.post(path, body).status == 200
     assert folds(clashing, "players", OTHER) == ("knight",)

@@ -8,13 +8,13 @@ import pytest
 import people
 from expectations import everything
 from gamekeeper import log
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from proof import refused, registered, reset_code, rows, spelt
 from world import SENT, Answer, World
 
 USERS = "/api/v1/users"
-NEW = wire_form("battery staple")
-WRONG = wire_form("not it")
+NEW = hash_for_wire("battery staple")
+WRONG = hash_for_wire("not it")
 VALIDATE, EMAIL, PASSWORD, RESET = "password/validate", "email/change", "password/change", "password/reset"
 MANAGE_EMAIL, MANAGE_PASSWORD = "manage/email/change", "manage/password/change"
 BODIES: dict[str, dict[str, object]] = {
@@ -347,7 +347,7 @@ def test_new_reset_code_allows_five_new_attempts(world: World) -> None:
 def test_change_of_password_or_email_invalidates_the_reset_code(world: World, operation: str) -> None:
     code = reset_code(world, "Ann")
     assert post(world, operation).status == 200
-    refused(redeem(world, code, wire_form("third")), 400, "wrong_code")
+    refused(redeem(world, code, hash_for_wire("third")), 400, "wrong_code")
     assert rows(world, "resets") == []
 
 

@@ -194,7 +194,7 @@ def test_a_500_hides_internals_and_the_log_has_them(
     async def raise_error(*_: object) -> None:
         raise RuntimeError(INNER)
 
-    monkeypatch.setattr(lookup, "user_record", raise_error)
+    monkeypatch.setattr(lookup, "find_user_record", raise_error)
     answer = world.get(f"{USERS}/Ann")
     require_refusal_body(answer, 500, "internal_error")
     assert answer.message == "Something went wrong on our side; the log has it under this RequestId."
@@ -206,7 +206,7 @@ def test_a_500_hides_internals_and_the_log_has_them(
 
 def test_request_after_a_500_is_served(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(lookup, "user_record", None)
+        patched.setattr(lookup, "find_user_record", None)
         assert world.get(f"{USERS}/Ann").status == 500
     assert world.get(f"{USERS}/Ann").status == 200
 

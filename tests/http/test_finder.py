@@ -7,7 +7,7 @@ import people
 from expectations import refused
 from game_server import newcomer, put_catalogue, put_player
 from gamekeeper.game import finder
-from gamekeeper.game.finder import slips
+from gamekeeper.game.finder import generate_typos
 from gamekeeper.store import indexes
 from people import ANN, ANNS_POUCH, BOB, COIN, USER_IDS, ZOE
 from world import World
@@ -149,7 +149,7 @@ def test_exact_email_or_catalogue_name_hides_partial_matches(world: World) -> No
 
 
 def test_prefix_match_is_found_beside_many_partial_matches(world: World) -> None:
-    names = [*(f"A zed {number}" for number in range(2 * finder.EACH)), "Zed stone"]
+    names = [*(f"A zed {number}" for number in range(2 * finder.MOST_PER_MATCH)), "Zed stone"]
     put_catalogue(
         world,
         "items",
@@ -157,14 +157,14 @@ def test_prefix_match_is_found_beside_many_partial_matches(world: World) -> None
     )
     told = find(world, "zed")
     assert told[0] == ("item", "Zed stone", "prefix")
-    assert [match for *_, match in told[1:]] == ["part"] * finder.EACH
+    assert [match for *_, match in told[1:]] == ["part"] * finder.MOST_PER_MATCH
 
 
 def test_typing_errors_cover_every_single_edit() -> None:
-    made = set(slips("abc"))
+    made = set(generate_typos("abc"))
     assert {"bac", "acb", "ab", "ac", "bc", "xbc", "axc", "abx", "xabc", "axbc", "abxc"} <= made
     assert max(map(len, made)) == 4
-    assert len(list(slips("x" * finder.NEAR_LETTERS))) < 500
+    assert len(list(generate_typos("x" * finder.TYPO_LETTERS))) < 500
 
 
 def test_caller_without_the_role_sees_no_accounts(world: World) -> None:

@@ -7,7 +7,7 @@ import pytest
 import people
 from expectations import refused
 from game_server import put_catalogue
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import ARROW, COIN, FIREBALL, HEAL, KILLS, MEADOW, POUCH, SWORD, TUTORIAL, UNSET, UNSET_FLAG, WARRIOR
 from world import World
 
@@ -82,7 +82,7 @@ def test_unknown_type_is_404(world: World, kind: str) -> None:
 
 
 def test_unknown_id_is_404(world: World) -> None:
-    for unknown in (people.NOBODY_ID, ZERO, FIREBALL.id):
+    for unknown in (people.NOBODY_ID, ZERO_GUID, FIREBALL.id):
         refused(world.get(f"{OBJECTS}/item/{unknown}"), 404, "no_such_object", f"no item with id '{unknown}'")
     refused(world.get(f"{OBJECTS}/item/coin"), 400, "bad_field", "objectId")
 

@@ -13,7 +13,7 @@ import people
 from gamekeeper.game.refusals import TooManyLongReads
 from gamekeeper.http import bodies, gate, large_bodies
 from gamekeeper.http.admission import Admission
-from gamekeeper.http.gate import Gate, Rest
+from gamekeeper.http.gate import Gate, Pause
 from gamekeeper.store import watch
 from proof import refused
 from world import Answer, World
@@ -116,7 +116,7 @@ def test_long_read_survives_its_pauses(long_world: World, monkeypatch: pytest.Mo
 def test_few_long_reads_run_at_once() -> None:
     running = most = 0
 
-    async def work(_: Rest) -> None:
+    async def work(_: Pause) -> None:
         nonlocal running, most
         running += 1
         most = max(most, running)
@@ -132,7 +132,7 @@ def test_few_long_reads_run_at_once() -> None:
 
 
 def test_short_read_runs_beside_an_export_of_its_account() -> None:
-    async def read(rest: Rest) -> None:
+    async def read(rest: Pause) -> None:
         await rest()
 
     async def at_once() -> None:
@@ -195,7 +195,7 @@ def test_long_work_gets_its_share_while_others_ask() -> None:
     """Each piece counts another request itself, so the result does not depend on the scheduling of a second task."""
     admission = Admission(1)
 
-    async def work(rest: Rest) -> None:
+    async def work(rest: Pause) -> None:
         for _ in range(PIECES):
             admission.entered += 1
             compute(COMPUTED)
@@ -213,7 +213,7 @@ def test_long_work_gets_its_share_while_others_ask() -> None:
 def test_long_work_is_not_slowed_down_without_other_requests() -> None:
     """Alone, it yields once between its pieces: if it slept, the event loop would run thousands of iterations."""
 
-    async def work(rest: Rest) -> int:
+    async def work(rest: Pause) -> int:
         steps = 0
         for _ in range(PIECES):
             compute(COMPUTED)
@@ -239,7 +239,7 @@ def test_long_work_is_not_slowed_down_without_other_requests() -> None:
 
 
 def test_failed_work_frees_its_place() -> None:
-    async def fail(rest: Rest) -> None:
+    async def fail(rest: Pause) -> None:
         await rest()
         raise TooManyLongReads(1)
 

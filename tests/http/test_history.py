@@ -100,7 +100,7 @@ def test_from_and_to_limit_the_time(world: World) -> None:
 
 
 def test_to_filter_skips_later_changes_without_reading_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "WINDOW", 2)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 2)
     for _ in range(12):
         give(world)
     world.sql("UPDATE ledger SET at = 1000000 * seq")
@@ -108,8 +108,8 @@ def test_to_filter_skips_later_changes_without_reading_them(world: World, monkey
 
 
 def test_cursor_visits_every_change_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "WINDOW", 4)
-    monkeypatch.setattr(history, "WINDOWS", 2)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 4)
+    monkeypatch.setattr(history, "MOST_WINDOWS", 2)
     for number in range(11):
         give(world, name=("Ann", "Bob")[number % 2])
     wanted = {"": 27, f"player={ANN.id}": 7, "kind=items_given": 11, "kind=player_created": 3, "reason=x": 0}
@@ -290,8 +290,8 @@ def test_state_before_the_retained_history_is_refused(make_world: Callable[..., 
 
 
 def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "BACK", 2)
-    monkeypatch.setattr(history, "FURTHEST", 4)
+    monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 2)
+    monkeypatch.setattr(history, "MOST_REWOUND", 4)
     start = last(world)
     for _ in range(7):
         give(world)
@@ -301,7 +301,7 @@ def test_state_behind_too_many_changes_is_refused(world: World, monkeypatch: pyt
 
 
 def test_changes_without_items_are_skipped_for_items(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "FURTHEST", 2)
+    monkeypatch.setattr(history, "MOST_REWOUND", 2)
     start = give(world)
     for level in range(3, 20):
         world.post("/api/v1/players/Bob/level", {"level": level})
@@ -354,14 +354,14 @@ def test_long_page_ends_early_with_a_cursor(world: World, monkeypatch: pytest.Mo
 
 
 def test_item_filter_reads_fewer_windows_per_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "WINDOW", 4)
-    monkeypatch.setattr(history, "WINDOWS_OF_ITEM", 1)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 4)
+    monkeypatch.setattr(history, "MOST_ITEM_WINDOWS", 1)
     answer = world.get(f"{CHANGES}?item={ARROW.id}").json
     assert (answer["Next"], [each["Seq"] for each in answer["Changes"]]) == (PEOPLE - 3, [14])
 
 
 def test_change_with_a_wrong_clock_does_not_end_a_search(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "WINDOW", 4)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 4)
     first = give(world, headers={"X-Reason": "wanted"})
     for _ in range(6):
         give(world)

@@ -9,7 +9,7 @@ import game_server
 import people
 from expectations import everything, refused
 from game_server import stack
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import ANNS_POUCH, ARROW, COIN, POUCH, SWORD
 from world import Answer, World
 
@@ -17,7 +17,7 @@ ANN, BOB = "/api/v1/players/Ann/items", "/api/v1/players/Bob/items"
 BAG = "/api/v1/players/bag"
 STRANGE = people.guid(0xABC)  # an item id that the catalogue does not have
 NO_BUFFS = [0, 0, 0, 0, 0]
-EMPTY = {"BagId": None, "ItemId": ZERO, "Quantity": 0, "StatBuffs": NO_BUFFS, "ItemName": "ERR_DELETED"}
+EMPTY = {"BagId": None, "ItemId": ZERO_GUID, "Quantity": 0, "StatBuffs": NO_BUFFS, "ItemName": "ERR_DELETED"}
 NAMES = {item.id: {"ItemName": item.name} for item in (COIN, ARROW, SWORD, POUCH)}
 
 
@@ -49,7 +49,7 @@ def take(world: World, items: str, item_id: str, quantity: int) -> Answer:
 def read_slots(world: World, items: str, place: str = "inventory") -> dict[int, tuple[str, int]]:
     """Return item and quantity of each occupied slot."""
     listed = world.get(f"{items}/{place}").json
-    return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in listed if each["ItemId"] != ZERO}
+    return {each["Slot"]: (each["ItemId"], each["Quantity"]) for each in listed if each["ItemId"] != ZERO_GUID}
 
 
 def give_answer(item_id: str, inventory: int, bank: int = 0) -> dict[str, object]:
@@ -152,7 +152,7 @@ def test_unknown_player_or_bag_is_404(world: World, subtests: pytest.Subtests) -
         for answer in answers:
             with subtests.test(key):
                 refused(answer, 404, "no_such_player", f"No player with {by} '{key}'.")
-    for bag in (STRANGE, ZERO):
+    for bag in (STRANGE, ZERO_GUID):
         with subtests.test(bag):
             refused(world.get(f"{BAG}/{bag}"), 404, "no_such_bag", bag)
 
@@ -221,7 +221,7 @@ def test_bank_overflow_must_be_a_boolean(world: World, subtests: pytest.Subtests
 @pytest.mark.parametrize("path", WRITES)
 def test_unknown_item_is_404_with_the_specs_message(world: World, path: str, subtests: pytest.Subtests) -> None:
     before = everything(world)
-    for item_id in (STRANGE, ZERO, ZERO.replace("-", ""), ANNS_POUCH):
+    for item_id in (STRANGE, ZERO_GUID, ZERO_GUID.replace("-", ""), ANNS_POUCH):
         with subtests.test(item_id):
             answer = world.post(path, {"itemid": item_id, "quantity": 1})
             refused(answer, 404, "no_such_item")
@@ -342,7 +342,7 @@ def test_without_a_catalogue_any_guid_is_a_stackable_item(world: World) -> None:
     assert give(world, BOB, SWORD.id, 2).json == give_answer(SWORD.id, 2)
     assert read_slots(world, BOB) == {0: (STRANGE, 7), 1: (SWORD.id, 2)}
     assert take(world, BOB, STRANGE, 7).status == 200
-    refused(give(world, BOB, ZERO, 1), 404, "no_such_item")
+    refused(give(world, BOB, ZERO_GUID, 1), 404, "no_such_item")
 
 
 # --- take (15) -----------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 
 from expectations import refused
 from game_server import put_player, stack
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, SWORD
 from reports import NEW, STRANGE, bag, inventory
 from world import World
@@ -19,7 +19,7 @@ def inside(world: World, bag_id: str) -> dict[int, str]:
 
 @pytest.mark.parametrize("place", ["Items", "Bank"])
 def test_moved_bag_keeps_its_items(world: World, place: str) -> None:
-    body = {"Items": [stack(3, ZERO, 0)], "Bank": []}
+    body = {"Items": [stack(3, ZERO_GUID, 0)], "Bank": []}
     body[place].append(stack(9, POUCH.id, BagId=ANNS_POUCH))
     assert put_player(world, ANN.id, body).status == 200
     assert inventory(world, place="bank" if place == "Bank" else "inventory")[9]["BagId"] == ANNS_POUCH

@@ -10,7 +10,7 @@ import pytest
 import people
 from expectations import everything, refused
 from game_server import LINK, put_catalogue
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import ARROW
 from reports import NEW, STRANGE, inventory, record
 from world import World
@@ -89,7 +89,7 @@ def test_unknown_kind_is_404(world: World) -> None:
 MALFORMED_ENTRIES: Sequence[tuple[str, str, object]] = (
     ("items", "[0].Id", [{"Name": "Axe", "Stackable": True}]),
     ("items", "[0].Id", [{"Id": "axe", "Name": "Axe", "Stackable": True}]),
-    ("items", "[0].Id", [{"Id": ZERO, "Name": "Axe", "Stackable": True}]),
+    ("items", "[0].Id", [{"Id": ZERO_GUID, "Name": "Axe", "Stackable": True}]),
     ("items", "Id", [ENTRIES["items"], ENTRIES["items"]]),
     ("items", "[0].Name", [{"Id": NEW, "Stackable": True}]),
     ("items", "[0].Name", [{"Id": NEW, "Name": 7, "Stackable": True}]),

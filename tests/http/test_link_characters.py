@@ -8,7 +8,7 @@ import pytest
 import people
 from expectations import everything, refused
 from game_server import LINK, heartbeat, join, newcomer, online, put_player, stack
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, HEAL, KILLS, POUCH, SWORD, TUTORIAL, ZOE
 from reports import FIELDS, NEW, STRANGE, bag, inventory, record
 from world import World
@@ -71,7 +71,7 @@ def test_missing_name_or_owner_creates_no_player(world: World, subtests: pytest.
         with subtests.test(repr(body)):
             refused(put_player(world, NEW, body), status, code, part)
     refused(put_player(world, "Newt", {"Name": "Newt", "UserId": owner}), 400, "bad_field", "'id'")
-    refused(put_player(world, ZERO, {"Name": "Newt", "UserId": owner}), 404, "no_such_player", ZERO)
+    refused(put_player(world, ZERO_GUID, {"Name": "Newt", "UserId": owner}), 404, "no_such_player", ZERO_GUID)
     assert everything(world) == before
 
 
@@ -114,7 +114,7 @@ MALFORMED_FIELDS: Mapping[str, Sequence[object]] = {
     "Bags[0].Id": ([{"SlotCount": 1, "Slots": [stack(0, COIN.id)]}],),
     "Bags[0].SlotCount": ([bag(NEW, size=0)],),
     "Bags[0].Slots[0].Slot": ([bag(NEW, {"ItemId": COIN.id})],),
-    "Spells": ([{"Slot": 1, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": ZERO}],),
+    "Spells": ([{"Slot": 1, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": ZERO_GUID}],),
     "Spells[0].SpellId": ([{"Slot": 1}],),
     "Spells[0].Slot": ([{"Slot": -1, "SpellId": HEAL.id}],),
     "Variables": ([{"VariableId": KILLS.id, "Value": 1}, {"VariableId": KILLS.id.upper(), "Value": 2}],),

@@ -8,7 +8,7 @@ import pytest
 import game_server
 from expectations import everything, refused
 from game_server import LINK, heartbeat, join, lapse, leave, newcomer, online
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import ANN, BOB, ZOE
 from reports import STRANGE, record
 from world import SENT, Answer, World
@@ -88,7 +88,7 @@ def test_cleanup_keeps_active_leases(world: World) -> None:
     heartbeat(world)
     join(world, ANN.id)
     before = everything(world)
-    assert world.run(game_server.presence.reap(world.keeper.store)) == 0
+    assert world.run(game_server.presence.expire_leases(world.keeper.store)) == 0
     assert everything(world) == before
 
 
@@ -108,7 +108,7 @@ def test_unknown_server_or_player_is_404(world: World) -> None:
         refused(answer, 404, "no_such_server", "'nowhere'")
     heartbeat(world)
     before = everything(world)
-    for unknown in (STRANGE, ZERO):
+    for unknown in (STRANGE, ZERO_GUID):
         refused(join(world, ANN.id, unknown), 404, "no_such_player", unknown)
     assert everything(world) == before
 

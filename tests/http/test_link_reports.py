@@ -7,7 +7,7 @@ import pytest
 
 from expectations import everything, refused
 from game_server import newcomer, put_catalogue, put_player, stack
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.bodies import optional_names
 from gamekeeper.http.wire.link import PutPlayer
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, TUTORIAL
@@ -62,7 +62,7 @@ def test_incomplete_slot_is_400_and_empties_nothing(world: World, slot: Mapping[
     assert everything(world) == before
 
 
-@pytest.mark.parametrize("empty", [{}, {"Quantity": 0}, {"ItemId": ZERO}, {"ItemId": COIN.id, "Quantity": 0}])
+@pytest.mark.parametrize("empty", [{}, {"Quantity": 0}, {"ItemId": ZERO_GUID}, {"ItemId": COIN.id, "Quantity": 0}])
 def test_explicitly_empty_slot_is_emptied(world: World, empty: Mapping[str, object]) -> None:
     assert put_player(world, ANN.id, {"Items": [{"Slot": 0, **empty}]}).status == 200
     assert 0 not in inventory(world)
@@ -78,7 +78,7 @@ def test_c1_control_characters_in_text_are_stored(world: World) -> None:
 
 def test_report_sets_only_its_slots_spells_and_variables(world: World) -> None:
     body = {
-        "Items": [stack(0, COIN.id, 9), stack(1, ZERO, 0), stack(8, SWORD.id, StatBuffs=[0, 0, 0, 0, 7])],
+        "Items": [stack(0, COIN.id, 9), stack(1, ZERO_GUID, 0), stack(8, SWORD.id, StatBuffs=[0, 0, 0, 0, 7])],
         "Bank": [stack(0, COIN.id, 0), {"Slot": 5}],
         "Bags": [bag(ANNS_POUCH, stack(0, COIN.id, 2))],
         "Spells": [{"Slot": 4, "SpellId": HEAL.id}],
@@ -105,7 +105,7 @@ def test_report_sets_only_its_slots_spells_and_variables(world: World) -> None:
 
 def test_spells_are_swapped_and_removed_by_slot(world: World) -> None:
     put_player(world, ANN.id, {"Spells": [{"Slot": 0, "SpellId": HEAL.id}, {"Slot": 1, "SpellId": FIREBALL.id}]})
-    put_player(world, ANN.id, {"Spells": [{"Slot": 0, "SpellId": FIREBALL.id}, {"Slot": 1, "SpellId": ZERO}]})
+    put_player(world, ANN.id, {"Spells": [{"Slot": 0, "SpellId": FIREBALL.id}, {"Slot": 1, "SpellId": ZERO_GUID}]})
     assert world.get("/api/v1/players/Ann/spells").json == [{"Slot": 0, "SpellId": FIREBALL.id}]
 
 
@@ -113,16 +113,19 @@ def test_unchanged_report_records_no_change(world: World) -> None:
     before = everything(world)
     told: dict[str, object] = {"Level": 12, "Name": "Ann", "Variables": [{"VariableId": KILLS.id, "Value": 7}]}
     told |= {"Items": world.get("/api/v1/players/Ann/items/inventory").json}
-    told |= {"Bags": [world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json], "Spells": [{"Slot": 9, "SpellId": ZERO}]}
+    told |= {
+        "Bags": [world.get(f"/api/v1/players/bag/{ANNS_POUCH}").json],
+        "Spells": [{"Slot": 9, "SpellId": ZERO_GUID}],
+    }
     assert put_player(world, ANN.id, told).json == record(world, "Ann")
     assert put_player(world, ANN.id, {}).status == 200
     assert everything(world) == before
 
 
 def test_emptied_slot_is_unequipped_unless_equipment_is_reported(world: World) -> None:
-    put_player(world, ANN.id, {"Items": [stack(2, ZERO, 0)]})
+    put_player(world, ANN.id, {"Items": [stack(2, ZERO_GUID, 0)]})
     assert record(world, "Ann")["Equipment"] == [-1, -1, -1, -1, -1]
-    put_player(world, ANN.id, {"Items": [stack(2, ZERO, 0), stack(7, SWORD.id)], "Equipment": [-1, -1, 7, -1, -1]})
+    put_player(world, ANN.id, {"Items": [stack(2, ZERO_GUID, 0), stack(7, SWORD.id)], "Equipment": [-1, -1, 7, -1, -1]})
     assert record(world, "Ann")["Equipment"] == [-1, -1, 7, -1, -1]
 
 
@@ -143,20 +146,20 @@ RULES: Sequence[tuple[str, dict[str, object], int, str]] = (
     ("name taken", {"Name": "BOB"}, 409, "name_taken"),
     ("reserved name", {"Name": "Rank"}, 400, "reserved_name"),
     ("unknown bag", {"Items": [stack(5, POUCH.id, BagId=STRANGE)]}, 404, "no_such_bag"),
-    ("no bag", {"Bags": [bag(ZERO)], "Items": [stack(5, POUCH.id, BagId=ZERO)]}, 404, "no_such_bag"),
+    ("no bag", {"Bags": [bag(ZERO_GUID)], "Items": [stack(5, POUCH.id, BagId=ZERO_GUID)]}, 404, "no_such_bag"),
     ("bag that no slot holds", {"Bags": [bag(STRANGE)]}, 400, "bad_field"),
     ("bag in two slots", {"Items": [stack(5, POUCH.id, BagId=ANNS_POUCH)]}, 400, "bad_field"),
     ("bag in itself too", {"Bags": [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=ANNS_POUCH))]}, 400, "bad_field"),
     (
         "bag in itself only",
-        {"Items": [stack(3, ZERO, 0)], "Bags": [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=ANNS_POUCH))]},
+        {"Items": [stack(3, ZERO_GUID, 0)], "Bags": [bag(ANNS_POUCH, stack(0, POUCH.id, BagId=ANNS_POUCH))]},
         400,
         "bad_field",
     ),
     (
         "two bags in each other",
         {
-            "Items": [stack(3, ZERO, 0)],
+            "Items": [stack(3, ZERO_GUID, 0)],
             "Bags": [
                 bag(ANNS_POUCH, stack(0, POUCH.id, BagId=STRANGE)),
                 bag(STRANGE, stack(0, POUCH.id, BagId=ANNS_POUCH)),

@@ -8,14 +8,14 @@ from email.utils import parsedate_to_datetime
 import pytest
 
 import people
-from gamekeeper.game.lookup import guid
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.lookup import parse_guid
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http import caller
 from proof import rows
 from token_pairs import BY_PASSWORD, DAY, FIELDS, MINUTE, TOKEN, exchange, failed, log_in, works
 from world import SENT, World
 
-WRONG = wire_form("not it")
+WRONG = hash_for_wire("not it")
 
 
 def test_log_in_answer_has_exactly_the_fields(world: World) -> None:
@@ -25,7 +25,7 @@ def test_log_in_answer_has_exactly_the_fields(world: World) -> None:
     assert (body["token_type"], body["expires_in"]) == ("bearer", 3600)
     assert re.fullmatch(r"gka_[A-Za-z0-9_-]{43,}", body["access_token"])
     assert len(body["access_token"]) <= 255
-    assert guid(body["refresh_token"]) == body["refresh_token"]
+    assert parse_guid(body["refresh_token"]) == body["refresh_token"]
     assert answer.headers["cache-control"] == "no-store"
     assert works(world, answer)
 
@@ -141,14 +141,14 @@ def test_removed_api_access_ends_tokens(world: World, monkeypatch: pytest.Monkey
 
 def test_log_in_with_a_password_changed_meanwhile_gets_no_token(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The password may be changed while the slow check of the old one is running."""
-    matched = world.keeper.passwords.matched
+    matched = world.keeper.passwords.verify_and_upgrade
 
     async def slow(sent: str, stored: str | None) -> str | None:
         found = await matched(sent, stored)
         await world.send("POST", "/api/v1/users/Shop/manage/password/change", body={"new": "cd" * 32})
         return found
 
-    monkeypatch.setattr(world.keeper.passwords, "matched", slow)
+    monkeypatch.setattr(world.keeper.passwords, "verify_and_upgrade", slow)
     answer = world.post(TOKEN, BY_PASSWORD, by=None)
     assert (answer.status, answer.json["error"]) == (400, "invalid_grant")
     assert world.sql(
@@ -159,12 +159,12 @@ def test_log_in_with_a_password_changed_meanwhile_gets_no_token(world: World, mo
 def test_account_erased_during_log_in_is_answered_like_an_unknown_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    matched = world.keeper.passwords.matched
+    matched = world.keeper.passwords.verify_and_upgrade
 
     async def slow(sent: str, stored: str | None) -> str | None:
         found = await matched(sent, stored)
         assert (await world.send("DELETE", "/api/v1/users/Shop")).status == 200
         return found
 
-    monkeypatch.setattr(world.keeper.passwords, "matched", slow)
+    monkeypatch.setattr(world.keeper.passwords, "verify_and_upgrade", slow)
     failed(world.post(TOKEN, BY_PASSWORD, by=None), "invalid_grant")

@@ -8,7 +8,7 @@ import game_server
 import people
 from expectations import JSON, refused
 from gamekeeper.game import tokens
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import users
 from world import Answer, World
 
@@ -78,7 +78,12 @@ def test_record_has_the_specs_fields_first_and_ours_after_them(world: World) -> 
 def test_unset_fields_have_defaults_and_unknown_classes_no_name(world: World) -> None:
     record = world.get(f"{PLAYERS}/Bob").json
     assert list(record) == list(ANNS_RECORD)
-    assert (record["ClassId"], record["ClassName"], record["MapId"], record["MapName"]) == (ZERO, "", ZERO, "")
+    assert (record["ClassId"], record["ClassName"], record["MapId"], record["MapName"]) == (
+        ZERO_GUID,
+        "",
+        ZERO_GUID,
+        "",
+    )
     assert (record["Equipment"], record["MaxVitals"], record["Vitals"]) == ([-1] * 5, [0, 0], [0, 0])
 
 
@@ -101,7 +106,7 @@ def test_unknown_key_is_404_with_the_specs_message(world: World, subtests: pytes
         "Nobody": "No player with name 'Nobody'.",
         people.NOBODY_ID: f"No player with id '{people.NOBODY_ID}'.",
         people.NOBODY_ID.replace("-", "").upper(): f"No player with id '{people.NOBODY_ID}'.",
-        ZERO: f"No player with id '{ZERO}'.",
+        ZERO_GUID: f"No player with id '{ZERO_GUID}'.",
         people.ANN.id[:-1]: f"No player with name '{people.ANN.id[:-1]}'.",
         "a%2Fb": "No player with name 'a/b'.",
         "Ann%00": "No player with name 'Ann\0'.",

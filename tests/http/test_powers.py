@@ -211,7 +211,7 @@ def takes_by_sql(world: World) -> None:
 def test_restored_api_access_does_not_restore_tokens(world: World, take: Callable[[World], None]) -> None:
     takes_by_sql(world)
     assert change(world, "Shop", {"api": True}).status == 200
-    shop = world.run(lookup.user(world.keeper.store, "Shop"))
+    shop = world.run(lookup.find_user(world.keeper.store, "Shop"))
     service = world.run(tokens.issue_for_service(world.keeper, shop, 1, read_only=False)).access
     pair = log_in(world)
     session = world.run(tokens.log_in(world.keeper, "Shop", SENT, "127.0.0.1", session=True)).access

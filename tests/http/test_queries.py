@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct
 
 from expectations import everything, refused
 from gamekeeper import app
-from gamekeeper.game.history import Moment
+from gamekeeper.game.history import PointInTime
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import mail_cursor, queries
 from gamekeeper.http.routes import ROUTES
@@ -144,8 +144,8 @@ def test_first_of_several_wrong_values_is_named(world: World, method: str, path:
         ({"player": ANN.id.upper(), "user": "", "item": ""}, HistoryQuery(player=ANN.id)),
         ({"from": "1970-01-01 00:00:01 UTC", "to": "1970-01-01T00:00:01Z"}, HistoryQuery(since=1000, to=1999)),
         ({"from": "", "to": "", "before": "5"}, HistoryQuery(since=0, to=NEVER, before=5)),
-        ({"at": "12"}, ThenQuery(Moment(seq=12))),
-        ({"at": "1970-01-01T00:00:01.5"}, ThenQuery(Moment(at=1500))),
+        ({"at": "12"}, ThenQuery(PointInTime(seq=12))),
+        ({"at": "1970-01-01T00:00:01.5"}, ThenQuery(PointInTime(at=1500))),
         ({"at": ""}, ThenQuery()),
         ({"before": f"5-{ANN.id}", "limit": "1001"}, MailsQuery(before=mail_cursor.Mark(5, ANN.id), limit=1000)),
         ({"before": ""}, MailsQuery(before=mail_cursor.START)),

@@ -8,7 +8,7 @@ import pytest
 import game_server
 import people
 from expectations import refused
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from world import World
 
 PLAYERS = "/api/v1/players"
@@ -116,7 +116,7 @@ def test_rank_needs_a_token(world: World) -> None:
 
 
 def test_unknown_key_is_404_like_that_of_a_record(world: World, subtests: pytest.Subtests) -> None:
-    for key in ("Nobody", people.NOBODY_ID, ZERO, "a%2Fb", "Ann%00"):
+    for key in ("Nobody", people.NOBODY_ID, ZERO_GUID, "a%2Fb", "Ann%00"):
         with subtests.test(key):
             answer = world.get(f"{PLAYERS}/{key}/rank")
             refused(answer, 404, "no_such_player")

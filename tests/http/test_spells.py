@@ -7,7 +7,7 @@ import pytest
 import game_server
 import people
 from expectations import everything, refused
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import FIREBALL, HEAL
 from world import World
 
@@ -67,7 +67,7 @@ def test_without_a_catalogue_any_guid_is_a_spell(world: World) -> None:
     world.sql("DELETE FROM spells")
     assert world.post(f"{BOB}/teach", {"spellid": STRANGE}).json == {"SpellId": STRANGE}
     assert world.post(f"{BOB}/forget", {"spellid": STRANGE}).json == {"SpellId": STRANGE}
-    refused(world.post(f"{BOB}/teach", {"spellid": ZERO}), 404, "no_such_spell")
+    refused(world.post(f"{BOB}/teach", {"spellid": ZERO_GUID}), 404, "no_such_spell")
 
 
 def test_spells_need_a_token(world: World, subtests: pytest.Subtests) -> None:
@@ -97,7 +97,7 @@ def test_unknown_player_is_404(world: World, subtests: pytest.Subtests) -> None:
 @pytest.mark.parametrize("path", WRITES)
 def test_unknown_spell_is_404(world: World, path: str, subtests: pytest.Subtests) -> None:
     before = everything(world)
-    for spell in (STRANGE, ZERO, people.COIN.id):
+    for spell in (STRANGE, ZERO_GUID, people.COIN.id):
         with subtests.test(spell):
             refused(world.post(path, {"spellid": spell}), 404, "no_such_spell", "Invalid spell id.")
     assert everything(world) == before

@@ -19,7 +19,7 @@ MINUTE = 60_000
 
 def last_use(world: World, name: str) -> int | None:
     """Return the time of the last use of the account's test token."""
-    found = world.sql("SELECT last_used FROM tokens WHERE access_hash = $1", tokens.digest(world.tokens[name]))
+    found = world.sql("SELECT last_used FROM tokens WHERE access_hash = $1", tokens.hash_token(world.tokens[name]))
     return found[0][0]
 
 

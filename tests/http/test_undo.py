@@ -13,8 +13,8 @@ from expectations import everything, refused
 from findings import errors
 from game_server import heartbeat, join, put_player
 from gamekeeper.game import effects, undo
-from gamekeeper.game.inventory import sizes
-from gamekeeper.game.undoing import Actor
+from gamekeeper.game.inventory import read_capacity
+from gamekeeper.game.undo_context import Actor
 from gamekeeper.store import history
 from gamekeeper.store.users import Powers
 from people import ANN, ARROW, COIN, POUCH, SWORD, USER_IDS
@@ -190,7 +190,7 @@ def test_undo_of_an_unknown_change_is_404(world: World) -> None:
 
 
 def test_long_chain_of_undos_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo, "DEEPEST", 3)
+    monkeypatch.setattr(undo, "MOST_DEPTH", 3)
     items(world, "give", COIN.id, 5)
     for _ in range(3):
         assert undone(world, last(world)).status == 200
@@ -216,8 +216,8 @@ def test_undo_checks_permissions_in_its_transaction(world: World) -> None:
     put_player(world, ANN.id, {"X": 9})
     asked: list[frozenset[str]] = []
     by = Actor(USER_IDS["Shop"], "Shop", asked.append)
-    spelling, room = world.keeper.changes.spelling, sizes(world.keeper.settings)
-    decide = partial(undo.undo, seq=last(world), actor=by, spelling=spelling, room=room, trade_ms=0)
+    spelling, room = world.keeper.changes.codec, read_capacity(world.keeper.settings)
+    decide = partial(undo.undo, seq=last(world), actor=by, codec=spelling, room=room, trade_ms=0)
     world.run(world.keeper.store.write(decide))
     assert asked == [undo.LINK]
 

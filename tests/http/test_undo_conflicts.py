@@ -9,7 +9,7 @@ from expectations import everything, refused
 from findings import errors
 from game_server import heartbeat, join, put_player, stack
 from gamekeeper.game import item_undo, retention
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store.users import Powers
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, FIREBALL, HEAL, KILLS, POUCH, SWORD, USER_IDS, ZOE
 from tidying import tidy
@@ -124,7 +124,7 @@ def test_undo_is_refused_when_spells_or_variables_changed_since(world: World) ->
     ann = "/api/v1/players/Ann"
     world.post(f"{ann}/spells/teach", {"spellid": HEAL.id})
     taught = last(world)
-    put_player(world, ANN.id, {"Spells": [{"Slot": 1, "SpellId": ZERO}]})
+    put_player(world, ANN.id, {"Spells": [{"Slot": 1, "SpellId": ZERO_GUID}]})
     conflict(world, taught, "slot holds something else")
     world.post(f"{ann}/spells/forget", {"spellid": FIREBALL.id})
     forgotten = last(world)
@@ -271,7 +271,7 @@ def test_move_by_the_game_can_be_undone_and_redone(world: World) -> None:
 
 
 def test_undo_is_refused_when_too_many_changes_followed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(item_undo, "LATER", 2)
+    monkeypatch.setattr(item_undo, "MOST_LATER", 2)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
     for _ in range(3):

@@ -106,7 +106,7 @@ def test_undo_is_refused_when_the_first_change_is_deleted(make_world: Callable[.
 
 
 def test_change_undone_too_often_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo, "MOST", 5)
+    monkeypatch.setattr(undo, "MOST_UNDOS", 5)
     items(world, "give", COIN.id, 5, "Bob")
     seq = last(world)
     for _ in range(2):
@@ -168,7 +168,7 @@ def test_deletion_can_be_undone_and_redone(world: World) -> None:
 def move_to_bank(world: World) -> tuple[int, int]:
     """Move an item to the bank in two reports, like a game server that saves inventory and bank separately."""
     put_bob(world, Items=[stack(0, ARROW.id, 5)])
-    world.sql("UPDATE ledger SET at = at - $1", item_undo.NEAR_MS)
+    world.sql("UPDATE ledger SET at = at - $1", item_undo.PRECEDING_MS)
     put_player(world, BOB.id, {"Bank": [stack(0, ARROW.id, 5)]})
     put_player(world, BOB.id, {"Items": [{"Slot": 0}]})
     return last(world) - 1, last(world)
@@ -185,7 +185,7 @@ def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
 
 def test_gain_long_before_the_loss_is_not_a_move(world: World) -> None:
     came, went = move_to_bank(world)
-    world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2", 2 * item_undo.NEAR_MS, came)
+    world.sql("UPDATE ledger SET at = at - $1 WHERE seq <= $2", 2 * item_undo.PRECEDING_MS, came)
     undo_of(world, went)
 
 
@@ -198,8 +198,8 @@ def test_gain_in_the_same_slot_is_not_a_move(world: World) -> None:
 
 def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Game servers save positions all the time, and an undo blocks the single writer: it must not read them all."""
-    monkeypatch.setattr(item_undo, "LATER", 1)
-    monkeypatch.setattr(history, "PASSED", 4)
+    monkeypatch.setattr(item_undo, "MOST_LATER", 1)
+    monkeypatch.setattr(history, "SKIP_FACTOR", 4)
     put_player(world, ANN.id, {"Items": [{"Slot": 0}]})
     dropped = last(world)
     put_player(world, ANN.id, {"Equipment": NOTHING_ON})
@@ -216,10 +216,10 @@ def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatc
 
 def test_search_for_earlier_equipment_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The previous change of the equipment may be far back: the search for it must be limited."""
-    monkeypatch.setattr(item_undo, "NEAR", 2)
+    monkeypatch.setattr(item_undo, "PRECEDING_CHANGES", 2)
     for place in range(3):
         put_player(world, ANN.id, {"X": 100 + place})
-    asked = world.run(rows.read_right_before(world.keeper.store, ANN.id, last(world) + 1, item_undo.NEAR))
+    asked = world.run(rows.read_right_before(world.keeper.store, ANN.id, last(world) + 1, item_undo.PRECEDING_CHANGES))
     assert asked == []
     put_player(world, ANN.id, {"Equipment": NOTHING_ON})
     undo_of(world, last(world))

@@ -5,7 +5,7 @@ import pytest
 import game_server
 import people
 from expectations import everything, refused
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from people import KILLS, TUTORIAL, UNSET, UNSET_FLAG
 from world import Answer, World
 
@@ -112,7 +112,7 @@ def test_malformed_value_is_400_and_names_the_field(world: World, subtests: pyte
 
 def test_unknown_variable_is_404_and_malformed_id_400(world: World, subtests: pytest.Subtests) -> None:
     before = everything(world)
-    for variable_id in (STRANGE, ZERO, people.COIN.id):
+    for variable_id in (STRANGE, ZERO_GUID, people.COIN.id):
         with subtests.test(variable_id):
             for rest in ("", "/value"):
                 refused(world.get(f"{ANN}/{variable_id}{rest}"), 404, "no_such_variable", "Invalid variable id.")
@@ -132,7 +132,7 @@ def test_without_a_catalogue_the_first_value_sets_the_type(world: World) -> None
     refused(assign(world, STRANGE, 1), 400, "wrong_variable_type", "Boolean")
     assert assign(world, STRANGE, True).json["Value"] is True
     refused(assign(world, KILLS.id, True), 400, "wrong_variable_type", "Integer")
-    refused(assign(world, ZERO, 1), 404, "no_such_variable")
+    refused(assign(world, ZERO_GUID, 1), 404, "no_such_variable")
     assert world.get(f"{ANN}/{STRANGE}/value").json == {"value": True}
 
 

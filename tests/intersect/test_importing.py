@@ -19,12 +19,12 @@ import make_intersect
 import world as worlds
 from command_line import CommandLine
 from findings import errors
-from gamekeeper.game import characters, person
+from gamekeeper.game import erasures, player_edits
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PlayerDeleted
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lookup import clashing_fold
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.lookup import make_clashing_fold
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.intersect import course, importing
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
@@ -68,10 +68,10 @@ def test_every_era(era: str, files: Make, command: CommandLine, opened: Callable
     for number in range(3):
         user = world.run(users.find_by_id(world.keeper.store, own("user", number)))
         assert user
-        sent = wire_form(make_intersect.password(number))
-        assert world.run(world.keeper.passwords.right(sent, user.password))
+        sent = hash_for_wire(make_intersect.password(number))
+        assert world.run(world.keeper.passwords.is_right(sent, user.password))
         if number == 0:  # one of them is enough: it takes its time
-            assert not world.run(world.keeper.passwords.right(wire_form("another"), user.password))
+            assert not world.run(world.keeper.passwords.is_right(hash_for_wire("another"), user.password))
     record = world.run(players.find_record_by_fold(world.keeper.store, "knight2"))
     assert record
     assert json.loads(record.document)["MaxVitals"] == [100 + 20 + 5, 20 + 4]  # a warrior of level 3 with a sword
@@ -86,7 +86,7 @@ def test_log_in_bans_and_powers(files: Make, command: CommandLine, opened: Calla
     world = opened(command.database)
 
     def log_in(name: str, number: int) -> Any:
-        form = {"grant_type": "password", "username": name, "password": wire_form(make_intersect.password(number))}
+        form = {"grant_type": "password", "username": name, "password": hash_for_wire(make_intersect.password(number))}
         return world.call("POST", "/api/oauth/token", by=None, form=form)
 
     first = log_in("hero0", 0)
@@ -168,7 +168,7 @@ def test_a_deleted_character_does_not_come_back(
     async def decide(tx: Reading) -> Decision[None]:
         locked = await players.lock_by_fold(tx, "knight1")
         assert locked
-        player = world.keeper.changes.spelling.read_player(locked.document, locked.last_online)
+        player = world.keeper.changes.codec.decode_player(locked.document, locked.last_online)
         return Decision([PlayerDeleted(player, worlds.people.CHARACTERS[0][1])], None)
 
     world.run(world.keeper.changes.apply(worlds.CLI, decide, lambda _: b""))
@@ -182,10 +182,10 @@ def test_nor_out_of_a_newer_copy_of_the_same_game(
     made = files()
     run(command, made)
     world = opened(command.database)
-    spelling = world.keeper.changes.spelling
+    spelling = world.keeper.changes.codec
     apply = partial(world.keeper.changes.apply, worlds.CLI)
-    world.run(apply(partial(characters.delete, key=own("player", 0), spelling=spelling), lambda _: b""))
-    world.run(apply(partial(person.erase, key=own("user", 1), spelling=spelling, caller=None), lambda _: b""))
+    world.run(apply(partial(player_edits.delete, key=own("player", 0), codec=spelling), lambda _: b""))
+    world.run(apply(partial(erasures.erase, key=own("user", 1), codec=spelling, caller=None), lambda _: b""))
     change(made.players, "DELETE FROM Player_Spells WHERE rowid = (SELECT MAX(rowid) FROM Player_Spells)")
     newer = made._replace(report=made.report.with_name("second.jsonl"))
     told = run(command, newer)
@@ -263,7 +263,7 @@ def test_names_that_clash_and_addresses_that_are_none(
     assert reached
     assert json.loads(reached.document)["Name"] in ("Knight0", "KNIGHT0")
     folds = world.sql("SELECT fold FROM players WHERE id = $1", other)
-    assert folds == [(clashing_fold("knight0", other),)]
+    assert folds == [(make_clashing_fold("knight0", other),)]
     lines = [(line["table"], line["taken"]) for line in listed(made) if line["id"]]
     assert lines.count(("Players", True)) == 1
     assert sum(taken for table, taken in lines if table == "Users") == 5  # a clash, two without, a double, reserved
@@ -286,7 +286,7 @@ def test_a_clashing_character_can_be_changed(files: Make, command: CommandLine, 
 
 
 def _token(world: World) -> str:
-    form = {"grant_type": "password", "username": "Hero0", "password": wire_form(make_intersect.password(0))}
+    form = {"grant_type": "password", "username": "Hero0", "password": hash_for_wire(make_intersect.password(0))}
     return world.call("POST", "/api/oauth/token", by=None, form=form).json["access_token"]
 
 

@@ -15,7 +15,7 @@ import pytest
 import people
 from findings import findings
 from gamekeeper.doctor import ERROR, NOTE, Finding
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.mail import outbox
 from gamekeeper.mail.outbox import Sender
 from gamekeeper.settings import BadSetting
@@ -28,7 +28,7 @@ from tidying import tidy
 from world import World
 
 USERS = "/api/v1/users"
-NEW = wire_form("battery staple")
+NEW = hash_for_wire("battery staple")
 ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 ON_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 

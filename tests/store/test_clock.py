@@ -7,7 +7,7 @@ import pytest
 
 import people
 from gamekeeper import log
-from gamekeeper.game.tokens import digest
+from gamekeeper.game.tokens import hash_token
 from gamekeeper.store import clock
 from gamekeeper.store.clock import SteadyClock
 from world import World
@@ -30,7 +30,7 @@ def now(world: World) -> int:
 def end_in(world: World, milliseconds: int) -> None:
     """Root's token."""
     ends = now(world) + milliseconds
-    world.sql("UPDATE tokens SET access_expires = $1 WHERE access_hash = $2", ends, digest(world.tokens["Root"]))
+    world.sql("UPDATE tokens SET access_expires = $1 WHERE access_hash = $2", ends, hash_token(world.tokens["Root"]))
 
 
 @pytest.mark.parametrize("seconds", JUMPS[:2])

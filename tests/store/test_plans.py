@@ -13,11 +13,11 @@ import world as worlds
 from gamekeeper.demo import filling
 from gamekeeper.demo.names import numbered_id, numbered_name
 from gamekeeper.game import finder, history, lookup, search, undo
+from gamekeeper.game.bucket_index import SPLIT_ROWS
+from gamekeeper.game.imported_hashes import format_imported
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import LISTINGS, Listing, Lists
-from gamekeeper.game.lookup import ZERO
-from gamekeeper.game.order import CROWDED
-from gamekeeper.game.salted import imported
+from gamekeeper.game.lists import LISTS, ListDefinition, Lists
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import erasures, keys, ledger, legacy, mails, moderation, players, presence, tokens
 from gamekeeper.store import finder as finder_rows
 from gamekeeper.store import history as ledger_rows
@@ -37,7 +37,7 @@ Asked = dict[Statement, Sequence[Value]]
 Look = Callable[[Reading], Coroutine[Any, Any, Any]]
 PLAYERS, ONLINE = 4000, 2000  # enough that an index is worth its while
 SKEWED = 20_000  # changes, all of one account and one character
-MOST_ROWS = CROWDED + 128  # a bucket, and a page beyond it
+MOST_ROWS = SPLIT_ROWS + 128  # a bucket, and a page beyond it
 WORDS = {"sqlite": sqlite_engine.PLACEHOLDERS, "postgres": postgres_engine.PLACEHOLDERS}
 NEEDED = (
     *("news", "records_from_rank", "records_from_name", "from_name"),
@@ -111,12 +111,14 @@ def test_no_statement_of_a_list_grows_with_it(world: World) -> None:
 
 @pytest.mark.parametrize("left", [0, PLAYERS // 2])
 def test_imported_passwords_are_found_without_looking_at_the_others(world: World, left: int) -> None:
-    world.sql("UPDATE users SET password = $1 WHERE id < $2", imported("SALT", "HASH"), numbered_id("user", left))
+    world.sql(
+        "UPDATE users SET password = $1 WHERE id < $2", format_imported("SALT", "HASH"), numbered_id("user", left)
+    )
     engine = world.keeper.store.engine
     if engine == "postgres":
         world.sql("ANALYZE")
     text = legacy.SQL.imported.render(engine, WORDS[engine])
-    for start in (ZERO, numbered_id("user", 7)):
+    for start in (ZERO_GUID, numbered_id("user", 7)):
         assert _growing(world, text, (start, 16)) == []
         if engine == "sqlite":  # its plan does not tell how many rows it passes over
             assert "users_to_wrap" in str(world.sql(f"EXPLAIN QUERY PLAN {text}", start, 16))
@@ -126,7 +128,7 @@ def test_a_person_is_erased_without_looking_at_the_others(world: World) -> None:
     engine, somebody = world.keeper.store.engine, numbered_id("user", 7)
     kept = "INSERT INTO idempotency_keys (account_id, key, fingerprint, answer, at, player_id, user_id)"
     for about, table in (("id, NULL", "players"), ("NULL, id", "users")):
-        world.sql(f"{kept} SELECT $1, id, '', CAST('{{}}' AS {{document}}), 0, {about} FROM {table}", ZERO)  # noqa: S608 - words of the test's own
+        world.sql(f"{kept} SELECT $1, id, '', CAST('{{}}' AS {{document}}), 0, {about} FROM {table}", ZERO_GUID)  # noqa: S608 - words of the test's own
     for table in ("bans", "mutes"):
         world.sql(f"DELETE FROM {table}")  # noqa: S608 - a name of the test's own
         world.sql(f"INSERT INTO {table} (user_id, reason, moderator, started_at) SELECT id, '', name, 0 FROM users")  # noqa: S608 - a name of the test's own
@@ -172,11 +174,11 @@ def test_the_newest_tokens_and_mails_are_found_without_looking_at_the_others(wor
     if engine == "postgres":
         world.sql("ANALYZE")
     for statement, values in (
-        (tokens.SQL.newest, (PLAYERS, ZERO, 50, None)),
-        (tokens.SQL.newest, (PLAYERS, ZERO, 50, shop)),
+        (tokens.SQL.newest, (PLAYERS, ZERO_GUID, 50, None)),
+        (tokens.SQL.newest, (PLAYERS, ZERO_GUID, 50, shop)),
         (tokens.SQL.revoke_sessions, (USER_IDS["Clerk"],)),
-        (mails.SQL.newest, (PLAYERS, ZERO, 50)),
-        (mails.SQL.newest_of_user, (PLAYERS, ZERO, 50, shop)),
+        (mails.SQL.newest, (PLAYERS, ZERO_GUID, 50)),
+        (mails.SQL.newest_of_user, (PLAYERS, ZERO_GUID, 50, shop)),
         (mails.SQL.outgoing, (numbered_id("player", 7),)),
     ):
         found = _growing(world, statement.render(engine, WORDS[engine]), values)
@@ -188,7 +190,7 @@ def test_who_logs_in_is_read_without_their_characters(world: World) -> None:
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
     engine = world.keeper.store.engine
-    for read in (lookup.user, lookup.locked_user):
+    for read in (lookup.find_user, lookup.lock_user):
         for key in ("Ann", USER_IDS["Ann"]):
             world.run(read(tx, key))
     assert [each.name for each in asked if "players" in each.render(engine, WORDS[engine])] == []
@@ -197,9 +199,9 @@ def test_who_logs_in_is_read_without_their_characters(world: World) -> None:
 
 def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither for what everybody has, nor for what nobody has, nor for what only all of its parts are common."""
-    monkeypatch.setattr(search, "SEARCHED", 50)  # as few of these players as 1000 are of many
-    monkeypatch.setattr(search, "CANDIDATES", 100)
-    monkeypatch.setattr(search, "PARTS", 2)  # as few of these texts' as six are of a long one's
+    monkeypatch.setattr(search, "MOST_MATCHES", 50)  # as few of these players as 1000 are of many
+    monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
+    monkeypatch.setattr(search, "MOST_PARTS", 2)  # as few of these texts' as six are of a long one's
     _crowd(world)
     asked: Asked = {}
     tx: Any = Watched(world.keeper.store, asked)
@@ -217,13 +219,13 @@ def test_no_search_grows_with_the_list(world: World, monkeypatch: pytest.MonkeyP
 
 def test_no_look_at_a_state_grows_with_the_accounts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither behind what has ended, nor where nearly all are banned and muted or have powers."""
-    monkeypatch.setattr(search, "SEARCHED", 50)
-    monkeypatch.setattr(search, "CANDIDATES", 100)
+    monkeypatch.setattr(search, "MOST_MATCHES", 50)
+    monkeypatch.setattr(search, "MOST_CANDIDATES", 100)
     finds = [sorts["name"].find for sorts in search.STATES.values()]
     every: list[Look] = [lambda tx, find=find: find(tx, "") for find in finds]
     named: list[Look] = [lambda tx, find=find: find(tx, "example") for find in finds]
     among = partial(search_rows.filter_with_powers, ids=[numbered_id("user", number) for number in range(50)])
-    for bans_end, mutes_end, in_force in ((1, 1, 2), (None, NEVER, search.SEARCHED)):
+    for bans_end, mutes_end, in_force in ((1, 1, 2), (None, NEVER, search.MOST_MATCHES)):
         _punish_all(world, "bans", bans_end)
         _punish_all(world, "mutes", mutes_end)
         assert [len(world.run(find(world.keeper.store, "")).found) for find in finds] == [in_force, in_force, 4]
@@ -266,12 +268,12 @@ def test_those_on_a_server_are_looked_at_no_further_than_asked_for(world: World)
 
 def test_no_search_for_everything_grows_with_the_game(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """By id, by a beginning, by a part, by a slip: of what nobody has, of what one has, of what everybody has."""
-    monkeypatch.setattr(finder, "CANDIDATES", 100)
+    monkeypatch.setattr(finder, "MOST_CANDIDATES", 100)
     _crowd(world)
     somebody = numbered_name(7)
     slipped = somebody[1] + somebody[0] + somebody[2:]
     texts = (somebody, slipped, "bab", "example", "zzzzzzz", "ba", "e", "17", numbered_id("player", 7))
-    find = partial(finder.find, most=20, spelling=world.keeper.changes.spelling, accounts=True)
+    find = partial(finder.find, most=20, codec=world.keeper.changes.codec, accounts=True)
     _none_grows(world, [partial(find, text=text) for text in texts])
 
 
@@ -293,9 +295,9 @@ def test_names_of_items_are_looked_up_one_by_one(world: World) -> None:
 
 def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page and what was taken back on it; the windows bound what is passed over. And one undo, and one moment."""
-    monkeypatch.setattr(history, "WINDOW", 40)
-    monkeypatch.setattr(history, "BACK", 40)
-    monkeypatch.setattr(history, "FURTHEST", 80)
+    monkeypatch.setattr(history, "WINDOW_ROWS", 40)
+    monkeypatch.setattr(history, "REWIND_BATCH_ROWS", 40)
+    monkeypatch.setattr(history, "MOST_REWOUND", 80)
     _crowd(world)
     player, user = numbered_id("player", 7), numbered_id("user", 7)
     _many_changes(world, player, user)
@@ -309,12 +311,16 @@ def test_no_look_at_the_ledger_grows_with_it(world: World, monkeypatch: pytest.M
         HistoryFilter(within=ALL, since=1, until=2000, request_id="x"),
     ]
     recent = world.run(ledger.read_last(world.keeper.store)) - 40
-    moments = [history.Moment(seq=recent), history.Moment(at=1000 * recent)]
-    then = partial(history.belongings, key=player, spelling=world.keeper.changes.spelling)
+    moments = [history.PointInTime(seq=recent), history.PointInTime(at=1000 * recent)]
+    then = partial(history.load_state_at, key=player, codec=world.keeper.changes.codec)
     looks: list[Look] = [
-        *(partial(history.page, wanted=each, before=before, limit=20) for each in filters for before in (None, 1500)),
+        *(
+            partial(history.load_page, wanted=each, before=before, limit=20)
+            for each in filters
+            for before in (None, 1500)
+        ),
         *(partial(then, moment=at) for at in moments),
-        partial(undo.require, seq=17),
+        partial(undo.require_change, seq=17),
         *(
             partial(
                 ledger_rows.find_reported_of_others,
@@ -340,7 +346,7 @@ def test_those_with_few_changes_are_found_beside_one_who_has_nearly_all(world: W
         world.sql("ANALYZE ledger")
     filters = [HistoryFilter(within=within, whose=few) for within in (OF_PLAYER, OF_USER, BY_ACTOR)]
     looks: list[Look] = [
-        *(partial(history.page, wanted=each, before=NEVER, limit=20) for each in filters),
+        *(partial(history.load_page, wanted=each, before=NEVER, limit=20) for each in filters),
         partial(ledger_rows.count_since, player_id=few, seq=0, most=40),
         partial(ledger_rows.read_right_before, player_id=few, before=NEVER, window=40),
         partial(ledger_rows.find_following, player_id=few, after=0, but=()),
@@ -388,14 +394,14 @@ def _asked(world: World) -> Asked:
     asked: Asked = {}
     store: Any = Watched(world.keeper.store, asked)
     ours = Lists(store)
-    world.run(ours.ready())
-    world.run(ours.tend())
+    world.run(ours.prepare())
+    world.run(ours.maintain())
     asked.clear()  # loading the blocks is paid once, dividing a bucket once in a while
-    for listing in LISTINGS:
+    for listing in LISTS:
         for offset in (0, ONLINE // 2, ONLINE - 5):
-            world.run(ours.page(listing, offset, 5))
+            world.run(ours.load_page(listing, offset, 5))
         world.run(_keys(listing, store))
-    world.run(ours.rank(numbered_name(7), 5))
+    world.run(ours.find_rank(numbered_name(7), 5))
     return asked
 
 
@@ -427,9 +433,9 @@ def _none_grows(world: World, looks: Sequence[Look]) -> None:
     assert not faults
 
 
-async def _keys(listing: Listing[Any], tx: Reading) -> None:
+async def _keys(listing: ListDefinition[Any], tx: Reading) -> None:
     """What `tend` asks when a bucket is crowded."""
-    await listing.keys(tx, listing.lowest, CROWDED)
+    await listing.load_keys(tx, listing.lowest_key, SPLIT_ROWS)
 
 
 def _growing(world: World, text: str, values: Sequence[Value]) -> list[str]:

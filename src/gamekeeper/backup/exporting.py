@@ -28,7 +28,7 @@ from gamekeeper.backup.folder import (
 )
 from gamekeeper.backup.interrupt import heeding
 from gamekeeper.backup.lines import Moved, Page, writing
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.instants import instant
 from gamekeeper.store import clock, copies, feed
 from gamekeeper.store.engine import Snapshot, Store
@@ -38,7 +38,11 @@ from gamekeeper.store.migrate import read_applied
 LEFT_OUT = making.LEFT_OUT | {
     "tokens", "token_rounds", "mails", "guesses", "known_callers", "registrations", "servers", "presence", "epoch",
 }  # fmt: skip
-FIRST: Mapping[str, str | int] = {"users": ZERO, "players": ZERO, "ledger": 0}  # below every key; these are in order
+FIRST: Mapping[str, str | int] = {
+    "users": ZERO_GUID,
+    "players": ZERO_GUID,
+    "ledger": 0,
+}  # below every key; these are in order
 SOME = 1000  # lines in one go
 Columns = dict[str, dict[str, str]]  # of each table that a noun is made of: their names and forms
 Line = dict[str, Any]

@@ -122,7 +122,7 @@ def _read_time(value: str | int | None) -> int | None:
 
 
 def _read_guid(value: str | None) -> str | None:
-    if value is not None and lookup.guid(value) != value:  # nobody would find it
+    if value is not None and lookup.parse_guid(value) != value:  # nobody would find it
         raise ValueError(f"'{value}' is no id: a guid in lower case, with hyphens")
     return value
 

@@ -9,7 +9,7 @@ import msgspec
 
 from gamekeeper.backup.lines import writing
 from gamekeeper.backup.making import placed
-from gamekeeper.game import characters, lookup
+from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import codec, instants
 from gamekeeper.store import ledger, person, players
@@ -43,7 +43,7 @@ async def export(keeper: Keeper, key: str, path: Path, *, force: bool) -> Export
 
 
 async def _written(tx: Reading, key: str, file: IO[bytes]) -> Exported:
-    user = await lookup.user_record(tx, key)
+    user = await lookup.find_user_record(tx, key)
     held = await players.read_records_of_user(tx, user.id)
     file.write(b'{"account":' + codec.user_record(user, codes=False))
     file.write(b',\n"characters":')
@@ -78,13 +78,13 @@ async def _list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
 async def _characters(tx: Reading, held: Iterable[StoredPlayer]) -> AsyncIterator[bytes]:
     """Each with all it has, in the words of the ledger."""
     for record in held:
-        player = codec.read_player(record.document, record.last_online)
-        world = await characters.belongings(tx, player.id)
-        yield codec.trace(world.trace(player)).encode()
+        player = codec.decode_player(record.document, record.last_online)
+        world = await player_edits.load_state(tx, player.id)
+        yield codec.encode_side(world.make_side(player)).encode()
 
 
 async def _tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
-    last = 0, lookup.ZERO
+    last = 0, lookup.ZERO_GUID
     while page := await person.read_tokens(tx, user_id, *last, PAGE):
         for token in page:
             yield _encode(_as_object(token))

@@ -88,7 +88,7 @@ def retry(mail_id: str | None, everything: bool, database: str | None) -> None: 
 
 
 def _id(text: str) -> str:
-    found = lookup.guid(text)
+    found = lookup.parse_guid(text)
     if found is None:
         raise NoSuchMail(id=text)
     return found

@@ -9,11 +9,11 @@ from gamekeeper.cli import terminal
 from gamekeeper.cli.users import changed
 from gamekeeper.game import moderation
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.moderation import Order
+from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.store.engine import Reading
 
 F = TypeVar("F", bound=Callable[..., Any])
-Rule = Callable[[Reading, Order], Coroutine[Any, Any, Decision[str]]]
+Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]]
 
 
 def penalty_options(command: F) -> F:
@@ -29,7 +29,7 @@ def penalty_options(command: F) -> F:
 @terminal.database_option
 def ban(name: str, days: int, reason: str, database: str | None) -> None:
     """Ban an account: its tokens are revoked, and it gets no others while the ban lasts."""
-    click.echo(f"Banned {_act(database, moderation.ban, Order(name, days, reason))} {_how_long(days)}.")
+    click.echo(f"Banned {_act(database, moderation.ban, ModerationRequest(name, days, reason))} {_how_long(days)}.")
 
 
 @click.command(epilog="Example: gamekeeper users unban Mallory")
@@ -46,7 +46,7 @@ def unban(name: str, database: str | None) -> None:
 @terminal.database_option
 def mute(name: str, days: int, reason: str, database: str | None) -> None:
     """Mute an account; the game hears it over its link."""
-    click.echo(f"Muted {_act(database, moderation.mute, Order(name, days, reason))} {_how_long(days)}.")
+    click.echo(f"Muted {_act(database, moderation.mute, ModerationRequest(name, days, reason))} {_how_long(days)}.")
 
 
 @click.command(epilog="Example: gamekeeper users unmute Mallory")
@@ -57,20 +57,20 @@ def unmute(name: str, database: str | None) -> None:
     click.echo(f"Unmuted {_lift(database, moderation.unmute, name, 'muted')}.")
 
 
-def _act(database: str | None, rule: Rule, order: Order) -> str:
+def _act(database: str | None, rule: Rule, order: ModerationRequest) -> str:
     return terminal.on_database(database, lambda keeper: changed(keeper, lambda tx: rule(tx, order)), final=True)
 
 
 def _lift(database: str | None, rule: Rule, name: str, state: str) -> str:
     """End a ban or a mute. Unlike the API this fails when there is none: the name may be a typing mistake."""
 
-    async def decide(tx: Reading, order: Order) -> Decision[str]:
+    async def decide(tx: Reading, order: ModerationRequest) -> Decision[str]:
         decision = await rule(tx, order)
         if not decision.changes:
             terminal.fail(f"{decision.result} is not {state}.")
         return decision
 
-    return _act(database, decide, Order(name))
+    return _act(database, decide, ModerationRequest(name))
 
 
 def _how_long(days: int) -> str:

@@ -10,10 +10,10 @@ import click
 from gamekeeper.backup import person as exports
 from gamekeeper.cli import progress, terminal
 from gamekeeper.cli.users import changed
-from gamekeeper.game import erasing, person
+from gamekeeper.game import erasure_jobs, erasures
+from gamekeeper.game.erasures import ErasureSummary
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.person import Erased
-from gamekeeper.store import erasures
+from gamekeeper.store import erasures as erasure_rows
 from gamekeeper.store.history import NEVER
 
 KEPT = (
@@ -64,24 +64,24 @@ def export(name: str, file: Path, force: bool, database: str | None) -> None:  #
     click.echo(f"Wrote all about {done.user.name} to {file} ({facts}).")
 
 
-async def _erase(keeper: Keeper, key: str, *, dry_run: bool) -> Erased:
-    decide = partial(person.erase, key=key, spelling=keeper.changes.spelling, caller=None)
+async def _erase(keeper: Keeper, key: str, *, dry_run: bool) -> ErasureSummary:
+    decide = partial(erasures.erase, key=key, codec=keeper.changes.codec, caller=None)
     erased = await changed(keeper, decide, dry_run=dry_run)
     if not dry_run:
-        await keeper.lists.tend()  # they are counted by names: without this one
+        await keeper.lists.maintain()  # they are counted by names: without this one
     return erased
 
 
 async def _blank(keeper: Keeper, moved: Callable[[str, int, int | None], None]) -> None:
     """Not left to `gamekeeper serve`, which may not be running; a Ctrl-C leaves the rest to it."""
-    total, done = await erasures.count_left(keeper.store, NEVER), 0
+    total, done = await erasure_rows.count_left(keeper.store, NEVER), 0
 
     def blanked(rows: int) -> None:
         nonlocal done
         done += rows
         moved("Taking names out of the audit log", done, total)
 
-    await erasing.finish(keeper.store, blanked)
+    await erasure_jobs.run_all_jobs(keeper.store, blanked)
 
 
 def _confirm() -> None:
@@ -90,10 +90,10 @@ def _confirm() -> None:
     click.confirm("This cannot be undone. Erase?", abort=True, err=True)
 
 
-def _summary(erased: Erased) -> str:
+def _summary(erased: ErasureSummary) -> str:
     names = f" ({', '.join(erased.characters)})" if erased.characters else ""
     held = f"{_count(len(erased.characters), 'character')}{names}"
-    more = " or more" if erased.changes == person.COUNTED_MOST else ""
+    more = " or more" if erased.changes == erasures.MOST_COUNTED else ""
     rows = f"the names in {erased.changes:,}{more} {'row' if erased.changes == 1 else 'rows'} of the ledger"
     return f"{erased.user.name} ({erased.user.id}), {held} and {rows}"
 

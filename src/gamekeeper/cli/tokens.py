@@ -11,7 +11,7 @@ from gamekeeper.game import lookup
 from gamekeeper.game import tokens as rules
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.tokens import Pair
+from gamekeeper.game.tokens import TokenPair
 from gamekeeper.store import tokens as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
@@ -39,8 +39,8 @@ def tokens() -> None:
 def issue(name: str, hours: int, read_only: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT001 - click hands every option over by name
     """Issue a token for a service and print it, this once: only its hash is kept."""
 
-    async def make(keeper: Keeper) -> tuple[User, Pair]:
-        user = await lookup.user(keeper.store, name)
+    async def make(keeper: Keeper) -> tuple[User, TokenPair]:
+        user = await lookup.find_user(keeper.store, name)
         return user, await rules.issue_for_service(keeper, user, hours, read_only=read_only)
 
     terminal.require_output()
@@ -65,7 +65,7 @@ def list_(name: str | None, as_json: bool, database: str | None) -> None:  # noq
     """
 
     async def read(keeper: Keeper) -> list[rows.ListedToken]:
-        user = await lookup.user(keeper.store, name) if name else None
+        user = await lookup.find_user(keeper.store, name) if name else None
         return await rows.read_list(keeper.store, user.id if user else None)
 
     found = terminal.on_database(database, read)

@@ -12,7 +12,7 @@ from gamekeeper.cli import terminal
 from gamekeeper.game import accounts, lookup, new_passwords
 from gamekeeper.game.changes import Decide, Decision
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import BadField
 from gamekeeper.settings import Settings, variable
 from gamekeeper.store import moderation
@@ -40,7 +40,7 @@ class Role(click.ParamType[str]):
     known: Sequence[str] = (*accounts.ROLES,)
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found = accounts.role(value)
+        found = accounts.find_role(value)
         if found is None:
             self.fail(f"'{value}' is not a {self.name}; there are {', '.join(self.known)}.", param, ctx)
         return found
@@ -101,14 +101,14 @@ def add(
     """Add an account."""
     held = Powers(api=api, **{power.lower(): True for power in powers})
     for role in roles:
-        held = accounts.granted(held, role)
+        held = accounts.grant(held, role)
     with terminal.clear_failures():
         address = accounts.require_email(email, "--email")
     password = choose_password(terminal.load(database), (name, email), from_stdin=from_stdin, generated=generated)
 
     async def register(keeper: Keeper) -> User:
         _require_name(name, keeper.settings)
-        stored = await keeper.passwords.hashed(wire_form(password))
+        stored = await keeper.passwords.hash_password(hash_for_wire(password))
         return await changed(keeper, lambda tx: accounts.register(tx, name, address, stored, held))
 
     user = terminal.on_database(database, register, first=True, final=True)
@@ -142,7 +142,7 @@ def show(name: str, as_json: bool, database: str | None) -> None:  # noqa: FBT00
     """Show one account; NAME is its name or its id."""
 
     async def find(keeper: Keeper) -> Standing:
-        return (await _standings(keeper, [await lookup.user(keeper.store, name)]))[0]
+        return (await _standings(keeper, [await lookup.find_user(keeper.store, name)]))[0]
 
     found = as_json_object(terminal.on_database(database, find))
     if as_json:
@@ -160,7 +160,7 @@ def grant(name: str, right: str, database: str | None) -> None:
 
     Roles: users.query, users.manage (which includes users.query), game.link. Powers: editor, ban, kick, mute.
     """
-    _change_powers(database, name, lambda powers: accounts.granted(powers, right))
+    _change_powers(database, name, lambda powers: accounts.grant(powers, right))
 
 
 @users.command(epilog="Example: gamekeeper users revoke root users.manage")
@@ -169,7 +169,7 @@ def grant(name: str, right: str, database: str | None) -> None:
 @terminal.database_option
 def revoke(name: str, right: str, database: str | None) -> None:
     """Take a role or a power from an account; users.query takes users.manage with it."""
-    _change_powers(database, name, lambda powers: accounts.revoked(powers, right))
+    _change_powers(database, name, lambda powers: accounts.revoke(powers, right))
 
 
 @users.command(epilog="Example: gamekeeper users api root on")
@@ -190,7 +190,7 @@ def password(name: str, from_stdin: bool, generated: bool, database: str | None)
     plain = choose_password(terminal.load(database), (name,), from_stdin=from_stdin, generated=generated)
 
     async def set_password(keeper: Keeper) -> User:
-        stored = await keeper.passwords.hashed(wire_form(plain))
+        stored = await keeper.passwords.hash_password(hash_for_wire(plain))
         return await changed(keeper, lambda tx: accounts.change_password(tx, name, stored, None))
 
     user = terminal.on_database(database, set_password, final=True)
@@ -209,7 +209,7 @@ def choose_password(loaded: Settings, names: Sequence[str], *, from_stdin: bool,
     if not from_stdin:
         return _ask_password(loaded, names)
     plain = _read_password()
-    problem = new_passwords.problem_with(plain, loaded, names)
+    problem = new_passwords.find_problem(plain, loaded, names)
     if problem:
         terminal.fail(problem)
     return plain
@@ -223,7 +223,7 @@ def _ask_password(loaded: Settings, names: Sequence[str]) -> str:
         )
     while True:
         plain: str = click.prompt("Password", hide_input=True, confirmation_prompt="The same again")
-        problem = new_passwords.problem_with(plain, loaded, names)
+        problem = new_passwords.find_problem(plain, loaded, names)
         if not problem:
             return plain
         terminal.say(problem)
@@ -319,7 +319,7 @@ def _require_name(name: str, settings: Settings) -> None:
 
 def _change_powers(database: str | None, name: str, new: Callable[[Powers], Powers]) -> None:
     async def decide(tx: Reading) -> Decision[User]:
-        user = await lookup.locked_user(tx, name)
+        user = await lookup.lock_user(tx, name)
         return await accounts.change_powers(tx, user.id, new(user.powers))
 
     user = terminal.on_database(database, lambda keeper: changed(keeper, decide), final=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gamekeeper.console import changes, pages, tokens
 from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import accounts, history, lookup, moderation
-from gamekeeper.game.history import Page
+from gamekeeper.game.history import HistoryPage
 from gamekeeper.game.players import Player
 from gamekeeper.http import mail_cursor
 from gamekeeper.http.request import Request
@@ -52,7 +52,7 @@ class Sight(NamedTuple):
     ban: Penalty | None
     mute: Penalty | None
     tokens: tokens.Page
-    past: Page
+    past: HistoryPage
 
 
 async def show(request: Request) -> Answer:
@@ -95,7 +95,7 @@ def is_below(looker: User | None, user: User | None) -> bool:
     """Nobody is below themselves."""
     if looker is None or user is None or looker.id == user.id:
         return False
-    return moderation.may_act_on(looker.powers, user.powers)
+    return moderation.can_act_on(looker.powers, user.powers)
 
 
 async def me(request: Request) -> Answer:
@@ -108,7 +108,7 @@ async def me(request: Request) -> Answer:
 
 
 async def _look(tx: Reading, request: Request) -> Sight:
-    user = await lookup.user_record(tx, request.params[0])
+    user = await lookup.find_user_record(tx, request.params[0])
     seen = _sees_tokens(request, user)
     return Sight(
         user=user,
@@ -117,7 +117,7 @@ async def _look(tx: Reading, request: Request) -> Sight:
         ban=await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None,
         mute=await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None,
         tokens=await tokens.live(tx, user.id, mail_cursor.START, TOKENS) if seen else tokens.Page([], None),
-        past=await history.page(tx, HistoryFilter(within=OF_USER, whose=user.id), find_cursor(request), CHANGES),
+        past=await history.load_page(tx, HistoryFilter(within=OF_USER, whose=user.id), find_cursor(request), CHANGES),
     )
 
 
@@ -127,7 +127,7 @@ def _sees_tokens(request: Request, user: User) -> bool:
 
 
 def _read(request: Request, record: StoredPlayer) -> Player:
-    return request.services.keeper.changes.spelling.read_player(record.document, record.last_online)
+    return request.services.keeper.changes.codec.decode_player(record.document, record.last_online)
 
 
 def _rights(theirs: Powers, ours: Powers) -> Sequence[Right]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gamekeeper.console import lists, pages
-from gamekeeper.game.search import ACCOUNTS, SEARCHED, STATES
+from gamekeeper.game.search import ACCOUNTS, MOST_MATCHES, STATES
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 from gamekeeper.store import moderation
@@ -24,7 +24,7 @@ async def show(request: Request) -> Answer:
         choice=choice,
         imposed=await _imposed(request, choice.chosen, users),
         newest=lists.address(request, sortby="", sortdirection="", page="") if beside["kept"] else "",
-        most=SEARCHED,
+        most=MOST_MATCHES,
         **beside,
     )
 

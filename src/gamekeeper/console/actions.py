@@ -14,11 +14,11 @@ from gamekeeper.console import changes, differences, erasing, inside, pages, pas
 from gamekeeper.console.erasing import Erasure
 from gamekeeper.console.inside import Call
 from gamekeeper.console.refusals import NameNotTyped, UnusablePassword, again
-from gamekeeper.game.changes import seen
+from gamekeeper.game.changes import fingerprint_state
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
-from gamekeeper.game.history import undone_by
+from gamekeeper.game.history import find_undone
 from gamekeeper.game.lookup import new_guid
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, MissingField, Refusal
 from gamekeeper.http import errors
 from gamekeeper.http.request import Request
@@ -37,7 +37,7 @@ ALREADY = "already"  # in place of the id of a request that was not the first to
 UNWRITTEN = "unwritten"  # and of one of which the ledger keeps nothing
 COMES_TO = {PlayerDeleted.kind: "deletes {} with all it holds", PlayerCreated.kind: "brings {} back"}  # as an undo
 FORCED = {"force": "true"}  # an undo although another player may have gained the item
-NO_LINE = seen(())  # of what leaves no line in the ledger, where a reason would be kept
+NO_LINE = fingerprint_state(())  # of what leaves no line in the ledger, where a reason would be kept
 
 
 class Form(NamedTuple):
@@ -76,7 +76,7 @@ async def done(request: Request) -> Answer:
     """What a request changed, with a way back where there is one."""
     request_id = request.params[0]
     told = await _of_request(request, request_id) if OURS.fullmatch(request_id) else []
-    undone = await undone_by(request.services.keeper.store, [each.seq for each in told])
+    undone = await find_undone(request.services.keeper.store, [each.seq for each in told])
     found = await changes.entries(request, told, undone)
     return pages.render(request, "done.html", entries=found, by=request_id, already=ALREADY, unwritten=UNWRITTEN)
 
@@ -104,7 +104,7 @@ def read(request: Request, raw: bytes) -> Form:
     body: dict[str, object] = {
         name.removeprefix(BODY): value for name, value in fields.items() if name.startswith(BODY) and value
     }
-    body |= {name: wire_form(new_guid()) for name in asks}  # a dry run takes any password
+    body |= {name: hash_for_wire(new_guid()) for name in asks}  # a dry run takes any password
     call = Call(
         method=fields["method"],
         path=fields["path"],
@@ -122,7 +122,7 @@ async def _with_passwords(request: Request, form: Form) -> Call:
     if not form.asks:
         return form.call
     whose = await password.owner_of(request, form.call)
-    chosen = {name: wire_form(password.choose(request, form.fields, name, whose)) for name in form.asks}
+    chosen = {name: hash_for_wire(password.choose(request, form.fields, name, whose)) for name in form.asks}
     return form.call._replace(body={**(form.call.body or {}), **chosen})
 
 
@@ -211,7 +211,7 @@ def _asked(
 
 def _title(request: Request, call: Call, entries: Sequence[LedgerEntry]) -> str:
     """What is done; of an undo that makes a character go or come, just that: nobody sees it among its many lines."""
-    read = request.services.keeper.changes.spelling.read_trace
+    read = request.services.keeper.changes.codec.decode_side
     for each in entries:
         if each.undoes and each.kind in COMES_TO:
             name = read(each.before or each.after or "{}").player.get("name")

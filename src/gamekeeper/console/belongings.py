@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from gamekeeper.console import differences
 from gamekeeper.console.differences import PLACES, Names
-from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
-from gamekeeper.game.spelling import Trace
+from gamekeeper.game.codec import ChangeSide
+from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.http import wire
 from gamekeeper.settings import Settings
 from gamekeeper.store.catalogue import CatalogueItem
@@ -47,8 +47,8 @@ class Grid(NamedTuple):
         return self.size - len(self.cells)
 
 
-def grids(held: Trace, names: Names, room: Settings, equipment: Iterable[int]) -> list[Grid]:
-    slots: dict[Spot, Stack] = {spot: stack for spot, stack in held.slots.items() if stack}
+def grids(held: ChangeSide, names: Names, room: Settings, equipment: Iterable[int]) -> list[Grid]:
+    slots: dict[SlotAddress, Stack] = {spot: stack for spot, stack in held.slots.items() if stack}
     worn = {slot: what for slot, what in zip(equipment, WORN, strict=False) if slot >= 0}
     bags = {stack.bag_id: (spot, stack) for spot, stack in slots.items() if stack.bag_id}
     found = [
@@ -62,7 +62,12 @@ def grids(held: Trace, names: Names, room: Settings, equipment: Iterable[int]) -
 
 
 def _grid(
-    title: str, place: str, size: int, slots: Mapping[Spot, Stack], names: Names, worn: Mapping[int, str] | None = None
+    title: str,
+    place: str,
+    size: int,
+    slots: Mapping[SlotAddress, Stack],
+    names: Names,
+    worn: Mapping[int, str] | None = None,
 ) -> Grid:
     """One beyond the size is shown as long as it holds something."""
     mine = {slot: stack for (where, slot), stack in slots.items() if where == place}
@@ -91,7 +96,7 @@ def _cell(slot: int, stack: Stack | None, names: Names, worn: str) -> Cell:
     )
 
 
-def _title(spot: Spot, stack: Stack, names: Names) -> str:
+def _title(spot: SlotAddress, stack: Stack, names: Names) -> str:
     return f"{names.of('items', stack.item_id)} ({differences.where(spot, names)})"
 
 

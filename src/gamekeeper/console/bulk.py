@@ -26,14 +26,14 @@ PIECE = 100  # changes of a run in one answer
 async def show(request: Request) -> Answer:
     """`item` chooses one beforehand; `run` is one that has been, `by` whom."""
     store = request.services.keeper.store
-    wanted = lookup.guid(request.query.get("item", ""))
+    wanted = lookup.parse_guid(request.query.get("item", ""))
     chosen = (await catalogue.find_by_ids(store, "items", [wanted])).get(wanted) if wanted else None
     return pages.render(request, "bulk.html", chosen=chosen)
 
 
 async def given(request: Request) -> Answer:
     """The number of the change by which a run gave to a character, for those whose answer was lost on its way."""
-    player_id, run = lookup.guid(request.query.get("player", "")), _run(request)
+    player_id, run = lookup.parse_guid(request.query.get("player", "")), _run(request)
     if player_id is None:
         raise BadField(field="player", problem="must be a guid")
     wanted = HistoryFilter(
@@ -44,7 +44,7 @@ async def given(request: Request) -> Answer:
         reason=run,
         actor_id=request.caller.account_id,
     )
-    page = await request.read_in_pieces(lambda tx, rest: history.page(tx, wanted, None, 1, rest))
+    page = await request.read_in_pieces(lambda tx, rest: history.load_page(tx, wanted, None, 1, rest))
     return pages.answer({"numbers": [each.seq for each in page.changes]})
 
 
@@ -53,10 +53,10 @@ async def done(request: Request) -> Answer:
 
     Looked for among what one account did, where it is named: that goes back much further than among all changes.
     """
-    run, by = _run(request), lookup.guid(request.query.get("by", ""))
+    run, by = _run(request), lookup.parse_guid(request.query.get("by", ""))
     wanted = HistoryFilter(within=BY_ACTOR if by else ALL, whose=by, accounts=False, kind=GIVEN, reason=f"(run {run})")
     before = find_cursor(request)
-    page = await request.read_in_pieces(lambda tx, rest: history.page(tx, wanted, before, PIECE, rest))
+    page = await request.read_in_pieces(lambda tx, rest: history.load_page(tx, wanted, before, PIECE, rest))
     entries = await changes.entries(request, page.changes, page.undone)
     given = [_given(each) for each in entries if run_of(each.told) == run]
     reached = await rows.find_first_from(request.services.keeper.store, page.next) if page.next else None

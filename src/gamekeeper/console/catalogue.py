@@ -19,14 +19,14 @@ async def show(request: Request) -> Answer:
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
     store, alone = request.services.keeper.store, request.query.get("id", "")
     if alone:
-        wanted = lookup.guid(alone)
+        wanted = lookup.parse_guid(alone)
         found = list((await entries.find_by_ids(store, kind, [wanted] if wanted else [])).values())
         total = len(found)
     elif sought:
-        called = await catalogue.called(store, kind, sought, MATCHES)
+        called = await catalogue.find_by_name(store, kind, sought, MATCHES)
         total, found = len(called), called[page.offset : page.offset + page.limit]
     else:
-        total, found = await catalogue.page(store, kind, page.limit, page.offset)
+        total, found = await catalogue.load_page(store, kind, page.limit, page.offset)
     return pages.render(
         request,
         "catalogue.html",

@@ -13,7 +13,7 @@ from gamekeeper.console.differences import Line
 from gamekeeper.console.menu import QUERY
 from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import finder, history, lookup
-from gamekeeper.game.history import Page, Rest
+from gamekeeper.game.history import HistoryPage, Pause
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
 from gamekeeper.http import errors, queries, wire
 from gamekeeper.http import history as operations
@@ -35,9 +35,9 @@ AROUND = 1_000  # numbers before and after a change, among which others of its r
 OF_ONE = 50
 MANY_FOUND, NAMED = 100, {finder.EXACT, finder.PREFIX}
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "Characters": history.OF_CHARACTERS,
-    "Accounts": history.OF_ACCOUNTS,
-    "The whole game": history.OF_ALL,
+    "Characters": history.PLAYER_KINDS,
+    "Accounts": history.ACCOUNT_KINDS,
+    "The whole game": history.GLOBAL_KINDS,
 }
 
 
@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 async def show(request: Request) -> Answer:
     """What is typed wrongly is said beside the filter, not instead of it."""
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
-    page, reached, refused = Page([], {}, None), None, None
+    page, reached, refused = HistoryPage([], {}, None), None, None
     try:
         page, reached = await _page(request, sought)
     except Refusal as refusal:
@@ -78,7 +78,7 @@ async def show(request: Request) -> Answer:
 async def one(request: Request) -> Answer:
     told = await _visible(request, request.params[0])
     store = request.services.keeper.store
-    undone = await history.undone_by(store, [told.seq])
+    undone = await history.find_undone(store, [told.seq])
     wanted = HistoryFilter(request_id=told.request_id, accounts=_sees_accounts(request))
     together = await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, OF_ONE)
     [entry] = await entries(request, [told], undone)
@@ -112,7 +112,7 @@ async def _open_file(request: Request) -> Answer:
     return Answer(headers=(attached,), content_type=FORMATS[form], stream=stream)
 
 
-async def _pieces(request: Request, wanted: HistoryFilter, page: Page) -> AsyncGenerator[Page]:
+async def _pieces(request: Request, wanted: HistoryFilter, page: HistoryPage) -> AsyncGenerator[HistoryPage]:
     """One after another, so that nobody waits for all of them."""
     for _ in range(PIECES - 1):
         for part in _parts(page):
@@ -125,12 +125,12 @@ async def _pieces(request: Request, wanted: HistoryFilter, page: Page) -> AsyncG
         yield part
 
 
-def _parts(page: Page) -> list[Page]:
+def _parts(page: HistoryPage) -> list[HistoryPage]:
     starts = range(0, max(1, len(page.changes)), ROWS)
     return [page._replace(changes=page.changes[start : start + ROWS]) for start in starts]
 
 
-async def _table(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerator[bytes]:
+async def _table(request: Request, pieces: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
     begun, more = False, None
     async for page in pieces:
         table = await request.through_gate(partial(_write, operations.table, page, request.caller))
@@ -144,7 +144,7 @@ async def _table(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerat
         yield f"There are more: export those before change {more} too\r\n".encode()
 
 
-async def _list(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerator[bytes]:
+async def _list(request: Request, pieces: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
     """Each piece is the same list with other rows; what follows them is the last one's."""
     before, end = None, b""
     async for page in pieces:
@@ -161,11 +161,11 @@ async def _list(request: Request, pieces: AsyncGenerator[Page]) -> AsyncGenerato
     yield end
 
 
-async def _write(form: Callable[[Page, Caller], bytes], page: Page, caller: Caller) -> bytes:
+async def _write(form: Callable[[HistoryPage, Caller], bytes], page: HistoryPage, caller: Caller) -> bytes:
     return form(page, caller)
 
 
-def _json(page: Page, caller: Caller) -> bytes:
+def _json(page: HistoryPage, caller: Caller) -> bytes:
     return wire.encode(operations.told(page, caller))
 
 
@@ -193,7 +193,7 @@ def address(path: str, sought: Mapping[str, str], **more: str) -> str:
     return f"{path}?{urlencode({name: text for name, text in {**sought, **more}.items() if text})}".rstrip("?")
 
 
-async def _page(request: Request, sought: Mapping[str, str]) -> tuple[Page, int | None]:
+async def _page(request: Request, sought: Mapping[str, str]) -> tuple[HistoryPage, int | None]:
     """With the time back to which was looked, when that was not far enough for a page."""
     wanted = await _filter(request, sought)
     page = await _read(request, wanted, find_cursor(request), LIMIT)
@@ -203,9 +203,9 @@ async def _page(request: Request, sought: Mapping[str, str]) -> tuple[Page, int 
     return page, found[1] if found else None
 
 
-async def _read(request: Request, wanted: HistoryFilter, cursor: int | None, limit: int) -> Page:
-    async def read(tx: Reading, rest: Rest) -> Page:
-        return await history.page(tx, wanted, cursor, limit, rest)
+async def _read(request: Request, wanted: HistoryFilter, cursor: int | None, limit: int) -> HistoryPage:
+    async def read(tx: Reading, rest: Pause) -> HistoryPage:
+        return await history.load_page(tx, wanted, cursor, limit, rest)
 
     return await request.read_in_pieces(read)
 
@@ -225,26 +225,26 @@ async def _filter(request: Request, sought: Mapping[str, str]) -> HistoryFilter:
 
 async def _player(tx: Reading, text: str) -> str:
     """An id is taken as it is: also one that is deleted has a history."""
-    return text and (lookup.guid(text) or await lookup.player_id(tx, text))
+    return text and (lookup.parse_guid(text) or await lookup.find_player_id(tx, text))
 
 
 async def _account(request: Request, text: str) -> str:
     """Who may not see accounts knows their own name, and ids."""
-    if not text or lookup.guid(text):
+    if not text or lookup.parse_guid(text):
         return text
     own, sees = request.caller.name, request.caller.rights >= QUERY
     if text == own or (not sees and lookup.fold(text) == lookup.fold(own)):
         return request.caller.account_id
     request.caller.require(QUERY)
-    return (await lookup.user(request.services.keeper.store, text)).id
+    return (await lookup.find_user(request.services.keeper.store, text)).id
 
 
 async def _item(request: Request, text: str) -> str:
     """The item that is called so, or else one that begins so; a slip is not guessed at here."""
-    if not text or lookup.guid(text):
+    if not text or lookup.parse_guid(text):
         return text
     keeper = request.services.keeper
-    found = await finder.find(keeper.store, text, MANY_FOUND, keeper.changes.spelling, accounts=False)
+    found = await finder.find(keeper.store, text, MANY_FOUND, keeper.changes.codec, accounts=False)
     best = next((each.id for each in found if each.kind == "item" and each.match in NAMED), None)
     if best is None:
         raise BadField(field="item", problem="must be the name or the id of an item of the catalogue")
@@ -255,7 +255,9 @@ async def _visible(request: Request, text: str) -> HistoryChange:
     """Looked for as in the list, so that whoever does not see it there does not see it here."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
     wanted = HistoryFilter(accounts=_sees_accounts(request), me=request.caller.account_id)
-    found = history.shown(await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted)
+    found = history.hide_account_names(
+        await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted
+    )
     if not found or found[0].seq != seq:
         raise NoSuchChange(seq=text)
     return found[0]

@@ -28,8 +28,8 @@ async def show(request: Request) -> Answer:
 
 
 def read(request: Request, records: Iterable[StoredPlayer]) -> list[Character]:
-    spelling = request.services.keeper.changes.spelling
-    return [Character(spelling.read_player(each.document, each.last_online), each) for each in records]
+    spelling = request.services.keeper.changes.codec
+    return [Character(spelling.decode_player(each.document, each.last_online), each) for each in records]
 
 
 async def _owners(request: Request, characters: Iterable[Character]) -> dict[str, str]:

@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from gamekeeper.console import pages
-from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
+from gamekeeper.game.codec import ChangeSide
+from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.spelling import Trace
 from gamekeeper.http.instants import instant
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading
@@ -61,8 +61,10 @@ async def lines(
     keeper: Keeper, changes: Sequence[tuple[Side, Side]], most: int | None = None, *, made_anew: bool = False
 ) -> list[list[Line]]:
     """Of each change, given by its two sides; `most`: its first so many; `made_anew`: its new bags have no ids."""
-    read = keeper.changes.spelling.read_trace
-    traces = [(read(before) if before else Trace(), read(after) if after else Trace()) for before, after in changes]
+    read = keeper.changes.codec.decode_side
+    traces = [
+        (read(before) if before else ChangeSide(), read(after) if after else ChangeSide()) for before, after in changes
+    ]
     names = await names_of(keeper.store, [side for sides in traces for side in sides])
     return [
         list(islice(_changed(before, after, names._replace(bags=_new(before, after) if made_anew else {})), most))
@@ -70,7 +72,7 @@ async def lines(
     ]
 
 
-async def names_of(tx: Reading, sides: Iterable[Trace]) -> Names:
+async def names_of(tx: Reading, sides: Iterable[ChangeSide]) -> Names:
     """Of all that is mentioned, asked for once."""
     wanted: dict[str, set[str]] = {kind: set() for kind in ("items", "spells", "variables", "classes", "maps")}
     for side in sides:
@@ -82,12 +84,12 @@ async def names_of(tx: Reading, sides: Iterable[Trace]) -> Names:
     return Names({kind: await catalogue.find_by_ids(tx, kind, ids) if ids else {} for kind, ids in wanted.items()})
 
 
-def _changed(before: Trace, after: Trace, names: Names) -> Iterator[Line]:
+def _changed(before: ChangeSide, after: ChangeSide, names: Names) -> Iterator[Line]:
     """What is the same on both sides did not change: it is left out."""
     return (each for each in _lines(before, after, names) if each.before != each.after)
 
 
-def _lines(before: Trace, after: Trace, names: Names) -> Iterator[Line]:
+def _lines(before: ChangeSide, after: ChangeSide, names: Names) -> Iterator[Line]:
     """One by one: a list shows the first few of what may be thousands."""
     fields = [{**side.player, **side.user, **side.catalogue} for side in (before, after)]
     for name in dict.fromkeys([*fields[0], *fields[1]]):
@@ -109,7 +111,7 @@ def _lines(before: Trace, after: Trace, names: Names) -> Iterator[Line]:
         yield Line(names.of("items", each), *sides)
 
 
-def where(spot: Spot, names: Names) -> str:
+def where(spot: SlotAddress, names: Names) -> str:
     place, slot = spot
     return f"{PLACES.get(place) or _bag(place, names)}, slot {slot}"
 
@@ -118,7 +120,7 @@ def _bag(bag: str, names: Names) -> str:
     return names.bags.get(bag) or f"Bag {bag[:8]}"
 
 
-def _new(before: Trace, after: Trace) -> dict[str, str]:
+def _new(before: ChangeSide, after: ChangeSide) -> dict[str, str]:
     """What to call bags that are not there before; several are told apart by a number."""
     found = sorted(after.bags.keys() - before.bags.keys())
     return {bag: f"{NEW_BAG} ({number})" if len(found) > 1 else NEW_BAG for number, bag in enumerate(found, 1)}

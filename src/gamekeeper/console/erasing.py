@@ -8,7 +8,7 @@ from gamekeeper.console.inside import Call
 from gamekeeper.console.refusals import NameNotTyped
 from gamekeeper.game import lookup
 from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.person import COUNTED_MOST
+from gamekeeper.game.erasures import MOST_COUNTED
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import users
 from gamekeeper.http.request import Request
@@ -45,13 +45,13 @@ async def summarise(request: Request, call: Call, entries: Sequence[LedgerEntry]
     """Sum up the dry run of an erasure; `entries` are its changes, which name nobody."""
 
     async def read(tx: Reading) -> Erasure:
-        user = await lookup.user_record(tx, _key(request, call))
+        user = await lookup.find_user_record(tx, _key(request, call))
         deleted = [each for each in entries if each.kind == PlayerDeleted.kind]
         ids = {each.player_id or "" for each in deleted}
         names = {each.id: each.name for each in await players.read_summaries(tx, ids)}
         known = {*ids, *await ledger.find_deleted_of_user(tx, user.id)}
-        changes = await ledger.count_about(tx, user.id, known, COUNTED_MOST)
-        more = " or more" if changes == COUNTED_MOST else ""
+        changes = await ledger.count_about(tx, user.id, known, MOST_COUNTED)
+        more = " or more" if changes == MOST_COUNTED else ""
         lost = [_lost(request, names.get(each.player_id or "", ""), each) for each in deleted]
         return Erasure(user.name, user.email, lost, f"{changes:,}{more}")
 
@@ -63,7 +63,7 @@ async def require_name(request: Request, call: Call, fields: Mapping[str, str]) 
     if not is_erasure(request, call):
         return
     try:
-        user = await lookup.user_record(request.services.keeper.store, _key(request, call))
+        user = await lookup.find_user_record(request.services.keeper.store, _key(request, call))
     except NoSuchUser:
         return
     if fields.get(TYPED, "").strip() != user.name.strip():
@@ -74,7 +74,7 @@ async def find_name(request: Request, call: Call) -> str:
     """The name that the confirmation of an erasure asks for; empty for every other operation."""
     if not is_erasure(request, call):
         return ""
-    return (await lookup.user_record(request.services.keeper.store, _key(request, call))).name
+    return (await lookup.find_user_record(request.services.keeper.store, _key(request, call))).name
 
 
 def _key(request: Request, call: Call) -> str:
@@ -82,6 +82,6 @@ def _key(request: Request, call: Call) -> str:
 
 
 def _lost(request: Request, name: str, entry: LedgerEntry) -> Lost:
-    held = request.services.keeper.changes.spelling.read_trace(entry.before or "{}")
+    held = request.services.keeper.changes.codec.decode_side(entry.before or "{}")
     counts = (len(each) for each in (held.slots, held.bags, held.spells, held.variables))
     return Lost(name, held.player.get("level"), *counts)

@@ -40,7 +40,7 @@ async def _told(request: Request) -> AsyncGenerator[bytes]:
             if event != last or now - spoke >= SILENT_SECONDS:
                 yield event if event != last else STILL_HERE
                 last, spoke = event, now
-            if await feed.stops_within(TICK_SECONDS):
+            if await feed.wait_for_stop(TICK_SECONDS):
                 return
         yield SIGNED_OUT
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from gamekeeper.console import differences, erasing, inside, pages, password, sessions
 from gamekeeper.console.actions import require, require_confirmation
 from gamekeeper.console.inside import Call
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors
 from gamekeeper.http.errors import MalformedBody
@@ -93,4 +93,4 @@ async def _with_hashes(request: Request, route: Operation, call: Call) -> Call:
     whose = await password.owner_of(request, call) if new else ()
     for each in new:
         password.require_usable(request, each, whose)
-    return call._replace(body={**call.body, **{name: wire_form(value) for name, value in typed.items()}})
+    return call._replace(body={**call.body, **{name: hash_for_wire(value) for name, value in typed.items()}})

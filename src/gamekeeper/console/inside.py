@@ -68,7 +68,7 @@ def find(request: Request, method: str, path: str) -> tuple[Operation, tuple[str
 async def _require_another(request: Request, route: Operation, key: str) -> None:
     """Whoever finds a console open must not be able to take its owner's account over."""
     dispatcher.require(request.caller, route)  # before the look-up, which would tell whether the account exists
-    if (await lookup.user(request.services.keeper.store, key)).id == request.caller.account_id:
+    if (await lookup.find_user(request.services.keeper.store, key)).id == request.caller.account_id:
         raise OwnPassword
 
 

@@ -3,7 +3,7 @@
 from gamekeeper.console import lists, pages
 from gamekeeper.console.queries import BeforeMark
 from gamekeeper.game import lookup, mails
-from gamekeeper.game.mails import Page
+from gamekeeper.game.mails import MailPage
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import queries
 from gamekeeper.http.mail_cursor import Mark
@@ -14,17 +14,17 @@ LIMIT = 50
 
 
 async def show(request: Request) -> Answer:
-    sought, refused, page = request.query.get("account", "").strip(), None, Page([], None)
+    sought, refused, page = request.query.get("account", "").strip(), None, MailPage([], None)
     try:
-        whose = await lookup.user(request.services.keeper.store, sought) if sought else None
+        whose = await lookup.find_user(request.services.keeper.store, sought) if sought else None
         mark = queries.decode(BeforeMark, request.query).before
-        page = await mails.page(request.services.keeper.store, whose.id if whose else None, mark, LIMIT)
+        page = await mails.load_page(request.services.keeper.store, whose.id if whose else None, mark, LIMIT)
     except NoSuchUser as refusal:
         refused = refusal
     shown = pages.render(
         request,
         "mail.html",
-        mails=[(each, mails.retriable(each)) for each in page.mails],
+        mails=[(each, mails.can_retry(each)) for each in page.mails],
         sought=sought,
         problem=refused.message if refused else "",
         set_up=bool(request.services.keeper.settings.smtp_url),

@@ -82,7 +82,7 @@ def _mark(request: Request) -> Mark:
 
 
 async def _found(tx: Reading, *, server: str, sought: str, mark: Mark) -> tuple[Roster, list[StoredPlayer]]:
-    roster = await _roster(tx, server, sought, mark) if lookup.nameable(server) else Roster([])
+    roster = await _roster(tx, server, sought, mark) if lookup.is_nameable(server) else Roster([])
     records = {record.id: record for record in await players.read_records_of_ids(tx, roster.ids)}
     return roster, [records[each] for each in roster.ids]
 
@@ -94,7 +94,7 @@ async def _roster(tx: Reading, server: str, sought: str, mark: Mark) -> Roster:
         tx, server, mark.fold, most + 1
     )
     seen, more = ahead[:most], len(ahead) > most
-    found = [each for each in seen if sought in lookup.shown(each.fold)]
+    found = [each for each in seen if sought in lookup.strip_clash(each.fold)]
     shown, stopped = found[:SIZE], more and len(found) < SIZE
     end = shown[-1].fold if len(found) > SIZE else seen[-1].fold if more else ""
     if mark.back and not end:

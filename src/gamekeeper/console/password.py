@@ -8,7 +8,7 @@ from gamekeeper.console import inside, pages, sessions
 from gamekeeper.console.inside import Call
 from gamekeeper.console.refusals import UnusablePassword
 from gamekeeper.game import accounts, credentials, lookup, new_passwords
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Refusal, TooManyGuesses, WrongPassword
 from gamekeeper.http.dispatcher import require
 from gamekeeper.http.request import Request
@@ -34,7 +34,7 @@ def choose(request: Request, fields: Mapping[str, str], name: str, whose: tuple[
 
 
 def require_usable(request: Request, password: str, whose: tuple[str, ...]) -> str:
-    problem = new_passwords.problem_with(password, request.services.keeper.settings, whose)
+    problem = new_passwords.find_problem(password, request.services.keeper.settings, whose)
     if problem:
         raise UnusablePassword(problem=problem)
     return password
@@ -46,7 +46,7 @@ async def owner_of(request: Request, call: Call) -> tuple[str, ...]:
     require(request.caller, route)  # before the look-up, which would tell whether the account exists
     if not params:
         return tuple(str(body.get(name, "")) for name in NAMES)
-    user = await lookup.user(request.services.keeper.store, params[0])
+    user = await lookup.find_user(request.services.keeper.store, params[0])
     return user.name, user.email
 
 
@@ -57,11 +57,13 @@ async def show(request: Request) -> Answer:
 async def change(request: Request, raw: bytes) -> Answer:
     """Ends every session and token of the account, this session too."""
     fields, keeper, me = sessions.own_fields(request, raw), request.services.keeper, request.caller.account_id
-    user = await lookup.user(keeper.store, me)
+    user = await lookup.find_user(keeper.store, me)
     try:
         chosen = choose(request, fields, NEW, (user.name, user.email))
-        proven = await credentials.prove(keeper, user, wire_form(fields.get(CURRENT, "")), me, request.address)
-        stored = await keeper.passwords.hashed(wire_form(chosen))
+        proven = await credentials.check_password(
+            keeper, user, hash_for_wire(fields.get(CURRENT, "")), me, request.address
+        )
+        stored = await keeper.passwords.hash_password(hash_for_wire(chosen))
         decide = partial(accounts.change_password, key=me, password=stored, proven=proven)
         await request.change(decide, lambda _: b"")
     except (UnusablePassword, WrongPassword, TooManyGuesses) as refusal:

@@ -7,12 +7,12 @@ from gamekeeper.console import account, belongings, changes, differences, pages
 from gamekeeper.console.differences import Names
 from gamekeeper.console.queries import find_cursor
 from gamekeeper.game import history, lookup
+from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerDeleted
-from gamekeeper.game.history import Moment, Page
-from gamekeeper.game.lists import Ranked
-from gamekeeper.game.players import Player, player_of
+from gamekeeper.game.history import HistoryPage, PointInTime
+from gamekeeper.game.lists import Ranking
+from gamekeeper.game.players import Player, make_player
 from gamekeeper.game.refusals import NoSuchPlayer
-from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
@@ -35,12 +35,12 @@ class Sight(NamedTuple):
     player: Player
     record: StoredPlayer | None  # None: it is deleted
     deletion: HistoryChange | None
-    held: Trace
+    held: ChangeSide
     names: Names
     owner: User | None
     looker: User | None
     server: str | None
-    past: Page
+    past: HistoryPage
     classes: list[catalogue.CatalogueEntry]
     variables: list[catalogue.CatalogueEntry]
 
@@ -53,8 +53,10 @@ class Neighbour(NamedTuple):
 async def show(request: Request) -> Answer:
     moment = queries.decode(ThenQuery, request.query).at
     sight = await request.read_in_pieces(lambda tx, rest: _look(tx, request, moment, rest))
-    player, then = sight.player, moment != Moment()
-    standing = None if then or sight.record is None else await request.services.keeper.lists.rank(player.id, AROUND)
+    player, then = sight.player, moment != PointInTime()
+    standing = (
+        None if then or sight.record is None else await request.services.keeper.lists.find_rank(player.id, AROUND)
+    )
     equipment = () if then else player.equipment
     told = [*([sight.deletion] if sight.deletion else []), *sight.past.changes]
     entries = await changes.entries(request, told, sight.past.undone)
@@ -70,7 +72,7 @@ async def show(request: Request) -> Answer:
         moment=moment if then else None,
         live=sight.record is not None and not then,
         standing=standing,
-        neighbours=_neighbours(standing, request.services.keeper.changes.spelling) if standing else [],
+        neighbours=_neighbours(standing, request.services.keeper.changes.codec) if standing else [],
         grids=belongings.grids(sight.held, sight.names, request.services.keeper.settings, equipment),
         stats=list(zip(belongings.STATS, player.base_stats, player.stat_point_allocations, strict=False)),
         variables=_by_name(sight.held.variables, sight.names),
@@ -84,16 +86,16 @@ async def show(request: Request) -> Answer:
     )
 
 
-async def _look(tx: Reading, request: Request, moment: Moment, rest: history.Rest) -> Sight:
-    spelling = request.services.keeper.changes.spelling
+async def _look(tx: Reading, request: Request, moment: PointInTime, rest: history.Pause) -> Sight:
+    spelling = request.services.keeper.changes.codec
     accounts = "users.query" in request.caller.rights
     seen = HistoryFilter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
     player, record, deletion = await _who(tx, request.params[0], spelling, seen)
-    if deletion and moment == Moment():
-        held = spelling.read_trace(deletion.before or b"{}")  # all that it had
+    if deletion and moment == PointInTime():
+        held = spelling.decode_side(deletion.before or b"{}")  # all that it had
     else:
-        _, world = await history.belongings(tx, player.id, moment, spelling, rest)
-        held = world.trace(player)
+        _, world = await history.load_state_at(tx, player.id, moment, spelling, rest)
+        held = world.make_side(player)
     wanted = seen._replace(whose=player.id)
     return Sight(
         player=player,
@@ -104,47 +106,47 @@ async def _look(tx: Reading, request: Request, moment: Moment, rest: history.Res
         owner=await users.find_by_id(tx, player.user_id),
         looker=await users.find_by_id(tx, request.caller.account_id),
         server=await presence.find_server_of(tx, player.id),
-        past=await history.page(tx, wanted, find_cursor(request), CHANGES),
+        past=await history.load_page(tx, wanted, find_cursor(request), CHANGES),
         classes=await catalogue.read_page(tx, "classes", MOST_CHOICES, 0),
         variables=await catalogue.read_page(tx, "variables", MOST_CHOICES, 0),
     )
 
 
 async def _who(
-    tx: Reading, key: str, spelling: Spelling, seen: HistoryFilter
+    tx: Reading, key: str, spelling: Codec, seen: HistoryFilter
 ) -> tuple[Player, StoredPlayer | None, HistoryChange | None]:
     """By id or name; who is deleted is known by id alone, as the ledger has it."""
     try:
-        record = await lookup.player_record(tx, key)
+        record = await lookup.find_player_record(tx, key)
     except NoSuchPlayer:
         deletion = await _deletion(tx, key, seen)
         if deletion is None:
             raise
         return _as_it_was(deletion, spelling), None, deletion
-    return spelling.read_player(record.document, record.last_online), record, None
+    return spelling.decode_player(record.document, record.last_online), record, None
 
 
 async def _deletion(tx: Reading, key: str, seen: HistoryFilter) -> HistoryChange | None:
-    player_id = lookup.guid(key)
+    player_id = lookup.parse_guid(key)
     if player_id is None:
         return None
     wanted = seen._replace(whose=player_id, kind=PlayerDeleted.kind)
-    found = (await history.page(tx, wanted, None, 1)).changes
+    found = (await history.load_page(tx, wanted, None, 1)).changes
     return found[0] if found else None
 
 
-def _as_it_was(deletion: HistoryChange, spelling: Spelling) -> Player:
+def _as_it_was(deletion: HistoryChange, spelling: Codec) -> Player:
     """What is left of somebody who was erased says neither name nor owner."""
-    trace = spelling.read_trace(deletion.before or b"{}")
+    trace = spelling.decode_side(deletion.before or b"{}")
     known = {name: value for name, value in trace.player.items() if value not in {None, ""}}
-    least = {"id": deletion.player_id or lookup.ZERO, "user_id": lookup.ZERO, "name": ERASED}
-    return player_of(least | known, trace.unknown)
+    least = {"id": deletion.player_id or lookup.ZERO_GUID, "user_id": lookup.ZERO_GUID, "name": ERASED}
+    return make_player(least | known, trace.unknown)
 
 
-def _neighbours(found: Ranked, spelling: Spelling) -> list[Neighbour]:
+def _neighbours(found: Ranking, spelling: Codec) -> list[Neighbour]:
     """With the character itself among them, the best first."""
     ranked = sorted([*found.around, (found.rank, found.player)])
-    return [Neighbour(rank, spelling.read_player(each.document, each.last_online)) for rank, each in ranked]
+    return [Neighbour(rank, spelling.decode_player(each.document, each.last_online)) for rank, each in ranked]
 
 
 def _by_name(held: Mapping[str, int | bool | None], names: Names) -> list[tuple[str, str, int | bool]]:

@@ -54,7 +54,7 @@ class Pulse:
         self.watching: Counter[str] = Counter()  # streams by account
 
     async def sample(self) -> None:
-        self.online.append(await self._keeper.lists.total(ONLINE))
+        self.online.append(await self._keeper.lists.count(ONLINE))
 
     async def seen(self, rights: frozenset[str]) -> Seen:
         """What somebody with these rights may see; at most a second old."""
@@ -81,13 +81,13 @@ class Pulse:
 
     async def _look(self, *, accounts: bool) -> Seen:
         keeper = self._keeper
-        online, characters = await keeper.lists.total(ONLINE), await keeper.lists.total(NAMES)
-        page = await keeper.store.read(lambda tx: history.page(tx, HistoryFilter(accounts=accounts), None, LATEST))
+        online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
+        page = await keeper.store.read(lambda tx: history.load_page(tx, HistoryFilter(accounts=accounts), None, LATEST))
         lines = await differences.lines(keeper, [(each.before, each.after) for each in page.changes])
         shown = pages.TEMPLATES.get_template("latest.html").render(
             changes=list(zip(page.changes, lines, strict=True)), undone=page.undone, accounts=accounts
         )
-        return Seen(online, characters, await keeper.lists.total(USERS) if accounts else None, shown)
+        return Seen(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
 
     async def _checked(self) -> list[Check]:
         await self._readiness.answer()

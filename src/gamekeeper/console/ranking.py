@@ -44,10 +44,10 @@ async def _found(request: Request, asked: int, *, worst: bool) -> Stretch:
     size = _size(request)
     if not worst:
         first = asked or 1
-        total, records = await keeper.lists.page(RANK, first - 1, size, descending=True)
+        total, records = await keeper.lists.load_page(RANK, first - 1, size, descending=True)
         return Stretch(total, first, 1, records)
-    offset = max(await keeper.lists.total(RANK) - asked, 0) if asked else 0
-    total, records = await keeper.lists.page(RANK, offset, size)
+    offset = max(await keeper.lists.count(RANK) - asked, 0) if asked else 0
+    total, records = await keeper.lists.load_page(RANK, offset, size)
     return Stretch(total, total - offset, -1, records)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from gamekeeper.console import pages
 from gamekeeper.console.menu import QUERY
 from gamekeeper.game import finder
-from gamekeeper.game.finder import ENTRIES, EXACT, ID, NEAR, Found
+from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer
 
@@ -58,10 +58,10 @@ async def show(request: Request) -> Answer:
     return pages.render(request, "search.html", q=_typed(request), hits=hits, titles=TITLES)
 
 
-def address(found: Found) -> str:
+def address(found: SearchHit) -> str:
     """Where the thing is; a bag is with whoever has it, and of an account that is deleted its history is left."""
-    if found.kind in ENTRIES:
-        return f"/console/catalogue?{urlencode({'kind': ENTRIES[found.kind], 'id': found.id})}"
+    if found.kind in CATALOGUE_KINDS:
+        return f"/console/catalogue?{urlencode({'kind': CATALOGUE_KINDS[found.kind], 'id': found.id})}"
     if found.kind == "user" and found.deleted:
         return f"/console/changes?{urlencode({'user': found.id})}"
     place = {"user": "accounts", "change": "changes"}.get(found.kind, "players")
@@ -69,8 +69,8 @@ def address(found: Found) -> str:
 
 
 async def _find(request: Request, most: int) -> list[Hit]:
-    text, accounts, spelling = _typed(request), request.caller.rights >= QUERY, request.services.keeper.changes.spelling
-    find = partial(finder.find, text=text, most=most, spelling=spelling, accounts=accounts)
+    text, accounts, spelling = _typed(request), request.caller.rights >= QUERY, request.services.keeper.changes.codec
+    find = partial(finder.find, text=text, most=most, codec=spelling, accounts=accounts)
     found = await request.through_gate(lambda: request.services.keeper.store.read(find))
     return [Hit(each.kind, each.name, each.detail, HOW[each.match], address(each)) for each in found]
 

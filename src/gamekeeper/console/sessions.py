@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from gamekeeper.console.refusals import ForgedForm, SignInFirst
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Denied
 from gamekeeper.game.tokens import log_in
 from gamekeeper.http.request import Request
@@ -20,7 +20,7 @@ CSRF_HEADER = b"x-csrf"
 
 async def sign_in(request: Request, name: str, password: str) -> Header:
     """Log in with what people type, and return the cookie; the same limits on guesses as everywhere."""
-    pair = await log_in(request.services.keeper, name, wire_form(password), request.address, session=True)
+    pair = await log_in(request.services.keeper, name, hash_for_wire(password), request.address, session=True)
     return _make_cookie(request, pair.access, request.services.keeper.settings.console_hours * 3600)
 
 

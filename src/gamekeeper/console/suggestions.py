@@ -16,8 +16,8 @@ async def show(request: Request) -> Answer:
     kind, text = request.params[0], request.query.get("q", "").strip()
     catalogue.require_kind(kind)
     tx = request.services.keeper.store
-    found = await catalogue.called(tx, kind, text, MOST) if text else await entries.read_page(tx, kind, MOST, 0)
-    near = await finder.entries_near(tx, kind, text, MOST) if text and not found else []
+    found = await catalogue.find_by_name(tx, kind, text, MOST) if text else await entries.read_page(tx, kind, MOST, 0)
+    near = await finder.find_similar_entries(tx, kind, text, MOST) if text and not found else []
     return pages.answer({"found": _told_apart(found or near), "near": bool(near)})
 
 

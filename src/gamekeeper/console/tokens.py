@@ -27,7 +27,7 @@ async def show(request: Request) -> Answer:
     sought, refused = request.query.get("account", "").strip(), None
     page = Page([], None)
     try:
-        whose = await lookup.user(request.services.keeper.store, sought) if sought else None
+        whose = await lookup.find_user(request.services.keeper.store, sought) if sought else None
         mark = queries.decode(BeforeMark, request.query).before
         page = await request.services.keeper.store.read(lambda tx: live(tx, whose.id if whose else None, mark, LIMIT))
     except NoSuchUser as refusal:

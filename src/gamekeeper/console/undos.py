@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.game import moderation, undo
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import (
     EmailChanged,
     PlayerChanged,
@@ -20,7 +21,6 @@ from gamekeeper.game.effects import (
     UserUnmuted,
 )
 from gamekeeper.game.players import Player
-from gamekeeper.game.spelling import Trace
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
 from gamekeeper.store.engine import Reading
@@ -41,24 +41,24 @@ class Now(NamedTuple):
 
 class Change(NamedTuple):
     told: HistoryChange
-    before: Trace
-    after: Trace
+    before: ChangeSide
+    after: ChangeSide
 
 
 async def offered(request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int]) -> frozenset[int]:
     """The numbers of those changes that get an Undo button."""
-    rights, read = request.caller.rights, request.services.keeper.changes.spelling.read_trace
+    rights, read = request.caller.rights, request.services.keeper.changes.codec.decode_side
     allowed = [
         Change(each, read(each.before or "{}"), read(each.after or "{}"))
         for each in changes
-        if each.seq not in undone and undo.undoable(each) and undo.needed(each) <= rights
+        if each.seq not in undone and undo.is_undoable(each) and undo.list_permissions(each) <= rights
     ]
     now = await request.services.keeper.store.read(lambda tx: _look(tx, request, allowed)) if allowed else None
     return frozenset(each.told.seq for each in allowed if now and _can_work(each, now))
 
 
 async def _look(tx: Reading, request: Request, changes: Sequence[Change]) -> Now:
-    read, me = request.services.keeper.changes.spelling.read_player, request.caller.account_id
+    read, me = request.services.keeper.changes.codec.decode_player, request.caller.account_id
     owners = {each.told.user_id for each in changes if each.told.user_id and each.told.kind in OF_ACCOUNTS}
     moved = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in OF_RECORDS}
     accounts = {each.id: each for each in await users.read_by_ids(tx, owners | {me})} if owners else {}
@@ -91,10 +91,10 @@ def _is_as_left(change: Change, player: Player) -> bool:
 def _powers(change: Change, user: User, me: User, _: int) -> bool:
     before, after = _powers_of(change.before), _powers_of(change.after)
     held = all(was == became or mine for was, became, mine in zip(before, after, me.powers, strict=True))
-    return user.id != me.id and user.powers == after and held and moderation.may_act_on(me.powers, user.powers)
+    return user.id != me.id and user.powers == after and held and moderation.can_act_on(me.powers, user.powers)
 
 
-def _powers_of(side: Trace) -> Powers:
+def _powers_of(side: ChangeSide) -> Powers:
     return Powers(**{name: bool(side.user.get(name)) for name in Powers._fields})
 
 
@@ -111,7 +111,7 @@ def _imposed(reason: str) -> Callable[[Change, User, User, int], bool]:
 
     def stands(change: Change, user: User, me: User, _: int) -> bool:
         same = getattr(user, reason) is not None and getattr(user, reason) == change.after.user.get(reason)
-        return same and moderation.may_act_on(me.powers, user.powers)
+        return same and moderation.can_act_on(me.powers, user.powers)
 
     return stands
 
@@ -122,7 +122,7 @@ def _lifted(reason: str) -> Callable[[Change, User, User, int], bool]:
     def can_return(change: Change, user: User, me: User, now: int) -> bool:
         ends_at = change.before.user.get("ends_at")
         lasts = not isinstance(ends_at, int) or ends_at > now
-        return getattr(user, reason) is None and lasts and moderation.may_act_on(me.powers, user.powers)
+        return getattr(user, reason) is None and lasts and moderation.can_act_on(me.powers, user.powers)
 
     return can_return
 

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from gamekeeper.demo import world
 from gamekeeper.demo.names import numbered_id, numbered_name, stable_id
-from gamekeeper.game.effects import World
-from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack, sizes
+from gamekeeper.game.effects import PlayerState
+from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack, read_capacity
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.players import NOTHING_EQUIPPED, Player
 from gamekeeper.settings import Settings
@@ -16,8 +16,8 @@ from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEn
 from gamekeeper.store.users import Powers, User
 
 T = TypeVar("T")
-Character = tuple[Player, World]
-Spots = dict[Spot, Stack]
+Character = tuple[Player, PlayerState]
+Spots = dict[SlotAddress, Stack]
 
 SEED = "gamekeeper"
 HIGHEST_LEVEL = 60
@@ -26,7 +26,7 @@ STRONGBOX_LEVEL = 45
 FIRST_DAY = 1_735_689_600_000  # 2025-01-01, when the first of them was created
 LAST_DAY = 1_767_225_600_000  # 2026-01-01, after the last of them was seen
 HOUR_MS = 60 * 60 * 1000
-SIZES = sizes(Settings())
+SIZES = read_capacity(Settings())
 
 
 class Dice(Protocol):
@@ -110,11 +110,11 @@ def _named(number: int, name: str, account: str) -> Character:
     who = Who(stable_id("player", name), stable_id("user", account), name, created_at)
     kind = dice.choice(world.CLASSES)
     if name == world.NEWCOMER:
-        return _grown(dice, who, 1, kind, ()), World()
+        return _grown(dice, who, 1, kind, ()), PlayerState()
     worn = [dice.choice(world.HELMETS), dice.choice(world.ARMORS), kind.weapon]
     worn += [dice.choice(world.SHIELDS), dice.choice(world.BOOTS)] if level > HIGHEST_LEVEL // 4 else []
     player = _grown(dice, who, level, kind, worn)
-    return player, World(
+    return player, PlayerState(
         slots=_slots(dice, name, level, worn),
         bags=_bags(name, level),
         spells={slot: spell.id for slot, spell in enumerate(kind.spells[: 1 + level // 10])},
@@ -242,7 +242,7 @@ def _numbered(dice: Dice, number: int) -> Character:
     created_at = FIRST_DAY + dice.randrange(LAST_DAY - FIRST_DAY)
     who = Who(numbered_id("player", number), numbered_id("user", number), numbered_name(number), created_at)
     player = _grown(dice, who, level, kind, ())
-    return player, World(
+    return player, PlayerState(
         slots={
             (INVENTORY, 0): Stack(world.COIN.id, 1 + dice.randrange(200 * level)),
             (INVENTORY, 1): Stack(kind.weapon.id, 1),

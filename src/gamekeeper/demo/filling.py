@@ -7,22 +7,22 @@ from functools import partial
 from gamekeeper.demo import characters, world
 from gamekeeper.demo.names import numbered_id, stable_id
 from gamekeeper.game import accounts, catalogue, passwords, tokens
+from gamekeeper.game.bulk_loads import pause_gc
 from gamekeeper.game.changes import Decision, Intent
 from gamekeeper.game.effects import (
-    LISTED,
-    UNINDEXED,
-    UNLISTED,
+    DROP_INDEXES,
+    PAUSE_LISTS,
+    RESUME_LISTS,
     Change,
     PlayerCreated,
     PlayersLoaded,
-    Untraced,
+    Unlogged,
     UserBanned,
     UserMuted,
     UserRegistered,
     UsersLoaded,
 )
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.loads import no_cycles
 from gamekeeper.game.lookup import fold
 from gamekeeper.store import clock, indexes, players, presence, users
 from gamekeeper.store.engine import Reading
@@ -50,13 +50,13 @@ class Access:
 
 async def fill(keeper: Keeper, password: str) -> Access:
     """The demo world, if it is not there yet, and an API account with this password."""
-    sent = passwords.wire_form(password)
+    sent = passwords.hash_for_wire(password)
     if await users.find_by_id(keeper.store, stable_id("user", world.API_ACCOUNT)) is None:
         await _create(keeper, sent)
     await _set_password(keeper, sent)
     api, player = [await _account(keeper, name) for name in (world.API_ACCOUNT, next(iter(world.ACCOUNTS)))]
     pair = await tokens.issue_for_service(keeper, api, TOKEN_HOURS, read_only=False)
-    return Access(api.name, password, sent, pair.access, await keeper.passwords.right(sent, player.password))
+    return Access(api.name, password, sent, pair.access, await keeper.passwords.is_right(sent, player.password))
 
 
 async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], None]) -> None:
@@ -64,13 +64,13 @@ async def load_players(keeper: Keeper, wanted: int, advance: Callable[[int], Non
 
     What a load that broke off left undone, the next one does: players, indexes, lists.
     """
-    with no_cycles():
+    with pause_gc():
         for first in range(0, wanted, BATCH):
             numbers = range(first, min(first + BATCH, wanted))
             await _load_batch(keeper, numbers)
             advance(len(numbers))
     await indexes.create_missing(keeper.store)
-    await keeper.lists.ready()
+    await keeper.lists.prepare()
 
 
 async def _load_batch(keeper: Keeper, numbers: range) -> None:
@@ -104,9 +104,9 @@ async def _load(tx: Reading, numbers: range) -> Decision[None]:
     now = await clock.now(tx)
     made = [characters.numbered_account(player) for player, _ in new if player.user_id not in owned]
     owners = [account._replace(created_at=now) for account in made]
-    unindexed = [UNINDEXED] if untouched and not numbers.start else []
+    unindexed = [DROP_INDEXES] if untouched and not numbers.start else []
     loaded_users = [UsersLoaded(owners)] if owners else []
-    return Decision([UNLISTED, *unindexed, *loaded_users, PlayersLoaded(new), LISTED], None)
+    return Decision([PAUSE_LISTS, *unindexed, *loaded_users, PlayersLoaded(new), RESUME_LISTS], None)
 
 
 async def _missing(tx: Reading, numbers: range) -> list[int]:
@@ -117,7 +117,7 @@ async def _missing(tx: Reading, numbers: range) -> list[int]:
 
 async def _create(keeper: Keeper, sent: str) -> None:
     """In one transaction: half a world is never there."""
-    hashes = {name: await keeper.passwords.hashed(sent) for name in (world.API_ACCOUNT, *world.ACCOUNTS)}
+    hashes = {name: await keeper.passwords.hash_password(sent) for name in (world.API_ACCOUNT, *world.ACCOUNTS)}
 
     async def decide(tx: Reading) -> Decision[None]:
         if await users.count(tx) or await players.count(tx):
@@ -125,7 +125,7 @@ async def _create(keeper: Keeper, sent: str) -> None:
                 "This database has accounts or characters that are not the demo's, so the demo leaves it alone. "
                 "Give it an empty one, with --data DIR or --database URL; to serve this one, run gamekeeper serve."
             )
-        changes: list[Change | Untraced] = []
+        changes: list[Change | Unlogged] = []
         for kind, entries in world.CATALOGUE.items():
             changes += (await catalogue.put(tx, kind, entries)).changes
         return Decision([*changes, *_inhabitants(hashes)], None)
@@ -153,9 +153,9 @@ def _for_good(reason: str) -> Penalty:
 
 async def _set_password(keeper: Keeper, sent: str) -> None:
     api = await _account(keeper, world.API_ACCOUNT)
-    if await keeper.passwords.right(sent, api.password):
+    if await keeper.passwords.is_right(sent, api.password):
         return  # a new password would end the tokens of the old one
-    stored = await keeper.passwords.hashed(sent)
+    stored = await keeper.passwords.hash_password(sent)
 
     async def decide(tx: Reading) -> Decision[users.User]:
         return await accounts.change_password(tx, api.id, stored, proven=None)

@@ -4,29 +4,29 @@ import msgspec
 
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, NOTE, UNDO, Finding, Findings, Progress
-from gamekeeper.game import erasing, legacy
+from gamekeeper.game import erasure_jobs, legacy
+from gamekeeper.game.codec import Codec
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lookup import ZERO, clashing_fold, fold
+from gamekeeper.game.lookup import ZERO_GUID, fold, make_clashing_fold
 from gamekeeper.game.retention import DAY_MS
-from gamekeeper.game.spelling import Spelling
 from gamekeeper.settings import Settings
 from gamekeeper.store import feed, ledger, mails, users
 from gamekeeper.store import legacy as legacy_rows
 from gamekeeper.store.engine import Reading, Row
 
 
-async def check(tx: Reading, found: Findings, settings: Settings, spelling: Spelling, progress: Progress) -> None:
+async def check(tx: Reading, found: Findings, settings: Settings, spelling: Codec, progress: Progress) -> None:
     await _check_columns(tx, found, spelling, progress)
     if not await users.has_api_account(tx):
         found.add(NOTE, "accounts", "No account has API access. Give it to one with: gamekeeper users api NAME on")
     await _check_mail(tx, found, settings)
-    for message in await erasing.unfinished(tx):
+    for message in await erasure_jobs.describe_backlog(tx):
         found.add(NOTE, "erasing", message)
 
 
-async def _check_columns(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
+async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
     """Compare folded names and addresses with the spelled ones, and powers with the ledger."""
-    total, done, last = await users.count(tx), 0, ZERO
+    total, done, last = await users.count(tx), 0, ZERO_GUID
     trimmed = (await feed.read_state(tx)).trimmed
     while page := await users.read_check_rows_after(tx, last, findings.PAGE):
         told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
@@ -44,9 +44,9 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Spelling, progr
 def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
     """A name that clashed in an import has a fold of its own, and so has a missing or duplicate address."""
     wrong: list[str] = []
-    if user.fold not in {fold(user.name), clashing_fold(user.name, user.id)}:
+    if user.fold not in {fold(user.name), make_clashing_fold(user.name, user.id)}:
         wrong.append("name")
-    if user.email_fold not in {fold(user.email), clashing_fold("", user.id)}:
+    if user.email_fold not in {fold(user.email), make_clashing_fold("", user.id)}:
         wrong.append("email")
     if wrong:
         message = f"Account {user.name} ({user.id}): the folded {' and '.join(wrong)} differs from the spelled one"
@@ -54,7 +54,7 @@ def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
 
 
 async def _read_powers(
-    tx: Reading, spelling: Spelling, first: str, last: str, trimmed: int
+    tx: Reading, spelling: Codec, first: str, last: str, trimmed: int
 ) -> dict[str, dict[str, object]]:
     """Powers of these accounts by the ledger, as far as changes are kept; the newest change of each power counts."""
     told: dict[str, dict[str, object]] = {}
@@ -62,7 +62,7 @@ async def _read_powers(
     while page := await ledger.read_power_changes_between(tx, mark, last, trimmed, findings.PAGE):
         for user_id, _, after in page:
             try:
-                said = spelling.read_trace(after).user
+                said = spelling.decode_side(after).user
             except (msgspec.DecodeError, ValueError):  # the check of the ledger reports it
                 continue
             powers = {name: value for name, value in said.items() if name in users.Powers._fields}
@@ -75,7 +75,8 @@ async def check_passwords(keeper: Keeper) -> list[Finding]:
     count = await legacy_rows.count(keeper.store)
     if not count:
         return []
-    pace = f"`gamekeeper serve` does it while it runs, about {await legacy.per_minute(keeper)} a minute in each process"
+    per_minute = await legacy.measure_wraps_per_minute(keeper)
+    pace = f"`gamekeeper serve` does it while it runs, about {per_minute} a minute in each process"
     return [Finding(NOTE, "passwords", f"{count} imported passwords are still to be wrapped in argon2id; {pace}.")]
 
 

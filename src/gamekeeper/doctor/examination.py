@@ -68,11 +68,11 @@ async def _check_integrity(keeper: Keeper) -> list[Finding]:
 
 async def _check_contents(tx: Reading, keeper: Keeper, progress: Progress) -> list[Finding]:
     found = Findings()
-    await ledger.check(tx, found, keeper.changes.spelling, progress)
-    await players.check(tx, found, keeper.changes.spelling, progress)
+    await ledger.check(tx, found, keeper.changes.codec, progress)
+    await players.check(tx, found, keeper.changes.codec, progress)
     if await lists.check_indexes(tx, found, keeper.store.engine):
         await lists.check(tx, found, progress)
     await bags.check(tx, found)
     await bags.check_sizes(tx, found, keeper.settings)
-    await accounts.check(tx, found, keeper.settings, keeper.changes.spelling, progress)
+    await accounts.check(tx, found, keeper.settings, keeper.changes.codec, progress)
     return found.all()

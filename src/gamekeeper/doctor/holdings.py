@@ -8,9 +8,9 @@ import msgspec
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, UNDO, Findings
 from gamekeeper.game import rows
+from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
-from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
-from gamekeeper.game.spelling import Spelling, Trace
+from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.store import items, ledger, spells, variables
 from gamekeeper.store.engine import Reading, Row
 
@@ -29,11 +29,11 @@ class Told:
     """
 
     complete: bool = False
-    slots: dict[Spot, Stack | None] = field(default_factory=dict[Spot, Stack | None])
+    slots: dict[SlotAddress, Stack | None] = field(default_factory=dict[SlotAddress, Stack | None])
     spells: dict[int, str | None] = field(default_factory=dict[int, str | None])
     variables: dict[str, int | bool | None] = field(default_factory=dict[str, int | bool | None])
 
-    def apply(self, kind: str, before: Trace, after: Trace) -> None:
+    def apply(self, kind: str, before: ChangeSide, after: ChangeSide) -> None:
         if kind in {PlayerCreated.kind, PlayerDeleted.kind}:
             self.complete = True
             self.slots.clear()
@@ -54,15 +54,15 @@ class Told:
         mentioned = [slot_place(*spot) for spot in self.slots]
         mentioned += [spell_place(slot) for slot in self.spells]
         mentioned += [variable_place(each) for each in self.variables]
-        variables_told = rows.variable_rows(player_id, assigned)
-        held = describe(rows.slot_rows(player_id, stacks), rows.spell_rows(player_id, known), variables_told)
+        variables_told = rows.make_variable_rows(player_id, assigned)
+        held = describe(rows.make_slot_rows(player_id, stacks), rows.make_spell_rows(player_id, known), variables_told)
         return {place: held.get(place) for place in mentioned}
 
 
 async def check(
     tx: Reading,
     found: Findings,
-    spelling: Spelling,
+    spelling: Codec,
     names: Mapping[str, str],
     slots: Mapping[str, Sequence[items.PlayerSlot]],
     trimmed: int,
@@ -82,13 +82,13 @@ async def check(
             _compare(found, f"Player {name} ({player_id})", told[player_id].places(player_id), held, told[player_id])
 
 
-async def _replay(tx: Reading, spelling: Spelling, first: str, last: str, trimmed: int) -> dict[str, Told]:
+async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: int) -> dict[str, Told]:
     told: dict[str, Told] = {}
     mark: Row = (first, 0)
     while page := await ledger.read_of_players_between(tx, mark, last, trimmed, findings.PAGE):
         for player_id, _, kind, before, after in page:
             try:
-                sides = [spelling.read_trace(side) if side else Trace() for side in (before, after)]
+                sides = [spelling.decode_side(side) if side else ChangeSide() for side in (before, after)]
             except (msgspec.DecodeError, ValueError):  # the check of the totals reports it
                 continue
             told.setdefault(player_id, Told()).apply(kind, *sides)

@@ -6,7 +6,7 @@ import msgspec
 
 from gamekeeper.doctor import findings
 from gamekeeper.doctor.findings import ERROR, SHOWN, UNDO, Finding, Findings, Progress
-from gamekeeper.game.spelling import Spelling
+from gamekeeper.game.codec import Codec
 from gamekeeper.store import catalogue, feed, items, ledger
 from gamekeeper.store.engine import Reading
 
@@ -19,7 +19,7 @@ async def check_epoch(tx: Reading) -> list[Finding]:
     return []
 
 
-async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
+async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
     """For every item: what the ledger brought in and took out is what lies in the slots."""
     brought = await _add_up(tx, found, spelling, progress)
     held = await items.sum_quantities(tx)
@@ -34,14 +34,14 @@ async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Prog
         found.add(ERROR, "ledger", message)
 
 
-async def _add_up(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> dict[str, int]:
+async def _add_up(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> dict[str, int]:
     sums: Counter[str] = Counter()
     last, seq = await ledger.read_last(tx), 0
     while page := await ledger.read_item_changes_after(tx, seq, findings.PAGE):
         for seq, before, after in page:
             try:
-                sums.subtract(spelling.sums(before))
-                sums.update(spelling.sums(after))
+                sums.subtract(spelling.count_items(before))
+                sums.update(spelling.count_items(after))
             except msgspec.DecodeError as error:
                 found.add(ERROR, "ledger", f"Row {seq} of the ledger cannot be read: {error}. {UNDO}")
         progress("ledger", seq, last)

@@ -9,14 +9,14 @@ import msgspec
 
 from gamekeeper.doctor.findings import ERROR, NOTE, Finding, Findings, Progress
 from gamekeeper.game import lists
+from gamekeeper.game.bucket_index import BucketIndex, Key
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import CHECKPOINT, LISTINGS, Listing, View
-from gamekeeper.game.order import Key, Order
+from gamekeeper.game.lists import CHECKPOINT_ENTRIES, LISTS, ListDefinition, ListsView
 from gamekeeper.store import indexes
 from gamekeeper.store.engine import Reading
 
 KEYS = 10_000  # keys of a list in one query
-LONG_LOG = 10 * CHECKPOINT  # a serving process keeps it far shorter
+LONG_LOG = 10 * CHECKPOINT_ENTRIES  # a serving process keeps it far shorter
 REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"
 RECOUNT = "Count them anew with: gamekeeper doctor --fix"
 
@@ -36,7 +36,7 @@ async def check_indexes(tx: Reading, found: Findings, engine: str) -> bool:
 
 async def recount(keeper: Keeper) -> Finding:
     if await keeper.lists.rebuild():
-        return Finding(NOTE, "lists", f"Counted anew: {', '.join(listing.name for listing in LISTINGS)}.")
+        return Finding(NOTE, "lists", f"Counted anew: {', '.join(listing.name for listing in LISTS)}.")
     message = "Could not be counted anew: bulk loads or checkpoints came in between. Try again when less goes on."
     return Finding(ERROR, "lists", message)
 
@@ -46,11 +46,11 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
     view = await _read_view(tx, found)
     if view is None:
         return
-    counts = [(listing, await listing.count(tx)) for listing in LISTINGS]
+    counts = [(listing, await listing.count(tx)) for listing in LISTS]
     total, done = sum(count for _, count in counts), 0
     for listing, count in counts:
-        order = view.orders[listing.name]
-        lows = [low for block in order.blocks for low in block.lows]
+        order = view.indexes[listing.name]
+        lows = [low for block in order.blocks for low in block.starts]
         held: Counter[int] = Counter()
         async for keys in _read_keys(tx, listing):
             _count(keys, lows, held)
@@ -62,25 +62,25 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
             found.add(ERROR, "lists", f"{message} {RECOUNT}")
 
 
-async def _read_view(tx: Reading, found: Findings) -> View | None:
+async def _read_view(tx: Reading, found: Findings) -> ListsView | None:
     try:
-        view = await lists.view(tx)
+        view = await lists.load_view(tx)
     except (LookupError, TypeError, msgspec.DecodeError) as error:
         found.add(ERROR, "lists", f"The counts of the lists cannot be read: {error!r}. {RECOUNT}")
         return None
     if view is None:
         message = "The lists wait to be counted, after a bulk load, a restore or an update; till then pages are slow."
         found.add(NOTE, "lists", f"{message} `gamekeeper serve` does it when it starts. {RECOUNT}")
-    elif view.changes > LONG_LOG:
-        message = f"{view.changes} changes of the lists have been logged since they were last counted."
+    elif view.log_entries > LONG_LOG:
+        message = f"{view.log_entries} changes of the lists have been logged since they were last counted."
         found.add(NOTE, "lists", f"{message} `gamekeeper serve` sees to it. {RECOUNT}")
     return view
 
 
-async def _read_keys(tx: Reading, listing: Listing[Any]) -> AsyncGenerator[Sequence[Key]]:
+async def _read_keys(tx: Reading, listing: ListDefinition[Any]) -> AsyncGenerator[Sequence[Key]]:
     """All of them in order, a page at a time; every page but the first begins with the last key of the one before."""
-    last, first = listing.lowest, 0
-    while keys := (await listing.keys(tx, last, KEYS))[first:]:
+    last, first = listing.lowest_key, 0
+    while keys := (await listing.load_keys(tx, last, KEYS))[first:]:
         yield keys
         last, first = keys[-1], 1
 
@@ -95,6 +95,6 @@ def _count(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None
         at = end
 
 
-def _off(order: Order, held: Counter[int]) -> int:
+def _off(order: BucketIndex, held: Counter[int]) -> int:
     counts = [count for block in order.blocks for count in block.counts]
     return held[-1] + sum(abs(held[bucket] - count) for bucket, count in enumerate(counts))

@@ -4,11 +4,11 @@ import msgspec
 
 from gamekeeper.doctor import bags, findings, holdings
 from gamekeeper.doctor.findings import ERROR, UNDO, Findings, Progress
+from gamekeeper.game.codec import Codec
 from gamekeeper.game.inventory import INVENTORY
-from gamekeeper.game.lookup import ZERO, clashing_fold
+from gamekeeper.game.lookup import ZERO_GUID, make_clashing_fold
 from gamekeeper.game.players import Player
-from gamekeeper.game.rows import columns
-from gamekeeper.game.spelling import Spelling
+from gamekeeper.game.rows import make_player_columns
 from gamekeeper.store import feed, items, players
 from gamekeeper.store.engine import Reading, Row
 
@@ -28,8 +28,8 @@ _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 NAME = COMPARED.index("name")
 
 
-async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Progress) -> None:
-    total, done, last = await players.count(tx), 0, ZERO
+async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
+    total, done, last = await players.count(tx), 0, ZERO_GUID
     trimmed = (await feed.read_state(tx)).trimmed
     while page := await players.read_columns_after(tx, last, findings.PAGE):
         slots: dict[str, list[items.PlayerSlot]] = {}
@@ -46,17 +46,17 @@ async def check(tx: Reading, found: Findings, spelling: Spelling, progress: Prog
         progress("players", done, total)
 
 
-def _read(row: Row, found: Findings, spelling: Spelling) -> Player | None:
+def _read(row: Row, found: Findings, spelling: Codec) -> Player | None:
     try:
-        return spelling.read_player(row[-1], None)
+        return spelling.decode_player(row[-1], None)
     except (msgspec.DecodeError, ValueError) as error:
         found.add(ERROR, "documents", f"The document of player {row[0]} cannot be read: {error}. {UNDO}")
         return None
 
 
-def _check_columns(row: Row, player: Player, found: Findings, spelling: Spelling) -> None:
-    clashes = row[COMPARED.index("fold")] == clashing_fold(player.name, player.id)
-    wanted = columns(player, spelling, clashes=clashes)
+def _check_columns(row: Row, player: Player, found: Findings, spelling: Codec) -> None:
+    clashes = row[COMPARED.index("fold")] == make_clashing_fold(player.name, player.id)
+    wanted = make_player_columns(player, spelling, clashes=clashes)
     differing = [name for name, value in zip(COMPARED, row, strict=False) if value != getattr(wanted, name)]
     if not _is_part(row[-1], wanted.document):
         differing.append("document")

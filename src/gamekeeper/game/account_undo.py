@@ -5,21 +5,21 @@ from typing import Any
 
 from gamekeeper.game import accounts, lookup, moderation, powers
 from gamekeeper.game.changes import Decision
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import (
     Change,
     EmailChanged,
     PowersChanged,
-    Untraced,
+    Unlogged,
     UserBanned,
     UserMuted,
     UserRenamed,
     UserUnbanned,
     UserUnmuted,
 )
-from gamekeeper.game.moderation import Order
+from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.game.refusals import BadField, NoSuchUser
-from gamekeeper.game.spelling import Trace
-from gamekeeper.game.undoing import Rule, Undoing
+from gamekeeper.game.undo_context import Rule, UndoContext
 from gamekeeper.store import clock, history, users
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store.engine import Reading
@@ -27,121 +27,125 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Powers, User
 
 QUERY, MANAGE = frozenset({"users.query"}), frozenset({"users.query", "users.manage"})
-UNKNOWN = "the ledger does not say what it was"
+NOT_RECORDED = "the ledger does not say what it was"
 BAN, MUTE = QUERY | {"ban"}, QUERY | {"mute"}
 
 
-async def _email(tx: Reading, undoing: Undoing) -> list[Change]:
-    user = await _locked(tx, undoing)
-    if user.email != undoing.after.user.get("email"):
-        raise undoing.conflict("the account has another address by now")
-    former = _text(undoing, "email")
+async def _undo_email(tx: Reading, context: UndoContext) -> list[Change]:
+    user = await _lock_user(tx, context)
+    if user.email != context.after.user.get("email"):
+        raise context.make_conflict("the account has another address by now")
+    former = _require_former_text(context, "email")
     try:
         accounts.require_email(former, "email")
     except BadField:  # an import takes what another server had
-        raise undoing.conflict("what it was is no address") from None
-    return _changes(await accounts.change_email(tx, user.id, former, None))
+        raise context.make_conflict("what it was is no address") from None
+    return _ledger_changes(await accounts.change_email(tx, user.id, former, None))
 
 
-async def _name(tx: Reading, undoing: Undoing) -> list[Change]:
-    user = await _locked(tx, undoing)
-    if user.name != undoing.after.user.get("name"):
-        raise undoing.conflict("the account has another name by now")
-    return _changes(await accounts.rename(tx, user.id, _text(undoing, "name")))
+async def _undo_rename(tx: Reading, context: UndoContext) -> list[Change]:
+    user = await _lock_user(tx, context)
+    if user.name != context.after.user.get("name"):
+        raise context.make_conflict("the account has another name by now")
+    return _ledger_changes(await accounts.rename(tx, user.id, _require_former_text(context, "name")))
 
 
-async def _powers(tx: Reading, undoing: Undoing) -> list[Change]:
-    user = await _locked(tx, undoing)
-    if user.powers != _powers_of(undoing.after):
-        raise undoing.conflict("the account has other powers by now")
-    former = _powers_of(undoing.before)
-    await powers.require_may_change(tx, user, former, undoing.actor.id)
+async def _undo_powers(tx: Reading, context: UndoContext) -> list[Change]:
+    user = await _lock_user(tx, context)
+    if user.powers != _read_powers(context.after):
+        raise context.make_conflict("the account has other powers by now")
+    former = _read_powers(context.before)
+    await powers.require_may_change(tx, user, former, context.actor.id)
     return [PowersChanged(user, former)]
 
 
-async def _ban(tx: Reading, undoing: Undoing) -> list[Change]:
-    user = await _locked(tx, undoing)
+async def _undo_ban(tx: Reading, context: UndoContext) -> list[Change]:
+    user = await _lock_user(tx, context)
     there = await penalties.find_ban(tx, user.id) if user.ban_reason is not None else None
-    await _require_same(tx, undoing, there, "ban_reason", {UserBanned.kind, UserUnbanned.kind})
-    return _changes(await moderation.unban(tx, _order(undoing)))
+    await _require_unchanged_penalty(tx, context, there, "ban_reason", {UserBanned.kind, UserUnbanned.kind})
+    return _ledger_changes(await moderation.unban(tx, _make_request(context)))
 
 
-async def _unban(tx: Reading, undoing: Undoing) -> list[Change]:
-    return _changes(await moderation.ban(tx, await _again(tx, undoing, "ban_reason")))
+async def _undo_unban(tx: Reading, context: UndoContext) -> list[Change]:
+    return _ledger_changes(await moderation.ban(tx, await _make_restoring_request(tx, context, "ban_reason")))
 
 
-async def _mute(tx: Reading, undoing: Undoing) -> list[Change]:
-    user = await _locked(tx, undoing)
+async def _undo_mute(tx: Reading, context: UndoContext) -> list[Change]:
+    user = await _lock_user(tx, context)
     there = await penalties.find_mute(tx, user.id) if user.mute_reason is not None else None
-    await _require_same(tx, undoing, there, "mute_reason", {UserMuted.kind, UserUnmuted.kind})
-    return _changes(await moderation.unmute(tx, _order(undoing)))
+    await _require_unchanged_penalty(tx, context, there, "mute_reason", {UserMuted.kind, UserUnmuted.kind})
+    return _ledger_changes(await moderation.unmute(tx, _make_request(context)))
 
 
-async def _unmute(tx: Reading, undoing: Undoing) -> list[Change]:
-    return _changes(await moderation.mute(tx, await _again(tx, undoing, "mute_reason")))
+async def _undo_unmute(tx: Reading, context: UndoContext) -> list[Change]:
+    return _ledger_changes(await moderation.mute(tx, await _make_restoring_request(tx, context, "mute_reason")))
 
 
 RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
-    EmailChanged.kind: (MANAGE, _email),
-    UserRenamed.kind: (MANAGE, _name),
-    PowersChanged.kind: (MANAGE, _powers),
-    UserBanned.kind: (BAN, _ban),
-    UserUnbanned.kind: (BAN, _unban),
-    UserMuted.kind: (MUTE, _mute),
-    UserUnmuted.kind: (MUTE, _unmute),
+    EmailChanged.kind: (MANAGE, _undo_email),
+    UserRenamed.kind: (MANAGE, _undo_rename),
+    PowersChanged.kind: (MANAGE, _undo_powers),
+    UserBanned.kind: (BAN, _undo_ban),
+    UserUnbanned.kind: (BAN, _undo_unban),
+    UserMuted.kind: (MUTE, _undo_mute),
+    UserUnmuted.kind: (MUTE, _undo_unmute),
 }
 
 
-async def _locked(tx: Reading, undoing: Undoing) -> User:
+async def _lock_user(tx: Reading, context: UndoContext) -> User:
     try:
-        return await lookup.locked_user(tx, undoing.user_id)
+        return await lookup.lock_user(tx, context.user_id)
     except NoSuchUser:
-        raise undoing.conflict("the account is not there any more") from None
+        raise context.make_conflict("the account is not there any more") from None
 
 
-async def _require_same(tx: Reading, undoing: Undoing, there: Penalty | None, of: str, kinds: set[str]) -> None:
+async def _require_unchanged_penalty(
+    tx: Reading, context: UndoContext, there: Penalty | None, of: str, kinds: set[str]
+) -> None:
     """As it was imposed, but for a moderator who was erased since; and with nothing of `kinds` after it."""
-    told = undoing.after.user
+    told = context.after.user
     same = there is not None and (
         (there.reason, there.ends_at) == (told.get(of), told.get("ends_at"))
         and there.moderator in ("", told.get("moderator"))
     )
-    if not same or await history.find_account_change(tx, undoing.user_id, undoing.told.seq, kinds, undoing.kin):
-        raise undoing.conflict("it ended, or another took its place")
+    if not same or await history.find_account_change(
+        tx, context.user_id, context.change.seq, kinds, context.undo_chain
+    ):
+        raise context.make_conflict("it ended, or another took its place")
 
 
-async def _again(tx: Reading, undoing: Undoing, of: str) -> Order:
+async def _make_restoring_request(tx: Reading, context: UndoContext, of: str) -> ModerationRequest:
     """What was lifted, with the reason and the end that it had."""
-    await _locked(tx, undoing)
-    lifted = undoing.before.user
+    await _lock_user(tx, context)
+    lifted = context.before.user
     if "ends_at" not in lifted:
-        raise undoing.conflict(UNKNOWN)
+        raise context.make_conflict(NOT_RECORDED)
     ends_at = lifted["ends_at"]
     if isinstance(ends_at, int) and ends_at <= await clock.now(tx):
-        raise undoing.conflict("it would have ended by itself by now")
+        raise context.make_conflict("it would have ended by itself by now")
     ends = ends_at if isinstance(ends_at, int) else None
     moderator = str(lifted.get("moderator") or "")
     if moderator and not await users.find_by_fold(tx, lookup.fold(moderator)):
         moderator = ""  # who was erased stays so
-    return _order(undoing)._replace(again=Penalty(_text(undoing, of), moderator, ends))
+    return _make_request(context)._replace(restored=Penalty(_require_former_text(context, of), moderator, ends))
 
 
-def _order(undoing: Undoing) -> Order:
-    said = f"undoes change {undoing.told.seq}"
-    return Order(undoing.user_id, reason=said, moderator=undoing.actor.name, actor_id=undoing.actor.id)
+def _make_request(context: UndoContext) -> ModerationRequest:
+    said = f"undoes change {context.change.seq}"
+    return ModerationRequest(context.user_id, reason=said, moderator=context.actor.name, actor_id=context.actor.id)
 
 
-def _powers_of(side: Trace) -> Powers:
+def _read_powers(side: ChangeSide) -> Powers:
     return Powers(**{name: bool(side.user.get(name)) for name in Powers._fields})
 
 
-def _text(undoing: Undoing, name: str) -> str:
+def _require_former_text(context: UndoContext, name: str) -> str:
     """Rows from before a version that kept it, and those of an erased person, do not have it."""
-    found = undoing.before.user.get(name)
+    found = context.before.user.get(name)
     if not isinstance(found, str):
-        raise undoing.conflict(UNKNOWN)
+        raise context.make_conflict(NOT_RECORDED)
     return found
 
 
-def _changes(decision: Decision[Any]) -> list[Change]:
-    return [each for each in decision.changes if not isinstance(each, Untraced)]
+def _ledger_changes(decision: Decision[Any]) -> list[Change]:
+    return [each for each in decision.changes if not isinstance(each, Unlogged)]

@@ -16,7 +16,7 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
 
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()  # .test and .local are real addresses on somebody's network
-RESERVED = frozenset({"rank", "online", "bag", "register"})
+RESERVED_NAMES = frozenset({"rank", "online", "bag", "register"})
 ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
 SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
 POWERS = ("editor", "ban", "kick", "mute")
@@ -25,11 +25,11 @@ FLAGS = {**ROLES, **{power: power for power in (*POWERS, "api")}}
 
 def require_name(name: str, field: str, settings: Settings) -> str:
     """A name that may be given to a new account or character."""
-    if fold(name) in RESERVED:
+    if fold(name) in RESERVED_NAMES:
         raise ReservedName(name=name)
-    if lookup.guid(name):
+    if lookup.parse_guid(name):
         raise BadField(field=field, problem="must not look like an id")
-    if not re.fullmatch(settings.name_pattern, name) or not lookup.nameable(name):
+    if not re.fullmatch(settings.name_pattern, name) or not lookup.is_nameable(name):
         raise BadField(field=field, problem=names.explain(settings.name_pattern))
     return name
 
@@ -43,19 +43,19 @@ def require_email(email: str, field: str) -> str:
     return email
 
 
-def role(name: str) -> str | None:
+def find_role(name: str) -> str | None:
     """A role's name as we write it; None when there is no such role."""
     found = SYNONYMS.get(name.lower(), name.lower())
     return found if found in ROLES else None
 
 
-def granted(powers: Powers, right: str) -> Powers:
+def grant(powers: Powers, right: str) -> Powers:
     """A role or a power; managing users includes reading them."""
     wider = powers._replace(**{FLAGS[right]: True})
     return wider._replace(users_query=wider.users_query or wider.users_manage)
 
 
-def revoked(powers: Powers, right: str) -> Powers:
+def revoke(powers: Powers, right: str) -> Powers:
     narrower = powers._replace(**{FLAGS[right]: False})
     return narrower._replace(users_manage=narrower.users_manage and narrower.users_query)
 
@@ -71,39 +71,39 @@ async def register(tx: Reading, name: str, email: str, password: str, powers: Po
 
 async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
     """Nobody else's name; one's own in another case is free, and so is one that another has no more."""
-    user = await lookup.locked_user_record(tx, key)
+    user = await lookup.lock_user_record(tx, key)
     owner = await users.find_by_fold(tx, fold(name))
     if owner and owner.id != user.id:
         raise UsernameTaken(name=name)
     if owner and user.name == name:
-        return Decision([], user, about=(None, user.id))
+        return Decision([], user, subject=(None, user.id))
     return Decision([UserRenamed(user, name)], user._replace(name=name))
 
 
 async def change_email(tx: Reading, key: str, email: str, proven: str | None) -> Decision[User]:
     """`proven` is the stored hash that the caller's password matched; None for those who need no password."""
-    user = await _locked(tx, key, proven)
+    user = await _lock_user(tx, key, proven)
     owner = await users.find_id_by_email_fold(tx, fold(email))
     if owner not in (None, user.id):
         raise EmailTaken(email=email)
     if owner and user.email == email:
-        return Decision([], user, about=(None, user.id))
+        return Decision([], user, subject=(None, user.id))
     return Decision([EmailChanged(user, email)], user._replace(email=email, reset_code=None))
 
 
 async def change_password(tx: Reading, key: str, password: str, proven: str | None) -> Decision[User]:
-    user = await _locked(tx, key, proven)
-    return Decision([PasswordChanged(user, password), guesses.strangers(user.id)], user)
+    user = await _lock_user(tx, key, proven)
+    return Decision([PasswordChanged(user, password), guesses.forget_known_callers(user.id)], user)
 
 
 async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]:
-    user = await lookup.locked_user(tx, key)
+    user = await lookup.lock_user(tx, key)
     changes = [PowersChanged(user, powers)] if user.powers != powers else []
-    return Decision(changes, user._replace(powers=powers), about=(None, user.id))
+    return Decision(changes, user._replace(powers=powers), subject=(None, user.id))
 
 
-async def _locked(tx: Reading, key: str, proven: str | None) -> User:
-    user = await lookup.locked_user_record(tx, key)
+async def _lock_user(tx: Reading, key: str, proven: str | None) -> User:
+    user = await lookup.lock_user_record(tx, key)
     if proven is not None and user.password != proven:
         raise WrongPassword  # it changed since the caller's password was checked
     return user

@@ -9,7 +9,7 @@ from gamekeeper.game.refusals import NoSuchKind
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading, Store
 
-FOLDED = 10_000  # entries of a kind whose names are folded here: the databases fold A to Z and nothing else
+MOST_FOLDED = 10_000  # entries of a kind whose names are folded here: the databases fold A to Z and nothing else
 
 
 def require_kind(kind: str) -> None:
@@ -17,7 +17,7 @@ def require_kind(kind: str) -> None:
         raise NoSuchKind(kind=kind)
 
 
-async def page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, list[catalogue.CatalogueEntry]]:
+async def load_page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, list[catalogue.CatalogueEntry]]:
     """How many there are, and some of them, of the same moment."""
 
     async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
@@ -26,16 +26,18 @@ async def page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, l
     return await store.read(look)
 
 
-async def called(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.CatalogueEntry]:
+async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.CatalogueEntry]:
     """Those with this text in their names, in any case: what is called so first, then what begins so."""
     sought = lookup.fold(text)
-    if not lookup.nameable(sought):
+    if not lookup.is_nameable(sought):
         return []
     if sought.isascii():
         return await catalogue.search(tx, kind, sought, limit)
     spelled = await catalogue.search(tx, kind, text, limit)  # also where there are more than we fold
-    looked_at = [each for each in await catalogue.read_page(tx, kind, FOLDED, 0) if sought in lookup.fold(each.name)]
-    return sorted(dict.fromkeys([*spelled, *looked_at]), key=lambda each: _likeness(each, sought))[:limit]
+    looked_at = [
+        each for each in await catalogue.read_page(tx, kind, MOST_FOLDED, 0) if sought in lookup.fold(each.name)
+    ]
+    return sorted(dict.fromkeys([*spelled, *looked_at]), key=lambda each: _sort_key(each, sought))[:limit]
 
 
 async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry]) -> Decision[int]:
@@ -48,7 +50,7 @@ async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry
     return Decision(changes, len(entries))
 
 
-def _likeness(entry: catalogue.CatalogueEntry, sought: str) -> tuple[bool, bool, str, str]:
+def _sort_key(entry: catalogue.CatalogueEntry, sought: str) -> tuple[bool, bool, str, str]:
     """Smaller is likelier; as the database orders what it finds."""
     fold = lookup.fold(entry.name)
     return fold != sought, not fold.startswith(sought), entry.name, entry.id

@@ -11,74 +11,78 @@ from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PasswordChanged, ResetRequested
 from gamekeeper.game.guesses import Guess
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.password_queues import CheckedPassword, PasswordQueue
 from gamekeeper.game.refusals import TooManyGuesses, TooManyMails, WrongCode, WrongPassword
-from gamekeeper.game.turns import Proven, Turn
 from gamekeeper.settings import Settings
 from gamekeeper.store import mails, resets, users
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.users import User
 
 T = TypeVar("T")
-Then = Callable[[Writing, User], Coroutine[Any, Any, T]]
+OnRightPassword = Callable[[Writing, User], Coroutine[Any, Any, T]]
 CODE_BYTES = 24
 CODE_LIFE_MS = 30 * 60 * 1000
-CODE_TRIES = 5
+CODE_ATTEMPTS = 5
 MAILS_WINDOW_MS = 60 * 60 * 1000
 
 
-async def prove(keeper: Keeper, user: User, sent: str, caller: str, address: str) -> str:
+async def check_password(keeper: Keeper, user: User, sent: str, caller: str, address: str) -> str:
     """Return the stored hash that the password matched, for the transaction to compare."""
 
     async def note(_: Writing, proven: User) -> str:
         return proven.password
 
-    matched = await tried(keeper, guesses.by_caller(user.id, caller, address), user, sent, note)
+    matched = await run_if_password_right(keeper, guesses.make_caller_guess(user.id, caller, address), user, sent, note)
     if matched is None:
         raise WrongPassword
     return matched
 
 
-async def tried(keeper: Keeper, guess: Guess, user: User | None, sent: str, then: Then[T]) -> T | None:
+async def run_if_password_right(
+    keeper: Keeper, guess: Guess, user: User | None, sent: str, then: OnRightPassword[T]
+) -> T | None:
     """What is done with a right password, in the transaction that gives its guess back; None: it is not right.
 
     Who stood behind somebody with the same right password has reserved nothing, and has nothing to give back.
     """
-    seal = keeper.passwords.seal(sent, user.password if user else "")
-    async with keeper.turns.turn(guess.account, guess.caller) as turn:
-        proven = _of_the_one_before(turn, seal)
+    seal = keeper.passwords.make_fingerprint(sent, user.password if user else "")
+    async with keeper.password_queues.enter(guess.account, guess.caller) as turn:
+        proven = _reuse_previous_check(turn, seal)
         if proven is None:
-            turn.find(None)
-            proven = await _proven(keeper, turn, guess, user, sent)
+            turn.set_result(None)
+            proven = await _check_reserved_guess(keeper, turn, guess, user, sent)
             if proven is None:
                 return None
-            done = await keeper.store.write(partial(_given_back, guess=guess, proven=proven, then=then))
-            turn.find(Proven(seal, proven))
+            done = await keeper.store.write(partial(_release_guess_and_run, guess=guess, proven=proven, then=then))
+            turn.set_result(CheckedPassword(seal, proven))
             return done
     return await keeper.store.write(lambda tx: then(tx, proven))
 
 
-def _of_the_one_before(turn: Turn, seal: bytes) -> User | None:
-    if isinstance(turn.found, TooManyGuesses):
-        raise turn.found.with_traceback(None)
-    return turn.found.user if turn.found and hmac.compare_digest(turn.found.seal, seal) else None
+def _reuse_previous_check(turn: PasswordQueue, seal: bytes) -> User | None:
+    if isinstance(turn.result, TooManyGuesses):
+        raise turn.result.with_traceback(None)
+    return turn.result.user if turn.result and hmac.compare_digest(turn.result.fingerprint, seal) else None
 
 
-async def _proven(keeper: Keeper, turn: Turn, guess: Guess, user: User | None, sent: str) -> User | None:
+async def _check_reserved_guess(
+    keeper: Keeper, turn: PasswordQueue, guess: Guess, user: User | None, sent: str
+) -> User | None:
     try:
-        async with guesses.reserved(keeper.store, keeper.settings, guess):
-            return await legacy.proven(keeper, user, sent)
+        async with guesses.reserve_guess(keeper.store, keeper.settings, guess):
+            return await legacy.check_password(keeper, user, sent)
     except TooManyGuesses as refusal:
-        turn.find(refusal)
+        turn.set_result(refusal)
         raise
 
 
-async def _given_back(tx: Writing, guess: Guess, proven: User, then: Then[T]) -> T:
-    guesses.was_right(tx, guess)
+async def _release_guess_and_run(tx: Writing, guess: Guess, proven: User, then: OnRightPassword[T]) -> T:
+    guesses.release_right_guess(tx, guess)
     return await then(tx, proven)
 
 
 async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) -> Decision[User]:
-    user = await _locked_with(tx, key, caller)
+    user = await _lock_user_and_caller(tx, key, caller)
     waits = (
         await mails.read_wait_of_user(tx, user.id, settings.resets_per_account, MAILS_WINDOW_MS),
         await mails.read_wait_of_caller(tx, caller, settings.resets_per_caller, MAILS_WINDOW_MS),
@@ -86,14 +90,14 @@ async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) 
     if max(waits):
         raise TooManyMails(-(-max(waits) // 1000))
     code = secrets.token_urlsafe(CODE_BYTES)
-    return Decision([ResetRequested(user, code, CODE_TRIES, CODE_LIFE_MS, lookup.new_guid(), caller)], user)
+    return Decision([ResetRequested(user, code, CODE_ATTEMPTS, CODE_LIFE_MS, lookup.new_guid(), caller)], user)
 
 
-async def prove_code(keeper: Keeper, key: str, sent: str) -> str:
+async def check_reset_code(keeper: Keeper, key: str, sent: str) -> str:
     """A wrong one spends one of the code's tries, in a transaction of its own: a dry run's counts too."""
 
     async def compare(tx: Writing) -> str | None:
-        user = await lookup.locked_user(tx, key)
+        user = await lookup.lock_user(tx, key)
         code = await resets.find_live(tx, user.id)
         if code is None or hmac.compare_digest(code.encode(), sent.encode()):
             return code
@@ -106,16 +110,16 @@ async def prove_code(keeper: Keeper, key: str, sent: str) -> str:
     return code
 
 
-async def redeem(tx: Reading, key: str, code: str, password: str) -> Decision[User]:
-    user = await lookup.locked_user(tx, key)
+async def redeem_code(tx: Reading, key: str, code: str, password: str) -> Decision[User]:
+    user = await lookup.lock_user(tx, key)
     if await resets.find_current(tx, user.id) != code:
         raise WrongCode  # used, or replaced by a newer one, since it was looked at
-    return Decision([PasswordChanged(user, password), guesses.strangers(user.id)], user)
+    return Decision([PasswordChanged(user, password), guesses.forget_known_callers(user.id)], user)
 
 
-async def _locked_with(tx: Reading, key: str, caller: str) -> User:
+async def _lock_user_and_caller(tx: Reading, key: str, caller: str) -> User:
     """The account with its caller's: nobody else queues a mail for the one, or by the other, while they are counted."""
-    found = await lookup.user(tx, key)
+    found = await lookup.find_user(tx, key)
     for each in sorted({found.id, caller}):
         await users.lock(tx, each)
-    return await lookup.user(tx, found.id)
+    return await lookup.find_user(tx, found.id)

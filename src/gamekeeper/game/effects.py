@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from gamekeeper.game import rows
 from gamekeeper.game.account_effects import (
     EmailChanged,
-    GameTold,
+    GameNotified,
     MailRetried,
     PasswordChanged,
     PowersChanged,
@@ -24,10 +24,10 @@ from gamekeeper.game.account_effects import (
     UserUnbanned,
     UserUnmuted,
 )
-from gamekeeper.game.inventory import Outcome, Slots, Stack, Touched
+from gamekeeper.game.codec import ChangeSide, Codec, SubjectIds
+from gamekeeper.game.inventory import InventoryChange, SlotChanges, Slots, Stack
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.players import FIELDS, Player
-from gamekeeper.game.spelling import Spelling, Trace, Whose
 from gamekeeper.store import (
     catalogue,
     indexes,
@@ -47,30 +47,30 @@ class ItemsChanged:
     kind: str  # items_given, items_taken, items_set
     player_id: str
     slots: Slots  # as they were
-    outcome: Outcome
+    outcome: InventoryChange
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return self.player_id, None
 
-    def sides(self) -> tuple[Trace, Trace]:
-        before: Touched = {spot: self.slots.get(spot) for spot in self.outcome.touched}
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        before: SlotChanges = {spot: self.slots.get(spot) for spot in self.outcome.changed_slots}
         return (
-            Trace(slots=before, bags=self.outcome.lost_bags | self.outcome.resized_bags),
-            Trace(slots=self.outcome.touched, bags=self.outcome.new_bags),
+            ChangeSide(slots=before, bags=self.outcome.removed_bags | self.outcome.resized_bags),
+            ChangeSide(slots=self.outcome.changed_slots, bags=self.outcome.new_bags),
         )
 
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
+    def carry_out(self, tx: Writing, _: Codec) -> None:
         outcome = self.outcome
         resized = {bag_id: size for bag_id, size in outcome.new_bags.items() if bag_id in outcome.resized_bags}
         _insert_bags(tx, self.player_id, {bag: size for bag, size in outcome.new_bags.items() if bag not in resized})
         if resized:
-            items.resize_bags(tx, rows.bag_rows(self.player_id, resized))
-        _save_slots(tx, self.player_id, {spot: stack for spot, stack in outcome.touched.items() if stack})
-        emptied = [spot for spot, stack in outcome.touched.items() if not stack and spot in self.slots]
+            items.resize_bags(tx, rows.make_bag_rows(self.player_id, resized))
+        _save_slots(tx, self.player_id, {spot: stack for spot, stack in outcome.changed_slots.items() if stack})
+        emptied = [spot for spot, stack in outcome.changed_slots.items() if not stack and spot in self.slots]
         if emptied:
             items.clear_slots(tx, self.player_id, emptied)
-        if outcome.lost_bags:
-            items.delete_bags(tx, outcome.lost_bags)
+        if outcome.removed_bags:
+            items.delete_bags(tx, outcome.removed_bags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +80,13 @@ class SpellsChanged:
     before: Mapping[int, str | None]
     after: Mapping[int, str | None]
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return self.player_id, None
 
-    def sides(self) -> tuple[Trace, Trace]:
-        return Trace(spells=self.before), Trace(spells=self.after)
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(spells=self.before), ChangeSide(spells=self.after)
 
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
+    def carry_out(self, tx: Writing, _: Codec) -> None:
         _save_spells(tx, self.player_id, {slot: spell for slot, spell in self.after.items() if spell})
         emptied = [slot for slot, spell in self.after.items() if not spell]
         if emptied:
@@ -100,13 +100,13 @@ class VariablesSet:
     after: Mapping[str, int | bool | None]  # None: never set
     kind: ClassVar[str] = "variables_set"
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return self.player_id, None
 
-    def sides(self) -> tuple[Trace, Trace]:
-        return Trace(variables=self.before), Trace(variables=self.after)
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(variables=self.before), ChangeSide(variables=self.after)
 
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
+    def carry_out(self, tx: Writing, _: Codec) -> None:
         _save_variables(tx, self.player_id, {each: value for each, value in self.after.items() if value is not None})
         unset = [each for each, value in self.after.items() if value is None]
         if unset:
@@ -114,7 +114,7 @@ class VariablesSet:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class PlayerState:
     """All that a character has, besides its record."""
 
     slots: Slots = field(default_factory=dict[tuple[str, int], Stack])
@@ -122,8 +122,8 @@ class World:
     spells: Mapping[int, str] = field(default_factory=dict[int, str])
     variables: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
 
-    def trace(self, player: Player) -> Trace:
-        return Trace(
+    def make_side(self, player: Player) -> ChangeSide:
+        return ChangeSide(
             player={name: getattr(player, name) for name in FIELDS},
             slots=self.slots,
             bags=self.bags,
@@ -136,21 +136,21 @@ class World:
 @dataclass(frozen=True, slots=True)
 class PlayerCreated:
     player: Player
-    world: World
+    state: PlayerState
     kind: ClassVar[str] = "player_created"
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return self.player.id, self.player.user_id
 
-    def sides(self) -> tuple[Trace | None, Trace]:
-        return None, self.world.trace(self.player)
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, self.state.make_side(self.player)
 
-    def carry_out(self, tx: Writing, spelling: Spelling) -> None:
-        players.insert(tx, [rows.columns(self.player, spelling)])
-        _insert_bags(tx, self.player.id, self.world.bags)
-        _save_slots(tx, self.player.id, self.world.slots)
-        _save_spells(tx, self.player.id, self.world.spells)
-        _save_variables(tx, self.player.id, self.world.variables)
+    def carry_out(self, tx: Writing, codec: Codec) -> None:
+        players.insert(tx, [rows.make_player_columns(self.player, codec)])
+        _insert_bags(tx, self.player.id, self.state.bags)
+        _save_slots(tx, self.player.id, self.state.slots)
+        _save_spells(tx, self.player.id, self.state.spells)
+        _save_variables(tx, self.player.id, self.state.variables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,43 +159,43 @@ class PlayerChanged:
 
     before: Player
     after: Player
-    named: bool = False  # it is given its name, be it the same: who shared it with another is found by it now
+    claims_name: bool = False  # it is given its name, be it the same: who shared it with another is found by it now
     kind: ClassVar[str] = "player_changed"
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return self.after.id, self.after.user_id if self._sets("user_id") else None
 
-    def sides(self) -> tuple[Trace, Trace]:
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
         names = [name for name in FIELDS if self._sets(name)]
         return (
-            Trace(player={name: getattr(self.before, name) for name in names}),
-            Trace(player={name: getattr(self.after, name) for name in names}),
+            ChangeSide(player={name: getattr(self.before, name) for name in names}),
+            ChangeSide(player={name: getattr(self.after, name) for name in names}),
         )
 
-    def carry_out(self, tx: Writing, spelling: Spelling) -> None:
+    def carry_out(self, tx: Writing, codec: Codec) -> None:
         named = self._sets("name")
-        players.update(tx, rows.columns(self.after, spelling), named=named)
+        players.update(tx, rows.make_player_columns(self.after, codec), named=named)
         if named or self._sets("level") or self._sets("exp"):
             new_fold = fold(self.after.name) if named else None
             presence.update_sort_keys(tx, self.after.id, new_fold, self.after.level, self.after.exp)
 
     def _sets(self, name: str) -> bool:
-        return getattr(self.before, name) != getattr(self.after, name) or (self.named and name == "name")
+        return getattr(self.before, name) != getattr(self.after, name) or (self.claims_name and name == "name")
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerDeleted:
     player: Player
-    world: World
+    state: PlayerState
     kind: ClassVar[str] = "player_deleted"
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return self.player.id, self.player.user_id
 
-    def sides(self) -> tuple[Trace, Trace | None]:
-        return self.world.trace(self.player), None
+    def sides(self) -> tuple[ChangeSide, ChangeSide | None]:
+        return self.state.make_side(self.player), None
 
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
+    def carry_out(self, tx: Writing, _: Codec) -> None:
         players.delete(tx, self.player.id)
 
 
@@ -203,46 +203,50 @@ class PlayerDeleted:
 class PlayersLoaded:
     """Many characters at once: one ledger row for the batch, with the sums of what they hold."""
 
-    loaded: Sequence[tuple[Player, World]]
-    clashing: Collection[str] = ()  # ids of those whose name is another's
+    players: Sequence[tuple[Player, PlayerState]]
+    taken_name_ids: Collection[str] = ()  # ids of those whose name is another's
     kind: ClassVar[str] = "players_loaded"
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return None, None
 
-    def sides(self) -> tuple[Trace | None, Trace]:
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
         sums: dict[str, int] = {}
-        for _, world in self.loaded:
+        for _, world in self.players:
             for stack in world.slots.values():
                 sums[stack.item_id] = sums.get(stack.item_id, 0) + stack.quantity
-        return None, Trace(catalogue={"players": len(self.loaded)}, sums=sums)
+        return None, ChangeSide(catalogue={"players": len(self.players)}, sums=sums)
 
-    def carry_out(self, tx: Writing, spelling: Spelling) -> None:
-        held = [(player.id, world) for player, world in self.loaded]
-        clashing = self.clashing
-        players.load(tx, [rows.columns(each, spelling, clashes=each.id in clashing) for each, _ in self.loaded])
-        items.load_bags(tx, [row for player_id, world in held for row in rows.bag_rows(player_id, world.bags)])
-        items.load_slots(tx, [row for player_id, world in held for row in rows.slot_values(player_id, world.slots)])
-        spells.load(tx, [row for player_id, world in held for row in rows.spell_rows(player_id, world.spells)])
-        assigned = [row for player_id, world in held for row in rows.variable_rows(player_id, world.variables)]
+    def carry_out(self, tx: Writing, codec: Codec) -> None:
+        held = [(player.id, world) for player, world in self.players]
+        clashing = self.taken_name_ids
+        players.load(
+            tx, [rows.make_player_columns(each, codec, clashes=each.id in clashing) for each, _ in self.players]
+        )
+        items.load_bags(tx, [row for player_id, world in held for row in rows.make_bag_rows(player_id, world.bags)])
+        items.load_slots(
+            tx, [row for player_id, world in held for row in rows.make_slot_values(player_id, world.slots)]
+        )
+        spells.load(tx, [row for player_id, world in held for row in rows.make_spell_rows(player_id, world.spells)])
+        assigned = [row for player_id, world in held for row in rows.make_variable_rows(player_id, world.variables)]
         variables.load(tx, assigned)
 
 
 @dataclass(frozen=True, slots=True)
 class CataloguePut:
-    of: str
+    entry_kind: str
     before: Sequence[catalogue.CatalogueEntry]
     after: Sequence[catalogue.CatalogueEntry]
     kind: ClassVar[str] = "catalogue_put"
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return None, None
 
-    def sides(self) -> tuple[Trace, Trace]:
-        return Trace(catalogue={self.of: self.before}), Trace(catalogue={self.of: self.after})
+    def sides(self) -> tuple[ChangeSide, ChangeSide]:
+        return ChangeSide(catalogue={self.entry_kind: self.before}), ChangeSide(catalogue={self.entry_kind: self.after})
 
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
-        catalogue.save(tx, self.of, self.after)
+    def carry_out(self, tx: Writing, _: Codec) -> None:
+        catalogue.save(tx, self.entry_kind, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,28 +258,28 @@ class LedgerTrimmed:
     sums: Mapping[str, int]
     kind: ClassVar[str] = "ledger_trimmed"
 
-    def whose(self) -> Whose:
+    def whose(self) -> SubjectIds:
         return None, None
 
-    def sides(self) -> tuple[Trace | None, Trace]:
-        return None, Trace(catalogue={"upto": self.upto, "rows": len(self.numbers)}, sums=self.sums)
+    def sides(self) -> tuple[ChangeSide | None, ChangeSide]:
+        return None, ChangeSide(catalogue={"upto": self.upto, "rows": len(self.numbers)}, sums=self.sums)
 
-    def carry_out(self, tx: Writing, _: Spelling) -> None:
+    def carry_out(self, tx: Writing, _: Codec) -> None:
         ledger.delete(tx, self.numbers)
         ledger.set_trimmed(tx, self.upto)
 
 
 @dataclass(frozen=True, slots=True)
-class Untraced:
+class Unlogged:
     """Who is online and who holds a token are not changes: effects without a ledger row."""
 
     effect: Callable[[Writing], Coroutine[Any, Any, None]]
 
 
 # around the changes of a bulk load: what it writes goes past the lists' log
-UNLISTED, LISTED = Untraced(lists.begin_bulk_load), Untraced(lists.end_bulk_load)
+PAUSE_LISTS, RESUME_LISTS = Unlogged(lists.begin_bulk_load), Unlogged(lists.end_bulk_load)
 # before the first batch of one into an empty world
-UNINDEXED = Untraced(indexes.drop)
+DROP_INDEXES = Unlogged(indexes.drop)
 
 
 Change = (
@@ -297,7 +301,7 @@ Change = (
     | UserMuted
     | UserUnbanned
     | UserUnmuted
-    | GameTold
+    | GameNotified
     | ResetRequested
     | MailRetried
     | CataloguePut
@@ -307,19 +311,19 @@ Change = (
 
 def _insert_bags(tx: Writing, player_id: str, bags: Mapping[str, int]) -> None:
     if bags:
-        items.insert_bags(tx, rows.bag_rows(player_id, bags))
+        items.insert_bags(tx, rows.make_bag_rows(player_id, bags))
 
 
 def _save_slots(tx: Writing, player_id: str, slots: Slots) -> None:
     if slots:
-        items.save_slots(tx, rows.slot_rows(player_id, slots))
+        items.save_slots(tx, rows.make_slot_rows(player_id, slots))
 
 
 def _save_spells(tx: Writing, player_id: str, known: Mapping[int, str]) -> None:
     if known:
-        spells.save(tx, rows.spell_rows(player_id, known))
+        spells.save(tx, rows.make_spell_rows(player_id, known))
 
 
 def _save_variables(tx: Writing, player_id: str, values: Mapping[str, int | bool]) -> None:
     if values:
-        variables.save(tx, rows.variable_rows(player_id, values))
+        variables.save(tx, rows.make_variable_rows(player_id, values))

@@ -11,24 +11,24 @@ from gamekeeper.store import feed
 from gamekeeper.store.engine import DatabaseUnavailable, Store
 from gamekeeper.store.feed import FeedRow, Horizon
 
-FOLLOW_SECONDS = 0.02
-LOOK_AGAIN_SECONDS = 0.005  # while a horizon is ahead, for most transactions are short; and while there is traffic
-LONG_SECONDS = 1.0  # older ones are not: look less often, and do not keep a caller who did not want to wait
-WINDOW = 5_000  # numbers looked at in one go: what is filtered out must not make a request long
+POLL_SECONDS = 0.02
+FAST_POLL_SECONDS = 0.005  # while a horizon is ahead, for most transactions are short; and while there is traffic
+LONG_TRANSACTION_SECONDS = 1.0  # older ones are not: look less often, and do not keep a caller who did not want to wait
+WINDOW_CHANGES = 5_000  # numbers looked at in one go: what is filtered out must not make a request long
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FeedQuery:
     after: int | None  # None: from now on
     limit: int
-    wait: float  # seconds
+    wait_seconds: float  # seconds
     account_id: str
-    own: bool
+    include_own: bool
     epoch: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FeedPage:
     changes: list[FeedRow]
     next: int
     epoch: str
@@ -39,55 +39,55 @@ class Feed:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._decided = 0  # in the ledger, and with it every change before it
-        self._passed = 0  # the last horizon's number; those it has beyond `_decided` were drawn for nothing
-        self._ahead: Horizon | None = None
-        self._since = 0.0
-        self._waiting = 0
+        self._watermark = 0  # in the ledger, and with it every change before it
+        self._last_horizon = 0  # the last horizon's number; those it has beyond `_watermark` were drawn for nothing
+        self._pending: Horizon | None = None
+        self._pending_since = 0.0
+        self._waiters = 0
         self._follower: asyncio.Task[None] | None = None
-        self._moved = asyncio.Event()
+        self._advanced = asyncio.Event()
         self._stopping = asyncio.Event()
 
-    async def changes(self, asked: Asked) -> Told:
+    async def read_changes(self, asked: FeedQuery) -> FeedPage:
         began = time.monotonic()
         epoch, last, trimmed = await feed.read_state(self._store)
         if asked.epoch is not None and asked.epoch != epoch:
             raise EpochChanged(epoch=epoch)
         if asked.after is None:
-            return Told([], await self._now(last), epoch)
+            return FeedPage([], await self._find_current_cursor(last), epoch)
         if asked.after > last:
             raise CursorAhead(last=last)
         if asked.after < trimmed:
             raise ChangesTrimmed(trimmed=trimmed)
         cursor = asked.after
         while True:
-            if cursor < self._decided:
-                found, cursor = await self._look(asked, cursor)
+            if cursor < self._watermark:
+                found, cursor = await self._read_window(asked, cursor)
                 trimmed = (await feed.read_state(self._store)).trimmed
                 if trimmed > asked.after:  # while we looked: some may be missing
                     raise ChangesTrimmed(trimmed=trimmed)
-                if found or cursor < self._decided:
-                    return Told(found, cursor, epoch)
+                if found or cursor < self._watermark:
+                    return FeedPage(found, cursor, epoch)
             # what was acknowledged before we were asked is told, also to those who do not wait
-            patience = asked.wait if cursor >= last else max(asked.wait, LONG_SECONDS)
-            if not await self._decides(cursor + 1, began + patience):
-                return Told([], cursor, epoch)
+            patience = asked.wait_seconds if cursor >= last else max(asked.wait_seconds, LONG_TRANSACTION_SECONDS)
+            if not await self._wait_for_number(cursor + 1, began + patience):
+                return FeedPage([], cursor, epoch)
 
     def stop(self) -> None:
         """Answers everybody who waits, at once."""
         self._stopping.set()
-        self._moved.set()
+        self._advanced.set()
 
     @property
-    def stopping(self) -> bool:
+    def is_stopping(self) -> bool:
         return self._stopping.is_set()
 
-    async def stops_within(self, seconds: float) -> bool:
+    async def wait_for_stop(self, seconds: float) -> bool:
         """Waits so long, or until this process is told to stop."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()
-        return self.stopping
+        return self.is_stopping
 
     async def close(self) -> None:
         self.stop()
@@ -95,60 +95,62 @@ class Feed:
             self._follower.cancel()
             await asyncio.gather(self._follower, return_exceptions=True)
 
-    async def _now(self, last: int) -> int:
+    async def _find_current_cursor(self, last: int) -> int:
         """A cursor with all before it that was acknowledged before we were asked."""
-        if not await self._decides(last, time.monotonic() + LONG_SECONDS):
+        if not await self._wait_for_number(last, time.monotonic() + LONG_TRANSACTION_SECONDS):
             raise DatabaseUnavailable("A transaction that was open when we were asked is taking too long.")
-        return self._decided
+        return self._watermark
 
-    async def _look(self, asked: Asked, cursor: int) -> tuple[list[FeedRow], int]:
-        upto = min(self._decided, cursor + WINDOW)
-        found = await feed.read_between(self._store, cursor, upto, asked.account_id, asked.limit, own=asked.own)
+    async def _read_window(self, asked: FeedQuery, cursor: int) -> tuple[list[FeedRow], int]:
+        upto = min(self._watermark, cursor + WINDOW_CHANGES)
+        found = await feed.read_between(self._store, cursor, upto, asked.account_id, asked.limit, own=asked.include_own)
         return found, found[-1].seq if len(found) == asked.limit else upto
 
-    async def _decides(self, number: int, deadline: float) -> bool:
+    async def _wait_for_number(self, number: int, deadline: float) -> bool:
         """Waits until this number is decided; not beyond the deadline, and not when we stop."""
-        self._waiting += 1
+        self._waiters += 1
         try:
-            while self._decided < number and not self.stopping and time.monotonic() < deadline:
+            while self._watermark < number and not self.is_stopping and time.monotonic() < deadline:
                 self._follower = self._follower or asyncio.create_task(self._follow())
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(deadline - time.monotonic()):
-                        await self._moved.wait()
+                        await self._advanced.wait()
         finally:
-            self._waiting -= 1
-        return self._decided >= number
+            self._waiters -= 1
+        return self._watermark >= number
 
     async def _follow(self) -> None:
         try:
-            while self._waiting and not self.stopping:  # noqa: ASYNC110 - other processes write; no event tells us
-                await asyncio.sleep(await self._step())
+            while self._waiters and not self.is_stopping:  # noqa: ASYNC110 - other processes write; no event tells us
+                await asyncio.sleep(await self._advance())
         except Exception:  # noqa: BLE001 - the next who asks begins anew; this one is in the log
             log.failure("feed")
         finally:
             self._follower = None
 
-    async def _step(self) -> float:
+    async def _advance(self) -> float:
         """How long to wait before the next."""
         with contextlib.suppress(DatabaseUnavailable):  # those who wait go on waiting; it may be back in time
-            if self._ahead is None:
-                self._ahead = await feed.take_horizon(self._store, self._passed, self._decided)
-                self._since = time.monotonic()
-            if self._ahead is None:
-                return FOLLOW_SECONDS
-            if await feed.is_passed(self._store, self._ahead):
-                self._move(await feed.read_last_written(self._store, self._ahead.number), self._ahead.number)
-                return LOOK_AGAIN_SECONDS
-            if time.monotonic() - self._since < LONG_SECONDS:
-                return LOOK_AGAIN_SECONDS
+            if self._pending is None:
+                self._pending = await feed.take_horizon(self._store, self._last_horizon, self._watermark)
+                self._pending_since = time.monotonic()
+            if self._pending is None:
+                return POLL_SECONDS
+            if await feed.is_passed(self._store, self._pending):
+                self._set_watermark(
+                    await feed.read_last_written(self._store, self._pending.number), self._pending.number
+                )
+                return FAST_POLL_SECONDS
+            if time.monotonic() - self._pending_since < LONG_TRANSACTION_SECONDS:
+                return FAST_POLL_SECONDS
             # a database server that crashed may count its transactions from further back
-            behind = await feed.read_own_transaction(self._store) < self._ahead.transaction
-            self._ahead = None if behind else self._ahead
-        return LONG_SECONDS / 4
+            behind = await feed.read_own_transaction(self._store) < self._pending.transaction
+            self._pending = None if behind else self._pending
+        return LONG_TRANSACTION_SECONDS / 4
 
-    def _move(self, decided: int, passed: int) -> None:
-        self._ahead, self._passed = None, passed
-        if decided > self._decided:
-            self._decided = decided
-            moved, self._moved = self._moved, asyncio.Event()
+    def _set_watermark(self, decided: int, passed: int) -> None:
+        self._pending, self._last_horizon = None, passed
+        if decided > self._watermark:
+            self._watermark = decided
+            moved, self._advanced = self._advanced, asyncio.Event()
             moved.set()

@@ -8,28 +8,31 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gamekeeper.game import catalogue, lookup, search
-from gamekeeper.game.spelling import Spelling
-from gamekeeper.game.undoing import side
+from gamekeeper.game.codec import Codec
+from gamekeeper.game.undo_context import read_side
 from gamekeeper.store import catalogue as entries
 from gamekeeper.store import finder, history, pattern, players, users
 from gamekeeper.store import search as parts
 from gamekeeper.store.engine import Reading
 
-EACH = 8  # of one kind and one way to match
-NEARBY, NEAR_MOST = 2, 64  # for each of the beginnings that a slip may have stood for, and for all of them
-NEAR_LETTERS = 6  # a slip among the first so many letters is forgiven
-CANDIDATES = 1000
-CATALOGUE = 2000  # entries that are looked at for a slip
+MOST_PER_MATCH = 8  # of one kind and one way to match
+SIMILAR_PER_PREFIX, MOST_SIMILAR = (
+    2,
+    64,
+)  # for each of the beginnings that a slip may have stood for, and for all of them
+TYPO_LETTERS = 6  # a slip among the first so many letters is forgiven
+MOST_CANDIDATES = 1000
+MOST_ENTRIES = 2000  # entries that are looked at for a slip
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_- "
 ID, EXACT, PREFIX, PART, NEAR = "id", "exact", "prefix", "part", "near"
 MATCHES = (ID, EXACT, PREFIX, PART, NEAR)
 KINDS = ("player", "user", "item", "spell", "class", "map", "variable", "bag", "change")
-ENTRIES = {"item": "items", "spell": "spells", "class": "classes", "map": "maps", "variable": "variables"}
-SHORTEST_NEAR = 3
+CATALOGUE_KINDS = {"item": "items", "spell": "spells", "class": "classes", "map": "maps", "variable": "variables"}
+SHORTEST_SIMILAR = 3
 DELETED = "deleted"
 
 
-class Found(NamedTuple):
+class SearchHit(NamedTuple):
     kind: str
     id: str
     name: str
@@ -39,129 +42,160 @@ class Found(NamedTuple):
     deleted: bool = False
 
 
-async def find(tx: Reading, text: str, most: int, spelling: Spelling, *, accounts: bool) -> list[Found]:
+async def find(tx: Reading, text: str, most: int, codec: Codec, *, accounts: bool) -> list[SearchHit]:
     """`accounts`: whoever asks may see those and their emails."""
     sought = lookup.fold(text.strip())
-    if not lookup.nameable(sought):
+    if not lookup.is_nameable(sought):
         return []
-    found = await _by_id(tx, sought, spelling, accounts=accounts)
-    found += await _by_beginning(tx, sought, accounts=accounts)
-    found += await _in_catalogue(tx, text.strip(), sought)
-    if len(sought) >= parts.PART_LETTERS and not _enough(found, sought) and await parts.has_index(tx):
-        found += await _by_part(tx, sought, accounts=accounts)
-    if len(sought) >= SHORTEST_NEAR and not any(each.match in {ID, EXACT, PREFIX} for each in found):
-        found += await _nearly(tx, sought, accounts=accounts)
-    return _ranked(found, len(sought))[:most]
+    found = await _find_by_id(tx, sought, codec, accounts=accounts)
+    found += await _find_by_prefix(tx, sought, accounts=accounts)
+    found += await _find_in_catalogue(tx, text.strip(), sought)
+    if len(sought) >= parts.PART_LETTERS and not _has_whole_match(found, sought) and await parts.has_index(tx):
+        found += await _find_by_part(tx, sought, accounts=accounts)
+    if len(sought) >= SHORTEST_SIMILAR and not any(each.match in {ID, EXACT, PREFIX} for each in found):
+        found += await _find_similar(tx, sought, accounts=accounts)
+    return _rank_hits(found, len(sought))[:most]
 
 
-async def entries_near(tx: Reading, kind: str, text: str, most: int) -> list[entries.CatalogueEntry]:
+async def find_similar_entries(tx: Reading, kind: str, text: str, most: int) -> list[entries.CatalogueEntry]:
     """What of one kind of the catalogue may be meant by a slip; what is about as long as what was typed first."""
     sought = lookup.fold(text)
-    if len(sought) < SHORTEST_NEAR or not lookup.nameable(sought):
+    if len(sought) < SHORTEST_SIMILAR or not lookup.is_nameable(sought):
         return []
-    meant = set(_beginnings(sought))
-    found = [each for each in await entries.read_page(tx, kind, CATALOGUE, 0) if _begins(lookup.fold(each.name), meant)]
+    meant = set(_list_similar_prefixes(sought))
+    found = [
+        each
+        for each in await entries.read_page(tx, kind, MOST_ENTRIES, 0)
+        if _has_prefix(lookup.fold(each.name), meant)
+    ]
     return sorted(found, key=lambda each: (abs(len(each.name) - len(sought)), each.name, each.id))[:most]
 
 
-async def _by_id(tx: Reading, sought: str, spelling: Spelling, *, accounts: bool) -> list[Found]:
-    wanted = lookup.guid(sought)
-    named = [*await _there(tx, wanted), *await _gone(tx, wanted, spelling)] if wanted else []
+async def _find_by_id(tx: Reading, sought: str, codec: Codec, *, accounts: bool) -> list[SearchHit]:
+    wanted = lookup.parse_guid(sought)
+    named = [*await _find_existing(tx, wanted), *await _find_deleted(tx, wanted, codec)] if wanted else []
     found = [each for each in named if accounts or each.kind != "user"]
     number = sought.removeprefix("#")  # as people write them
     if number.isascii() and number.isdigit() and len(number) < len(str(history.NEVER)):
         change = await history.find_change(tx, int(number))
         if change and (accounts or not change.about_account):
-            found.append(Found("change", number, f"Change {number}", change.kind, ID))
+            found.append(SearchHit("change", number, f"Change {number}", change.kind, ID))
     return found
 
 
-async def _there(tx: Reading, wanted: str) -> list[Found]:
-    return [Found(each.kind, each.id, each.name, wanted, ID) for each in await finder.find_by_id(tx, wanted)]
+async def _find_existing(tx: Reading, wanted: str) -> list[SearchHit]:
+    return [SearchHit(each.kind, each.id, each.name, wanted, ID) for each in await finder.find_by_id(tx, wanted)]
 
 
-async def _gone(tx: Reading, wanted: str, spelling: Spelling) -> list[Found]:
+async def _find_deleted(tx: Reading, wanted: str, codec: Codec) -> list[SearchHit]:
     """By what the ledger says; who was erased has no name there. What is there again is found twice, and told once."""
     return [
-        Found(
-            each.kind, wanted, str(side(each.before, spelling).player.get("name") or wanted), DELETED, ID, deleted=True
+        SearchHit(
+            each.kind,
+            wanted,
+            str(read_side(each.before, codec).player.get("name") or wanted),
+            DELETED,
+            ID,
+            deleted=True,
         )
         for each in await finder.find_deleted(tx, wanted)
     ]
 
 
-async def _by_beginning(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
-    found = [_player(each, sought) for each in await finder.find_players(tx, [sought], EACH, EACH)]
+async def _find_by_prefix(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
+    found = [
+        _make_player_hit(each, sought)
+        for each in await finder.find_players(tx, [sought], MOST_PER_MATCH, MOST_PER_MATCH)
+    ]
     if accounts:
-        found += [_user(each, sought) for each in await finder.find_users(tx, [sought], EACH, EACH)]
-        found += [_user(each, sought) for each in await finder.find_users_by_email(tx, [sought], EACH, EACH)]
+        found += [
+            _make_user_hit(each, sought)
+            for each in await finder.find_users(tx, [sought], MOST_PER_MATCH, MOST_PER_MATCH)
+        ]
+        found += [
+            _make_user_hit(each, sought)
+            for each in await finder.find_users_by_email(tx, [sought], MOST_PER_MATCH, MOST_PER_MATCH)
+        ]
     return found
 
 
-def _enough(found: Iterable[Found], sought: str) -> bool:
+def _has_whole_match(found: Iterable[SearchHit], sought: str) -> bool:
     """Who types a long name whole means it; a number may be a change's and a part of a name as well."""
     whole = any(each.match in {ID, EXACT} and each.kind != "change" for each in found)
-    return whole and len(sought) > NEAR_LETTERS
+    return whole and len(sought) > TYPO_LETTERS
 
 
-async def _by_part(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
-    asked = search.parts_of(sought)
+async def _find_by_part(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
+    asked = search.pick_parts(sought)
     records = await players.read_summaries(
-        tx, _shortest(await parts.find_players(tx, asked, sought, CANDIDATES, CANDIDATES))
+        tx, _pick_shortest(await parts.find_players(tx, asked, sought, MOST_CANDIDATES, MOST_CANDIDATES))
     )
-    found = [Found("player", each.id, each.name, _level(each.level), PART, each.fold) for each in records]
+    found = [SearchHit("player", each.id, each.name, _describe_level(each.level), PART, each.fold) for each in records]
     if accounts:
         named = await users.read_by_ids(
-            tx, _shortest(await parts.find_users(tx, asked, sought, CANDIDATES, CANDIDATES))
+            tx, _pick_shortest(await parts.find_users(tx, asked, sought, MOST_CANDIDATES, MOST_CANDIDATES))
         )
-        found += [Found("user", each.id, each.name, each.email, PART, lookup.fold(each.name)) for each in named]
+        found += [SearchHit("user", each.id, each.name, each.email, PART, lookup.fold(each.name)) for each in named]
     return found
 
 
-def _shortest(found: Iterable[parts.PlayerMatch | parts.UserMatch]) -> list[str]:
+def _pick_shortest(found: Iterable[parts.PlayerMatch | parts.UserMatch]) -> list[str]:
     """The ids of those of whom the part is most."""
-    return [each.id for each in sorted(found, key=lambda each: (len(each.fold), each.fold))[:EACH]]
+    return [each.id for each in sorted(found, key=lambda each: (len(each.fold), each.fold))[:MOST_PER_MATCH]]
 
 
-async def _in_catalogue(tx: Reading, typed: str, sought: str) -> list[Found]:
+async def _find_in_catalogue(tx: Reading, typed: str, sought: str) -> list[SearchHit]:
     if not sought.isascii():
-        kinds = ENTRIES.items()
-        found = [(one, each) for one, kind in kinds for each in await catalogue.called(tx, kind, typed, EACH)]
-        return [_named(finder.FoundEntry(one, each.id, each.name), sought) for one, each in found]
-    part = await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(typed), EACH)
+        kinds = CATALOGUE_KINDS.items()
+        found = [
+            (one, each) for one, kind in kinds for each in await catalogue.find_by_name(tx, kind, typed, MOST_PER_MATCH)
+        ]
+        return [_make_entry_hit(finder.FoundEntry(one, each.id, each.name), sought) for one, each in found]
+    part = await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(typed), MOST_PER_MATCH)
     # if there are no more with this part, those that begin so are among them
     beginning = (
-        await finder.find_catalogue_entries(tx, pattern.build_prefix_pattern(typed), EACH) if len(part) == EACH else []
+        await finder.find_catalogue_entries(tx, pattern.build_prefix_pattern(typed), MOST_PER_MATCH)
+        if len(part) == MOST_PER_MATCH
+        else []
     )
-    return [_named(each, sought) for each in dict.fromkeys([*beginning, *part])]
+    return [_make_entry_hit(each, sought) for each in dict.fromkeys([*beginning, *part])]
 
 
-async def _nearly(tx: Reading, sought: str, *, accounts: bool) -> list[Found]:
-    beginnings = _beginnings(sought)
-    found = [_player(each, sought) for each in await finder.find_players(tx, beginnings, NEARBY, NEAR_MOST)]
+async def _find_similar(tx: Reading, sought: str, *, accounts: bool) -> list[SearchHit]:
+    beginnings = _list_similar_prefixes(sought)
+    found = [
+        _make_player_hit(each, sought)
+        for each in await finder.find_players(tx, beginnings, SIMILAR_PER_PREFIX, MOST_SIMILAR)
+    ]
     if accounts:
-        found += [_user(each, sought) for each in await finder.find_users(tx, beginnings, NEARBY, NEAR_MOST)]
-        found += [_user(each, sought) for each in await finder.find_users_by_email(tx, beginnings, NEARBY, NEAR_MOST)]
+        found += [
+            _make_user_hit(each, sought)
+            for each in await finder.find_users(tx, beginnings, SIMILAR_PER_PREFIX, MOST_SIMILAR)
+        ]
+        found += [
+            _make_user_hit(each, sought)
+            for each in await finder.find_users_by_email(tx, beginnings, SIMILAR_PER_PREFIX, MOST_SIMILAR)
+        ]
     named = [
-        _named(each, sought)
-        for each in await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(""), CATALOGUE)
+        _make_entry_hit(each, sought)
+        for each in await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(""), MOST_ENTRIES)
     ]
     meant = set(beginnings)
-    found += [each for each in named if _begins(each.fold, meant)]
+    found += [each for each in named if _has_prefix(each.fold, meant)]
     return [each._replace(match=NEAR) for each in found]
 
 
-def _beginnings(sought: str) -> list[str]:
+def _list_similar_prefixes(sought: str) -> list[str]:
     """That may have been meant, each once."""
-    return list(dict.fromkeys(slips(sought[:NEAR_LETTERS])))
+    return list(dict.fromkeys(generate_typos(sought[:TYPO_LETTERS])))
 
 
-def _begins(fold: str, meant: set[str]) -> bool:
+def _has_prefix(fold: str, meant: set[str]) -> bool:
     """With one of these: none of them is longer than a slip makes what is looked at."""
-    return any(fold[:size] in meant for size in range(1, NEAR_LETTERS + 2))
+    return any(fold[:size] in meant for size in range(1, TYPO_LETTERS + 2))
 
 
-def slips(typed: str) -> Iterator[str]:
+def generate_typos(typed: str) -> Iterator[str]:
     """What may have been meant: two letters exchanged, one wrong, one forgotten, one too many; what says most first."""
     for at in range(len(typed) - 1):
         yield typed[:at] + typed[at + 1] + typed[at] + typed[at + 2 :]
@@ -173,37 +207,39 @@ def slips(typed: str) -> Iterator[str]:
         yield typed[:at] + typed[at + 1 :]
 
 
-def _ranked(found: Iterable[Found], typed: int) -> list[Found]:
+def _rank_hits(found: Iterable[SearchHit], typed: int) -> list[SearchHit]:
     """Each thing once, by its best match; of equal ones what is about as long as what was typed."""
-    best: dict[tuple[str, str], Found] = {}
+    best: dict[tuple[str, str], SearchHit] = {}
     for each in found:
         held = best.get((each.kind, each.id))
         if held is None or MATCHES.index(each.match) < MATCHES.index(held.match):
             best[each.kind, each.id] = each
-    return sorted(best.values(), key=lambda each: _order(each, typed))
+    return sorted(best.values(), key=lambda each: _sort_key(each, typed))
 
 
-def _order(found: Found, typed: int) -> tuple[int, int, int, str, str]:
+def _sort_key(found: SearchHit, typed: int) -> tuple[int, int, int, str, str]:
     distance = abs(len(found.name) - typed)
     return MATCHES.index(found.match), KINDS.index(found.kind), distance, found.fold, found.id
 
 
-def _matched(fold: str, sought: str) -> str:
-    return EXACT if lookup.shown(fold) == sought else PREFIX if fold.startswith(sought) else PART
+def _classify_match(fold: str, sought: str) -> str:
+    return EXACT if lookup.strip_clash(fold) == sought else PREFIX if fold.startswith(sought) else PART
 
 
-def _player(each: finder.FoundPlayer, sought: str) -> Found:
-    return Found("player", each.id, each.name, _level(each.level), _matched(each.fold, sought), each.fold)
+def _make_player_hit(each: finder.FoundPlayer, sought: str) -> SearchHit:
+    return SearchHit(
+        "player", each.id, each.name, _describe_level(each.level), _classify_match(each.fold, sought), each.fold
+    )
 
 
-def _user(each: finder.FoundUser, sought: str) -> Found:
-    return Found("user", each.id, each.name, each.email, _matched(each.fold, sought), each.fold)
+def _make_user_hit(each: finder.FoundUser, sought: str) -> SearchHit:
+    return SearchHit("user", each.id, each.name, each.email, _classify_match(each.fold, sought), each.fold)
 
 
-def _named(each: finder.FoundEntry, sought: str) -> Found:
+def _make_entry_hit(each: finder.FoundEntry, sought: str) -> SearchHit:
     fold = lookup.fold(each.name)
-    return Found(each.kind, each.id, each.name, each.id, _matched(fold, sought), fold)
+    return SearchHit(each.kind, each.id, each.name, each.id, _classify_match(fold, sought), fold)
 
 
-def _level(level: int) -> str:
+def _describe_level(level: int) -> str:
     return f"level {level}"

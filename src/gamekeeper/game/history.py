@@ -4,28 +4,28 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mappi
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from gamekeeper.game import characters, lookup
-from gamekeeper.game.effects import PlayerCreated, PlayerDeleted, World
-from gamekeeper.game.inventory import Spot, Stack
+from gamekeeper.game import lookup, player_edits
+from gamekeeper.game.codec import ChangeSide, Codec
+from gamekeeper.game.effects import PlayerCreated, PlayerDeleted, PlayerState
+from gamekeeper.game.inventory import SlotAddress, Stack
 from gamekeeper.game.refusals import BadField, HistoryTooLong, HistoryTrimmed, NoSuchPlayer, NotThereThen
-from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.store import clock, feed, history, imports, ledger, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, PAGE_LETTERS, HistoryChange, HistoryFilter, HistoryStep
 
 K = TypeVar("K")
 V = TypeVar("V")
-Rest = Callable[[], Awaitable[None]]  # between the pieces of long work, so that others have their turn
-WINDOW = 625  # rows looked at by one statement: few milliseconds
-WINDOWS = 32  # such statements in one request: who wants to look further back asks again from there
-WINDOWS_OF_ITEM = 8  # an item is looked for in all that the rows say
-PIECE = 250  # rows read by one statement when all of them are wanted
+Pause = Callable[[], Awaitable[None]]  # between the pieces of long work, so that others have their turn
+WINDOW_ROWS = 625  # rows looked at by one statement: few milliseconds
+MOST_WINDOWS = 32  # such statements in one request: who wants to look further back asks again from there
+MOST_ITEM_WINDOWS = 8  # an item is looked for in all that the rows say
+PIECE_ROWS = 250  # rows read by one statement when all of them are wanted
 CLOCK_SLACK_MS = 60_000  # transactions that were begun in one order may be numbered in another; clocks differ too
-BACK = 100  # rows of a character read in one go
-FURTHEST = 5_000  # of them that are taken back to see an earlier moment
-HIDDEN = ""  # in place of an account's name
-PASSED = 10  # times as many changes of it are passed over: most say nothing of what it holds
-OF_CHARACTERS = (
+REWIND_BATCH_ROWS = 100  # rows of a character read in one go
+MOST_REWOUND = 5_000  # of them that are taken back to see an earlier moment
+HIDDEN_NAME = ""  # in place of an account's name
+SKIP_FACTOR = 10  # times as many changes of it are passed over: most say nothing of what it holds
+PLAYER_KINDS = (
     "items_given",
     "items_taken",
     "items_set",
@@ -37,7 +37,7 @@ OF_CHARACTERS = (
     "player_changed",
     "player_deleted",
 )
-OF_ACCOUNTS = (
+ACCOUNT_KINDS = (
     "user_registered",
     "user_renamed",
     "user_deleted",
@@ -52,40 +52,40 @@ OF_ACCOUNTS = (
     "user_unmuted",
     "user_kicked",
 )
-OF_ALL = ("catalogue_put", "players_loaded", "users_loaded", "ledger_trimmed")
-KINDS = (*OF_CHARACTERS, *OF_ACCOUNTS, *OF_ALL)  # that there ever were: old rows keep theirs
+GLOBAL_KINDS = ("catalogue_put", "players_loaded", "users_loaded", "ledger_trimmed")
+KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *GLOBAL_KINDS)  # that there ever were: old rows keep theirs
 
 
-class Page(NamedTuple):
+class HistoryPage(NamedTuple):
     changes: list[HistoryChange]
     undone: Mapping[int, int]  # those that were taken back, and by which change
     next: int | None  # where to go on: changes before this one; None: there are none
 
 
-class Moment(NamedTuple):
+class PointInTime(NamedTuple):
     """A number in the ledger or a time: everything up to it has happened. Nothing: now."""
 
     seq: int | None = None
     at: int | None = None
 
 
-async def no_rest() -> None:
+async def do_not_pause() -> None:
     """For work that is done in one go."""
 
 
 @dataclass(slots=True)
-class _Held:
+class _PastState:
     """What a character holds, while its changes are taken back one by one."""
 
-    slots: dict[Spot, Stack]
+    slots: dict[SlotAddress, Stack]
     bags: dict[str, int]
     spells: dict[int, str]
     variables: dict[str, int | bool]
     there: bool = field(default=True)
 
-    def take_back(self, step: HistoryStep, spelling: Spelling) -> None:
-        before = spelling.read_trace(step.before) if step.before else Trace()
-        after = spelling.read_trace(step.after) if step.after else Trace()
+    def rewind(self, step: HistoryStep, codec: Codec) -> None:
+        before = codec.decode_side(step.before) if step.before else ChangeSide()
+        after = codec.decode_side(step.after) if step.after else ChangeSide()
         if step.kind == PlayerCreated.kind:
             self.there = False
         elif step.kind == PlayerDeleted.kind:
@@ -93,108 +93,111 @@ class _Held:
         for bag_id in after.bags.keys() - before.bags.keys():
             self.bags.pop(bag_id, None)
         self.bags.update(before.bags)
-        _take_back(self.slots, before.slots, after.slots)
-        _take_back(self.spells, before.spells, after.spells)
-        _take_back(self.variables, before.variables, after.variables)
+        _restore(self.slots, before.slots, after.slots)
+        _restore(self.spells, before.spells, after.spells)
+        _restore(self.variables, before.variables, after.variables)
 
 
-async def page(tx: Reading, wanted: HistoryFilter, before: int | None, limit: int, rest: Rest = no_rest) -> Page:
+async def load_page(
+    tx: Reading, wanted: HistoryFilter, before: int | None, limit: int, rest: Pause = do_not_pause
+) -> HistoryPage:
     """At most so many changes before a number, and fewer where few of many are wanted or they are very long."""
     changes, undone, following = list[HistoryChange](), dict[int, int](), None
-    async for piece in pages(tx, wanted, before, limit):
+    async for piece in load_pages(tx, wanted, before, limit):
         changes += piece.changes
         undone |= piece.undone
         following = piece.next
         await rest()
-    return Page(changes, undone, following)
+    return HistoryPage(changes, undone, following)
 
 
-async def pages(tx: Reading, wanted: HistoryFilter, before: int | None, limit: int) -> AsyncGenerator[Page]:
+async def load_pages(tx: Reading, wanted: HistoryFilter, before: int | None, limit: int) -> AsyncGenerator[HistoryPage]:
     """The same in pieces of a few milliseconds each; `next` of the last one says where to go on."""
-    cursor = await _start(tx, wanted.until) if before is None else before
+    cursor = await _find_start(tx, wanted.until) if before is None else before
     found = letters = 0
-    for window in _windows(wanted, limit):
+    for window in _plan_windows(wanted, limit):
         changes = await history.read_page(tx, wanted, cursor, window, limit - found, PAGE_LETTERS - letters)
-        found, letters = found + len(changes), letters + _letters(changes)
+        found, letters = found + len(changes), letters + _count_letters(changes)
         if found == limit or letters >= PAGE_LETTERS:
-            yield await _page(tx, wanted, changes, changes[-1].seq)
+            yield await _make_page(tx, wanted, changes, changes[-1].seq)
             return
         last = await history.find_scan_end(tx, wanted, cursor, window)
         is_last = last.rows < window or last.at < wanted.since - CLOCK_SLACK_MS
         cursor = last.seq
-        yield await _page(tx, wanted, changes, None if is_last else cursor)
+        yield await _make_page(tx, wanted, changes, None if is_last else cursor)
         if is_last:
             return
 
 
-def _windows(wanted: HistoryFilter, limit: int) -> list[int]:
+def _plan_windows(wanted: HistoryFilter, limit: int) -> list[int]:
     """How many rows each statement looks at."""
     if wanted.is_selective:
-        return [WINDOW] * (WINDOWS_OF_ITEM if wanted.item_id else WINDOWS)
-    whole, rest = divmod(limit, PIECE)
-    return [PIECE] * whole + [rest] * bool(rest)
+        return [WINDOW_ROWS] * (MOST_ITEM_WINDOWS if wanted.item_id else MOST_WINDOWS)
+    whole, rest = divmod(limit, PIECE_ROWS)
+    return [PIECE_ROWS] * whole + [rest] * bool(rest)
 
 
-async def undone_by(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
+async def find_undone(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
     """Which of these changes are taken back, and by which: not by one that was taken back itself."""
     wanted = list(numbers)
     return history.resolve_undos(await history.find_undos(tx, wanted), wanted)
 
 
-def shown(found: Iterable[HistoryChange], wanted: HistoryFilter) -> list[HistoryChange]:
+def hide_account_names(found: Iterable[HistoryChange], wanted: HistoryFilter) -> list[HistoryChange]:
     """Who may not look at accounts is not told what they are called either, but for their own."""
     if wanted.accounts:
         return list(found)
     return [
-        each._replace(user=None, actor=each.actor if each.actor_id in {None, wanted.me} else HIDDEN) for each in found
+        each._replace(user=None, actor=each.actor if each.actor_id in {None, wanted.me} else HIDDEN_NAME)
+        for each in found
     ]
 
 
-async def belongings(
-    tx: Reading, key: str, moment: Moment, spelling: Spelling, rest: Rest = no_rest
-) -> tuple[str, World]:
+async def load_state_at(
+    tx: Reading, key: str, moment: PointInTime, codec: Codec, rest: Pause = do_not_pause
+) -> tuple[str, PlayerState]:
     """The character's id, and what it had; also of one that is deleted by now, by its id. Rests between its pieces."""
-    player_id = await _id_of(tx, key)
-    world = await characters.belongings(tx, player_id)
-    held = _Held(dict(world.slots), dict(world.bags), dict(world.spells), dict(world.variables))
+    player_id = await _find_player_id(tx, key)
+    world = await player_edits.load_state(tx, player_id)
+    held = _PastState(dict(world.slots), dict(world.bags), dict(world.spells), dict(world.variables))
     held.there = await players.find_id(tx, player_id) is not None
     since = NEVER
-    if moment != Moment():
-        since = await _go_back(tx, player_id, held, moment, spelling, rest)
+    if moment != PointInTime():
+        since = await _rewind_to(tx, player_id, held, moment, codec, rest)
     if not held.there:
         raise NotThereThen(key=key, why="")
-    if since != NEVER and await _brought_in_after(tx, player_id, moment, since):
+    if since != NEVER and await _was_imported_after(tx, player_id, moment, since):
         raise NotThereThen(key=key, why=": an import that was later brought it in")
-    return player_id, World(held.slots, held.bags, held.spells, held.variables)
+    return player_id, PlayerState(held.slots, held.bags, held.spells, held.variables)
 
 
-async def _go_back(
+async def _rewind_to(
     tx: Reading,
     player_id: str,
-    held: _Held,
-    moment: Moment,
-    spelling: Spelling,
-    rest: Rest,
+    held: _PastState,
+    moment: PointInTime,
+    codec: Codec,
+    rest: Pause,
 ) -> int:
     """To the number that is returned: of the last change that stays."""
     await _require_past(tx, moment)
-    await _require_kept(tx, moment)
-    most = PASSED * FURTHEST
+    await _require_untrimmed(tx, moment)
+    most = SKIP_FACTOR * MOST_REWOUND
     # by the newest change until that time: those before it that say a later one waited for their turn
     since = moment.seq or 0 if moment.at is None else await history.find_newest_until(tx, player_id, moment.at, most)
     passed, told = await history.count_since(tx, player_id, since, most)
-    if passed == most or told > FURTHEST:
-        raise HistoryTooLong(most=FURTHEST)
+    if passed == most or told > MOST_REWOUND:
+        raise HistoryTooLong(most=MOST_REWOUND)
     cursor = NEVER
-    while steps := await history.read_back(tx, player_id, cursor, since, BACK):
+    while steps := await history.read_back(tx, player_id, cursor, since, REWIND_BATCH_ROWS):
         for step in steps:
-            held.take_back(step, spelling)
+            held.rewind(step, codec)
         cursor = steps[-1].seq
         await rest()
     return since
 
 
-async def _brought_in_after(tx: Reading, player_id: str, moment: Moment, since: int) -> bool:
+async def _was_imported_after(tx: Reading, player_id: str, moment: PointInTime, since: int) -> bool:
     """Characters of an import have no row that says so, and none at all before it."""
     if await history.has_any_until(tx, player_id, since):
         return False
@@ -202,7 +205,7 @@ async def _brought_in_after(tx: Reading, player_id: str, moment: Moment, since: 
     return following is not None and await imports.has_any_from(tx, following[1])
 
 
-async def _require_past(tx: Reading, moment: Moment) -> None:
+async def _require_past(tx: Reading, moment: PointInTime) -> None:
     """Nobody is told how it was at a moment that is still to come; clocks may differ a little."""
     if moment.seq is not None and moment.seq > (last := await ledger.read_last(tx)):
         raise BadField(field="at", problem=f"must be the number of a change that has been made, {last} at most")
@@ -210,7 +213,7 @@ async def _require_past(tx: Reading, moment: Moment) -> None:
         raise BadField(field="at", problem="must be a time that has passed; leave it out to see what is there now")
 
 
-async def _require_kept(tx: Reading, moment: Moment) -> None:
+async def _require_untrimmed(tx: Reading, moment: PointInTime) -> None:
     trimmed = (await feed.read_state(tx)).trimmed
     first = await history.find_first_from(tx, trimmed + 1) if trimmed else None
     if trimmed and (
@@ -220,23 +223,23 @@ async def _require_kept(tx: Reading, moment: Moment) -> None:
         raise HistoryTrimmed(trimmed=trimmed)
 
 
-async def _id_of(tx: Reading, key: str) -> str:
+async def _find_player_id(tx: Reading, key: str) -> str:
     """Who is deleted is known by id alone, and by what the ledger says."""
     try:
-        return await lookup.player_id(tx, key)
+        return await lookup.find_player_id(tx, key)
     except NoSuchPlayer:
-        by, text = lookup.key_of(key)
+        by, text = lookup.parse_key(key)
         if by == "id" and await history.read_back(tx, text, NEVER, 0, 1):
             return text
         raise
 
 
-async def _start(tx: Reading, until: int) -> int:
+async def _find_start(tx: Reading, until: int) -> int:
     """A number that no change until then is beyond, found without reading what is later."""
     if until == NEVER:
         return NEVER
     low, high = 0, await ledger.read_last(tx) + 1
-    while high - low > WINDOW:
+    while high - low > WINDOW_ROWS:
         middle = (low + high) // 2
         found = await history.find_first_from(tx, middle)
         if found is None or found[1] > until + CLOCK_SLACK_MS:
@@ -246,15 +249,19 @@ async def _start(tx: Reading, until: int) -> int:
     return high
 
 
-async def _page(tx: Reading, wanted: HistoryFilter, found: list[HistoryChange], following: int | None) -> Page:
-    return Page(shown(found, wanted), await undone_by(tx, [each.seq for each in found]), following)
+async def _make_page(
+    tx: Reading, wanted: HistoryFilter, found: list[HistoryChange], following: int | None
+) -> HistoryPage:
+    return HistoryPage(
+        hide_account_names(found, wanted), await find_undone(tx, [each.seq for each in found]), following
+    )
 
 
-def _letters(found: Iterable[HistoryChange]) -> int:
+def _count_letters(found: Iterable[HistoryChange]) -> int:
     return sum(len(side) for each in found for side in (each.before, each.after) if side)
 
 
-def _take_back(now: dict[K, V], before: Mapping[K, V | None], after: Mapping[K, V | None]) -> None:
+def _restore(now: dict[K, V], before: Mapping[K, V | None], after: Mapping[K, V | None]) -> None:
     for key in before.keys() | after.keys():
         was = before.get(key)
         if was is None:

@@ -22,63 +22,63 @@ class Stack(NamedTuple):
     buffs: tuple[int, ...] = NO_BUFFS
 
 
-Spot = tuple[str, int]  # place and slot; a place is INVENTORY, BANK or a bag's id
-Slots = Mapping[Spot, Stack]  # the occupied ones
-Touched = dict[Spot, Stack | None]  # what slots hold afterwards; None: nothing
+SlotAddress = tuple[str, int]  # place and slot; a place is INVENTORY, BANK or a bag's id
+Slots = Mapping[SlotAddress, Stack]  # the occupied ones
+SlotChanges = dict[SlotAddress, Stack | None]  # what slots hold afterwards; None: nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class Capacity:
     inventory: int
     bank: int
     stack: int
 
-    def of(self, place: str) -> int:
+    def count_slots(self, place: str) -> int:
         return self.bank if place == BANK else self.inventory
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    touched: Touched
+class InventoryChange:
+    changed_slots: SlotChanges
     new_bags: dict[str, int] = field(default_factory=dict[str, int])
-    lost_bags: dict[str, int] = field(default_factory=dict[str, int])
+    removed_bags: dict[str, int] = field(default_factory=dict[str, int])
     resized_bags: dict[str, int] = field(default_factory=dict[str, int])  # as they were; `new_bags` has what they are
 
 
-class Counts(NamedTuple):
+class ItemCounts(NamedTuple):
     inventory: int
     bank: int
 
 
-def sizes(settings: Settings) -> Sizes:
-    return Sizes(settings.inventory_slots, settings.bank_slots, settings.stack_cap)
+def read_capacity(settings: Settings) -> Capacity:
+    return Capacity(settings.inventory_slots, settings.bank_slots, settings.stack_cap)
 
 
 def give(
-    slots: Slots, item: CatalogueItem, quantity: int, room: Sizes, *, overflow: bool, new_id: Callable[[], str]
-) -> Outcome:
+    slots: Slots, item: CatalogueItem, quantity: int, room: Capacity, *, overflow: bool, new_id: Callable[[], str]
+) -> InventoryChange:
     """Existing stacks in slot order, then free slots; the bank after the inventory if it may overflow."""
-    touched: Touched = {}
+    touched: SlotChanges = {}
     left = quantity
     for place in (INVENTORY, BANK) if overflow else (INVENTORY,):
         left = _fill(touched, slots, item, left, place, room)
     if left:
         raise InventoryFull
     if not item.bag_slots:
-        return Outcome(touched)
+        return InventoryChange(touched)
     bags = {spot: new_id() for spot in touched}
-    filled: Touched = {spot: Stack(item.id, 1, bag_id) for spot, bag_id in bags.items()}
-    return Outcome(filled, new_bags=dict.fromkeys(bags.values(), item.bag_slots))
+    filled: SlotChanges = {spot: Stack(item.id, 1, bag_id) for spot, bag_id in bags.items()}
+    return InventoryChange(filled, new_bags=dict.fromkeys(bags.values(), item.bag_slots))
 
 
-def take(slots: Slots, bags: Mapping[str, int], item_id: str, quantity: int) -> Outcome:
+def take(slots: Slots, bags: Mapping[str, int], item_id: str, quantity: int) -> InventoryChange:
     """From the inventory only, ascending; a bag that holds something is passed over. `bags` are their sizes."""
     mine = sorted((spot, stack) for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item_id)
     held = sum(stack.quantity for _, stack in mine)
     if held < quantity:
         raise NotEnoughItems(held=held, wanted=quantity)
     full_bags = {place for place, _ in slots}
-    touched: Touched = {}
+    touched: SlotChanges = {}
     left = quantity
     for spot, stack in mine:
         if left and stack.bag_id not in full_bags:
@@ -88,41 +88,41 @@ def take(slots: Slots, bags: Mapping[str, int], item_id: str, quantity: int) -> 
     if left:
         raise BagNotEmpty
     lost = [stack.bag_id for spot, stack in mine if spot in touched and stack.bag_id]
-    return Outcome(touched, lost_bags={bag_id: bags[bag_id] for bag_id in lost})
+    return InventoryChange(touched, removed_bags={bag_id: bags[bag_id] for bag_id in lost})
 
 
-def after(slots: Slots, touched: Touched) -> dict[Spot, Stack]:
+def apply_slot_changes(slots: Slots, touched: SlotChanges) -> dict[SlotAddress, Stack]:
     merged = {**slots, **touched}
     return {spot: stack for spot, stack in merged.items() if stack is not None}
 
 
-def counts(slots: Slots, item_id: str) -> Counts:
+def count_item(slots: Slots, item_id: str) -> ItemCounts:
     def held(where: str) -> int:
         mine = [stack for (place, _), stack in slots.items() if place == where and stack.item_id == item_id]
         return sum(stack.quantity for stack in mine)
 
-    return Counts(held(INVENTORY), held(BANK))
+    return ItemCounts(held(INVENTORY), held(BANK))
 
 
-def cap(item: CatalogueItem, room: Sizes) -> int:
+def find_stack_limit(item: CatalogueItem, room: Capacity) -> int:
     """The most of an item that one slot holds."""
     return (item.max_stack or room.stack) if item.stackable else 1
 
 
-def _stacks(stack: Stack, item: CatalogueItem) -> bool:
+def _can_stack(stack: Stack, item: CatalogueItem) -> bool:
     """More can lie on it: the same item, and not a bag (it may have been one before the catalogue changed)."""
     return stack.item_id == item.id and not stack.bag_id
 
 
-def _fill(touched: Touched, slots: Slots, item: CatalogueItem, left: int, place: str, room: Sizes) -> int:
-    most = cap(item, room)
+def _fill(touched: SlotChanges, slots: Slots, item: CatalogueItem, left: int, place: str, room: Capacity) -> int:
+    most = find_stack_limit(item, room)
     if item.stackable:
         for spot, stack in sorted(slots.items()):
-            if left and spot[0] == place and _stacks(stack, item) and stack.quantity < most:
+            if left and spot[0] == place and _can_stack(stack, item) and stack.quantity < most:
                 added = min(left, most - stack.quantity)
                 touched[spot] = stack._replace(quantity=stack.quantity + added)
                 left -= added
-    for slot in range(room.of(place)):
+    for slot in range(room.count_slots(place)):
         if not left:
             break
         if (place, slot) not in slots:

@@ -3,188 +3,203 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from gamekeeper.game import characters, history, items, link, trades
+from gamekeeper.game import history, items, link, player_edits, trades
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import Change, ItemsChanged
-from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Slots, Spot, Stack, Touched, after, cap
+from gamekeeper.game.inventory import (
+    BANK,
+    INVENTORY,
+    InventoryChange,
+    SlotAddress,
+    SlotChanges,
+    Slots,
+    Stack,
+    apply_slot_changes,
+    find_stack_limit,
+)
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField, NoSuchItem
-from gamekeeper.game.spelling import Trace
-from gamekeeper.game.undoing import Undoing, locked, side
+from gamekeeper.game.undo_context import UndoContext, lock_player, read_side
 from gamekeeper.store import history as rows
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, HistoryStep
 
-LATER = 1_000  # changes of what a character holds that are looked at to see whether something came back to it
-NEAR, NEAR_MS = 100, 60_000  # changes right before one, and how long before, that may be the other half of a move
-REPORTED = "items_set"  # what a game says of what a character holds
-BAG_MOVED_ON = "a bag of it holds other things by now, or lies elsewhere"
+MOST_LATER = 1_000  # changes of what a character holds that are looked at to see whether something came back to it
+PRECEDING_CHANGES, PRECEDING_MS = (
+    100,
+    60_000,
+)  # changes right before one, and how long before, that may be the other half of a move
+ITEMS_REPORTED = "items_set"  # what a game says of what a character holds
+BAG_CHANGED = "a bag of it holds other things by now, or lies elsewhere"
 
 
-async def items_back(tx: Reading, undoing: Undoing) -> list[Change]:
-    player = await locked(tx, undoing)
-    world = await characters.belongings(tx, player.id)
-    was, became = undoing.before.bags, undoing.after.bags
-    touched: Touched = {
-        spot: await _back(tx, undoing, spot, world.slots.get(spot))
-        for spot in sorted(undoing.before.slots.keys() | undoing.after.slots.keys())
+async def undo_items(tx: Reading, context: UndoContext) -> list[Change]:
+    player = await lock_player(tx, context)
+    world = await player_edits.load_state(tx, player.id)
+    was, became = context.before.bags, context.after.bags
+    touched: SlotChanges = {
+        spot: await _restore_slot(tx, context, spot, world.slots.get(spot))
+        for spot in sorted(context.before.slots.keys() | context.after.slots.keys())
     }
-    _require_room(undoing, world.slots, touched)
-    await require_nobodys(tx, undoing, was.keys() - became.keys())
-    if undoing.told.from_game:
-        await _require_not_back(tx, undoing)
-        await trades.require_not_traded(tx, undoing)
+    _require_room(context, world.slots, touched)
+    await require_free_bags(tx, context, was.keys() - became.keys())
+    if context.change.from_game:
+        await _require_not_regained(tx, context)
+        await trades.require_not_traded(tx, context)
     made = {bag: size for bag, size in became.items() if bag not in was}
     resized = {bag: size for bag, size in world.bags.items() if bag in was}
     if any(world.bags.get(bag) != size for bag, size in became.items()):
-        raise undoing.conflict("a bag of it has another size by now, or is gone")
-    _require_bags(undoing, after(world.slots, touched), _without({**world.bags, **was}, made))
-    outcome = Outcome(touched, new_bags=dict(was), lost_bags=made, resized_bags=resized)
-    others = {spot: stack if _same(stack, world.slots.get(spot)) else None for spot, stack in touched.items()}
-    return [ItemsChanged("items_set", player.id, world.slots, outcome), *items.taken_off(player, others)]
+        raise context.make_conflict("a bag of it has another size by now, or is gone")
+    _require_consistent_bags(
+        context, apply_slot_changes(world.slots, touched), _remove_bags({**world.bags, **was}, made)
+    )
+    outcome = InventoryChange(touched, new_bags=dict(was), removed_bags=made, resized_bags=resized)
+    others = {spot: stack if _is_same_item(stack, world.slots.get(spot)) else None for spot, stack in touched.items()}
+    return [ItemsChanged("items_set", player.id, world.slots, outcome), *items.unequip_removed(player, others)]
 
 
-async def _back(tx: Reading, undoing: Undoing, spot: Spot, now: Stack | None) -> Stack | None:
+async def _restore_slot(tx: Reading, context: UndoContext, spot: SlotAddress, now: Stack | None) -> Stack | None:
     """What the slot holds when the change is taken back."""
-    was, became = undoing.before.slots.get(spot), undoing.after.slots.get(spot)
+    was, became = context.before.slots.get(spot), context.after.slots.get(spot)
     if now == became:
         return was
     kinds = {stack._replace(quantity=1) for stack in (was, became, now) if stack}
     if len(kinds) > 1 or any(stack.bag_id for stack in kinds):
-        raise undoing.conflict(f"{_where(spot)} holds something else by now")
+        raise context.make_conflict(f"{_describe_slot(spot)} holds something else by now")
     quantity = _quantity(now) - _quantity(became) + _quantity(was)
     if quantity < 0:
-        raise undoing.conflict(f"{_where(spot)} has {_quantity(now)} left of {_quantity(became)}")
+        raise context.make_conflict(f"{_describe_slot(spot)} has {_quantity(now)} left of {_quantity(became)}")
     if not quantity:
         return None
     stack = min(kinds)._replace(quantity=quantity)
-    if quantity > max(await _cap(tx, undoing, stack, now), _quantity(was), _quantity(now)):
-        raise undoing.conflict(f"{_where(spot)} cannot hold {quantity}")
+    if quantity > max(await _find_limit(tx, context, stack, now), _quantity(was), _quantity(now)):
+        raise context.make_conflict(f"{_describe_slot(spot)} cannot hold {quantity}")
     return stack
 
 
-async def _cap(tx: Reading, undoing: Undoing, stack: Stack, now: Stack | None) -> int:
+async def _find_limit(tx: Reading, context: UndoContext, stack: Stack, now: Stack | None) -> int:
     """Of what the catalogue no longer has there will be less, but not more."""
     if stack.quantity <= _quantity(now):
         return stack.quantity
     try:
-        return cap(await items.known_item(tx, stack.item_id), undoing.room)
+        return find_stack_limit(await items.require_item(tx, stack.item_id), context.room)
     except NoSuchItem:
-        raise undoing.conflict("the catalogue does not have the item any more") from None
+        raise context.make_conflict("the catalogue does not have the item any more") from None
 
 
-def _require_room(undoing: Undoing, slots: Slots, touched: Touched) -> None:
+def _require_room(context: UndoContext, slots: Slots, touched: SlotChanges) -> None:
     for spot, stack in touched.items():
         place, slot = spot
-        if stack and spot not in slots and place in (INVENTORY, BANK) and slot >= undoing.room.of(place):
-            raise undoing.conflict(f"there is no {_where(spot)} any more")
+        if stack and spot not in slots and place in (INVENTORY, BANK) and slot >= context.room.count_slots(place):
+            raise context.make_conflict(f"there is no {_describe_slot(spot)} any more")
 
 
-async def _require_not_back(tx: Reading, undoing: Undoing) -> None:
+async def _require_not_regained(tx: Reading, context: UndoContext) -> None:
     """What left a character in the game may have come back to it, in another slot: it is not given twice."""
-    told, sums = undoing.told, undoing.spelling.sums
-    wanted = {item for item, quantity in _added(sums(told.after), sums(told.before)).items() if quantity > 0}
-    for step in await _later(tx, undoing) if wanted else ():
-        if step.seq not in undoing.kin and _got(undoing, step, wanted):
-            raise undoing.conflict(f"the player got such an item again since, by change {step.seq}")
+    told, sums = context.change, context.codec.count_items
+    wanted = {item for item, quantity in _count_added(sums(told.after), sums(told.before)).items() if quantity > 0}
+    for step in await _load_later_steps(tx, context) if wanted else ():
+        if step.seq not in context.undo_chain and _has_gained(context, step, wanted):
+            raise context.make_conflict(f"the player got such an item again since, by change {step.seq}")
     if wanted and told.over_link:
-        await _require_not_moved(tx, undoing, wanted)
+        await _require_not_moved(tx, context, wanted)
 
 
-async def _later(tx: Reading, undoing: Undoing) -> list[HistoryStep]:
+async def _load_later_steps(tx: Reading, context: UndoContext) -> list[HistoryStep]:
     """What was done since to what the character holds, the newest first."""
-    most = history.PASSED * LATER
-    passed, told = await rows.count_since(tx, undoing.player_id, undoing.told.seq, most)
-    if passed == most or told > LATER:
-        raise undoing.conflict(
-            f"what the player holds has changed more than {LATER} times since, or anything of it {most} times"
+    most = history.SKIP_FACTOR * MOST_LATER
+    passed, told = await rows.count_since(tx, context.player_id, context.change.seq, most)
+    if passed == most or told > MOST_LATER:
+        raise context.make_conflict(
+            f"what the player holds has changed more than {MOST_LATER} times since, or anything of it {most} times"
         )
-    return await rows.read_back(tx, undoing.player_id, NEVER, undoing.told.seq, LATER)
+    return await rows.read_back(tx, context.player_id, NEVER, context.change.seq, MOST_LATER)
 
 
-async def _require_not_moved(tx: Reading, undoing: Undoing, wanted: set[str]) -> None:
+async def _require_not_moved(tx: Reading, context: UndoContext, wanted: set[str]) -> None:
     """A game may report a move within a character as two: what came to one slot, then what went from another."""
-    told = undoing.told
+    told = context.change
     came = [
         step.seq
-        for step in await rows.read_right_before(tx, undoing.player_id, told.seq, NEAR)
-        if step.over_link and step.kind == REPORTED and step.at >= told.at - NEAR_MS
-        if _got(undoing, step, wanted) and _elsewhere(undoing, step, wanted)
+        for step in await rows.read_right_before(tx, context.player_id, told.seq, PRECEDING_CHANGES)
+        if step.over_link and step.kind == ITEMS_REPORTED and step.at >= told.at - PRECEDING_MS
+        if _has_gained(context, step, wanted) and _has_gained_elsewhere(context, step, wanted)
     ]
-    undone = await history.undone_by(tx, came)
+    undone = await history.find_undone(tx, came)
     for seq in came:
         if seq not in undone:
-            raise undoing.conflict(
+            raise context.make_conflict(
                 f"it may be half of a move: the player got such an item by change {seq}; undo that first"
             )
 
 
-def _got(undoing: Undoing, step: HistoryStep, wanted: set[str]) -> bool:
+def _has_gained(context: UndoContext, step: HistoryStep, wanted: set[str]) -> bool:
     """Whether the character had more of one of these after it."""
-    added = _added(undoing.spelling.sums(step.before), undoing.spelling.sums(step.after))
+    added = _count_added(context.codec.count_items(step.before), context.codec.count_items(step.after))
     return any(added[item] > 0 for item in wanted)
 
 
-def _elsewhere(undoing: Undoing, step: HistoryStep, wanted: set[str]) -> bool:
+def _has_gained_elsewhere(context: UndoContext, step: HistoryStep, wanted: set[str]) -> bool:
     """Whether they came to other slots than those that they went from: what comes and goes in one was not moved."""
-    before, after_ = side(step.before, undoing.spelling), side(step.after, undoing.spelling)
-    return bool(_grown(before, after_, wanted) - _grown(undoing.after, undoing.before, wanted))
+    before, after_ = read_side(step.before, context.codec), read_side(step.after, context.codec)
+    return bool(_find_grown_slots(before, after_, wanted) - _find_grown_slots(context.after, context.before, wanted))
 
 
-def _grown(before: Trace, after_: Trace, wanted: set[str]) -> set[Spot]:
+def _find_grown_slots(before: ChangeSide, after_: ChangeSide, wanted: set[str]) -> set[SlotAddress]:
     return {
         spot
         for spot, stack in after_.slots.items()
         if stack and stack.item_id in wanted
-        if not _same(stack, was := before.slots.get(spot)) or stack.quantity > _quantity(was)
+        if not _is_same_item(stack, was := before.slots.get(spot)) or stack.quantity > _quantity(was)
     }
 
 
-def _require_bags(undoing: Undoing, slots: Slots, bags: Mapping[str, int]) -> None:
+def _require_consistent_bags(context: UndoContext, slots: Slots, bags: Mapping[str, int]) -> None:
     """One gets to each bag through one slot, and nothing lies in a bag that is not there."""
     for (place, slot), stack in slots.items():
         there = place in (INVENTORY, BANK) or slot < bags.get(place, 0)
         if not there or (stack.bag_id and stack.bag_id not in bags):
-            raise undoing.conflict(BAG_MOVED_ON)
+            raise context.make_conflict(BAG_CHANGED)
     try:
-        held = link.reachable(slots, bags)
+        held = link.find_reachable_bags(slots, bags)
     except BadField:
-        raise undoing.conflict(BAG_MOVED_ON) from None
+        raise context.make_conflict(BAG_CHANGED) from None
     if held != set(bags):
-        raise undoing.conflict(BAG_MOVED_ON)
+        raise context.make_conflict(BAG_CHANGED)
 
 
-async def require_nobodys(tx: Reading, undoing: Undoing, bags: Iterable[str]) -> None:
+async def require_free_bags(tx: Reading, context: UndoContext, bags: Iterable[str]) -> None:
     """A bag that comes back must not be with somebody by now."""
     if await item_rows.find_known_bags(tx, bags):
-        raise undoing.conflict("a bag of it is with somebody by now")
+        raise context.make_conflict("a bag of it is with somebody by now")
 
 
-async def require_worn(tx: Reading, undoing: Undoing, former: Player, put_on: set[int]) -> None:
+async def require_same_equipment(tx: Reading, context: UndoContext, former: Player, put_on: set[int]) -> None:
     """Each slot that is worn again holds what it held when it was taken off, before anything of that request."""
     worn = {(INVENTORY, slot) for slot in put_on if slot >= 0}
-    held = items.stacks(await item_rows.read_slots_of_place(tx, former.id, INVENTORY))
-    then: dict[Spot, Stack | None] = {spot: held.get(spot) for spot in worn}
-    together = await rows.read_right_before(tx, former.id, undoing.told.seq, NEAR)
-    same = [step for step in together if step.request_id == undoing.told.request_id]
-    for step in [*await _later(tx, undoing), *same] if worn else ():
-        before, after_ = side(step.before, undoing.spelling).slots, side(step.after, undoing.spelling).slots
+    held = items.read_stacks(await item_rows.read_slots_of_place(tx, former.id, INVENTORY))
+    then: dict[SlotAddress, Stack | None] = {spot: held.get(spot) for spot in worn}
+    together = await rows.read_right_before(tx, former.id, context.change.seq, PRECEDING_CHANGES)
+    same = [step for step in together if step.request_id == context.change.request_id]
+    for step in [*await _load_later_steps(tx, context), *same] if worn else ():
+        before, after_ = read_side(step.before, context.codec).slots, read_side(step.after, context.codec).slots
         then |= {spot: before.get(spot) for spot in worn & (before.keys() | after_.keys())}
-    if any(spot not in held or not _same(held[spot], then[spot]) for spot in worn):
-        raise undoing.conflict("what it wore is not in its slot any more")
+    if any(spot not in held or not _is_same_item(held[spot], then[spot]) for spot in worn):
+        raise context.make_conflict("what it wore is not in its slot any more")
 
 
-def _without(bags: Mapping[str, int], gone: Mapping[str, int]) -> dict[str, int]:
+def _remove_bags(bags: Mapping[str, int], gone: Mapping[str, int]) -> dict[str, int]:
     return {bag: size for bag, size in bags.items() if bag not in gone}
 
 
-def _added(before: Mapping[str, int], after_: Mapping[str, int]) -> Counter[str]:
+def _count_added(before: Mapping[str, int], after_: Mapping[str, int]) -> Counter[str]:
     added = Counter(after_)
     added.subtract(before)
     return added
 
 
-def _same(one: Stack | None, other: Stack | None) -> bool:
+def _is_same_item(one: Stack | None, other: Stack | None) -> bool:
     """The same thing, be it more or less of it."""
     return one is not None and other is not None and one._replace(quantity=1) == other._replace(quantity=1)
 
@@ -193,6 +208,6 @@ def _quantity(stack: Stack | None) -> int:
     return stack.quantity if stack else 0
 
 
-def _where(spot: Spot) -> str:
+def _describe_slot(spot: SlotAddress) -> str:
     place, slot = spot
     return f"slot {slot} of the {place if place in (INVENTORY, BANK) else 'bag'}"

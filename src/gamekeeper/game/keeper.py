@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from gamekeeper.game.changes import Changes
 from gamekeeper.game.feed import Feed
 from gamekeeper.game.lists import Lists
+from gamekeeper.game.password_queues import PasswordQueues
 from gamekeeper.game.passwords import Passwords
-from gamekeeper.game.turns import Turns
 from gamekeeper.settings import Settings
 from gamekeeper.store.engine import Store
 
@@ -17,6 +17,6 @@ class Keeper:
     store: Store
     changes: Changes
     passwords: Passwords
-    turns: Turns
+    password_queues: PasswordQueues
     feed: Feed
     lists: Lists

@@ -7,25 +7,25 @@ the account: no row of the ledger tells of it, of which an import would bring a 
 import asyncio
 import time
 
-from gamekeeper.game import lookup, salted
+from gamekeeper.game import imported_hashes, lookup
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import legacy, users
 from gamekeeper.store.engine import Writing
 from gamekeeper.store.users import User
 
-LOOK_SECONDS = 30.0
-SOME = 16  # read at a time; few, since another process may read the same ones
+POLL_SECONDS = 30.0
+BATCH_ACCOUNTS = 16  # read at a time; few, since another process may read the same ones
 YIELD_SECONDS = 0.05
-REST = 3  # times as long as the work took: a quarter of one core at most
+REST_FACTOR = 3  # times as long as the work took: a quarter of one core at most
 
 
-async def proven(keeper: Keeper, user: User | None, sent: str) -> User | None:
+async def check_password(keeper: Keeper, user: User | None, sent: str) -> User | None:
     """The account as it is kept from now on, if this is its password: none but a new password changes that hash.
 
     When somebody was first, the wrapping or another log-in, the password is held against what they wrote.
     """
     while True:
-        kept = await keeper.passwords.matched(sent, user.password if user else None)
+        kept = await keeper.passwords.verify_and_upgrade(sent, user.password if user else None)
         if user is None or kept is None:
             return None
         if kept == user.password or await _replace(keeper, user.id, user.password, kept):
@@ -33,34 +33,34 @@ async def proven(keeper: Keeper, user: User | None, sent: str) -> User | None:
         user = await users.find_by_id(keeper.store, user.id)
 
 
-async def wrap(keeper: Keeper) -> None:
+async def wrap_all(keeper: Keeper) -> None:
     """All that wait for it, one after the other; whoever logs in goes first."""
-    while some := await _some(keeper):
+    while some := await _load_batch(keeper):
         for user_id, stored in some:
-            while keeper.passwords.waiting:  # noqa: ASYNC110 - a look now and then; nobody who logs in has to tell us
+            while keeper.passwords.queue_length:  # noqa: ASYNC110 - a look now and then; nobody who logs in has to tell us
                 await asyncio.sleep(YIELD_SECONDS)
             started = time.monotonic()
             await _wrap(keeper, user_id, stored)
-            await asyncio.sleep(REST * (time.monotonic() - started))
+            await asyncio.sleep(REST_FACTOR * (time.monotonic() - started))
 
 
-async def per_minute(keeper: Keeper) -> int:
+async def measure_wraps_per_minute(keeper: Keeper) -> int:
     """How many one process wraps on a machine like this, by trying it."""
     started = time.monotonic()
-    await keeper.passwords.wrapped(salted.Salted("", "", wrapped=False))
-    return round(60 / (time.monotonic() - started) / (1 + REST))
+    await keeper.passwords.wrap_imported(imported_hashes.ImportedHash("", "", wrapped=False))
+    return round(60 / (time.monotonic() - started) / (1 + REST_FACTOR))
 
 
-async def _some(keeper: Keeper) -> list[tuple[str, str]]:
+async def _load_batch(keeper: Keeper) -> list[tuple[str, str]]:
     """From anywhere: several processes seldom meet, and it does no harm when they do."""
-    anywhere = await legacy.read_imported_hashes(keeper.store, lookup.new_guid(), SOME)
-    return anywhere or await legacy.read_imported_hashes(keeper.store, lookup.ZERO, SOME)
+    anywhere = await legacy.read_imported_hashes(keeper.store, lookup.new_guid(), BATCH_ACCOUNTS)
+    return anywhere or await legacy.read_imported_hashes(keeper.store, lookup.ZERO_GUID, BATCH_ACCOUNTS)
 
 
 async def _wrap(keeper: Keeper, user_id: str, stored: str) -> None:
-    imported = salted.read(stored)
+    imported = imported_hashes.parse(stored)
     if imported:
-        await _replace(keeper, user_id, stored, await keeper.passwords.wrapped(imported))
+        await _replace(keeper, user_id, stored, await keeper.passwords.wrap_imported(imported))
 
 
 async def _replace(keeper: Keeper, user_id: str, old: str, new: str) -> bool:

@@ -4,19 +4,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from gamekeeper.game import accounts, characters, lookup, spells, variables
+from gamekeeper.game import accounts, lookup, player_edits, spells, variables
 from gamekeeper.game.changes import Decision
+from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import (
     Change,
     ItemsChanged,
     PlayerChanged,
     PlayerCreated,
+    PlayerState,
     SpellsChanged,
     VariablesSet,
-    World,
 )
-from gamekeeper.game.inventory import BANK, INVENTORY, Outcome, Sizes, Slots, Spot, Stack, Touched, after, cap, sizes
-from gamekeeper.game.players import Player, unequipped
+from gamekeeper.game.inventory import (
+    BANK,
+    INVENTORY,
+    Capacity,
+    InventoryChange,
+    SlotAddress,
+    SlotChanges,
+    Slots,
+    Stack,
+    apply_slot_changes,
+    find_stack_limit,
+    read_capacity,
+)
+from gamekeeper.game.players import Player, unequip_slots
 from gamekeeper.game.refusals import (
     BadField,
     ChangesTrimmed,
@@ -32,7 +45,6 @@ from gamekeeper.game.refusals import (
     UnappliedChanges,
     WrongVariableType,
 )
-from gamekeeper.game.spelling import Spelling
 from gamekeeper.settings import Settings
 from gamekeeper.store import catalogue, clock, feed, players
 from gamekeeper.store import items as item_rows
@@ -43,11 +55,11 @@ MOST_UNAPPLIED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class PlayerReport:
     """Only what the game gave: fields of the record, slots, bags, spells, variables."""
 
     fields: Mapping[str, object] = field(default_factory=dict[str, object])  # attributes of Player
-    slots: Touched = field(default_factory=dict[Spot, Stack | None])
+    slots: SlotChanges = field(default_factory=dict[SlotAddress, Stack | None])
     bags: Mapping[str, int] = field(default_factory=dict[str, int])
     spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
     variables: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
@@ -55,29 +67,29 @@ class Report:
 
 
 async def put_player(
-    tx: Reading, player_id: str, report: Report, settings: Settings, spelling: Spelling, account_id: str
+    tx: Reading, player_id: str, report: PlayerReport, settings: Settings, codec: Codec, account_id: str
 ) -> Decision[StoredPlayer]:
-    if player_id == lookup.ZERO:
+    if player_id == lookup.ZERO_GUID:
         raise NoSuchPlayer(by="id", key=player_id)
     locked = await players.lock_by_id(tx, player_id)
     await _require_applied(tx, player_id, report.applied, account_id)
-    old = spelling.read_player(locked.document, locked.last_online) if locked else None
-    new = await _player(tx, player_id, old, report, settings)
-    world = await characters.belongings(tx, player_id) if old else World()
-    outcome = await _outcome(tx, world, report, sizes(settings))
+    old = codec.decode_player(locked.document, locked.last_online) if locked else None
+    new = await _merge_player(tx, player_id, old, report, settings)
+    world = await player_edits.load_state(tx, player_id) if old else PlayerState()
+    outcome = await _plan_items(tx, world, report, read_capacity(settings))
     if "equipment" in report.fields:
-        _check_equipment(new, after(world.slots, outcome.touched))
+        _check_equipment(new, apply_slot_changes(world.slots, outcome.changed_slots))
     await _check_spells(tx, world.spells, report, settings.spell_slots)
     await _check_variables(tx, world, report)
     if old is None:
         known = {slot: spell for slot, spell in report.spells.items() if spell}
-        whole = World(after({}, outcome.touched), outcome.new_bags, known, report.variables)
-        return Decision([PlayerCreated(new, whole)], await characters.record_of(tx, new, spelling))
+        whole = PlayerState(apply_slot_changes({}, outcome.changed_slots), outcome.new_bags, known, report.variables)
+        return Decision([PlayerCreated(new, whole)], await player_edits.build_record(tx, new, codec))
     if "equipment" not in report.fields:
-        emptied = {slot for (place, slot), stack in outcome.touched.items() if place == INVENTORY and not stack}
-        new = replace(new, equipment=unequipped(new, emptied))
-    changes = _changes(old, new, world, outcome, report)
-    return Decision(changes, await characters.record_of(tx, new, spelling), about=(player_id, None))
+        emptied = {slot for (place, slot), stack in outcome.changed_slots.items() if place == INVENTORY and not stack}
+        new = replace(new, equipment=unequip_slots(new, emptied))
+    changes = _list_changes(old, new, world, outcome, report)
+    return Decision(changes, await player_edits.build_record(tx, new, codec), subject=(player_id, None))
 
 
 async def _require_applied(tx: Reading, player_id: str, applied: int | None, account_id: str) -> None:
@@ -94,24 +106,28 @@ async def _require_applied(tx: Reading, player_id: str, applied: int | None, acc
         raise CursorAhead(last=last)
 
 
-def _changes(old: Player, new: Player, world: World, outcome: Outcome, report: Report) -> list[Change]:
+def _list_changes(
+    old: Player, new: Player, world: PlayerState, outcome: InventoryChange, report: PlayerReport
+) -> list[Change]:
     changes: list[Change] = []
     if new != old:
         changes.append(PlayerChanged(old, new))
-    if outcome.touched or outcome.new_bags or outcome.lost_bags:
+    if outcome.changed_slots or outcome.new_bags or outcome.removed_bags:
         changes.append(ItemsChanged("items_set", old.id, world.slots, outcome))
     learnt = {slot: spell for slot, spell in report.spells.items() if world.spells.get(slot) != spell}
     if learnt:
         before = {slot: world.spells.get(slot) for slot in learnt}
         changes.append(SpellsChanged("spells_set", old.id, before, learnt))
     was = world.variables
-    assigned = {each: new for each, new in report.variables.items() if not variables.same(was.get(each), new)}
+    assigned = {each: new for each, new in report.variables.items() if not variables.is_same_value(was.get(each), new)}
     if assigned:
         changes.append(VariablesSet(old.id, {each: was.get(each) for each in assigned}, assigned))
     return changes
 
 
-async def _player(tx: Reading, player_id: str, old: Player | None, report: Report, settings: Settings) -> Player:
+async def _merge_player(
+    tx: Reading, player_id: str, old: Player | None, report: PlayerReport, settings: Settings
+) -> Player:
     name, user_id = cast("str | None", report.fields.get("name")), cast("str | None", report.fields.get("user_id"))
     if old is None and name is None:
         raise MissingField(field="Name")
@@ -119,9 +135,9 @@ async def _player(tx: Reading, player_id: str, old: Player | None, report: Repor
         raise MissingField(field="UserId")
     if name is not None and (old is None or name != old.name):
         accounts.require_name(name, "Name", settings)
-        await characters.require_free(tx, name, player_id)
+        await player_edits.require_free_name(tx, name, player_id)
     if user_id is not None and (old is None or user_id != old.user_id):
-        await lookup.user(tx, user_id)
+        await lookup.find_user(tx, user_id)
     given = dict(report.fields)
     if old is not None:
         given.pop("last_online", None)  # presence keeps it, and it may have moved since the game read the record
@@ -131,36 +147,36 @@ async def _player(tx: Reading, player_id: str, old: Player | None, report: Repor
     return replace(blank, **given)  # pyright: ignore[reportArgumentType] - the wire's types are those of Player
 
 
-async def _outcome(tx: Reading, world: World, report: Report, room: Sizes) -> Outcome:
+async def _plan_items(tx: Reading, world: PlayerState, report: PlayerReport, room: Capacity) -> InventoryChange:
     """What the reported slots come to: bags made for bag items, and bags that nothing holds any more gone."""
-    if lookup.ZERO in report.bags:
-        raise NoSuchBag(id=lookup.ZERO)
+    if lookup.ZERO_GUID in report.bags:
+        raise NoSuchBag(id=lookup.ZERO_GUID)
     for bag_id in report.bags.keys() - world.bags.keys():
         if await item_rows.find_bag(tx, bag_id):
             raise BadField(field="Bags", problem=f"has bag '{bag_id}', which is another player's")
-    stated = _stated(report.slots, world.slots)
-    kinds = await _known_items(tx, {stack.item_id for stack in stated.values() if stack})
+    stated = _skip_unchanged_slots(report.slots, world.slots)
+    kinds = await _load_items(tx, {stack.item_id for stack in stated.values() if stack})
     new_bags = {bag_id: size for bag_id, size in report.bags.items() if world.bags.get(bag_id) != size}
-    touched: Touched = {}
+    touched: SlotChanges = {}
     for spot, stack in stated.items():
-        settled = stack and _with_bag(stack, kinds[stack.item_id], world.slots.get(spot), new_bags)
+        settled = stack and _assign_bag(stack, kinds[stack.item_id], world.slots.get(spot), new_bags)
         if settled != world.slots.get(spot):
             touched[spot] = settled
     bags = {**world.bags, **new_bags}
     _check_slots(stated, kinds, bags, room)
-    occupied = after(world.slots, touched)
+    occupied = apply_slot_changes(world.slots, touched)
     _check_shrunk(occupied, new_bags)
-    held = reachable(occupied, bags)
+    held = find_reachable_bags(occupied, bags)
     for bag_id in report.bags:
         if bag_id not in held:
             raise BadField(field="Bags", problem=f"has bag '{bag_id}', which no slot holds")
     lost = {bag_id: size for bag_id, size in world.bags.items() if bag_id not in held}
     touched |= {spot: None for spot in world.slots if spot[0] in lost}
     resized = {bag_id: world.bags[bag_id] for bag_id in new_bags if bag_id in world.bags}
-    return Outcome(touched, new_bags, lost, resized)
+    return InventoryChange(touched, new_bags, lost, resized)
 
 
-def _stated(reported: Touched, held: Slots) -> Touched:
+def _skip_unchanged_slots(reported: SlotChanges, held: Slots) -> SlotChanges:
     """Without the slots that are reported as they are: they may be older than today's catalogue and sizes."""
     last: dict[str, int] = {}
     for place, slot in held:
@@ -172,7 +188,7 @@ def _stated(reported: Touched, held: Slots) -> Touched:
     }
 
 
-async def _known_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.CatalogueItem]:
+async def _load_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.CatalogueItem]:
     found = {each: entry for each, entry in (await catalogue.find_by_ids(tx, "items", ids)).items() if ids}
     if len(found) < len(ids) and await catalogue.has_items(tx):
         raise NoSuchItem
@@ -182,7 +198,7 @@ async def _known_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Catalo
     return cast("dict[str, catalogue.CatalogueItem]", {**anything, **found})
 
 
-def _with_bag(stack: Stack, item: catalogue.CatalogueItem, was: Stack | None, new_bags: dict[str, int]) -> Stack:
+def _assign_bag(stack: Stack, item: catalogue.CatalogueItem, was: Stack | None, new_bags: dict[str, int]) -> Stack:
     """A bag item has its container: the one it is said to have, the one it had, or a new one."""
     if not item.bag_slots or stack.bag_id:
         return stack
@@ -194,17 +210,17 @@ def _with_bag(stack: Stack, item: catalogue.CatalogueItem, was: Stack | None, ne
 
 
 def _check_slots(
-    slots: Touched, kinds: Mapping[str, catalogue.CatalogueItem], bags: Mapping[str, int], room: Sizes
+    slots: SlotChanges, kinds: Mapping[str, catalogue.CatalogueItem], bags: Mapping[str, int], room: Capacity
 ) -> None:
     for (place, slot), stack in slots.items():
-        size = room.of(place) if place in (INVENTORY, BANK) else bags.get(place)
+        size = room.count_slots(place) if place in (INVENTORY, BANK) else bags.get(place)
         if size is None:
             raise NoSuchBag(id=place)
         if slot >= size:
             raise SlotOutOfRange(slot=slot, place=place, size=size)
         if stack is None:
             continue
-        most = 1 if stack.bag_id else cap(kinds[stack.item_id], room)
+        most = 1 if stack.bag_id else find_stack_limit(kinds[stack.item_id], room)
         if stack.quantity > most:
             raise StackTooLarge(slot=slot, most=most, item=stack.item_id)
         if stack.bag_id and stack.bag_id not in bags:
@@ -217,7 +233,7 @@ def _check_shrunk(occupied: Slots, sizes: Mapping[str, int]) -> None:
             raise SlotOutOfRange(slot=slot, place=place, size=sizes[place])
 
 
-def reachable(slots: Slots, bags: Mapping[str, int]) -> set[str]:
+def find_reachable_bags(slots: Slots, bags: Mapping[str, int]) -> set[str]:
     """The bags one gets to from the inventory and the bank, each through one slot only."""
     inside: dict[str, list[str]] = {}
     for (place, _), stack in slots.items():
@@ -234,30 +250,30 @@ def reachable(slots: Slots, bags: Mapping[str, int]) -> set[str]:
     return held
 
 
-async def _check_spells(tx: Reading, known: Mapping[int, str], report: Report, size: int) -> None:
+async def _check_spells(tx: Reading, known: Mapping[int, str], report: PlayerReport, size: int) -> None:
     for slot, spell_id in report.spells.items():
         if slot >= size:
             raise SlotOutOfRange(slot=slot, place="spells", size=size)
         if spell_id:
-            await spells.require(tx, spell_id)
+            await spells.require_spell(tx, spell_id)
     merged = [spell for spell in {**known, **report.spells}.values() if spell]
     if len(set(merged)) < len(merged):
         raise SpellAlreadyKnown
 
 
-async def _check_variables(tx: Reading, world: World, report: Report) -> None:
-    declared = await _declared_types(tx, report.variables)
+async def _check_variables(tx: Reading, world: PlayerState, report: PlayerReport) -> None:
+    declared = await _load_declared_types(tx, report.variables)
     for variable_id, value in report.variables.items():
         was = world.variables.get(variable_id)
-        wanted = declared.get(variable_id) or (was is not None and variables.type_of(was))
-        if wanted and wanted != variables.type_of(value):
+        wanted = declared.get(variable_id) or (was is not None and variables.find_type(was))
+        if wanted and wanted != variables.find_type(value):
             raise WrongVariableType(variable=variable_id, type=wanted)
 
 
-async def _declared_types(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
+async def _load_declared_types(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
     """Asked for all at once: a report may set very many. While no variable is declared, any id is one."""
     wanted = set(ids)
-    if lookup.ZERO in wanted:
+    if lookup.ZERO_GUID in wanted:
         raise NoSuchVariable
     found = await catalogue.find_by_ids(tx, "variables", wanted) if wanted else {}
     if len(found) < len(wanted) and await catalogue.has_variables(tx):

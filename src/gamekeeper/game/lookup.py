@@ -12,9 +12,9 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.names import CLASH
 
 T = TypeVar("T")
-Ask = Callable[[Reading, str], Coroutine[Any, Any, T | None]]
-AskByName = Callable[[Reading, str, str], Coroutine[Any, Any, T | None]]  # by fold and exact name
-ZERO = "00000000-0000-0000-0000-000000000000"
+FindById = Callable[[Reading, str], Coroutine[Any, Any, T | None]]
+FindByName = Callable[[Reading, str, str], Coroutine[Any, Any, T | None]]  # by fold and exact name
+ZERO_GUID = "00000000-0000-0000-0000-000000000000"
 LONGEST_NAME = 255
 SHORTEST_GUID = 32
 _HYPHENED = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -23,12 +23,12 @@ _GUID = re.compile(rf"{_HYPHENED}|[0-9a-f]{{32}}|\{{{_HYPHENED}\}}|\{{[0-9a-f]{{
 _UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
 
 
-class Key(NamedTuple):
+class LookupKey(NamedTuple):
     by: str  # "id" or "name"
     text: str
 
 
-def guid(text: str) -> str | None:
+def parse_guid(text: str) -> str | None:
     """The guid in its one spelling, lower case with hyphens; None when the text is no guid."""
     if len(text) < SHORTEST_GUID:
         return None
@@ -46,77 +46,77 @@ def fold(name: str) -> str:
     return unicodedata.normalize("NFC", name.casefold())
 
 
-def clashing_fold(name: str, own_id: str) -> str:
+def make_clashing_fold(name: str, own_id: str) -> str:
     """Return the fold of a name that another has already: found by the exact name only, listed behind the other's."""
     return f"{fold(name)}{CLASH}{own_id}"
 
 
-def shown(folded: str) -> str:
+def strip_clash(folded: str) -> str:
     """What of it somebody can be found by."""
     return folded.partition(CLASH)[0]
 
 
-def key_of(text: str) -> Key:
-    found = guid(text)
-    return Key("name", text) if found is None else Key("id", found)
+def parse_key(text: str) -> LookupKey:
+    found = parse_guid(text)
+    return LookupKey("name", text) if found is None else LookupKey("id", found)
 
 
-def nameable(name: str) -> bool:
+def is_nameable(name: str) -> bool:
     """Nothing in the database has a name that is not: no need to ask it."""
     return 0 < len(name) <= LONGEST_NAME and not _UNNAMEABLE.search(name)
 
 
-async def player_record(tx: Reading, text: str) -> players.StoredPlayer:
-    return await _found(tx, text, players.find_record_by_id, players.find_record_by_fold, NoSuchPlayer)
+async def find_player_record(tx: Reading, text: str) -> players.StoredPlayer:
+    return await _find(tx, text, players.find_record_by_id, players.find_record_by_fold, NoSuchPlayer)
 
 
-async def player_id(tx: Reading, text: str) -> str:
-    return await _found(tx, text, players.find_id, players.find_id_by_fold, NoSuchPlayer)
+async def find_player_id(tx: Reading, text: str) -> str:
+    return await _find(tx, text, players.find_id, players.find_id_by_fold, NoSuchPlayer)
 
 
-async def rank_key(tx: Reading, text: str) -> players.RankKey:
-    return await _found(tx, text, players.find_rank_key_by_id, players.find_rank_key_by_fold, NoSuchPlayer)
+async def find_rank_key(tx: Reading, text: str) -> players.RankKey:
+    return await _find(tx, text, players.find_rank_key_by_id, players.find_rank_key_by_fold, NoSuchPlayer)
 
 
-async def locked_player(tx: Reading, text: str) -> players.LockedPlayer:
+async def lock_player(tx: Reading, text: str) -> players.LockedPlayer:
     """The player, with everybody else who would change it waiting until this transaction ends."""
-    return await _found(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
+    return await _find(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
 
 
-async def owner(tx: Reading, text: str) -> moderation.PlayerOwner:
+async def find_owner(tx: Reading, text: str) -> moderation.PlayerOwner:
     """Whose character it is."""
-    return await _found(tx, text, moderation.find_owner_by_id, moderation.find_owner_by_fold, NoSuchPlayer)
+    return await _find(tx, text, moderation.find_owner_by_id, moderation.find_owner_by_fold, NoSuchPlayer)
 
 
-async def user(tx: Reading, text: str) -> users.User:
-    return await _found(tx, text, users.find_by_id, users.find_by_fold, NoSuchUser)
+async def find_user(tx: Reading, text: str) -> users.User:
+    return await _find(tx, text, users.find_by_id, users.find_by_fold, NoSuchUser)
 
 
-async def user_record(tx: Reading, text: str) -> users.User:
+async def find_user_record(tx: Reading, text: str) -> users.User:
     """The account as it is shown: with how long it was played."""
-    return await _found(tx, text, users.find_record_by_id, users.find_record_by_fold, NoSuchUser)
+    return await _find(tx, text, users.find_record_by_id, users.find_record_by_fold, NoSuchUser)
 
 
-async def locked_user(tx: Reading, text: str) -> users.User:
-    return await user(tx, await _lock_user(tx, text))
+async def lock_user(tx: Reading, text: str) -> users.User:
+    return await find_user(tx, await _lock_user_id(tx, text))
 
 
-async def locked_user_record(tx: Reading, text: str) -> users.User:
-    return await user_record(tx, await _lock_user(tx, text))
+async def lock_user_record(tx: Reading, text: str) -> users.User:
+    return await find_user_record(tx, await _lock_user_id(tx, text))
 
 
-async def _lock_user(tx: Reading, text: str) -> str:
-    found = await user(tx, text)
+async def _lock_user_id(tx: Reading, text: str) -> str:
+    found = await find_user(tx, text)
     await users.lock(tx, found.id)
     return found.id
 
 
-async def _found(tx: Reading, text: str, by_id: Ask[T], by_fold: AskByName[T], missing: type[NotFound]) -> T:
-    by, key = key_of(text)
+async def _find(tx: Reading, text: str, by_id: FindById[T], by_fold: FindByName[T], missing: type[NotFound]) -> T:
+    by, key = parse_key(text)
     found = None
     if by == "id":
         found = await by_id(tx, key)
-    elif nameable(key):
+    elif is_nameable(key):
         found = await by_fold(tx, fold(key), key)
     if found is None:
         raise missing(by=by, key=key)

@@ -11,36 +11,36 @@ from gamekeeper.store import clock, mails, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.mails import OutboxMail
 
-WAITING = frozenset({"queued", "failed"})  # states in which nobody has it in hand, and it has not been sent
-RUN_OUT = "its code has run out, was used or was replaced; ask for a new reset mail"
-FATES = {
+RETRIABLE_STATES = frozenset({"queued", "failed"})  # states in which nobody has it in hand, and it has not been sent
+CODE_EXPIRED = "its code has run out, was used or was replaced; ask for a new reset mail"
+WHY_NOT_RETRIABLE = {
     "sent": "it was sent; if it did not arrive, ask for a new reset mail",
     "sending": "it is being sent; look again in a minute",
 }
 
 
-class Page(NamedTuple):
+class MailPage(NamedTuple):
     mails: list[OutboxMail]
     next: tuple[int, str] | None  # where to go on: those queued before; None: there are none
 
 
-async def page(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> Page:
+async def load_page(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> MailPage:
     """At most so many, the newest first: to one account, or to all."""
     found = await mails.read_newest(tx, user_id, before, limit + 1)
     shown = found[:limit]
-    return Page(shown, (shown[-1].queued_at, shown[-1].id) if len(found) > limit else None)
+    return MailPage(shown, (shown[-1].queued_at, shown[-1].id) if len(found) > limit else None)
 
 
-def retriable(mail: OutboxMail) -> bool:
+def can_retry(mail: OutboxMail) -> bool:
     """One whose code is worth nothing any more is of no use to its reader."""
-    return mail.live and mail.state in WAITING
+    return mail.live and mail.state in RETRIABLE_STATES
 
 
 async def retry(tx: Reading, mail_id: str) -> Decision[OutboxMail]:
     """Makes it due now, whatever the back-off says, and also if it was refused for good."""
-    mail = await _locked(tx, mail_id)
-    if not retriable(mail):
-        raise MailNotRetriable(id=mail_id, fate=FATES.get(mail.state, RUN_OUT))
+    mail = await _lock_mail(tx, mail_id)
+    if not can_retry(mail):
+        raise MailNotRetriable(id=mail_id, fate=WHY_NOT_RETRIABLE.get(mail.state, CODE_EXPIRED))
     return Decision([MailRetried(mail, await clock.now(tx))], mail)
 
 
@@ -56,7 +56,7 @@ async def retry_all(keeper: Keeper, intent: Intent) -> int:
     return count
 
 
-async def _locked(tx: Reading, mail_id: str) -> OutboxMail:
+async def _lock_mail(tx: Reading, mail_id: str) -> OutboxMail:
     """The account first, as everybody does who changes something about it."""
     found = await mails.find_outbox_mail(tx, mail_id)
     if found is not None:

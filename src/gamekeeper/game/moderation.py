@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from gamekeeper.game import lookup, texts
-from gamekeeper.game.account_effects import penalty
+from gamekeeper.game.account_effects import penalty_fields
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import GameTold, UserBanned, UserMuted, UserUnbanned, UserUnmuted
+from gamekeeper.game.codec import SubjectIds
+from gamekeeper.game.effects import GameNotified, UserBanned, UserMuted, UserUnbanned, UserUnmuted
 from gamekeeper.game.refusals import AlreadyBanned, AlreadyMuted, Outranked, OwnAccount, UserNotOnline
-from gamekeeper.game.spelling import Whose
 from gamekeeper.store import clock, moderation, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.moderation import Penalty
@@ -18,7 +18,7 @@ DAY_MS = 24 * 60 * 60 * 1000
 MOST_DAYS = 999_999  # the engine's way to say for good; its end still is a date that people can read
 
 
-class Order(NamedTuple):
+class ModerationRequest(NamedTuple):
     """Whom a moderator means, and what is to be kept of it."""
 
     key: str
@@ -26,94 +26,94 @@ class Order(NamedTuple):
     reason: str = ""
     moderator: str = ""
     actor_id: str | None = None  # None: the command line, which outranks everybody
-    of_player: bool = False  # the key is a character's; the account that owns it is meant
-    again: Penalty | None = None  # what is imposed as it was before it was ended
+    key_is_player: bool = False  # the key is a character's; the account that owns it is meant
+    restored: Penalty | None = None  # what is imposed as it was before it was ended
 
 
-async def ban(tx: Reading, order: Order) -> Decision[str]:
+async def ban(tx: Reading, order: ModerationRequest) -> Decision[str]:
     """Results, like all of these, in the name of whom the key meant."""
-    name, user, about = await _meant(tx, order)
+    name, user, about = await _lock_target(tx, order)
     if user.id == order.actor_id:  # its tokens would end at once, and nobody might be left to unban it
         raise OwnAccount(act="ban")
     if user.ban_reason is not None:
         raise AlreadyBanned(name=name)
-    given = await _penalty(tx, order)
-    told = await _told(tx, user, UserBanned.kind, penalty("ban_reason", given))
+    given = await _make_penalty(tx, order)
+    told = await _notify_game(tx, user, UserBanned.kind, penalty_fields("ban_reason", given))
     return Decision([UserBanned(user, given), *told], name, about)
 
 
-async def mute(tx: Reading, order: Order) -> Decision[str]:
-    name, user, about = await _meant(tx, order)
+async def mute(tx: Reading, order: ModerationRequest) -> Decision[str]:
+    name, user, about = await _lock_target(tx, order)
     if user.mute_reason is not None:
         raise AlreadyMuted(name=name)
-    given = await _penalty(tx, order)
-    told = await _told(tx, user, UserMuted.kind, penalty("mute_reason", given))
+    given = await _make_penalty(tx, order)
+    told = await _notify_game(tx, user, UserMuted.kind, penalty_fields("mute_reason", given))
     return Decision([UserMuted(user, given), *told], name, about)
 
 
-async def unban(tx: Reading, order: Order) -> Decision[str]:
+async def unban(tx: Reading, order: ModerationRequest) -> Decision[str]:
     """End a ban; an account that is not banned stays as it is. The game is not told: no banned account is online."""
-    name, user, about = await _meant(tx, order)
+    name, user, about = await _lock_target(tx, order)
     lifted = await moderation.find_ban(tx, user.id)
     if user.ban_reason is None or lifted is None:
         return Decision([], name, about)
-    return Decision([UserUnbanned(user, lifted, _said(order))], name, about)
+    return Decision([UserUnbanned(user, lifted, _make_details(order))], name, about)
 
 
-async def unmute(tx: Reading, order: Order) -> Decision[str]:
+async def unmute(tx: Reading, order: ModerationRequest) -> Decision[str]:
     """End a mute; an account that is not muted stays as it is."""
-    name, user, about = await _meant(tx, order)
+    name, user, about = await _lock_target(tx, order)
     lifted = await moderation.find_mute(tx, user.id)
     if user.mute_reason is None or lifted is None:
         return Decision([], name, about)
-    told = await _told(tx, user, UserUnmuted.kind, {"mute_reason": None, **_said(order)})
-    return Decision([UserUnmuted(user, lifted, _said(order)), *told], name, about)
+    told = await _notify_game(tx, user, UserUnmuted.kind, {"mute_reason": None, **_make_details(order)})
+    return Decision([UserUnmuted(user, lifted, _make_details(order)), *told], name, about)
 
 
-async def kick(tx: Reading, order: Order) -> Decision[str]:
-    name, user, about = await _meant(tx, order)
-    told = await _told(tx, user, "user_kicked", _said(order))
+async def kick(tx: Reading, order: ModerationRequest) -> Decision[str]:
+    name, user, about = await _lock_target(tx, order)
+    told = await _notify_game(tx, user, "user_kicked", _make_details(order))
     if not told:
         raise UserNotOnline
     return Decision(told, name, about)
 
 
-async def _meant(tx: Reading, order: Order) -> tuple[str, User, Whose]:
+async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User, SubjectIds]:
     """The account, locked: whoever issues a token waits, and then sees what was decided."""
-    texts.require(order.reason, "reason", texts.LONGEST_REASON)
-    owner = await lookup.owner(tx, order.key) if order.of_player else None
-    user = await lookup.locked_user(tx, owner.user_id if owner else order.key)
+    texts.require_text(order.reason, "reason", texts.MOST_REASON_CHARACTERS)
+    owner = await lookup.find_owner(tx, order.key) if order.key_is_player else None
+    user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
     if order.actor_id is not None:
         actor = await users.find_by_id(tx, order.actor_id)
-        if actor is None or not may_act_on(actor.powers, user.powers):
+        if actor is None or not can_act_on(actor.powers, user.powers):
             raise Outranked
     if owner:
         return owner.player, user, (owner.player_id, user.id)
     return user.name, user, (None, user.id)
 
 
-def may_act_on(own: Powers, others: Powers) -> bool:
+def can_act_on(own: Powers, others: Powers) -> bool:
     """Nor does anybody without such a role take the tokens of a game server, or of who manages users."""
     roles = own.users_manage >= others.users_manage and own.game_link >= others.game_link
-    return roles and _score(own) >= _score(others)
+    return roles and _weigh_powers(own) >= _weigh_powers(others)
 
 
-def _score(powers: Powers) -> int:
+def _weigh_powers(powers: Powers) -> int:
     """As the engine weighs them: who may ban outweighs all the rest together."""
     return powers.editor + 2 * powers.mute + 4 * powers.kick + 8 * powers.ban
 
 
-async def _penalty(tx: Reading, order: Order) -> Penalty:
-    if order.again:
-        return order.again
+async def _make_penalty(tx: Reading, order: ModerationRequest) -> Penalty:
+    if order.restored:
+        return order.restored
     ends_at = await clock.now(tx) + order.days * DAY_MS if order.days else None
     return Penalty(order.reason, order.moderator, ends_at)
 
 
-def _said(order: Order) -> dict[str, object]:
+def _make_details(order: ModerationRequest) -> dict[str, object]:
     return {"reason": order.reason, "moderator": order.moderator}
 
 
-async def _told(tx: Reading, user: User, kind: str, said: Mapping[str, object]) -> list[GameTold]:
+async def _notify_game(tx: Reading, user: User, kind: str, said: Mapping[str, object]) -> list[GameNotified]:
     """A row for each of the account's characters that is online: the feed tells of characters alone."""
-    return [GameTold(user, kind, each, said) for each in await moderation.find_online_of_user(tx, user.id)]
+    return [GameNotified(user, kind, each, said) for each in await moderation.find_online_of_user(tx, user.id)]

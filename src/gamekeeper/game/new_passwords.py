@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gamekeeper.settings import Settings
 
-NEXT = "Use several words that do not belong together, or a generated password."
+ADVICE = "Use several words that do not belong together, or a generated password."
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # 32 characters, 5 bits each; none that looks like another
 GROUP, GROUPS = 5, 4  # 100 random bits
 DECORATION = string.digits + string.punctuation + " "
@@ -27,25 +27,25 @@ WALKS = (
     "q1w2e3r4t5y6u7i8o9p0",
     "!@#$%^&*()",
 )
-JUDGED = 64  # characters that are looked at, so that a long password takes no longer
+JUDGED_CHARACTERS = 64  # characters that are looked at, so that a long password takes no longer
 SHORTEST_STEP, LONGEST_STEP = 3, 36  # characters of a walk that are looked for
 FEWEST_DIFFERENT = 5  # different characters
 LONG_NUMBER = 16  # digits; a shorter number may be a date, a telephone number or a sequence
 SHORTEST_NAME = 3
-REST = 4  # letters beside a known name that make it another word
-PAIR = 10**6  # two words whose ranks multiply to less are tried together
+FEWEST_OWN_LETTERS = 4  # letters beside a known name that make it another word
+PAIR_RANK_PRODUCT = 10**6  # two words whose ranks multiply to less are tried together
 
 
-def problem_with(password: str, settings: Settings, names: Iterable[str] = ()) -> str:
+def find_problem(password: str, settings: Settings, names: Iterable[str] = ()) -> str:
     """What is wrong with it and what to do, in a sentence; empty: it can be used.
 
     `names` are what attackers know: the account's name and email.
     """
     least = settings.min_password_length
     if len(password) < least:
-        return f"The password has {len(password)} characters; it needs at least {least}. {NEXT}"
+        return f"The password has {len(password)} characters; it needs at least {least}. {ADVICE}"
     if is_common(password, least, (*names, settings.game_name)):
-        return f"The password is easy to guess: it is a common one, a pattern, or a name. {NEXT}"
+        return f"The password is easy to guess: it is a common one, a pattern, or a name. {ADVICE}"
     return ""
 
 
@@ -57,20 +57,22 @@ def generate(settings: Settings) -> str:
 
 def is_common(password: str, least: int, names: Iterable[str]) -> bool:
     """Whether it is a common word or pattern, also when it is decorated, repeated, or spelt with digits."""
-    whole = _fold(password)[:JUDGED]
-    text = _unrepeated(whole)
+    whole = _fold(password)[:JUDGED_CHARACTERS]
+    text = _find_repeated_part(whole)
     if len(text) < least and text != whole:
         return True
     if len(set(text)) < FEWEST_DIFFERENT or (text.isdigit() and len(text) < LONG_NUMBER) or _is_walk(text):
         return True
-    return any(_is_known(core) for core in _cores(text)) or any(_is_around(text, name) for name in _parts(names))
+    return any(_is_common_core(core) for core in _strip_decoration(text)) or any(
+        _is_mostly_name(text, name) for name in _split_names(names)
+    )
 
 
 def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def _unrepeated(text: str) -> str:
+def _find_repeated_part(text: str) -> str:
     """The shortest text that repeats to this one; the text itself in most cases."""
     return text[: (text + text).index(text, 1)] if text else text
 
@@ -88,24 +90,27 @@ def _is_walk(text: str) -> bool:
     return True
 
 
-def _cores(text: str) -> Iterator[str]:
+def _strip_decoration(text: str) -> Iterator[str]:
     """What is left without digits and signs at the ends, as it is and with digits and signs read as letters."""
     for core in (text.strip(DECORATION), text.rstrip(DECORATION)):
         yield core
         yield core.translate(LEET)
 
 
-def _is_known(core: str) -> bool:
+def _is_common_core(core: str) -> bool:
     """A common word, twice the same, a walk, or two common words."""
-    letters = _unrepeated("".join(each for each in core if each.isalnum()))
-    ranks = _ranks()
+    letters = _find_repeated_part("".join(each for each in core if each.isalnum()))
+    ranks = _load_ranks()
     if not letters or letters in ranks or _is_walk(letters):
         return True
     pairs = ((letters[:cut], letters[cut:]) for cut in range(2, len(letters) - 1))
-    return any(ranks.get(one, PAIR) * ranks.get(other, PAIR) < PAIR for one, other in pairs)
+    return any(
+        ranks.get(one, PAIR_RANK_PRODUCT) * ranks.get(other, PAIR_RANK_PRODUCT) < PAIR_RANK_PRODUCT
+        for one, other in pairs
+    )
 
 
-def _parts(names: Iterable[str]) -> Iterator[str]:
+def _split_names(names: Iterable[str]) -> Iterator[str]:
     """Names, and an email with and without its domain."""
     for name in names:
         for part in {_fold(name), _fold(name.partition("@")[0])}:
@@ -113,14 +118,14 @@ def _parts(names: Iterable[str]) -> Iterator[str]:
                 yield part
 
 
-def _is_around(text: str, name: str) -> bool:
+def _is_mostly_name(text: str, name: str) -> bool:
     """The name with little or nothing beside it."""
     rest = text.replace(name, "").strip(DECORATION)
-    return name in text and (len(rest) < REST or rest in _ranks() or _is_walk(rest))
+    return name in text and (len(rest) < FEWEST_OWN_LETTERS or rest in _load_ranks() or _is_walk(rest))
 
 
 @functools.cache
-def _ranks() -> Mapping[str, int]:
+def _load_ranks() -> Mapping[str, int]:
     """Common passwords, words and names with their rank. Loaded on first use: it takes about 20 MB and 0.2 s."""
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - only somebody who sets a password needs it
 

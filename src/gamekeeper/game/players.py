@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, cast
 
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 
 NOTHING_EQUIPPED = (-1, -1, -1, -1, -1)
 NO_STATS = (0, 0, 0, 0, 0)
@@ -22,14 +22,14 @@ class Player:
     level: int = 1
     exp: int = 0
     experience_to_next_level: int = 0
-    class_id: str = ZERO
+    class_id: str = ZERO_GUID
     gender: int = 0
     vitals: tuple[int, ...] = (0, 0)
     base_stats: tuple[int, ...] = NO_STATS
     stat_point_allocations: tuple[int, ...] = NO_STATS
     stat_points: int = 0
     equipment: tuple[int, ...] = NOTHING_EQUIPPED
-    map_id: str = ZERO
+    map_id: str = ZERO_GUID
     x: int = 0
     y: int = 0
     z: int = 0
@@ -48,11 +48,11 @@ DEFAULTS: Mapping[str, object] = {name: each.default for name, each in FIELDS.it
 REQUIRED = FIELDS.keys() - DEFAULTS.keys()
 
 
-def player_of(values: Mapping[str, object], unknown: Mapping[str, object]) -> Player:
+def make_player(values: Mapping[str, object], unknown: Mapping[str, object]) -> Player:
     """Make a player of the fields that were stored; those that are missing have their defaults."""
     known = {name: value for name, value in values.items() if name in FIELDS}
     return Player(**cast("dict[str, Any]", known), unknown=unknown)
 
 
-def unequipped(player: Player, emptied: set[int]) -> tuple[int, ...]:
+def unequip_slots(player: Player, emptied: set[int]) -> tuple[int, ...]:
     return tuple(-1 if slot in emptied else slot for slot in player.equipment)

@@ -12,25 +12,25 @@ from gamekeeper.store.users import Powers, User
 
 async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str) -> Decision[User]:
     """`given`: by right, whether the account shall have it; what is not named stays."""
-    found = await lookup.user(tx, key)
-    await lock(tx, found.id, actor_id)
-    user = await lookup.user(tx, found.id)
-    wanted = changed(user.powers, given)
+    found = await lookup.find_user(tx, key)
+    await lock_both(tx, found.id, actor_id)
+    user = await lookup.find_user(tx, found.id)
+    wanted = apply_powers(user.powers, given)
     await require_may_change(tx, user, wanted, actor_id)
     return await accounts.change_powers(tx, user.id, wanted)
 
 
-async def lock(tx: Reading, user_id: str, actor_id: str) -> None:
+async def lock_both(tx: Reading, user_id: str, actor_id: str) -> None:
     """Whose it is and who asks, always in one order: of two who take each other's powers one comes too late."""
     for each in sorted({user_id, actor_id}):
         await users.lock(tx, each)
 
 
-def changed(powers: Powers, given: Mapping[str, bool]) -> Powers:
+def apply_powers(powers: Powers, given: Mapping[str, bool]) -> Powers:
     if given.get("users.manage") and not given.get("users.query", True):
         raise BadField(field="users.manage", problem="can only be held with users.query; give or take both")
     for right, held in given.items():
-        powers = accounts.granted(powers, right) if held else accounts.revoked(powers, right)
+        powers = accounts.grant(powers, right) if held else accounts.revoke(powers, right)
     return powers
 
 
@@ -39,7 +39,7 @@ async def require_may_change(tx: Reading, user: User, wanted: Powers, actor_id: 
     if user.id == actor_id:
         raise OwnPowers(name=user.name)
     actor = await users.find_by_id(tx, actor_id)
-    if actor is None or not moderation.may_act_on(actor.powers, user.powers):
+    if actor is None or not moderation.can_act_on(actor.powers, user.powers):
         raise Outranked
     if any(was != shall and not held for was, shall, held in zip(user.powers, wanted, actor.powers, strict=True)):
         raise Outranked

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Untraced
+from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.refusals import NoSuchPlayer, NoSuchServer
 from gamekeeper.store import clock, presence
 from gamekeeper.store.engine import Reading, Store, Writing
 
-REAP_SECONDS = 0.5
+EXPIRE_SECONDS = 0.5
 
 
 async def heartbeat(tx: Reading, server: str, lease_ms: int) -> Decision[tuple[int, int]]:
@@ -19,32 +19,32 @@ async def heartbeat(tx: Reading, server: str, lease_ms: int) -> Decision[tuple[i
     async def renew(tx: Writing) -> None:
         presence.save_server(tx, server, lease_ms)
 
-    return Decision([Untraced(renew)], (await clock.now(tx) + lease_ms, online))
+    return Decision([Unlogged(renew)], (await clock.now(tx) + lease_ms, online))
 
 
 async def join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
-    await _require(tx, server, ids)
+    await _lock_server_and_players(tx, server, ids)
     here = await presence.count_of_server(tx, server)
     already = await presence.find_on_server(tx, server, ids)
     return Decision(
-        [Untraced(partial(presence.join, name=server, ids=sorted(set(ids))))], here + len(set(ids) - already)
+        [Unlogged(partial(presence.join, name=server, ids=sorted(set(ids))))], here + len(set(ids) - already)
     )
 
 
 async def leave(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
     """One who is not on the server stays where they are: a late `left` undoes no newer `joined` elsewhere."""
-    await _require(tx, server, ids)
+    await _lock_server_and_players(tx, server, ids)
     here = await presence.count_of_server(tx, server)
     leaving = await presence.find_on_server(tx, server, ids)
-    return Decision([Untraced(partial(presence.leave, name=server, ids=sorted(leaving)))], here - len(leaving))
+    return Decision([Unlogged(partial(presence.leave, name=server, ids=sorted(leaving)))], here - len(leaving))
 
 
-async def shut(tx: Reading, server: str) -> Decision[int]:
-    await _require(tx, server, [])
-    return Decision([Untraced(partial(presence.drop_server, name=server))], 0)
+async def close_server(tx: Reading, server: str) -> Decision[int]:
+    await _lock_server_and_players(tx, server, [])
+    return Decision([Unlogged(partial(presence.drop_server, name=server))], 0)
 
 
-async def reap(store: Store) -> int:
+async def expire_leases(store: Store) -> int:
     """Takes the players of lapsed leases offline; the only one that looks at the clock."""
     if not await presence.has_lapsed(store):
         return 0
@@ -58,7 +58,7 @@ async def reap(store: Store) -> int:
     return await store.write(drop)
 
 
-async def _require(tx: Reading, server: str, ids: Sequence[str]) -> None:
+async def _lock_server_and_players(tx: Reading, server: str, ids: Sequence[str]) -> None:
     if not await presence.lock_server(tx, server):
         raise NoSuchServer(name=server)
     known = await presence.lock_players(tx, ids) if ids else set[str]()

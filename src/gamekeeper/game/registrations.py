@@ -2,7 +2,7 @@
 
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Untraced
+from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.refusals import TooManyRegistrations
 from gamekeeper.settings import Settings
 from gamekeeper.store import registrations, users
@@ -26,4 +26,4 @@ async def register(
         registrations.delete_old(tx, caller, WINDOW_MS)
         registrations.insert(tx, caller, decision.result.id)
 
-    return Decision([*decision.changes, Untraced(count)], decision.result)
+    return Decision([*decision.changes, Unlogged(count)], decision.result)

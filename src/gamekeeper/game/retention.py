@@ -14,29 +14,29 @@ from typing import NamedTuple
 from gamekeeper import log
 from gamekeeper.game import guesses
 from gamekeeper.game.changes import Decision, Intent
+from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import LedgerTrimmed
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.spelling import Spelling
 from gamekeeper.store import clock, keys, known_callers, ledger, mails, tokens
 from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Writing
 
 TIDY_SECONDS = 10.0
-MOST = 5_000  # rows in one go: nobody who writes should wait for the broom
-MOST_CHANGES = 1_000
-STEPS = 20  # one after the other: more than anybody writes meanwhile
+BATCH_ROWS = 5_000  # rows in one go: nobody who writes should wait for the broom
+BATCH_CHANGES = 1_000
+MOST_BATCHES = 20  # one after the other: more than anybody writes meanwhile
 HOUR_MS = 60 * 60 * 1000
 DAY_MS = 24 * HOUR_MS
 PROBATION_MS = 6 * HOUR_MS  # long enough for an operator or NTP to correct a wrong clock
 JUMP_MS = HOUR_MS  # more than NTP slews away in six hours, less than any retention time
-BROOM = Intent(request_id="retention")
+INTENT = Intent(request_id="retention")
 JUMPED = "The database's clock jumped by {} s: nothing old is deleted for the next six hours."
 
 
-class Moment(NamedTuple):
+class ClockReading(NamedTuple):
     """One moment on both clocks, in milliseconds."""
 
-    served: int  # monotonic clock of this process
+    monotonic: int  # monotonic clock of this process
     database: int  # database's clock
 
 
@@ -52,7 +52,7 @@ class Retention:
         self._keeper = keeper
         self._monotonic = monotonic
         self._now = now
-        self._start: Moment | None = None  # since then the two clocks have kept pace
+        self._start: ClockReading | None = None  # since then the two clocks have kept pace
 
     async def tidy(self) -> None:
         """Run one pass: a bounded number of small transactions."""
@@ -64,14 +64,14 @@ class Retention:
     async def _find_proven_time(self) -> int | None:
         """Return the time from which ages are counted, six hours back; None while the clock is on probation."""
         store, start = self._keeper.store, self._start
-        here = Moment(int(self._monotonic() * 1000), await self._now(store))
+        here = ClockReading(int(self._monotonic() * 1000), await self._now(store))
         if store.collect_stats().clock_lead_ms > JUMP_MS:
             self._start = None
             return None
         if start is None:
             self._start = here
             return None
-        served = here.served - start.served
+        served = here.monotonic - start.monotonic
         jump = here.database - start.database - served
         if abs(jump) > JUMP_MS:
             log.problem("retention", JUMPED.format(jump // 1000))
@@ -89,7 +89,7 @@ async def _tidy_by_clock(tx: Writing) -> None:
     stayed for hours, an attacker could fill the disk with them. A mail is retired when its reset code has expired; the
     account can ask for another.
     """
-    guess_rows.delete_old(tx, guesses.WINDOW_MS, MOST)
+    guess_rows.delete_old(tx, guesses.WINDOW_MS, BATCH_ROWS)
     mails.retire(tx)
 
 
@@ -98,40 +98,40 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
     settings = keeper.settings
 
     async def delete_keys(tx: Writing) -> int:
-        return await keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, MOST)
+        return await keys.delete_old(tx, now_ms - settings.key_days * DAY_MS, BATCH_ROWS)
 
     async def delete_others(tx: Writing) -> None:
-        known_callers.delete_old(tx, now_ms - guesses.KNOWN_MS, MOST)
-        tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, MOST)
+        known_callers.delete_old(tx, now_ms - guesses.KNOWN_CALLER_MS, BATCH_ROWS)
+        tokens.delete_old(tx, now_ms - settings.token_days * DAY_MS, BATCH_ROWS)
         mails.delete_old(tx, now_ms - settings.mail_days * DAY_MS)
 
     await keeper.store.write(delete_others)
-    for _ in range(STEPS):
-        if await keeper.store.write(delete_keys) < MOST:
+    for _ in range(MOST_BATCHES):
+        if await keeper.store.write(delete_keys) < BATCH_ROWS:
             break
-    for _ in range(STEPS if settings.ledger_days else 0):
+    for _ in range(MOST_BATCHES if settings.ledger_days else 0):
         if not await trim(keeper, now_ms - settings.ledger_days * DAY_MS):
             break
 
 
 async def trim(keeper: Keeper, before_ms: int) -> bool:
     """Delete one batch of the oldest changes, and carry on what they brought in. False: none is that old."""
-    decide = partial(_trim, spelling=keeper.changes.spelling, before_ms=before_ms)
-    done = await keeper.changes.apply(BROOM, decide, lambda any_: b"more" if any_ else b"")
+    decide = partial(_trim, codec=keeper.changes.codec, before_ms=before_ms)
+    done = await keeper.changes.apply(INTENT, decide, lambda any_: b"more" if any_ else b"")
     return bool(done.answer)
 
 
-async def _trim(tx: Reading, spelling: Spelling, before_ms: int) -> Decision[bool]:
+async def _trim(tx: Reading, codec: Codec, before_ms: int) -> Decision[bool]:
     trimmed = await ledger.read_trimmed(tx)
-    old = await ledger.find_old(tx, trimmed, before_ms, MOST_CHANGES)
+    old = await ledger.find_old(tx, trimmed, before_ms, BATCH_CHANGES)
     # a trim is a change itself: not for every few that grow old
-    if old.rows < MOST_CHANGES and old.oldest_at > before_ms - DAY_MS:
+    if old.rows < BATCH_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
     upto = old.last
     rows = await ledger.read_superseded(tx, trimmed, upto)
     sums: Counter[str] = Counter()
     for _, before, after in rows:
-        sums.subtract(spelling.sums(before))
-        sums.update(spelling.sums(after))
+        sums.subtract(codec.count_items(before))
+        sums.update(codec.count_items(after))
     carried = {item: quantity for item, quantity in sums.items() if quantity}
     return Decision([LedgerTrimmed(upto, [row[0] for row in rows], carried)], True)

@@ -5,65 +5,67 @@ from functools import lru_cache
 
 import msgspec
 
+from gamekeeper.game.codec import Codec
 from gamekeeper.game.inventory import Slots
-from gamekeeper.game.lookup import clashing_fold, fold
+from gamekeeper.game.lookup import fold, make_clashing_fold
 from gamekeeper.game.players import Player
-from gamekeeper.game.spelling import Spelling
 from gamekeeper.store import items, players, spells, users, variables
 from gamekeeper.store.engine import Row
 
 BOOLEAN, INTEGER = "Boolean", "Integer"  # a variable's type
 
 
-def columns(player: Player, spelling: Spelling, *, clashes: bool = False) -> players.PlayerColumns:
+def make_player_columns(player: Player, codec: Codec, *, clashes: bool = False) -> players.PlayerColumns:
     """What is stored of a player: the one place where the document and the columns beside it are made."""
     return players.PlayerColumns(
         id=player.id,
         user_id=player.user_id,
         name=player.name,
-        fold=clashing_fold(player.name, player.id) if clashes else fold(player.name),
+        fold=make_clashing_fold(player.name, player.id) if clashes else fold(player.name),
         level=player.level,
         exp=player.exp,
         class_id=player.class_id,
         map_id=player.map_id,
         created_at=player.created_at,
         last_online=player.last_online,
-        document=spelling.player_document(player),
+        document=codec.encode_player(player),
         play_time=player.play_time_seconds,
     )
 
 
-def user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
+def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
     """`unaddressed`: its email is no address, or another's, and nobody is found by it."""
-    by_name = clashing_fold(user.name, user.id) if clashes else fold(user.name)
-    by_email = clashing_fold("", user.id) if unaddressed else fold(user.email)
+    by_name = make_clashing_fold(user.name, user.id) if clashes else fold(user.name)
+    by_email = make_clashing_fold("", user.id) if unaddressed else fold(user.email)
     return users.UserColumns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
 
 
-def bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.PlayerBag]:
+def make_bag_rows(player_id: str, bags: Mapping[str, int]) -> list[items.PlayerBag]:
     return [items.PlayerBag(bag_id, player_id, count) for bag_id, count in bags.items()]
 
 
-def slot_rows(player_id: str, slots: Slots) -> list[items.PlayerSlot]:
+def make_slot_rows(player_id: str, slots: Slots) -> list[items.PlayerSlot]:
     return [
-        items.PlayerSlot(player_id, place, slot, stack.item_id, stack.quantity, stack.bag_id, _buffs(stack.buffs))
+        items.PlayerSlot(
+            player_id, place, slot, stack.item_id, stack.quantity, stack.bag_id, _encode_buffs(stack.buffs)
+        )
         for (place, slot), stack in slots.items()
     ]
 
 
-def slot_values(player_id: str, slots: Slots) -> list[Row]:
+def make_slot_values(player_id: str, slots: Slots) -> list[Row]:
     """The same for a bulk load, where there are so many that having no names for the values saves time."""
     return [
-        (player_id, place, slot, item_id, quantity, bag_id, _buffs(buffs))
+        (player_id, place, slot, item_id, quantity, bag_id, _encode_buffs(buffs))
         for (place, slot), (item_id, quantity, bag_id, buffs) in slots.items()
     ]
 
 
-def spell_rows(player_id: str, known: Mapping[int, str]) -> list[spells.KnownSpell]:
+def make_spell_rows(player_id: str, known: Mapping[int, str]) -> list[spells.KnownSpell]:
     return [spells.KnownSpell(player_id, slot, spell) for slot, spell in known.items()]
 
 
-def variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[variables.AssignedVariable]:
+def make_variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[variables.AssignedVariable]:
     return [
         variables.AssignedVariable(player_id, variable_id, BOOLEAN if isinstance(value, bool) else INTEGER, int(value))
         for variable_id, value in values.items()
@@ -71,6 +73,6 @@ def variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list[vari
 
 
 @lru_cache(maxsize=1024)
-def _buffs(buffs: tuple[int, ...]) -> str:
+def _encode_buffs(buffs: tuple[int, ...]) -> str:
     """Most things have none, or those of their kind."""
     return msgspec.json.encode(buffs).decode()

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from gamekeeper.game import lookup
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS, Listing, Wanted
+from gamekeeper.game.lists import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS, ListDefinition, PageRequest
 from gamekeeper.game.refusals import SearchNotReady
 from gamekeeper.store import moderation, players, search, users
 from gamekeeper.store.engine import Reading
@@ -20,15 +20,15 @@ from gamekeeper.store.players import RankKey, StoredPlayer
 from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 
 R = TypeVar("R", StoredPlayer, users.User)
-Among = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]]  # which are so, and since when
-SEARCHED = 1000  # matches that are put into order
-CANDIDATES = 4000  # that are looked at: they have the parts, and most often the text
-PARTS = 6  # of a text that the index is asked for: more would cost more than they save
+FindTimes = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]]  # which are so, and since when
+MOST_MATCHES = 1000  # matches that are put into order
+MOST_CANDIDATES = 4000  # that are looked at: they have the parts, and most often the text
+MOST_PARTS = 6  # of a text that the index is asked for: more would cost more than they save
 
 
 class Matches(NamedTuple):
     found: Sequence[Any]
-    cut: bool  # as many as may be were put into order: there may be more
+    is_cut: bool  # as many as may be were put into order: there may be more
 
 
 Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
@@ -38,48 +38,48 @@ Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
 class Sort(Generic[R]):
     """An order in which a list can be had."""
 
-    listing: Listing[R] | None  # None: not kept whole, and looked for with no text, too
+    listing: ListDefinition[R] | None  # None: not kept whole, and looked for with no text, too
     find: Find
     key: Callable[[Any], Any]
     records: Callable[[Reading, Sequence[str]], Coroutine[Any, Any, Sequence[R]]]
 
 
-async def page(keeper: Keeper, sort: Sort[R], text: str, wanted: Wanted) -> tuple[int, Sequence[R], bool]:
+async def load_page(keeper: Keeper, sort: Sort[R], text: str, wanted: PageRequest) -> tuple[int, Sequence[R], bool]:
     """How many there are, those of a page, and whether there may be more. A text too short to search for is none."""
     folded = lookup.fold(text)
     sought = folded if len(folded) >= PART_LETTERS else ""
     if sort.listing and not sought:
         offset, limit, descending = wanted
-        return *await keeper.lists.page(sort.listing, offset, limit, descending=descending), False
-    if sought and not lookup.nameable(sought):
+        return *await keeper.lists.load_page(sort.listing, offset, limit, descending=descending), False
+    if sought and not lookup.is_nameable(sought):
         return 0, [], False
-    return await keeper.store.read(lambda tx: _found(tx, sort, sought, wanted))
+    return await keeper.store.read(lambda tx: _search(tx, sort, sought, wanted))
 
 
-async def _found(tx: Reading, sort: Sort[R], sought: str, wanted: Wanted) -> tuple[int, Sequence[R], bool]:
+async def _search(tx: Reading, sort: Sort[R], sought: str, wanted: PageRequest) -> tuple[int, Sequence[R], bool]:
     matches = await sort.find(tx, sought)
     found = sorted(matches.found, key=sort.key, reverse=wanted.descending)
     ids = [each.id for each in found[wanted.offset : wanted.offset + wanted.limit]]
     records = {record.id: record for record in await sort.records(tx, ids)}
-    return len(found), [records[each] for each in ids], matches.cut
+    return len(found), [records[each] for each in ids], matches.is_cut
 
 
-async def _players(tx: Reading, sought: str) -> Matches:
+async def _match_players(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
-    found = await search.find_players(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
-    return Matches(found, len(found) >= SEARCHED)
+    found = await search.find_players(tx, pick_parts(sought), sought, MOST_CANDIDATES, MOST_MATCHES)
+    return Matches(found, len(found) >= MOST_MATCHES)
 
 
-async def _online(tx: Reading, sought: str) -> Matches:
-    found, cut = await _players(tx, sought)
+async def _match_online(tx: Reading, sought: str) -> Matches:
+    found, cut = await _match_players(tx, sought)
     there = await search.filter_online(tx, [each.id for each in found])
     return Matches([each for each in found if each.id in there], cut)
 
 
-async def _users(tx: Reading, sought: str) -> Matches:
+async def _match_users(tx: Reading, sought: str) -> Matches:
     await _require_index(tx)
-    found = await search.find_users(tx, parts_of(sought), sought, CANDIDATES, SEARCHED)
-    return Matches(found, len(found) >= SEARCHED)
+    found = await search.find_users(tx, pick_parts(sought), sought, MOST_CANDIDATES, MOST_MATCHES)
+    return Matches(found, len(found) >= MOST_MATCHES)
 
 
 async def _require_index(tx: Reading) -> None:
@@ -87,96 +87,96 @@ async def _require_index(tx: Reading) -> None:
         raise SearchNotReady  # without it every row would have to be looked at
 
 
-async def _banned(tx: Reading, sought: str) -> Matches:
-    return await _of_state(tx, sought, await search.find_banned(tx, CANDIDATES, SEARCHED), _bans_among)
+async def _match_banned(tx: Reading, sought: str) -> Matches:
+    return await _match_state(tx, sought, await search.find_banned(tx, MOST_CANDIDATES, MOST_MATCHES), _find_ban_times)
 
 
-async def _muted(tx: Reading, sought: str) -> Matches:
-    return await _of_state(tx, sought, await search.find_muted(tx, CANDIDATES, SEARCHED), _mutes_among)
+async def _match_muted(tx: Reading, sought: str) -> Matches:
+    return await _match_state(tx, sought, await search.find_muted(tx, MOST_CANDIDATES, MOST_MATCHES), _find_mute_times)
 
 
-async def _powerful(tx: Reading, sought: str) -> Matches:
-    return await _of_state(tx, sought, await search.find_with_powers(tx, SEARCHED), _powers_among)
+async def _match_with_powers(tx: Reading, sought: str) -> Matches:
+    return await _match_state(tx, sought, await search.find_with_powers(tx, MOST_MATCHES), _find_with_powers)
 
 
-async def _of_state(tx: Reading, sought: str, some: Sequence[UserMatch], among: Among) -> Matches:
+async def _match_state(tx: Reading, sought: str, some: Sequence[UserMatch], among: FindTimes) -> Matches:
     """Those that have the text, of all in this state; where that is more than some, of what a search finds."""
-    whole = len(some) < SEARCHED
+    whole = len(some) < MOST_MATCHES
     if whole or not sought:
-        found = [each for each in some if _has(each.fold, sought) or _has(each.email_fold, sought)]
+        found = [each for each in some if _contains(each.fold, sought) or _contains(each.email_fold, sought)]
         return Matches(found, not whole)
-    found, cut = await _users(tx, sought)
+    found, cut = await _match_users(tx, sought)
     since = await among(tx, [each.id for each in found])
     return Matches([each._replace(since=since[each.id]) for each in found if each.id in since], cut)
 
 
-def _has(fold: str, sought: str) -> bool:
-    return sought in lookup.shown(fold)
+def _contains(fold: str, sought: str) -> bool:
+    return sought in lookup.strip_clash(fold)
 
 
-async def _bans_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
+async def _find_ban_times(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
     return {each.user_id: each.started_at for each in await moderation.find_bans(tx, ids)}
 
 
-async def _mutes_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
+async def _find_mute_times(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
     return {each.user_id: each.started_at for each in await moderation.find_mutes(tx, ids)}
 
 
-async def _powers_among(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
+async def _find_with_powers(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
     return dict.fromkeys(await search.filter_with_powers(tx, ids), 0)
 
 
-def parts_of(sought: str) -> list[str]:
+def pick_parts(sought: str) -> list[str]:
     """Some of it, from all over it: the first, the last, and what lies evenly between."""
     last = len(sought) - PART_LETTERS
-    places = [number * last // (PARTS - 1) for number in range(PARTS)]
+    places = [number * last // (MOST_PARTS - 1) for number in range(MOST_PARTS)]
     return list(dict.fromkeys(sought[at : at + PART_LETTERS] for at in places))
 
 
-def _by_name(found: PlayerMatch | UserMatch) -> str:
+def _name_key(found: PlayerMatch | UserMatch) -> str:
     return found.fold
 
 
-def _by_rank(found: PlayerMatch) -> RankKey:
+def _rank_key(found: PlayerMatch) -> RankKey:
     return RankKey(found.level, found.exp, found.id)
 
 
-def _by_email(found: UserMatch) -> str:
+def _email_key(found: UserMatch) -> str:
     return found.email_fold
 
 
-def _by_newest(found: UserMatch) -> tuple[int, str]:
+def _newest_key(found: UserMatch) -> tuple[int, str]:
     return -found.since, found.fold
 
 
 PLAYERS: Mapping[str, Sort[StoredPlayer]] = {
-    "name": Sort(NAMES, _players, _by_name, players.read_records_of_ids),
-    "level": Sort(RANK, _players, _by_rank, players.read_records_of_ids),
+    "name": Sort(NAMES, _match_players, _name_key, players.read_records_of_ids),
+    "level": Sort(RANK, _match_players, _rank_key, players.read_records_of_ids),
 }
 ONLINE_PLAYERS: Mapping[str, Sort[StoredPlayer]] = {
-    "name": Sort(ONLINE, _online, _by_name, players.read_records_of_ids),
-    "level": Sort(ONLINE_RANK, _online, _by_rank, players.read_records_of_ids),
+    "name": Sort(ONLINE, _match_online, _name_key, players.read_records_of_ids),
+    "level": Sort(ONLINE_RANK, _match_online, _rank_key, players.read_records_of_ids),
 }
 ACCOUNTS: Mapping[str, Sort[users.User]] = {
-    "name": Sort(USERS, _users, _by_name, users.read_by_ids),
-    "email": Sort(EMAILS, _users, _by_email, users.read_by_ids),
+    "name": Sort(USERS, _match_users, _name_key, users.read_by_ids),
+    "email": Sort(EMAILS, _match_users, _email_key, users.read_by_ids),
 }
 
 
-def _by_name_or_email(find: Find) -> dict[str, Sort[users.User]]:
+def _make_sorts(find: Find) -> dict[str, Sort[users.User]]:
     """Of accounts that no list has whole."""
     return {
-        "name": Sort(None, find, _by_name, users.read_by_ids),
-        "email": Sort(None, find, _by_email, users.read_by_ids),
+        "name": Sort(None, find, _name_key, users.read_by_ids),
+        "email": Sort(None, find, _email_key, users.read_by_ids),
     }
 
 
-def _newest_first(find: Find) -> dict[str, Sort[users.User]]:
-    return {"newest": Sort(None, find, _by_newest, users.read_by_ids), **_by_name_or_email(find)}
+def _make_sorts_with_newest(find: Find) -> dict[str, Sort[users.User]]:
+    return {"newest": Sort(None, find, _newest_key, users.read_by_ids), **_make_sorts(find)}
 
 
 STATES: Mapping[str, Mapping[str, Sort[users.User]]] = {
-    "banned": _newest_first(_banned),
-    "muted": _newest_first(_muted),
-    "powers": _by_name_or_email(_powerful),
+    "banned": _make_sorts_with_newest(_match_banned),
+    "muted": _make_sorts_with_newest(_match_muted),
+    "powers": _make_sorts(_match_with_powers),
 }

@@ -10,7 +10,7 @@ from gamekeeper.store import catalogue, spells
 from gamekeeper.store.engine import Reading
 
 
-def free_slot(known: Mapping[int, str], spell_id: str, size: int) -> int:
+def find_free_slot(known: Mapping[int, str], spell_id: str, size: int) -> int:
     if spell_id in known.values():
         raise SpellAlreadyKnown
     for slot in range(size):
@@ -19,7 +19,7 @@ def free_slot(known: Mapping[int, str], spell_id: str, size: int) -> int:
     raise NoFreeSpellSlot(size=size)
 
 
-def slot_of(known: Mapping[int, str], spell_id: str) -> int:
+def find_slot(known: Mapping[int, str], spell_id: str) -> int:
     for slot, each in known.items():
         if each == spell_id:
             return slot
@@ -27,20 +27,22 @@ def slot_of(known: Mapping[int, str], spell_id: str) -> int:
 
 
 async def teach(tx: Reading, player: str, spell_id: str, size: int) -> Decision[str]:
-    locked = await lookup.locked_player(tx, player)
-    await require(tx, spell_id)
-    slot = free_slot(await spells.read_known(tx, locked.id), spell_id, size)
+    locked = await lookup.lock_player(tx, player)
+    await require_spell(tx, spell_id)
+    slot = find_free_slot(await spells.read_known(tx, locked.id), spell_id, size)
     return Decision([SpellsChanged("spell_taught", locked.id, {slot: None}, {slot: spell_id})], spell_id)
 
 
 async def forget(tx: Reading, player: str, spell_id: str) -> Decision[str]:
-    locked = await lookup.locked_player(tx, player)
-    await require(tx, spell_id)
-    slot = slot_of(await spells.read_known(tx, locked.id), spell_id)
+    locked = await lookup.lock_player(tx, player)
+    await require_spell(tx, spell_id)
+    slot = find_slot(await spells.read_known(tx, locked.id), spell_id)
     return Decision([SpellsChanged("spell_forgotten", locked.id, {slot: spell_id}, {slot: None})], spell_id)
 
 
-async def require(tx: Reading, spell_id: str) -> None:
+async def require_spell(tx: Reading, spell_id: str) -> None:
     """While the catalogue knows no spell at all, any id is one."""
-    if spell_id == lookup.ZERO or (await catalogue.find_spell(tx, spell_id) is None and await catalogue.has_spells(tx)):
+    if spell_id == lookup.ZERO_GUID or (
+        await catalogue.find_spell(tx, spell_id) is None and await catalogue.has_spells(tx)
+    ):
         raise NoSuchSpell

@@ -4,9 +4,9 @@ from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import replication
 
-LOOK_SECONDS = 10.0
+POLL_SECONDS = 10.0
 RISK = "changes are acknowledged with fewer copies than expected, and the loss of a machine can lose them"
-CURE = (
+REMEDY = (
     "Check that the standbys are connected, and synchronous_standby_names on the primary; with Patroni, "
     "`patronictl list`. docs/deploy.md names the versions that work together"
 )
@@ -20,17 +20,17 @@ async def find_shortage(keeper: Keeper) -> str:
     present = await replication.count_synchronous_standbys(keeper.store)
     if present >= expected:
         return ""
-    return f"The database has {present} synchronous standbys, but synchronous_standbys is {expected}: {RISK}. {CURE}."
+    return f"The database has {present} synchronous standbys, but synchronous_standbys is {expected}: {RISK}. {REMEDY}."
 
 
-class Watch:
+class StandbyMonitor:
     """Log a shortage of standbys when it begins and when it ends."""
 
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
         self._shortage = ""
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         shortage = await find_shortage(self._keeper)
         if shortage != self._shortage:
             log.problem("standbys", shortage or "The database has enough synchronous standbys again.")

@@ -8,7 +8,7 @@ from typing import Any
 
 from gamekeeper.game import credentials, guesses, lookup
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import Untraced
+from gamekeeper.game.effects import Unlogged
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.refusals import (
     AccountBanned,
@@ -22,13 +22,13 @@ from gamekeeper.store import clock, tokens, users
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.users import User
 
-PREFIX = "gka_"
+ACCESS_PREFIX = "gka_"
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TokenPair:
     """The only time a token's text is known."""
 
     id: str
@@ -38,32 +38,32 @@ class Pair:
     expires_at: int
 
 
-def digest(token: str) -> str:
+def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 async def log_in(
     keeper: Keeper, name: str, sent: str, address: str, *, read_only: bool = False, session: bool = False
-) -> Pair:
+) -> TokenPair:
     """An unknown account and a wrong password get the same answer in the same time.
 
     The name may be an id: it is the only way in for accounts whose name is found as another's. A session is a person's
     in a browser: nothing renews it, and it ends when they rest.
     """
-    user = await _if_any(lookup.user(keeper.store, name))
-    guess = guesses.from_address(user.id if user else None, lookup.fold(lookup.key_of(name).text), address)
+    user = await _find_or_none(lookup.find_user(keeper.store, name))
+    guess = guesses.make_address_guess(user.id if user else None, lookup.fold(lookup.parse_key(name).text), address)
 
-    async def issue(tx: Writing, proven: User) -> Pair | LogInRefusal:
-        current = await _if_any(lookup.locked_user(tx, proven.id))
+    async def issue(tx: Writing, proven: User) -> TokenPair | LogInRefusal:
+        current = await _find_or_none(lookup.lock_user(tx, proven.id))
         if current is None or current.password != proven.password:
             raise InvalidGrant  # it changed since it was checked, and that ended all it had opened
-        if barred := _barred(current):
+        if barred := _find_refusal(current):
             return barred  # not raised here: the password was right all the same
         if session:
             return await _open_session(tx, keeper, current)
-        return await _issue(tx, keeper, current, lookup.new_guid(), read_only=read_only)
+        return await _issue_pair(tx, keeper, current, lookup.new_guid(), read_only=read_only)
 
-    issued = await credentials.tried(keeper, guess, user, sent, issue)
+    issued = await credentials.run_if_password_right(keeper, guess, user, sent, issue)
     if issued is None:
         raise InvalidGrant
     if isinstance(issued, LogInRefusal):
@@ -71,26 +71,26 @@ async def log_in(
     return issued
 
 
-async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pair:
+async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> TokenPair:
     """Rotates; an exchanged token still works for the grace period, and after that ends its whole family."""
-    presented = lookup.guid(token)
+    presented = lookup.parse_guid(token)
 
-    async def rotate(tx: Writing) -> Pair | None:
-        owner = await tokens.find_refresh_owner(tx, digest(presented or ""))
+    async def rotate(tx: Writing) -> TokenPair | None:
+        owner = await tokens.find_refresh_owner(tx, hash_token(presented or ""))
         # the user before the token: whoever revokes waits for this, and then sees the new pair
         if owner is None or not await users.lock(tx, owner):
             raise InvalidGrant
-        row = await tokens.lock_refresh(tx, digest(presented or ""))
+        row = await tokens.lock_refresh(tx, hash_token(presented or ""))
         if row is None or row.revoked or row.expired:
             raise InvalidGrant
         if row.exchanged and row.exchanged_ms_ago > keeper.settings.refresh_grace_seconds * 1000:
             tokens.revoke_family(tx, row.family_id)
             return None
-        user = await lookup.user(tx, row.user_id)
-        if barred := _barred(user):
+        user = await lookup.find_user(tx, row.user_id)
+        if barred := _find_refusal(user):
             raise barred
         tokens.mark_exchanged(tx, row.id)
-        return await _issue(tx, keeper, user, row.family_id, read_only=row.read_only)
+        return await _issue_pair(tx, keeper, user, row.family_id, read_only=row.read_only)
 
     pair = await keeper.store.write(rotate)
     if pair is None:
@@ -99,51 +99,51 @@ async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> Pa
     return pair
 
 
-async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only: bool) -> Pair:
+async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only: bool) -> TokenPair:
     """An access token with a life of its own and nothing to refresh it with."""
 
-    async def issue(tx: Writing) -> Pair:
-        if barred := _barred(await lookup.locked_user(tx, user.id)):
+    async def issue(tx: Writing) -> TokenPair:
+        if barred := _find_refusal(await lookup.lock_user(tx, user.id)):
             raise barred
         now = await clock.now(tx)
-        pair = Pair(lookup.new_guid(), _access(), None, now, now + hours * 60 * MINUTE_MS)
-        _insert(tx, pair, user, pair.id, read_only=read_only, refresh_ms=0)
+        pair = TokenPair(lookup.new_guid(), _make_access_token(), None, now, now + hours * 60 * MINUTE_MS)
+        _insert_token(tx, pair, user, pair.id, read_only=read_only, refresh_ms=0)
         return pair
 
     return await keeper.store.write(issue)
 
 
 async def revoke_all(tx: Reading, name: str) -> Decision[User]:
-    user = await lookup.locked_user(tx, name)
+    user = await lookup.lock_user(tx, name)
 
     async def revoke(tx: Writing) -> None:
         tokens.revoke_all_of_user(tx, user.id)
 
-    return Decision([Untraced(revoke)], user, about=(None, user.id))
+    return Decision([Unlogged(revoke)], user, subject=(None, user.id))
 
 
 async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
     """What people have open in browsers; programs go on."""
-    user = await lookup.locked_user(tx, name)
+    user = await lookup.lock_user(tx, name)
 
     async def revoke(tx: Writing) -> None:
         tokens.revoke_sessions(tx, user.id)
 
-    return Decision([Untraced(revoke)], user, about=(None, user.id))
+    return Decision([Unlogged(revoke)], user, subject=(None, user.id))
 
 
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
     """By its refresh token or its public id."""
-    user = await lookup.locked_user(tx, name)
-    wanted = lookup.guid(token) or lookup.ZERO
-    found = await tokens.find_of_user(tx, user.id, wanted, digest(wanted))
+    user = await lookup.lock_user(tx, name)
+    wanted = lookup.parse_guid(token) or lookup.ZERO_GUID
+    found = await tokens.find_of_user(tx, user.id, wanted, hash_token(wanted))
     if found is None:
         raise NoSuchToken(name=user.name, id=token)
 
     async def revoke(tx: Writing) -> None:
         tokens.revoke_one(tx, found)
 
-    return Decision([Untraced(revoke)], user, about=(None, user.id))
+    return Decision([Unlogged(revoke)], user, subject=(None, user.id))
 
 
 async def note_use(store: Store, ids: Collection[str]) -> None:
@@ -156,45 +156,54 @@ async def note_use(store: Store, ids: Collection[str]) -> None:
         await store.write(note)
 
 
-async def _if_any(looking: Coroutine[Any, Any, User]) -> User | None:
+async def _find_or_none(looking: Coroutine[Any, Any, User]) -> User | None:
     try:
         return await looking
     except NoSuchUser:
         return None
 
 
-def _barred(user: User) -> LogInRefusal | None:
+def _find_refusal(user: User) -> LogInRefusal | None:
     if user.ban_reason is not None:
         return AccountBanned(name=user.name)
     return None if user.powers.api else UnauthorizedClient(name=user.name)
 
 
-async def _issue(tx: Writing, keeper: Keeper, user: User, family_id: str, *, read_only: bool) -> Pair:
+async def _issue_pair(tx: Writing, keeper: Keeper, user: User, family_id: str, *, read_only: bool) -> TokenPair:
     now = await clock.now(tx)
     life = keeper.settings.access_minutes * MINUTE_MS
-    pair = Pair(lookup.new_guid(), _access(), lookup.new_guid(), now, now + life)
+    pair = TokenPair(lookup.new_guid(), _make_access_token(), lookup.new_guid(), now, now + life)
     refresh_ms = keeper.settings.refresh_days * DAY_MS
-    _insert(tx, pair, user, family_id, read_only=read_only, refresh_ms=refresh_ms)
+    _insert_token(tx, pair, user, family_id, read_only=read_only, refresh_ms=refresh_ms)
     return pair
 
 
-async def _open_session(tx: Writing, keeper: Keeper, user: User) -> Pair:
+async def _open_session(tx: Writing, keeper: Keeper, user: User) -> TokenPair:
     now = await clock.now(tx)
-    pair = Pair(lookup.new_guid(), _access(), None, now, now + keeper.settings.console_hours * 60 * MINUTE_MS)
+    pair = TokenPair(
+        lookup.new_guid(), _make_access_token(), None, now, now + keeper.settings.console_hours * 60 * MINUTE_MS
+    )
     idle_ms = keeper.settings.console_idle_minutes * MINUTE_MS
-    _insert(tx, pair, user, pair.id, read_only=False, refresh_ms=0, idle_ms=idle_ms)
+    _insert_token(tx, pair, user, pair.id, read_only=False, refresh_ms=0, idle_ms=idle_ms)
     return pair
 
 
-def _insert(
-    tx: Writing, pair: Pair, user: User, family_id: str, *, read_only: bool, refresh_ms: int, idle_ms: int | None = None
+def _insert_token(
+    tx: Writing,
+    pair: TokenPair,
+    user: User,
+    family_id: str,
+    *,
+    read_only: bool,
+    refresh_ms: int,
+    idle_ms: int | None = None,
 ) -> None:
     row = tokens.NewToken(
         id=pair.id,
         family_id=family_id,
         user_id=user.id,
-        access_hash=digest(pair.access),
-        refresh_hash=digest(pair.refresh) if pair.refresh else None,
+        access_hash=hash_token(pair.access),
+        refresh_hash=hash_token(pair.refresh) if pair.refresh else None,
         read_only=read_only,
         access_ms=pair.expires_at - pair.issued_at,
         refresh_ms=refresh_ms,
@@ -203,5 +212,5 @@ def _insert(
     tokens.insert(tx, row)
 
 
-def _access() -> str:
-    return PREFIX + secrets.token_urlsafe(32)
+def _make_access_token() -> str:
+    return ACCESS_PREFIX + secrets.token_urlsafe(32)

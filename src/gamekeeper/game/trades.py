@@ -7,70 +7,70 @@ order is not known, and nothing links them but the item itself and the time.
 from collections import Counter
 from collections.abc import AsyncIterator
 
-from gamekeeper.game.history import undone_by
+from gamekeeper.game.codec import ChangeSide
+from gamekeeper.game.history import find_undone
 from gamekeeper.game.inventory import Stack
 from gamekeeper.game.refusals import ItemMovedOn
-from gamekeeper.game.spelling import Trace
-from gamekeeper.game.undoing import Undoing, side
+from gamekeeper.game.undo_context import UndoContext, read_side
 from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 
-WINDOW = 1_000  # numbers of changes in one statement
-WINDOWS = 20  # in each direction: so many are looked at, however busy the game is
+WINDOW_CHANGES = 1_000  # numbers of changes in one statement
+MOST_WINDOWS = 20  # in each direction: so many are looked at, however busy the game is
 MINUTE_MS = 60_000
 
 
-async def require_not_traded(tx: Reading, undoing: Undoing) -> None:
+async def require_not_traded(tx: Reading, context: UndoContext) -> None:
     """Reject the undo if a game's report took what it gives back, and another player gained that about then.
 
     Of an undo of an undo, the game's report is the first change of the chain.
     """
-    report = await rows.find_change(tx, undoing.told.first) if undoing.trade_ms and undoing.told.from_game else None
-    lost = _gained(undoing.after, undoing.before) & _lost(report, undoing) if report else None
+    report = await rows.find_change(tx, context.change.first) if context.trade_ms and context.change.from_game else None
+    lost = _find_gained(context.after, context.before) & _find_lost(report, context) if report else None
     if not report or not lost:
         return
-    times = report.at - undoing.trade_ms, report.at + undoing.trade_ms
+    times = report.at - context.trade_ms, report.at + context.trade_ms
     items = {stack.item_id for stack in lost}
-    async for numbers in _windows(tx, undoing, report.seq, times):
+    async for numbers in _iterate_windows(tx, context, report.seq, times):
         gains = [
             each
-            for each in await rows.find_reported_of_others(tx, undoing.player_id, numbers, times, items)
-            if lost & _gained(side(each.before, undoing.spelling), side(each.after, undoing.spelling))
+            for each in await rows.find_reported_of_others(tx, context.player_id, numbers, times, items)
+            if lost & _find_gained(read_side(each.before, context.codec), read_side(each.after, context.codec))
         ]
-        undone = await undone_by(tx, [each.seq for each in gains])
+        undone = await find_undone(tx, [each.seq for each in gains])
         for each in gains:
             if each.seq not in undone:
                 who = each.player or each.player_id
-                raise _moved_on(undoing, f"{who} gained the same item by change {each.seq}")
+                raise _make_refusal(context, f"{who} gained the same item by change {each.seq}")
 
 
-async def _windows(tx: Reading, undoing: Undoing, seq: int, times: tuple[int, int]) -> AsyncIterator[range]:
+async def _iterate_windows(tx: Reading, context: UndoContext, seq: int, times: tuple[int, int]) -> AsyncIterator[range]:
     """Numbers of the changes between two times, a window at a time: those after change `seq`, then those before it."""
     start = seq + 1
-    for _ in range(WINDOWS):
+    for _ in range(MOST_WINDOWS):
         first = await rows.find_first_from(tx, start)
         if first is None or first[1] > times[1]:
             break
-        yield range(first[0], first[0] + WINDOW)
-        start = first[0] + WINDOW
+        yield range(first[0], first[0] + WINDOW_CHANGES)
+        start = first[0] + WINDOW_CHANGES
     else:
-        raise _too_many(undoing)
+        raise _make_too_many_refusal(context)
     stop = seq
-    for _ in range(WINDOWS):
-        start = max(stop - WINDOW, 0)
+    for _ in range(MOST_WINDOWS):
+        start = max(stop - WINDOW_CHANGES, 0)
         yield range(start, stop)
         first = await rows.find_first_from(tx, start)
         if not start or first is None or first[1] < times[0]:
             return
         stop = start
-    raise _too_many(undoing)
+    raise _make_too_many_refusal(context)
 
 
-def _lost(report: rows.HistoryChange, undoing: Undoing) -> set[Stack]:
-    return _gained(side(report.after, undoing.spelling), side(report.before, undoing.spelling))
+def _find_lost(report: rows.HistoryChange, context: UndoContext) -> set[Stack]:
+    return _find_gained(read_side(report.after, context.codec), read_side(report.before, context.codec))
 
 
-def _gained(before: Trace, after: Trace) -> set[Stack]:
+def _find_gained(before: ChangeSide, after: ChangeSide) -> set[Stack]:
     """Each item, with its buffs and its bag, of which there are more afterwards; as a stack of one.
 
     An empty bag is like any other of its kind: Gamekeeper gives it a new id where the game names none.
@@ -85,10 +85,10 @@ def _gained(before: Trace, after: Trace) -> set[Stack]:
     return {stack for stack, quantity in sums.items() if quantity > 0}
 
 
-def _too_many(undoing: Undoing) -> ItemMovedOn:
-    most = f"{WINDOW * WINDOWS:,}"
-    return _moved_on(undoing, f"more than {most} changes, too many to look for a trade, were made")
+def _make_too_many_refusal(context: UndoContext) -> ItemMovedOn:
+    most = f"{WINDOW_CHANGES * MOST_WINDOWS:,}"
+    return _make_refusal(context, f"more than {most} changes, too many to look for a trade, were made")
 
 
-def _moved_on(undoing: Undoing, trade: str) -> ItemMovedOn:
-    return ItemMovedOn(seq=undoing.told.seq, trade=trade, minutes=undoing.trade_ms // MINUTE_MS)
+def _make_refusal(context: UndoContext, trade: str) -> ItemMovedOn:
+    return ItemMovedOn(seq=context.change.seq, trade=trade, minutes=context.trade_ms // MINUTE_MS)

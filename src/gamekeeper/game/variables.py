@@ -11,25 +11,25 @@ from gamekeeper.store.engine import Reading
 Value = int | bool
 
 
-def typed(row: variables.VariableRow) -> Value:
+def read_value(row: variables.VariableRow) -> Value:
     return bool(row.value) if row.type == BOOLEAN else row.value
 
 
-def type_of(value: Value) -> str:
+def find_type(value: Value) -> str:
     return BOOLEAN if isinstance(value, bool) else INTEGER
 
 
-def same(one: Value | None, other: Value) -> bool:
+def is_same_value(one: Value | None, other: Value) -> bool:
     """To Python 1 and true are equal; here they are two values."""
-    return one is not None and type_of(one) == type_of(other) and one == other
+    return one is not None and find_type(one) == find_type(other) and one == other
 
 
-async def value(tx: Reading, player_id: str, variable_id: str) -> Value:
+async def load_value(tx: Reading, player_id: str, variable_id: str) -> Value:
     """One never set is 0 or false."""
-    declared = await declared_type(tx, variable_id)
+    declared = await find_declared_type(tx, variable_id)
     row = await variables.find_of_player(tx, player_id, variable_id)
     if row is not None:
-        return typed(row)
+        return read_value(row)
     if declared is None:
         raise NoSuchVariable
     return False if declared == BOOLEAN else 0
@@ -37,20 +37,20 @@ async def value(tx: Reading, player_id: str, variable_id: str) -> Value:
 
 async def set_value(tx: Reading, player: str, variable_id: str, new: Value, *, from_form: bool) -> Decision[Value]:
     """Set a variable to a value of its type. A form has no types: there 1 and 0 may be booleans."""
-    locked = await lookup.locked_player(tx, player)
+    locked = await lookup.lock_player(tx, player)
     row = await variables.find_of_player(tx, locked.id, variable_id)
-    wanted = await declared_type(tx, variable_id) or (row and row.type)
+    wanted = await find_declared_type(tx, variable_id) or (row and row.type)
     if from_form and wanted == BOOLEAN and new in (0, 1):
         new = bool(new)
-    if wanted and wanted != type_of(new):
+    if wanted and wanted != find_type(new):
         raise WrongVariableType(variable=variable_id, type=wanted)
-    before = {variable_id: typed(row) if row else None}
+    before = {variable_id: read_value(row) if row else None}
     return Decision([VariablesSet(locked.id, before, {variable_id: new})], new)
 
 
-async def declared_type(tx: Reading, variable_id: str) -> str | None:
+async def find_declared_type(tx: Reading, variable_id: str) -> str | None:
     """None while the catalogue knows no variable at all: then any id is one, of the type of its first value."""
-    if variable_id == lookup.ZERO:
+    if variable_id == lookup.ZERO_GUID:
         raise NoSuchVariable
     declared = await catalogue.find_variable(tx, variable_id)
     if declared is None and await catalogue.has_variables(tx):

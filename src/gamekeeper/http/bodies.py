@@ -350,7 +350,7 @@ def _value(value: object, path: str) -> object:
     return _integer(-(2**63), 2**63 - 1)(value, path)
 
 
-def _text(meta: Meta, require: Callable[[str, str, int | None], str] = texts.require) -> Read:
+def _text(meta: Meta, require: Callable[[str, str, int | None], str] = texts.require_text) -> Read:
     def read(value: object, path: str) -> object:
         if not isinstance(value, str):
             raise BadField(field=path, problem="must be a string")
@@ -360,7 +360,7 @@ def _text(meta: Meta, require: Callable[[str, str, int | None], str] = texts.req
 
 
 def _guid(value: object, path: str) -> object:
-    found = lookup.guid(value) if isinstance(value, str) else None
+    found = lookup.parse_guid(value) if isinstance(value, str) else None
     if found is None:
         raise BadField(field=path, problem="must be a guid")
     return found
@@ -368,7 +368,7 @@ def _guid(value: object, path: str) -> object:
 
 def _password(value: object, path: str) -> object:
     del path  # the one message that clients know names no field
-    return passwords.require(value if isinstance(value, str) else "")
+    return passwords.require_wire_hash(value if isinstance(value, str) else "")
 
 
 def _instant(value: object, path: str) -> object:
@@ -386,7 +386,7 @@ _SPECIAL: Mapping[str, Read] = {
     "guid": _guid,
     "password": _password,
     "secret": _text(Meta(max_length=255)),
-    "told": _text(Meta(max_length=255), texts.require_told),
+    "told": _text(Meta(max_length=255), texts.require_game_text),
     "instant": _instant,
     "value": _value,
 }

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 
 from gamekeeper.game.refusals import Denied, PowerMissing, RoleMissing
-from gamekeeper.game.tokens import PREFIX, digest
+from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Store
 
@@ -45,7 +45,7 @@ class Callers:
 
     async def caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
         """`used`: whether this counts as a use of the token, or somebody only looks whether it is still good."""
-        access_hash = digest(_token(authorization or b""))
+        access_hash = hash_token(_token(authorization or b""))
         found = self._believed.get(access_hash)
         if found is not None and found[1] > time.monotonic():
             return found[0]
@@ -81,6 +81,6 @@ class Callers:
 def _token(authorization: bytes) -> str:
     scheme, _, token = authorization.decode("latin-1").strip().partition(" ")
     token = token.strip()
-    if scheme.lower() != "bearer" or not token.startswith(PREFIX) or len(token) > LONGEST or not token.isascii():
+    if scheme.lower() != "bearer" or not token.startswith(ACCESS_PREFIX) or len(token) > LONGEST or not token.isascii():
         raise Denied
     return token

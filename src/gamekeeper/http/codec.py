@@ -1,4 +1,4 @@
-"""Between the rules' values and the wire's shapes, both ways. As a module it is the `Spelling` of game/spelling.py."""
+"""Between the rules' values and the wire's shapes, both ways. As a module it is the `Codec` of game/codec.py."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -9,15 +9,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from gamekeeper.game import finder, mails, undo
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import Change
-from gamekeeper.game.inventory import BANK, INVENTORY, Counts, Sizes, Slots, Spot, Stack, cap
-from gamekeeper.game.link import Report
-from gamekeeper.game.lists import Ranked
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.inventory import BANK, INVENTORY, Capacity, ItemCounts, SlotAddress, Slots, Stack, find_stack_limit
+from gamekeeper.game.link import PlayerReport
+from gamekeeper.game.lists import Ranking
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.players import REQUIRED, Player
 from gamekeeper.game.refusals import BadField
-from gamekeeper.game.spelling import Trace
-from gamekeeper.game.tokens import Pair
+from gamekeeper.game.tokens import TokenPair
 from gamekeeper.http import wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.instants import http_date, instant, milliseconds
@@ -50,7 +50,7 @@ _USER_ATTRIBUTES = {name: attribute for attribute, name in wire.users.USER_FIELD
 _TRACED = {*PLAYER_ATTRIBUTES, *_USER_ATTRIBUTES, *wire.history.LedgerSide.__struct_fields__}
 
 
-def player_document(player: Player) -> bytes:
+def encode_player(player: Player) -> bytes:
     values = list(_attributes(player))
     for place in _TIMES:
         values[place] = instant(values[place])
@@ -58,7 +58,7 @@ def player_document(player: Player) -> bytes:
     return document[:-1] + b"," + encode(player.unknown)[1:] if player.unknown else document
 
 
-def read_player(document: bytes, last_online: int | None) -> Player:
+def decode_player(document: bytes, last_online: int | None) -> Player:
     record = _document.decode(document)
     values = zip(_FIELDS, msgspec.structs.astuple(record), strict=True)
     given = {PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in values if value is not UNSET}
@@ -82,16 +82,16 @@ def player_record(record: StoredPlayer) -> bytes:
     return document[:-1] + tail
 
 
-def rank(found: Ranked) -> bytes:
+def rank(found: Ranking) -> bytes:
     around = [wire.players.ranked_player(rank, player_record(record)) for rank, record in found.around]
     return wire.players.rank(found.rank, found.total, player_record(found.player), around)
 
 
 def name_of(record: StoredPlayer) -> str:
-    return read_player(record.document, None).name
+    return decode_player(record.document, None).name
 
 
-def report(body: wire.link.PutPlayer) -> Report:
+def report(body: wire.link.PutPlayer) -> PlayerReport:
     """What the game gave, in the rules' words."""
     _once("Items", [each.Slot for each in body.Items or []])
     _once("Bank", [each.Slot for each in body.Bank or []])
@@ -104,11 +104,11 @@ def report(body: wire.link.PutPlayer) -> Report:
     slots = _spots(INVENTORY, body.Items or []) | _spots(BANK, body.Bank or [])
     for bag in body.Bags or []:
         slots |= _spots(bag.Id, bag.Slots)
-    return Report(
+    return PlayerReport(
         fields={PLAYER_ATTRIBUTES[name]: _read(name, value) for name, value in given.items() if value is not UNSET},
         slots=slots,
         bags={bag.Id: bag.SlotCount for bag in body.Bags or []},
-        spells={each.Slot: None if each.SpellId == ZERO else each.SpellId for each in body.Spells or []},
+        spells={each.Slot: None if each.SpellId == ZERO_GUID else each.SpellId for each in body.Spells or []},
         variables={each.VariableId: each.Value for each in body.Variables or []},
         applied=None if body.AppliedSeq is UNSET else body.AppliedSeq,
     )
@@ -136,7 +136,7 @@ def named_slots(slots: Slots, names: Mapping[str, str], place: str, size: int) -
     return [named(each) for each in item_slots(slots, place, size)]
 
 
-def given(item_id: str, held: Counts) -> bytes:
+def given(item_id: str, held: ItemCounts) -> bytes:
     return encode(wire.items.Given(item_id, wire.items.Quantity(held.inventory + held.bank, held.bank, held.inventory)))
 
 
@@ -163,7 +163,7 @@ def held_powers(user: User) -> bytes:
     return encode(wire.powers.HeldPowers(user.id, user.name, *user.powers))
 
 
-def token(pair: Pair) -> bytes:
+def token(pair: TokenPair) -> bytes:
     seconds = (pair.expires_at - pair.issued_at) // 1000
     dates = (http_date(pair.issued_at), http_date(pair.expires_at))
     return encode(wire.tokens.Token(pair.access, "bearer", seconds, pair.refresh, *dates))
@@ -179,11 +179,11 @@ def entry(value: catalogue.CatalogueEntry) -> wire.catalogue.Entry:
             return wire.catalogue.NamedEntry(*value)
 
 
-def game_object(value: catalogue.CatalogueEntry, room: Sizes) -> wire.catalogue.GameObject:
+def game_object(value: catalogue.CatalogueEntry, room: Capacity) -> wire.catalogue.GameObject:
     """An entry of the catalogue as the engine describes its own."""
     match value:
         case catalogue.CatalogueItem(id=each, name=name, stackable=stackable, bag_slots=slots, icon=icon):
-            most = cap(value, room)
+            most = find_stack_limit(value, room)
             return wire.catalogue.ItemObject(each, name, icon, stackable, most, most, slots)
         case catalogue.CatalogueVariable(id=each, name=name, type=kind):
             return wire.catalogue.VariableObject(each, name, 1 if kind == "Boolean" else 2)
@@ -225,11 +225,14 @@ def told(change: history.HistoryChange, undone_by: int | None, caller: Caller) -
         change.reason,
         change.undoes,
         undone_by,
-        undone_by is None and undo.undoable(change) and not caller.read_only and undo.needed(change) <= caller.rights,
+        undone_by is None
+        and undo.is_undoable(change)
+        and not caller.read_only
+        and undo.list_permissions(change) <= caller.rights,
     )
 
 
-def found(each: finder.Found) -> wire.finder.Found:
+def found(each: finder.SearchHit) -> wire.finder.Found:
     return wire.finder.Found(each.kind, each.id, each.name, each.detail, each.match)
 
 
@@ -238,16 +241,16 @@ def mail(each: OutboxMail, caller: Caller) -> wire.mails.Mail:
     due, sent = (None if at is None else instant(at) for at in (each.next_try_at, each.sent_at))
     times = (instant(each.queued_at), instant(each.expires_at))
     fares = (each.state, *times, each.tries, due, sent, each.last_error)
-    may = mails.retriable(each) and not caller.read_only
+    may = mails.can_retry(each) and not caller.read_only
     return wire.mails.Mail(each.id, each.user_id, each.name, each.kind, each.address, *fares, may)
 
 
-def undone(taken: undo.Taken) -> bytes:
+def undone(taken: undo.UndoResult) -> bytes:
     changes = [_done(each) for each in taken.changes]
-    return encode(wire.history.Undone(taken.told.seq, taken.told.kind, changes))
+    return encode(wire.history.Undone(taken.change.seq, taken.change.kind, changes))
 
 
-def trace(side: Trace) -> str:
+def encode_side(side: ChangeSide) -> str:
     """One side of a ledger row, in the words of the records."""
     named = {wire.players.PLAYER_FIELDS[name]: value for name, value in side.player.items()}
     named |= {wire.users.USER_FIELDS[name]: value for name, value in side.user.items()}
@@ -257,7 +260,7 @@ def trace(side: Trace) -> str:
         _slots_in(side, INVENTORY),
         _slots_in(side, BANK),
         _bags(side),
-        [wire.spells.KnownSpell(slot, spell or ZERO) for slot, spell in side.spells.items()],
+        [wire.spells.KnownSpell(slot, spell or ZERO_GUID) for slot, spell in side.spells.items()],
         [wire.variables.ChangedVariable(each, value) for each, value in side.variables.items()],
         [wire.items.Sum(item, quantity) for item, quantity in side.sums.items()],
     )
@@ -265,19 +268,19 @@ def trace(side: Trace) -> str:
     return encode({**fields, **side.unknown, **held}).decode()
 
 
-def read_trace(side: bytes | str) -> Trace:
+def decode_side(side: bytes | str) -> ChangeSide:
     fields = _fields.decode(side)
     if _is_catalogue(fields):
-        return Trace(catalogue={name.lower(): value for name, value in fields.items()})
+        return ChangeSide(catalogue={name.lower(): value for name, value in fields.items()})
     rest = _side.decode(side)
     slots = _spots(INVENTORY, rest.Items) | _spots(BANK, rest.Bank)
     for bag in rest.Bags:
         slots |= _spots(bag.Id, bag.Slots)
-    return Trace(
+    return ChangeSide(
         player=_attributed(fields, PLAYER_ATTRIBUTES),
         slots=slots,
         bags={bag.Id: bag.SlotCount for bag in rest.Bags if bag.SlotCount is not None},
-        spells={each.Slot: None if each.SpellId == ZERO else each.SpellId for each in rest.Spells},
+        spells={each.Slot: None if each.SpellId == ZERO_GUID else each.SpellId for each in rest.Spells},
         variables={each.VariableId: each.Value for each in rest.Variables},
         user=_attributed(fields, _USER_ATTRIBUTES),
         catalogue={name.lower(): value for name, value in fields.items() if name not in _TRACED},
@@ -286,11 +289,11 @@ def read_trace(side: bytes | str) -> Trace:
     )
 
 
-def personal() -> Sequence[str]:
+def list_personal_fields() -> Sequence[str]:
     return wire.history.PERSONAL
 
 
-def sums(side: bytes | str | None) -> Counter[str]:
+def count_items(side: bytes | str | None) -> Counter[str]:
     """Whatever has an item and a quantity, wherever it stands in the row."""
     found: Counter[str] = Counter()
     waiting: list[Any] = [msgspec.json.decode(side)] if side else []
@@ -301,7 +304,7 @@ def sums(side: bytes | str | None) -> Counter[str]:
         elif isinstance(value, dict):
             record = cast("dict[str, Any]", value)
             if ITEM in record and QUANTITY in record:
-                if record[ITEM] != ZERO:
+                if record[ITEM] != ZERO_GUID:
                     found[record[ITEM]] += record[QUANTITY]
             else:
                 waiting += record.values()
@@ -315,7 +318,7 @@ def _unknown(stored: bytes | str, known: Collection[str]) -> dict[str, object]:
 
 def _complete(document: bytes) -> bytes:
     """The document with a default for each field that it lacks."""
-    return document if _NEWEST in document else player_document(read_player(document, None))
+    return document if _NEWEST in document else encode_player(decode_player(document, None))
 
 
 def _is_catalogue(fields: Mapping[str, object]) -> bool:
@@ -345,7 +348,7 @@ def _feed_change(change: feed.FeedRow) -> wire.feed.FeedChange:
 
 
 def _done(change: Change) -> wire.history.DoneChange:
-    before, after = (side and trace(side) for side in change.sides())
+    before, after = (side and encode_side(side) for side in change.sides())
     return wire.history.DoneChange(change.kind, *change.whose(), _raw(before), _raw(after))
 
 
@@ -353,12 +356,12 @@ def _raw(stored: str | bytes | None) -> msgspec.Raw:
     return msgspec.Raw("null" if stored is None else stored)
 
 
-def _spots(place: str, slots: Sequence[wire.items.ItemSlot]) -> dict[Spot, Stack | None]:
+def _spots(place: str, slots: Sequence[wire.items.ItemSlot]) -> dict[SlotAddress, Stack | None]:
     return {(place, each.Slot): _stack(each) for each in slots}
 
 
 def _stack(record: wire.items.ItemSlot) -> Stack | None:
-    if record.ItemId == ZERO or not record.Quantity:
+    if record.ItemId == ZERO_GUID or not record.Quantity:
         return None
     return Stack(record.ItemId, record.Quantity, record.BagId, tuple(record.StatBuffs))
 
@@ -380,11 +383,11 @@ def _traced(name: str, value: object) -> object:
     return instant(value) if name in wire.history.TIMES and isinstance(value, int) else value
 
 
-def _slots_in(side: Trace, place: str) -> list[wire.items.ItemSlot]:
+def _slots_in(side: ChangeSide, place: str) -> list[wire.items.ItemSlot]:
     return [item_slot(slot, stack) for (where, slot), stack in sorted(side.slots.items()) if where == place]
 
 
-def _bags(side: Trace) -> list[wire.items.ChangedBag]:
+def _bags(side: ChangeSide) -> list[wire.items.ChangedBag]:
     places = {place for place, _ in side.slots} - {INVENTORY, BANK}
     bags = sorted(places | side.bags.keys())
     return [wire.items.ChangedBag(each, side.bags.get(each), _slots_in(side, each)) for each in bags]

@@ -150,9 +150,9 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Answer:
     """Set a new password with a mailed code."""
 
     async def change() -> Answer:
-        code = await credentials.prove_code(request.services.keeper, request.params[0], body.code)
-        password = await request.services.keeper.passwords.hashed(body.new)
-        decide = partial(credentials.redeem, key=request.params[0], code=code, password=password)
+        code = await credentials.check_reset_code(request.services.keeper, request.params[0], body.code)
+        password = await request.services.keeper.passwords.hash_password(body.new)
+        decide = partial(credentials.redeem_code, key=request.params[0], code=code, password=password)
         return await _and_forget_tokens(request, request.change(decide, lambda _: _message(UPDATED)))
 
     return await _once(request, change)
@@ -173,12 +173,14 @@ async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, Answe
 
 
 async def _prove(request: Request, sent: str) -> str:
-    user = await lookup.user(request.services.keeper.store, request.params[0])
-    return await credentials.prove(request.services.keeper, user, sent, request.caller.account_id, request.address)
+    user = await lookup.find_user(request.services.keeper.store, request.params[0])
+    return await credentials.check_password(
+        request.services.keeper, user, sent, request.caller.account_id, request.address
+    )
 
 
 async def _set_password(request: Request, new: str, proven: str | None, message: str) -> Answer:
-    password = await request.services.keeper.passwords.hashed(new)
+    password = await request.services.keeper.passwords.hash_password(new)
     decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
     return await _and_forget_tokens(request, request.change(decide, lambda _: _message(message)))
 

@@ -1,7 +1,7 @@
 """The change feed for game servers."""
 
 from gamekeeper.game import refusals as no
-from gamekeeper.game.feed import Asked
+from gamekeeper.game.feed import FeedQuery
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import LINK, NO_STORE, READ, Group
 from gamekeeper.http.request import Request
@@ -22,18 +22,18 @@ GROUP = Group("Feed", "What game servers are told.")
 )
 async def changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
     """Changes to characters after a number, in order; waits for one if there is none."""
-    asked = Asked(
+    asked = FeedQuery(
         after=None if query.after == "now" else query.after,
         limit=query.limit,
-        wait=query.wait,
+        wait_seconds=query.wait,
         account_id=request.caller.account_id,
-        own=query.own,
+        include_own=query.own,
         epoch=query.epoch or None,
     )
-    telling = request.unless_gone(request.services.keeper.feed.changes(asked))
-    told = await (request.services.admission.aside(telling) if asked.wait else telling)
+    telling = request.unless_gone(request.services.keeper.feed.read_changes(asked))
+    told = await (request.services.admission.aside(telling) if asked.wait_seconds else telling)
     if told is None:
         return b""  # nobody is there to read it
-    if asked.wait:
+    if asked.wait_seconds:
         await request.require_still()  # a poll may be longer than a revocation is allowed to take
     return wire.encode(wire.feed.Changes(codec.feed_changes(told.changes), told.next, told.epoch))

@@ -115,8 +115,8 @@ async def game_object(request: Request, object_type: str, object_id: str) -> byt
 
 async def _found(request: Request, object_type: str, page: Page) -> tuple[int, list[entries.CatalogueEntry]]:
     kind = wire.catalogue.OBJECTS[object_type]  # None: we keep no objects of this type
-    return await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
+    return await catalogue.load_page(request.services.keeper.store, kind, page.limit, page.offset) if kind else (0, [])
 
 
 def _object(request: Request, entry: entries.CatalogueEntry) -> bytes:
-    return wire.encode(codec.game_object(entry, inventory.sizes(request.services.keeper.settings)))
+    return wire.encode(codec.game_object(entry, inventory.read_capacity(request.services.keeper.settings)))

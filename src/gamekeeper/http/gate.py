@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from gamekeeper.game.history import Rest
+from gamekeeper.game.history import Pause
 from gamekeeper.game.refusals import Overloaded, TooManyLongReads
 from gamekeeper.http.admission import Admission
 
@@ -46,7 +46,7 @@ class Gate:
         self._long: Counter[str] = Counter()  # account: its long reads under way
         self._waiting: Counter[str] = Counter()
 
-    async def run(self, account: str, work: Callable[[Rest], Coroutine[Any, Any, T]], *, long: bool = False) -> T:
+    async def run(self, account: str, work: Callable[[Pause], Coroutine[Any, Any, T]], *, long: bool = False) -> T:
         """Run the work, which rests between its pieces; `long`: it is known to be long."""
         self._entered += 1
         self._last[account] = time.monotonic()

@@ -11,10 +11,10 @@ import msgspec
 
 from gamekeeper.game import history, undo
 from gamekeeper.game import refusals as no
-from gamekeeper.game.history import Moment, Page, Rest
-from gamekeeper.game.inventory import BANK, INVENTORY, sizes
+from gamekeeper.game.history import HistoryPage, Pause, PointInTime
+from gamekeeper.game.inventory import BANK, INVENTORY, read_capacity
 from gamekeeper.game.trades import MINUTE_MS
-from gamekeeper.game.undoing import Actor
+from gamekeeper.game.undo_context import Actor
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
@@ -56,7 +56,7 @@ async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes |
     read = partial(
         _read_csv if form == CSV else _read_json, wanted=wanted, cursor=cursor, limit=limit, caller=request.caller
     )
-    found = await request.unless_gone(request.read_in_pieces(read, long=limit > history.PIECE))
+    found = await request.unless_gone(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
     if found is None:
         return b""  # the caller has hung up
     content, following = found
@@ -67,10 +67,10 @@ async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes |
 
 
 async def _read_json(
-    tx: Reading, rest: Rest, wanted: HistoryFilter, cursor: int | None, limit: int, caller: Caller
+    tx: Reading, rest: Pause, wanted: HistoryFilter, cursor: int | None, limit: int, caller: Caller
 ) -> tuple[bytes, int | None]:
     changes, following = list[wire.history.ToldChange](), None
-    async for page in history.pages(tx, wanted, cursor, limit):
+    async for page in history.load_pages(tx, wanted, cursor, limit):
         changes += told(page, caller).Changes
         following = page.next
         await rest()
@@ -78,12 +78,12 @@ async def _read_json(
 
 
 async def _read_csv(
-    tx: Reading, rest: Rest, wanted: HistoryFilter, cursor: int | None, limit: int, caller: Caller
+    tx: Reading, rest: Pause, wanted: HistoryFilter, cursor: int | None, limit: int, caller: Caller
 ) -> tuple[bytes, int | None]:
     out, following = io.StringIO(newline=""), None
     writer = csv.writer(out)
     writer.writerow(COLUMNS)
-    async for page in history.pages(tx, wanted, cursor, limit):
+    async for page in history.load_pages(tx, wanted, cursor, limit):
         await rest()
         rows = _rows(page, caller)
         while some := list(itertools.islice(rows, TABLE_PIECE)):
@@ -178,11 +178,11 @@ async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> A
     keeper, caller = request.services.keeper, request.caller
     kept = await find_change(keeper.store, seq)
     if kept:  # what is gone may have been undone under this key before: the rule is asked after the replay
-        _require(caller, undo.needed(kept))
+        _require(caller, undo.list_permissions(kept))
     by = Actor(caller.account_id, caller.name, partial(_require, caller))
     trade_ms = 0 if query.force else keeper.settings.trade_minutes * MINUTE_MS
-    room, words = sizes(keeper.settings), keeper.changes.spelling
-    decide = partial(undo.undo, seq=seq, actor=by, spelling=words, room=room, trade_ms=trade_ms)
+    room, words = read_capacity(keeper.settings), keeper.changes.codec
+    decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
     answer = await request.change(decide, codec.undone)
     request.services.callers.forget()  # it may be powers that were taken back
     return answer
@@ -215,20 +215,20 @@ def filter_of(query: wire.history.HistoryQuery, caller: Caller) -> HistoryFilter
     )
 
 
-async def _world(request: Request, moment: Moment) -> tuple[str, history.World]:
-    key, trace = request.params[0], request.services.keeper.changes.spelling
-    if moment == Moment():
-        return await request.services.keeper.store.read(lambda tx: history.belongings(tx, key, moment, trace))
-    return await request.read_in_pieces(lambda tx, rest: history.belongings(tx, key, moment, trace, rest))
+async def _world(request: Request, moment: PointInTime) -> tuple[str, history.PlayerState]:
+    key, trace = request.params[0], request.services.keeper.changes.codec
+    if moment == PointInTime():
+        return await request.services.keeper.store.read(lambda tx: history.load_state_at(tx, key, moment, trace))
+    return await request.read_in_pieces(lambda tx, rest: history.load_state_at(tx, key, moment, trace, rest))
 
 
-def told(page: Page, caller: Caller) -> wire.history.History:
+def told(page: HistoryPage, caller: Caller) -> wire.history.History:
     return wire.history.History(
         [codec.told(each, page.undone.get(each.seq), caller) for each in page.changes], page.next
     )
 
 
-def table(page: Page, caller: Caller) -> bytes:
+def table(page: HistoryPage, caller: Caller) -> bytes:
     """What a spreadsheet could take for a formula is told to be text."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -237,7 +237,7 @@ def table(page: Page, caller: Caller) -> bytes:
     return out.getvalue().encode()
 
 
-def _rows(page: Page, caller: Caller) -> Iterator[Sequence[str]]:
+def _rows(page: HistoryPage, caller: Caller) -> Iterator[Sequence[str]]:
     return (_cells(codec.told(each, page.undone.get(each.seq), caller)) for each in page.changes)
 
 

@@ -88,7 +88,7 @@ async def authorized(request: Request) -> bytes:
 async def stats(request: Request) -> bytes:
     """How long and how fast this process serves, and who is connected."""
     keeper, pace = request.services.keeper, request.services.metrics.pace
-    servers, online = await presence.count_servers(keeper.store), await keeper.lists.total(ONLINE)
+    servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
     return wire.encode(wire.info.ServerStats(pace.uptime_ms, pace.last_second, servers, online))
 
 

@@ -27,7 +27,7 @@ GROUP = Group("Items", "Inventory, bank and bags; giving and taking.")
 )
 async def both(request: Request) -> bytes:
     """Inventory and bank of a character, every slot."""
-    held, room = await _held(request), inventory.sizes(request.services.keeper.settings)
+    held, room = await _held(request), inventory.read_capacity(request.services.keeper.settings)
     carried = codec.named_slots(*held, INVENTORY, room.inventory)
     return wire.encode(wire.items.Items(carried, codec.named_slots(*held, BANK, room.bank)))
 
@@ -83,7 +83,7 @@ async def in_bank(request: Request) -> bytes:
 )
 async def in_bag(request: Request, bag_id: str) -> bytes:
     """What is in a bag."""
-    size, slots, names = await request.services.keeper.store.read(partial(items.bag, bag_id=bag_id))
+    size, slots, names = await request.services.keeper.store.read(partial(items.load_bag, bag_id=bag_id))
     return wire.encode(wire.items.NamedBag(bag_id, size, codec.named_slots(slots, names, bag_id, size)))
 
 
@@ -106,7 +106,7 @@ async def give(request: Request, body: wire.items.GiveItem) -> Answer:
         key=request.params[0],
         item_id=body.itemid,
         quantity=body.quantity,
-        room=inventory.sizes(request.services.keeper.settings),
+        room=inventory.read_capacity(request.services.keeper.settings),
         overflow=body.bankoverflow,
     )
     return await request.change(decide, partial(codec.given, body.itemid))
@@ -131,7 +131,7 @@ async def take(request: Request, body: wire.items.TakeItem) -> Answer:
         key=request.params[0],
         item_id=body.itemid,
         quantity=body.quantity,
-        spelling=request.services.keeper.changes.spelling,
+        codec=request.services.keeper.changes.codec,
     )
     return await request.change(decide, lambda taken: wire.encode(wire.items.Taken(body.itemid, taken)))
 
@@ -140,7 +140,7 @@ async def _held(request: Request) -> tuple[Slots, Mapping[str, str]]:
     """What a character holds, and the names of these items."""
 
     async def look(tx: Reading) -> tuple[Slots, Mapping[str, str]]:
-        rows, names = await item_rows.read_named_slots_of_player(tx, await lookup.player_id(tx, request.params[0]))
-        return items.stacks(rows), names
+        rows, names = await item_rows.read_named_slots_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
+        return items.read_stacks(rows), names
 
     return await request.services.keeper.store.read(look)

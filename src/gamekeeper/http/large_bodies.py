@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from gamekeeper.game import loads
-from gamekeeper.game.history import Rest
+from gamekeeper.game import bulk_loads
+from gamekeeper.game.history import Pause
 from gamekeeper.http.gate import Gate
 
 R = TypeVar("R")
@@ -44,7 +44,7 @@ async def read(raw: bytes, decode: Callable[[], R], gate: Gate, account: str) ->
     if len(raw) <= LARGE:
         return decode()
 
-    async def in_thread(_: Rest) -> R:
+    async def in_thread(_: Pause) -> R:
         work = partial(_decode_in_pieces, decode, partial(gate.pause_thread, account))
         return await asyncio.get_running_loop().run_in_executor(_one_reader, work)
 
@@ -55,7 +55,7 @@ def _decode_in_pieces(decode: Callable[[], R], pause: Callable[[float], None]) -
     """Without garbage collection: it would stop all threads and look at each list of the body again and again."""
     pauses.pause, pauses.began = pause, time.thread_time()
     try:
-        with loads.no_cycles():
+        with bulk_loads.pause_gc():
             return decode()
     finally:
         pauses.pause = None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from gamekeeper.game import catalogue, characters, link, lookup, presence
+from gamekeeper.game import catalogue, link, lookup, player_edits, presence
 from gamekeeper.game import refusals as no
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import bodies, codec, instants, paging, samples, wire
@@ -45,7 +45,7 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Cata
     if len({entry.id for entry in given}) < len(given):
         raise BadField(field="Id", problem="is there more than once")
     for number, entry in enumerate(given):
-        if entry.id == lookup.ZERO:
+        if entry.id == lookup.ZERO_GUID:
             raise BadField(field=f"[{number}].Id", problem="must not be all zeros")
         if isinstance(entry, entries.CatalogueItem) and entry.stackable and entry.bag_slots:
             raise BadField(field=f"[{number}].BagSlots", problem="must be 0 when the item is stackable")
@@ -66,7 +66,7 @@ def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.Cata
 async def catalogue_page(request: Request, query: wire.lists.PageQuery, kind: str) -> bytes:
     """What was published, page by page."""
     page = paging.from_query(query, request.services.keeper.settings.max_page_size)
-    total, found = await catalogue.page(request.services.keeper.store, kind, page.limit, page.offset)
+    total, found = await catalogue.load_page(request.services.keeper.store, kind, page.limit, page.offset)
     return wire.lists.paged(total, page.number, page.size, [wire.encode(codec.entry(each)) for each in found])
 
 
@@ -100,7 +100,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
         player_id=player_id,
         report=codec.report(body),
         settings=request.services.keeper.settings,
-        spelling=request.services.keeper.changes.spelling,
+        codec=request.services.keeper.changes.codec,
         account_id=request.caller.account_id,
     )
     return await request.change(decide, codec.player_record)
@@ -117,7 +117,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
 )
 async def delete_player(request: Request, player_id: str) -> Answer:
     """Delete a character that is not online."""
-    decide = partial(characters.delete, key=player_id, spelling=request.services.keeper.changes.spelling)
+    decide = partial(player_edits.delete, key=player_id, codec=request.services.keeper.changes.codec)
     return await request.change(decide, codec.player_record)
 
 
@@ -185,5 +185,5 @@ async def left(request: Request, body: wire.link.Players, server: str) -> Answer
 )
 async def shut(request: Request, server: str) -> Answer:
     """Shut a game server: all of its players go offline at once."""
-    decide = partial(presence.shut, server=server)
+    decide = partial(presence.close_server, server=server)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))

@@ -14,4 +14,4 @@ class Mark(NamedTuple):
         return f"{self.at}-{self.id}"
 
 
-START = Mark(NEVER, lookup.ZERO)
+START = Mark(NEVER, lookup.ZERO_GUID)

@@ -32,7 +32,7 @@ GROUP = Group("Mails", "The outbox, and trying a mail again.")
 )
 async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
     """Mails, the newest first: to whom, and how each fares; never the code in one."""
-    page = await mails.page(request.services.keeper.store, query.user or None, query.before, query.limit)
+    page = await mails.load_page(request.services.keeper.store, query.user or None, query.before, query.limit)
     told = [codec.mail(each, request.caller) for each in page.mails]
     return wire.encode(wire.mails.Mails(told, str(Mark(*page.next)) if page.next else None))
 

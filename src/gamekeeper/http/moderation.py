@@ -6,7 +6,7 @@ from typing import Any
 from gamekeeper.game import moderation
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.moderation import Order
+from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import BAN, KICK, MUTE, QUERY, WRITE, Group, H
 from gamekeeper.http.request import Request
@@ -17,7 +17,7 @@ PLAYERS = "/api/v1/players/"
 BANNED, UNBANNED = "{} has been banned!", "{} has been unbanned!"
 MUTED, UNMUTED = "{} has been muted!", "{} has been unmuted!"
 KICKED = "{} has been kicked by the server!"
-Rule = Callable[[Reading, Order], Coroutine[Any, Any, Decision[str]]]
+Rule = Callable[[Reading, ModerationRequest], Coroutine[Any, Any, Decision[str]]]
 
 PENALTY, PARDON = (
     wire.moderation.Penalty(7, "Sold what was not his.", samples.KEEPER),
@@ -103,13 +103,13 @@ async def kick(request: Request, body: wire.moderation.Pardon) -> Answer:
 async def _act(
     request: Request, rule: Rule, body: wire.moderation.Penalty | wire.moderation.Pardon, said: str, days: int = 0
 ) -> Answer:
-    order = Order(
+    order = ModerationRequest(
         request.params[0],
         days,
         body.reason or "",
         body.moderator or request.caller.name,
         request.caller.account_id,
-        of_player=request.route.path.startswith(PLAYERS),
+        key_is_player=request.route.path.startswith(PLAYERS),
     )
     return await request.change(
         lambda tx: rule(tx, order), lambda name: wire.encode(wire.users.Message(said.format(name)))

@@ -43,7 +43,7 @@ DETAILS = {  # of the examples of refusals
     "why": "slot 17 of the inventory holds something else by now",
     "trade": "Marlow gained the same item by change 4713",
     "minutes": 10,
-    "fate": mail_rules.FATES["sent"],
+    "fate": mail_rules.WHY_NOT_RETRIABLE["sent"],
     "allowed": "GET",
     "act": "delete",
     "parameter": "playr",

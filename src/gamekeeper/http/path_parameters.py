@@ -33,7 +33,7 @@ class PathParameter:
 
 
 def read_guid(text: str, name: str) -> str:
-    found = lookup.guid(text)
+    found = lookup.parse_guid(text)
     if found is None:
         raise no.BadField(field=name, problem="must be a guid")
     return found

@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-from gamekeeper.game import accounts, characters, lookup
+from gamekeeper.game import accounts, lookup, player_edits
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.lists import NAMES, ONLINE, RANK, Listing
+from gamekeeper.game.lists import NAMES, ONLINE, RANK, ListDefinition
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http import codec, paging, samples, search, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
@@ -123,7 +123,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
 )
 async def online_count(request: Request) -> bytes:
     """How many characters are online."""
-    return wire.encode(wire.players.OnlineCount(await request.services.keeper.lists.total(ONLINE)))
+    return wire.encode(wire.players.OnlineCount(await request.services.keeper.lists.count(ONLINE)))
 
 
 @GROUP.operation(
@@ -139,7 +139,7 @@ async def online_count(request: Request) -> bytes:
 )
 async def show(request: Request) -> bytes:
     """One character, by name or id."""
-    return codec.player_record(await lookup.player_record(request.services.keeper.store, request.params[0]))
+    return codec.player_record(await lookup.find_player_record(request.services.keeper.store, request.params[0]))
 
 
 @GROUP.operation(
@@ -155,7 +155,7 @@ async def show(request: Request) -> bytes:
 )
 async def rank(request: Request, query: wire.players.AroundQuery) -> bytes:
     """The rank of one character, with those just above and below it."""
-    return codec.rank(await request.services.keeper.lists.rank(request.params[0], query.around))
+    return codec.rank(await request.services.keeper.lists.find_rank(request.params[0], query.around))
 
 
 @GROUP.operation(
@@ -172,7 +172,7 @@ async def rank(request: Request, query: wire.players.AroundQuery) -> bytes:
 async def rename(request: Request, body: wire.players.Rename) -> Answer:
     """Give a character another name."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
-    return await _change(request, partial(characters.rename, name=name))
+    return await _change(request, partial(player_edits.rename, name=name))
 
 
 @GROUP.operation(
@@ -188,8 +188,8 @@ async def rename(request: Request, body: wire.players.Rename) -> Answer:
 )
 async def set_level(request: Request, body: wire.players.SetLevel) -> Answer:
     """Set a character's level; its experience begins at 0."""
-    level = characters.require_level(body.level, request.services.keeper.settings)
-    return await _change(request, partial(characters.set_level, level=level))
+    level = player_edits.require_level(body.level, request.services.keeper.settings)
+    return await _change(request, partial(player_edits.set_level, level=level))
 
 
 @GROUP.operation(
@@ -205,7 +205,7 @@ async def set_level(request: Request, body: wire.players.SetLevel) -> Answer:
 )
 async def set_class(request: Request, body: wire.players.SetClass) -> Answer:
     """Set a character's class."""
-    return await _change(request, partial(characters.set_class, class_id=body.classid))
+    return await _change(request, partial(player_edits.set_class, class_id=body.classid))
 
 
 @GROUP.operation(
@@ -219,16 +219,18 @@ async def set_class(request: Request, body: wire.players.SetClass) -> Answer:
 )
 async def delete(request: Request) -> Answer:
     """Delete a character that is not online, with all it holds."""
-    return await _change(request, characters.delete)
+    return await _change(request, player_edits.delete)
 
 
 async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]) -> Answer:
-    chosen = partial(decide, key=request.params[0], spelling=request.services.keeper.changes.spelling)
+    chosen = partial(decide, key=request.params[0], codec=request.services.keeper.changes.codec)
     return await request.change(chosen, codec.player_record)
 
 
 async def _found(
-    request: Request, listing: Listing[StoredPlayer], page: Page, *, descending: bool = False
+    request: Request, listing: ListDefinition[StoredPlayer], page: Page, *, descending: bool = False
 ) -> tuple[int, list[bytes]]:
-    total, records = await request.services.keeper.lists.page(listing, page.offset, page.limit, descending=descending)
+    total, records = await request.services.keeper.lists.load_page(
+        listing, page.offset, page.limit, descending=descending
+    )
     return total, [codec.player_record(record) for record in records]

@@ -105,7 +105,7 @@ class Metrics:
             "gamekeeper_requests_in_flight": self._admission.taken,
             "gamekeeper_writer_queue": figures.writer_queue,
             "gamekeeper_token_cache": self._callers.believed,
-            "gamekeeper_hash_queue": self._keeper.passwords.waiting,
+            "gamekeeper_hash_queue": self._keeper.passwords.queue_length,
             "gamekeeper_log_dropped_total": log.dropped(),
             "gamekeeper_process_start_seconds": round(STARTED),
             **_process(),
@@ -151,7 +151,7 @@ class Metrics:
             *(_sample("gamekeeper_synchronous_standbys", {"state": each}, count) for each, count in standbys.items()),
             _sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
             _sample("gamekeeper_outbox", {"state": "failed"}, failed),
-            _sample("gamekeeper_players_online", {}, await self._keeper.lists.total(ONLINE)),
+            _sample("gamekeeper_players_online", {}, await self._keeper.lists.count(ONLINE)),
             _sample("gamekeeper_ledger_position", {}, await ledger.read_last(store)),
         ]
 

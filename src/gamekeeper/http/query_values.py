@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from gamekeeper.game import lookup
-from gamekeeper.game.history import KINDS, Moment
+from gamekeeper.game.history import KINDS, PointInTime
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
 from gamekeeper.http.mail_cursor import Mark
@@ -73,7 +73,7 @@ def make_text_reader(longest: int | None) -> Read:
 
 def make_id_reader(problem: str) -> Read:
     def read(text: str, name: str) -> object:
-        found = lookup.guid(text)
+        found = lookup.parse_guid(text)
         if found is None:
             raise BadField(field=name, problem=problem)
         return found
@@ -98,11 +98,11 @@ def read_end(text: str, name: str) -> int:
     return _read_time(text, name, TIME, to_end=True)
 
 
-def read_moment(text: str, name: str) -> Moment:
+def read_moment(text: str, name: str) -> PointInTime:
     """Read a time, or the number of a change."""
     if text.isascii() and text.isdigit():
-        return Moment(seq=read_change_number(text, name))
-    return Moment(at=_read_time(text, name, MOMENT, to_end=True))
+        return PointInTime(seq=read_change_number(text, name))
+    return PointInTime(at=_read_time(text, name, MOMENT, to_end=True))
 
 
 def read_change_number(text: str, name: str) -> int:
@@ -124,7 +124,7 @@ def read_kind(text: str, name: str) -> str:
 
 def read_mark(text: str, name: str) -> Mark:
     at, _, last = text.partition("-")
-    found = lookup.guid(last)
+    found = lookup.parse_guid(last)
     if not _CHANGE_NUMBER.fullmatch(at) or found is None:
         raise BadField(field=name, problem="must be as the page before gives it")
     return Mark(int(at), found)

@@ -12,7 +12,7 @@ import msgspec
 
 from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decide, Intent
-from gamekeeper.game.history import Rest
+from gamekeeper.game.history import Pause
 from gamekeeper.game.refusals import BadField, RepeatedField
 from gamekeeper.http import bodies, large_bodies
 from gamekeeper.http.caller import Caller
@@ -91,11 +91,11 @@ class Request:
             gone.cancel()
 
     async def read_in_pieces(
-        self, work: Callable[[Snapshot, Rest], Coroutine[Any, Any, R]], *, long: bool = False
+        self, work: Callable[[Snapshot, Pause], Coroutine[Any, Any, R]], *, long: bool = False
     ) -> R:
         """Read one snapshot in pieces, through the gate for long reads; `long`: it is known to be long."""
 
-        async def read(rest: Rest) -> R:
+        async def read(rest: Pause) -> R:
             return await self.services.keeper.store.read_in_pieces(lambda tx: work(tx, rest))
 
         return await self.services.gate.run(self.caller.account_id, read, long=long)
@@ -124,7 +124,7 @@ class Request:
         if not self.params:
             return None
         noun = self.route.path.partition("/[")[0].rpartition("/")[2]
-        return f"{noun}/{lookup.guid(self.params[0]) or lookup.fold(self.params[0])}"
+        return f"{noun}/{lookup.parse_guid(self.params[0]) or lookup.fold(self.params[0])}"
 
     def _key(self) -> str | None:
         sent = self.headers.get(b"idempotency-key")

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from gamekeeper.game.changes import Done
+from gamekeeper.game.changes import ApplyResult
 from gamekeeper.store.ledger import LedgerEntry
 
 Header = tuple[bytes, bytes]
@@ -32,5 +32,7 @@ class Answer:
         return REPLAYED in self.headers
 
 
-def answer_change(done: Done) -> Answer:
-    return Answer(done.answer, headers=(REPLAYED,) if done.replayed else (), entries=done.entries, seen=done.seen)
+def answer_change(done: ApplyResult) -> Answer:
+    return Answer(
+        done.answer, headers=(REPLAYED,) if done.replayed else (), entries=done.entries, seen=done.state_fingerprint
+    )

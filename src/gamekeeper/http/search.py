@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from gamekeeper.game import search
-from gamekeeper.game.lists import Wanted
+from gamekeeper.game.lists import PageRequest
 from gamekeeper.game.search import R, Sort
 from gamekeeper.http import paging, wire
 from gamekeeper.http.paging import Page
@@ -23,7 +23,7 @@ async def find(
     request: Request, page: Page, sort: Sort[R], sought: str, *, descending: bool
 ) -> tuple[int, Sequence[R], bool]:
     """Return how many there are, those of the page, and whether there may be more. `sought` is empty: all of them."""
-    keeper, wanted = request.services.keeper, Wanted(page.offset, page.limit, descending=descending)
+    keeper, wanted = request.services.keeper, PageRequest(page.offset, page.limit, descending=descending)
     if sort.listing and not sought:
-        return await search.page(keeper, sort, sought, wanted)
-    return await request.through_gate(lambda: search.page(keeper, sort, sought, wanted))
+        return await search.load_page(keeper, sort, sought, wanted)
+    return await request.through_gate(lambda: search.load_page(keeper, sort, sought, wanted))

@@ -27,7 +27,7 @@ async def known(request: Request) -> bytes:
     """Spells a character knows."""
 
     async def look(tx: Reading) -> dict[int, str]:
-        return await spell_rows.read_known(tx, await lookup.player_id(tx, request.params[0]))
+        return await spell_rows.read_known(tx, await lookup.find_player_id(tx, request.params[0]))
 
     slots = await request.services.keeper.store.read(look)
     return wire.encode([wire.spells.KnownSpell(slot, spell) for slot, spell in slots.items()])

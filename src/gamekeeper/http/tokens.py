@@ -3,7 +3,7 @@ from functools import partial
 
 from gamekeeper.game import accounts, lookup, tokens
 from gamekeeper.game import refusals as no
-from gamekeeper.game.passwords import require
+from gamekeeper.game.passwords import require_wire_hash
 from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGrantType
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, WRITE, Group
@@ -40,7 +40,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
             raise InvalidRequest(problem=f"The field '{name}' is missing.")
     if body.scope not in {"", "read"}:
         raise InvalidRequest(problem="The field 'scope' must be read, or left out.")
-    sent = require(body.password)
+    sent = require_wire_hash(body.password)
     pair = await tokens.log_in(
         request.services.keeper, body.username, sent, request.address, read_only=body.scope == "read"
     )
@@ -110,10 +110,10 @@ async def _own_or_managed(request: Request) -> str:
     name, caller = request.params[0], request.caller
     if "users.manage" in caller.rights:
         return name
-    by, key = lookup.key_of(name)
+    by, key = lookup.parse_key(name)
     if by == "name" and lookup.fold(key) == lookup.fold(caller.name):
         found = await users.find_by_fold(request.services.keeper.store, lookup.fold(key), key)
         key = found.id if found else ""  # names of imported accounts may clash: then another's may be meant
     if key != caller.account_id:
-        raise RoleMissing(role=accounts.role("users.manage"))
+        raise RoleMissing(role=accounts.find_role("users.manage"))
     return key

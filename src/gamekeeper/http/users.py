@@ -2,7 +2,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from gamekeeper.game import accounts, lookup, person, registrations
+from gamekeeper.game import accounts, erasures, lookup, registrations
 from gamekeeper.game import refusals as no
 from gamekeeper.game.lists import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
@@ -53,7 +53,7 @@ async def by_name(request: Request, query: wire.users.UsersQuery) -> bytes:
 async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes:
     """Accounts by name, in the old envelope."""
     page = paging.from_body(body, request.services.keeper.settings.max_page_size)
-    total, found = await request.services.keeper.lists.page(USERS, page.offset, page.limit)
+    total, found = await request.services.keeper.lists.load_page(USERS, page.offset, page.limit)
     codes = sees_codes(request)
     return wire.lists.legacy(total, page.number, [codec.user_record(user, codes=codes) for user in found])
 
@@ -72,7 +72,7 @@ async def legacy_by_name(request: Request, body: wire.lists.LegacyPage) -> bytes
 async def show(request: Request) -> bytes:
     """One account, by name or id."""
     return codec.user_record(
-        await lookup.user_record(request.services.keeper.store, request.params[0]), codes=sees_codes(request)
+        await lookup.find_user_record(request.services.keeper.store, request.params[0]), codes=sees_codes(request)
     )
 
 
@@ -92,7 +92,7 @@ async def register(request: Request, body: wire.users.Register) -> Answer:
     """Register an account, without any powers."""
     name = accounts.require_name(body.username, "username", request.services.keeper.settings)
     email = accounts.require_email(body.email, "email")
-    password = await request.services.keeper.passwords.hashed(body.password)
+    password = await request.services.keeper.passwords.hash_password(body.password)
     caller, settings = request.caller.account_id, request.services.keeper.settings
     decide = partial(
         registrations.register, caller=caller, settings=settings, name=name, email=email, password=password
@@ -131,9 +131,9 @@ async def rename(request: Request, body: wire.players.Rename) -> Answer:
 async def delete(request: Request) -> Answer:
     """Erase an account with its characters; the ledger forgets who it was."""
     decide = partial(
-        person.erase,
+        erasures.erase,
         key=request.params[0],
-        spelling=request.services.keeper.changes.spelling,
+        codec=request.services.keeper.changes.codec,
         caller=request.caller.account_id,
     )
     answer = await request.change(decide, lambda erased: codec.changed_user_record(erased.user))
@@ -180,14 +180,14 @@ def sees_codes(request: Request) -> bool:
 
 async def _players(request: Request) -> list[StoredPlayer]:
     async def look(tx: Reading) -> list[StoredPlayer]:
-        return await players.read_records_of_user(tx, (await lookup.user(tx, request.params[0])).id)
+        return await players.read_records_of_user(tx, (await lookup.find_user(tx, request.params[0])).id)
 
     return await request.services.keeper.store.read(look)
 
 
 def _pick(records: Sequence[StoredPlayer], text: str) -> StoredPlayer:
     """By id, else by exact name, else by name in any case, else by place in the list."""
-    by, key = lookup.key_of(text)
+    by, key = lookup.parse_key(text)
     names = [record.id if by == "id" else codec.name_of(record) for record in records]
     if key in names:
         return records[names.index(key)]

@@ -27,10 +27,10 @@ async def every(request: Request) -> bytes:
     """All variables ever set for a character."""
 
     async def look(tx: Reading) -> list[variable_rows.VariableRow]:
-        return await variable_rows.read_of_player(tx, await lookup.player_id(tx, request.params[0]))
+        return await variable_rows.read_of_player(tx, await lookup.find_player_id(tx, request.params[0]))
 
     rows = await request.services.keeper.store.read(look)
-    return wire.encode([wire.variables.Variable(row.variable_id, variables.typed(row)) for row in rows])
+    return wire.encode([wire.variables.Variable(row.variable_id, variables.read_value(row)) for row in rows])
 
 
 @GROUP.operation(
@@ -92,6 +92,6 @@ async def assign(request: Request, body: wire.variables.SetVariable, variable_id
 
 async def _value(request: Request, variable_id: str) -> int | bool:
     async def look(tx: Reading) -> int | bool:
-        return await variables.value(tx, await lookup.player_id(tx, request.params[0]), variable_id)
+        return await variables.load_value(tx, await lookup.find_player_id(tx, request.params[0]), variable_id)
 
     return await request.services.keeper.store.read(look)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from gamekeeper.game import accounts, lookup, salted
+from gamekeeper.game import accounts, imported_hashes, lookup
 from gamekeeper.game.lookup import fold
 from gamekeeper.game.passwords import NO_PASSWORD
 from gamekeeper.game.refusals import BadField
@@ -44,12 +44,12 @@ def user(row: Row, pattern: re.Pattern[str], note: Note) -> Read:
 def named(own_id: str, raw: object, pattern: re.Pattern[str], note: Note) -> str:
     """Of an account or a character: as it is if it can be kept, and listed if it is none that we would give."""
     name = raw if isinstance(raw, str) else ""
-    if not lookup.nameable(name):
+    if not lookup.is_nameable(name):
         note("its name is empty, too long or has characters that no name may have: its id is its name now")
         return own_id
-    if fold(name) in accounts.RESERVED:
+    if fold(name) in accounts.RESERVED_NAMES:
         note(f"its name '{name}' is a word of the API: kept, and found by its id only")
-    elif lookup.guid(name):
+    elif lookup.parse_guid(name):
         note(f"its name '{name}' looks like an id: kept, and found by its id only")
     elif not pattern.fullmatch(name):
         note(f"its name '{name}' is outside the setting name_pattern: kept")
@@ -71,7 +71,7 @@ def _password(salt: object, password: object, note: Note) -> str:
     if not usable or not isinstance(password, str) or not _HASH.fullmatch(password):
         note(NO_SALT)
         return NO_PASSWORD
-    return salted.imported(str(salt), password.upper())
+    return imported_hashes.format_imported(str(salt), password.upper())
 
 
 def _powers(raw: object, note: Note) -> Powers:

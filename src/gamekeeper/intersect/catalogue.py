@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import cast
 
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.rows import BOOLEAN, INTEGER
 from gamekeeper.intersect import values
 from gamekeeper.intersect.report import Line
@@ -49,7 +49,7 @@ class Game:
     def add(self, noun: str, table: str, rows: Iterable[Row]) -> None:
         entries = self.entries.setdefault(noun, {})
         for row in rows:
-            if row[0] is None or row[0] == ZERO or row[0] in entries:
+            if row[0] is None or row[0] == ZERO_GUID or row[0] in entries:
                 self.lines.append(Line(table, row[0] or "", "its id is no guid, or another's"))
                 continue
             entry = self._entry(noun, row)

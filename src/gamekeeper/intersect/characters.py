@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from gamekeeper.game.effects import World
-from gamekeeper.game.inventory import BANK, INVENTORY, Spot, Stack
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.effects import PlayerState
+from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.game.players import NOTHING_EQUIPPED, Player
 from gamekeeper.game.rows import BOOLEAN, INTEGER
-from gamekeeper.game.variables import type_of
+from gamekeeper.game.variables import find_type
 from gamekeeper.intersect import values
 from gamekeeper.intersect.accounts import named
 from gamekeeper.intersect.catalogue import NOT_KEPT
@@ -31,7 +31,7 @@ MISMATCHED = {
 }
 
 
-Character = tuple[Player, World]
+Character = tuple[Player, PlayerState]
 
 
 class Bag(NamedTuple):
@@ -71,7 +71,7 @@ class Reader:
     guids: values.Guids = field(default_factory=values.Guids)
 
     def read(self, raw: Raw, pattern: re.Pattern[str]) -> Character:
-        slots: dict[Spot, Stack] = {}
+        slots: dict[SlotAddress, Stack] = {}
         sizes: dict[str, int] = {}
         waiting: list[str] = []
         self._place(slots, INVENTORY, "inventory", raw.inventory, waiting)
@@ -85,7 +85,7 @@ class Reader:
             sizes[bag_id] = max(size, *(row[2] + 1 for row in rows if (bag_id, row[2]) in slots), 1)
             self._count("bags").taken += 1
         variables = self._variables(raw)
-        return self._player(raw.player, slots, pattern), World(slots, sizes, self._spells(raw.spells), variables)
+        return self._player(raw.player, slots, pattern), PlayerState(slots, sizes, self._spells(raw.spells), variables)
 
     def leave(self, noun: str, row_id: object, reason: str) -> None:
         """A row that is not taken."""
@@ -101,7 +101,9 @@ class Reader:
 
     # --- slots -----------------------------------------------------------------------------------------------------
 
-    def _place(self, slots: dict[Spot, Stack], place: str, noun: str, rows: Sequence[Row], waiting: list[str]) -> None:
+    def _place(
+        self, slots: dict[SlotAddress, Stack], place: str, noun: str, rows: Sequence[Row], waiting: list[str]
+    ) -> None:
         """The usual row goes by quickly: there are some dozens of them for every character, and few kinds of them."""
         usual, most = self.usual, self._size(place)
         before = len(slots)
@@ -115,7 +117,9 @@ class Reader:
                 slots[spot] = stack
         self._count(noun).taken += len(slots) - before
 
-    def _odd(self, slots: dict[Spot, Stack], spot: Spot, noun: str, row: Row, waiting: list[str]) -> Stack | None:
+    def _odd(
+        self, slots: dict[SlotAddress, Stack], spot: SlotAddress, noun: str, row: Row, waiting: list[str]
+    ) -> Stack | None:
         """None when there is no way to keep it; whatever else is odd is noted."""
         place, slot = spot
         _, row_id, _, item, quantity, bag, properties = row
@@ -145,7 +149,7 @@ class Reader:
 
     def _bag(self, noun: str, row_id: object, raw: object, waiting: list[str]) -> str | None:
         bag_id = None if raw is None else self.guids[raw]
-        if bag_id == ZERO or raw is None:
+        if bag_id == ZERO_GUID or raw is None:
             return None
         if bag_id is None or bag_id not in self.bags:
             self.note(noun, row_id, f"its bag {shown(raw)} is not there: kept without it")
@@ -197,8 +201,8 @@ class Reader:
                     self.leave(noun, row_id, "its variable's id is no guid, or there twice")
                 elif value is None:
                     self.leave(noun, row_id, NOT_KEPT if _has_value(raw_value) else NO_VALUE)
-                elif self.types.get(variable_id, type_of(value)) != type_of(value):
-                    self.leave(noun, row_id, MISMATCHED[type_of(value)])
+                elif self.types.get(variable_id, find_type(value)) != find_type(value):
+                    self.leave(noun, row_id, MISMATCHED[find_type(value)])
                 else:
                     found[variable_id] = value
                     self._count(noun).taken += 1
@@ -208,7 +212,7 @@ class Reader:
 
     # --- the record ------------------------------------------------------------------------------------------------
 
-    def _player(self, row: Row, slots: Mapping[Spot, Stack], pattern: re.Pattern[str]) -> Player:
+    def _player(self, row: Row, slots: Mapping[SlotAddress, Stack], pattern: re.Pattern[str]) -> Player:
         own_id, user_id, raw_name, map_id, x, y, z, direction, sprite, face, level, exp = row[:12]
         class_id, gender, points, vitals, base, allocated, equipment, online, created, played = row[12:]
 
@@ -216,12 +220,12 @@ class Reader:
             self.note("players", own_id, reason)
 
         level = self._number(own_id, "Level", level, 1, 1)
-        kind = self.guids[class_id] or ZERO
+        kind = self.guids[class_id] or ZERO_GUID
         worn = self._equipment(own_id, equipment, slots)
         self._count("players").taken += 1
         return Player(
             id=own_id,
-            user_id=self.guids[user_id] or ZERO,
+            user_id=self.guids[user_id] or ZERO_GUID,
             name=named(own_id, raw_name, pattern, note),
             max_vitals=self.vitals.most(kind, level, [slots[INVENTORY, slot].item_id for slot in worn if slot >= 0]),
             level=level,
@@ -234,7 +238,7 @@ class Reader:
             stat_point_allocations=self._numbers(own_id, "StatPointAllocations", allocated, values.STATS),
             stat_points=self._number(own_id, "StatPoints", points, 0, -values.MOST),
             equipment=worn,
-            map_id=self.guids[map_id] or ZERO,
+            map_id=self.guids[map_id] or ZERO_GUID,
             x=self._number(own_id, "X", x, 0, -values.MOST),
             y=self._number(own_id, "Y", y, 0, -values.MOST),
             z=self._number(own_id, "Z", z, 0, -values.MOST),
@@ -258,7 +262,7 @@ class Reader:
             self.note("players", own_id, f"its {name} cannot be read: all 0 now")
         return found or (0,) * count
 
-    def _equipment(self, own_id: str, raw: Any, slots: Mapping[Spot, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
+    def _equipment(self, own_id: str, raw: Any, slots: Mapping[SlotAddress, Stack]) -> tuple[int, ...]:  # noqa: ANN401 - whatever stands there
         count = len(NOTHING_EQUIPPED)
         found = values.numbers(raw, count, -1)
         if found is None:

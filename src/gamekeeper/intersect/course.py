@@ -9,11 +9,11 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from gamekeeper.game.bulk_loads import save_progress
 from gamekeeper.game.changes import Decision, Intent
-from gamekeeper.game.effects import Change, Untraced
+from gamekeeper.game.effects import Change, Unlogged
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.loads import come_to
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect import values
 from gamekeeper.intersect.data import OWNERS, Data
 from gamekeeper.intersect.eras import BadSource
@@ -35,7 +35,7 @@ Moved = Callable[[str, int, int | None], None]  # what is gone through, how many
 class Turned(NamedTuple):
     """What a batch comes to."""
 
-    changes: Sequence[Change | Untraced]
+    changes: Sequence[Change | Unlogged]
     counts: Counts
     lines: Iterable[Line]  # counted when they are written, at the latest
 
@@ -52,7 +52,7 @@ class Course:
     source: str = ""
     report: str = ""  # the file, as the database knows it
     stage: str = ""
-    last: str = ZERO
+    last: str = ZERO_GUID
     listed: int = 0  # bytes of the file
     counts: Counts = field(default_factory=Counts)
     began: bool = False  # in an earlier run
@@ -87,7 +87,7 @@ class Course:
 
     def come_to(self, stage: str) -> None:
         if stage != self.stage:
-            self.stage, self.last = stage, ZERO
+            self.stage, self.last = stage, ZERO_GUID
 
     async def step(self, last: str, turn: Callable[[Reading | None], Awaitable[Turned]]) -> None:
         """One transaction. It may be tried more than once; what the last try came to holds."""
@@ -100,7 +100,7 @@ class Course:
             counts = self.counts.plus(turned.counts)
             after = counts, listed
             state = ImportState(self.source, self.stage, last, self.report, listed, counts.json())
-            return Decision([*turned.changes, come_to(state)], None)
+            return Decision([*turned.changes, save_progress(state)], None)
 
         if self.keeper and not self.dry:
             await self.keeper.changes.apply(BY_IMPORT, decide, lambda _: b"")

@@ -6,7 +6,7 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect import eras
 from gamekeeper.intersect.eras import BadSource, Table
 from gamekeeper.intersect.mysql_source import SCHEME, MysqlSource
@@ -56,7 +56,7 @@ class Data:
         digest = blake2b(digest_size=16)
         for noun, table in self.tables.items():
             if noun in OWNERS and OWNERS[noun] == noun:
-                last = ZERO
+                last = ZERO_GUID
                 while some := self.players.ids(table, last, SOME):
                     digest.update("".join(some).encode())
                     last = some[-1]

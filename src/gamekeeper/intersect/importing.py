@@ -4,19 +4,19 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from gamekeeper.game.bulk_loads import pause_gc
 from gamekeeper.game.effects import (
-    LISTED,
-    UNINDEXED,
-    UNLISTED,
+    DROP_INDEXES,
+    PAUSE_LISTS,
+    RESUME_LISTS,
     CataloguePut,
     Change,
     PlayersLoaded,
-    Untraced,
+    Unlogged,
     UsersLoaded,
 )
 from gamekeeper.game.inventory import Stack
-from gamekeeper.game.loads import no_cycles
-from gamekeeper.game.lookup import ZERO, fold
+from gamekeeper.game.lookup import ZERO_GUID, fold
 from gamekeeper.intersect import accounts, catalogue, values
 from gamekeeper.intersect.accounts import CLASHES, UNADDRESSED
 from gamekeeper.intersect.catalogue import Game
@@ -67,15 +67,15 @@ async def run(course: Course) -> bool:
         "strays": partial(_strays, course),
     }
     names = list(stages)
-    with no_cycles():
+    with pause_gc():
         for stage in names[names.index(course.stage or names[0]) :]:
             course.come_to(stage)
             await stages[stage]()
     course.come_to(DONE_STAGE)
-    await course.step(ZERO, _nothing)
+    await course.step(ZERO_GUID, _nothing)
     if course.keeper and not course.dry:
         await indexes.create_missing(course.keeper.store)
-        await course.keeper.lists.ready()
+        await course.keeper.lists.prepare()
     return True
 
 
@@ -110,7 +110,7 @@ async def _catalogue(course: Course, game: Game) -> None:
         unkept = [name for name, count in course.counts.of.items() if name not in known and count.rows]
         return Turned(changes, counts, [*game.lines, *(Line(name, "", UNKEPT) for name in unkept)])
 
-    await course.step(ZERO, turn)
+    await course.step(ZERO_GUID, turn)
 
 
 # --- accounts ------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ async def _users_turned(
     bans, mutes = (_imposed(names[noun], read[noun], known, gone, counts, lines) for noun in ("bans", "mutes"))
     there.note(USER, [each.user.id for each in new])
     loaded = UsersLoaded([each.user for each in new], clashing, unaddressed, bans, mutes)
-    return Turned([UNLISTED, loaded, LISTED] if new else [], counts, lines)
+    return Turned([PAUSE_LISTS, loaded, RESUME_LISTS] if new else [], counts, lines)
 
 
 async def _clashing(course: Course, tx: Reading | None, kind: str, wanted: Sequence[tuple[str, str]]) -> set[str]:
@@ -183,7 +183,7 @@ def _imposed(
 
 async def _players(course: Course, game: Game, *, fresh: bool) -> None:
     vitals = Vitals(game.classes, game.worn, course.settings.max_level)
-    first = [UNINDEXED] if fresh else []  # somebody may look for those who are there
+    first = [DROP_INDEXES] if fresh else []  # somebody may look for those who are there
     items, spells, types = game.ids("items"), game.ids("known_spells"), game.types()
     usual = dict[tuple[object, object, object], Stack]()
 
@@ -217,7 +217,7 @@ def _bags_of(course: Course, read: Mapping[str, Mapping[str, list[Row]]]) -> dic
 
 def _named_bags(rows: Iterable[Row]) -> set[str]:
     named = {values.guid(raw) for raw in {row[5] for row in rows}}
-    return {each for each in named if each and each != ZERO}
+    return {each for each in named if each and each != ZERO_GUID}
 
 
 async def _players_turned(
@@ -225,7 +225,7 @@ async def _players_turned(
     reader: Reader,
     read: Mapping[str, Mapping[str, list[Row]]],
     tx: Reading | None,
-    first: Sequence[Untraced],
+    first: Sequence[Unlogged],
 ) -> Turned:
     there, names, counts, lines = course.there, course.data.names, reader.counts, reader.lines
     known = await there.find(tx, PLAYER, read["players"])
@@ -248,7 +248,7 @@ async def _players_turned(
     lines += [Line(names["players"], each, CLASHES, taken=True) for each in sorted(clashing)]
     there.note(PLAYER, [player.id for player, _ in new])
     there.note(BAG, reader.used)
-    loaded = [UNLISTED, *first, PlayersLoaded(new, clashing), LISTED] if new else []
+    loaded = [PAUSE_LISTS, *first, PlayersLoaded(new, clashing), RESUME_LISTS] if new else []
     return Turned(loaded, counts, lines)
 
 
@@ -305,7 +305,7 @@ async def _strays(course: Course) -> None:
         counts = Counts()
         return Turned((), counts, _stray_lines(course, counts))
 
-    await course.step(ZERO, turn)
+    await course.step(ZERO_GUID, turn)
 
 
 def _stray_lines(course: Course, counts: Counts) -> Iterator[Line]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect.eras import BadSource, Table
 from gamekeeper.intersect.source import Keys, Row, Source
 
@@ -80,7 +80,7 @@ class MysqlSource(Source):
 
     def keys(self, owners: Table, column: str) -> Keys:
         key = self.quoted(owners.key)
-        place = f"(SELECT {key} FROM {self.quoted(owners.name)} WHERE {key} REGEXP '{GUID}' AND {key} <> '{ZERO}')"  # noqa: S608 - names that the schema has
+        place = f"(SELECT {key} FROM {self.quoted(owners.name)} WHERE {key} REGEXP '{GUID}' AND {key} <> '{ZERO_GUID}')"  # noqa: S608 - names that the schema has
         return Keys(place, f"LOWER(k.{key})", f"t.{self.quoted(column)} = k.{key}")
 
     def guid(self, expression: str) -> str:

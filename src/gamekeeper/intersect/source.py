@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect.eras import Table
 
 Row = tuple[Any, ...]
@@ -120,7 +120,7 @@ class Source(ABC):
     def _filled(self, table: Table) -> str:
         if table.blank is None:
             return ""
-        zeros = ", ".join(self.literal(form) for form in self.forms(ZERO))
+        zeros = ", ".join(self.literal(form) for form in self.forms(ZERO_GUID))
         return f" AND {self._column(table.blank)} NOT IN ({zeros})"
 
     def literal(self, value: object) -> str:

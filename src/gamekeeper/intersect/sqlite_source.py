@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
-from gamekeeper.game.lookup import ZERO
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.intersect import values
 from gamekeeper.intersect.eras import BadSource, Table
 from gamekeeper.intersect.source import Keys, Row, Source
@@ -46,7 +46,7 @@ class SqliteSource(Source):
         own = f"SELECT {self.guid(key)} AS own FROM {self.quoted(table.name)} LIMIT -1"  # noqa: S608 - names that the schema has
         self.all(
             f"INSERT OR IGNORE INTO {place} SELECT own, upper(own), guid_bytes(own) FROM ({own}) "  # noqa: S608 - names that the schema has
-            f"WHERE own <> '{ZERO}' ORDER BY own"
+            f"WHERE own <> '{ZERO_GUID}' ORDER BY own"
         )
 
     def all(self, text: str, *given: object) -> list[Row]:

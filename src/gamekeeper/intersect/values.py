@@ -28,7 +28,9 @@ def guid(raw: object) -> str | None:
             return None
         first = raw[3::-1].hex()
         return f"{first}-{raw[5:3:-1].hex()}-{raw[7:5:-1].hex()}-{raw[8:10].hex()}-{raw[10:].hex()}"
-    return lookup.guid(raw.strip().lower()) if isinstance(raw, str) else None  # what is lower case is read quickly
+    return (
+        lookup.parse_guid(raw.strip().lower()) if isinstance(raw, str) else None
+    )  # what is lower case is read quickly
 
 
 def guid_bytes(text: str) -> bytes:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from gamekeeper.game.history import KINDS, Moment
+from gamekeeper.game.history import KINDS, PointInTime
 from gamekeeper.http import query_values
 from gamekeeper.http.wire.items import ChangedBag, ItemSlot, Sum
 from gamekeeper.http.wire.players import PLAYER_FIELDS
@@ -50,7 +50,7 @@ OfKind = Annotated[
 Format = Annotated[Literal["json", "csv"], Meta(description="`csv`: a table in UTF-8; its `X-Next` is `Next`.")]
 MOMENT = {"anyOf": [{"pattern": f"^{query_values.CHANGE_NUMBER}$"}, {"format": "date-time"}], "type": "string"}
 Then = Annotated[
-    Moment,
+    PointInTime,
     Meta(
         description=f"The number of a change, or a time: how it was once all up to it had happened. {END}",
         extra={"read": query_values.read_moment, "schema": MOMENT, "blank": True},
@@ -92,7 +92,7 @@ class UndoQuery(Struct, frozen=True):
 
 
 class ThenQuery(Struct, frozen=True):
-    at: Then = Moment()
+    at: Then = PointInTime()
 
 
 class ToldChange(Struct):

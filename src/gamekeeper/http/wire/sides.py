@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from gamekeeper.game.history import KINDS, OF_CHARACTERS
+from gamekeeper.game.history import KINDS, PLAYER_KINDS
 from gamekeeper.http.wire.catalogue import ItemEntry, NamedEntry, VariableEntry
 from gamekeeper.http.wire.feed import FeedChange
 from gamekeeper.http.wire.history import DoneChange, ToldChange
@@ -189,7 +189,7 @@ SIDES: Mapping[str, Sides] = {
     "ledger_trimmed": Sides(TrimmedSide | None, TrimmedSide),
 }
 TOLD = ("user_banned", "user_muted", "user_unmuted", "user_kicked")  # to the game of an online player
-IN_FEED = (*OF_CHARACTERS, *TOLD)  # the feed is about players
+IN_FEED = (*PLAYER_KINDS, *TOLD)  # the feed is about players
 BY_UNDO = (  # kinds of changes that an undo can write
     *("items_set", "spells_set", "variables_set", "player_created", "player_changed", "player_deleted"),
     *("user_renamed", "email_changed", "powers_changed", "user_banned", "user_unbanned", "user_muted", "user_unmuted"),

@@ -13,25 +13,25 @@ from gamekeeper.store import erasures
 from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 
-LOOK_SECONDS = 1.0
-BATCH = 1_000  # changes or answers in one transaction: a few milliseconds, so that no request waits long for it
-REST = 3  # times as long as the batch took: requests have at least three quarters of the time
+POLL_SECONDS = 1.0
+BATCH_ROWS = 1_000  # changes or answers in one transaction: a few milliseconds, so that no request waits long for it
+REST_FACTOR = 3  # times as long as the batch took: requests have at least three quarters of the time
 LOCKED_SECONDS = 0.1  # pause when other instances work on all jobs
 
 
-async def finish(store: Store, blanked: Callable[[int], object] = lambda _: None) -> None:
+async def run_all_jobs(store: Store, blanked: Callable[[int], object] = lambda _: None) -> None:
     """Blank what is left of all erased persons; `blanked` is called with the number of rows after each batch."""
     while await erasures.has_jobs(store):
         started = time.monotonic()
-        rows = await blank_batch(store, BATCH)
+        rows = await blank_batch(store, BATCH_ROWS)
         if rows is None:
             await asyncio.sleep(LOCKED_SECONDS)
         else:
             blanked(rows)
-            await asyncio.sleep(REST * (time.monotonic() - started))
+            await asyncio.sleep(REST_FACTOR * (time.monotonic() - started))
 
 
-async def unfinished(tx: Reading) -> list[str]:
+async def describe_backlog(tx: Reading) -> list[str]:
     """How far the background job is, in a sentence; nothing when it is done."""
     accounts = await erasures.count_accounts(tx)
     if not accounts:
@@ -47,12 +47,12 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
     async def blank(tx: Writing) -> int | None:
         job = await erasures.claim(tx)
-        return None if job is None else await _blank(tx, job, most)
+        return None if job is None else await _blank_rows(tx, job, most)
 
     return await store.write(blank)
 
 
-async def _blank(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
+async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
     """Changes first, then answers about the person, then answers to the person; the job ends with its last row."""
     changes = await erasures.blank_changes(tx, job, most)
     if changes:

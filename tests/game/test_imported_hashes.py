@@ -5,15 +5,15 @@ import asyncio
 import pytest
 from argon2 import PasswordHasher, extract_parameters
 
-from gamekeeper.game import salted
-from gamekeeper.game.passwords import Passwords, wire_form
+from gamekeeper.game import imported_hashes
+from gamekeeper.game.passwords import Passwords, hash_for_wire
 from world import SENT
 
-WRONG = wire_form("not it")
+WRONG = hash_for_wire("not it")
 SALT = "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8"
 LETMEIN = "1C8BFE8F801D79745C4631D09FFF36C82AA37FC4CCE4FC946683D7B336B63032"  # as their client sends it
 SALTED = "ADEB41504249D2F53DF32E89FFD995356FC13152CEA2EAB2407BD1D6FDB36D47"  # that and the salt, by sha256sum
-IMPORTED = f"intersect${SALT}${salted.hashed(SENT, SALT)}"
+IMPORTED = f"intersect${SALT}${imported_hashes.hash_as_intersect(SENT, SALT)}"
 ARGON2 = "$argon2id$"
 pytestmark = pytest.mark.usefixtures("argon2_in_earnest")
 
@@ -39,39 +39,43 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def matched(checking: Passwords, sent: str, stored: str | None) -> str | None:
-    return asyncio.run(checking.matched(sent, stored))
+    return asyncio.run(checking.verify_and_upgrade(sent, stored))
 
 
 def wrapped(checking: Passwords, stored: str) -> str:
-    imported = salted.read(stored)
+    imported = imported_hashes.parse(stored)
     assert imported
-    return asyncio.run(checking.wrapped(imported))
+    return asyncio.run(checking.wrap_imported(imported))
 
 
 # --- the forms -----------------------------------------------------------------------------------------------------
 
 
 def test_what_intersect_keeps_of_a_password() -> None:
-    assert wire_form("letmein").upper() == LETMEIN
-    assert salted.hashed(LETMEIN, SALT) == salted.hashed(LETMEIN.lower(), SALT) == SALTED
-    assert salted.imported(SALT, SALTED) == f"intersect${SALT}${SALTED}"
+    assert hash_for_wire("letmein").upper() == LETMEIN
+    assert (
+        imported_hashes.hash_as_intersect(LETMEIN, SALT)
+        == imported_hashes.hash_as_intersect(LETMEIN.lower(), SALT)
+        == SALTED
+    )
+    assert imported_hashes.format_imported(SALT, SALTED) == f"intersect${SALT}${SALTED}"
 
 
 @pytest.mark.parametrize("salt", [SALT, "a$b", "a$$b$", "", "ä"])
 def test_any_salt_is_read_back(salt: str) -> None:
     argon2 = "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA"
-    assert salted.read(salted.imported(salt, SALTED)) == (salt, SALTED, False)
-    assert salted.read(salted.wrapped(salt, argon2)) == (salt, argon2, True)
+    assert imported_hashes.parse(imported_hashes.format_imported(salt, SALTED)) == (salt, SALTED, False)
+    assert imported_hashes.parse(imported_hashes.format_wrapped(salt, argon2)) == (salt, argon2, True)
 
 
 @pytest.mark.parametrize("stored", ["!", "", "$argon2id$v=19$m=1", "inter$sect", SALTED])
 def test_what_is_none_of_theirs(stored: str) -> None:
-    assert salted.read(stored) is None
+    assert imported_hashes.parse(stored) is None
 
 
 def test_known_by_hand(checking: Passwords) -> None:
     imported = f"intersect${SALT}${SALTED}"
-    sent = wire_form("letmein")
+    sent = hash_for_wire("letmein")
     for stored in (imported, wrapped(checking, imported)):
         found = matched(checking, sent, stored)
         assert found
@@ -84,20 +88,20 @@ def test_known_by_hand(checking: Passwords) -> None:
 def test_wrapped_hides_what_they_kept(checking: Passwords) -> None:
     stored = wrapped(checking, IMPORTED)
     assert stored.startswith(f"wrapped${SALT}$$argon2id$")
-    assert salted.hashed(SENT, SALT) not in stored
+    assert imported_hashes.hash_as_intersect(SENT, SALT) not in stored
     assert extract_parameters(stored.removeprefix(f"wrapped${SALT}$")).memory_cost == 19 * 1024
 
 
 def test_wrapping_takes_nobodys_place() -> None:
     small = Passwords(queue=1)
-    imported = salted.read(IMPORTED)
+    imported = imported_hashes.parse(IMPORTED)
     assert imported
 
     async def both() -> list[str]:
-        wrapping = asyncio.create_task(small.wrapped(imported))
+        wrapping = asyncio.create_task(small.wrap_imported(imported))
         await asyncio.sleep(0)
-        assert small.waiting == 0
-        return [await small.hashed(SENT), await wrapping]
+        assert small.queue_length == 0
+        return [await small.hash_password(SENT), await wrapping]
 
     try:
         assert [text.partition("$")[0] for text in asyncio.run(both())] == ["", "wrapped"]
@@ -107,7 +111,7 @@ def test_wrapping_takes_nobodys_place() -> None:
 
 @pytest.mark.parametrize("salt", ["", " ", "\t"])
 def test_a_blank_salt_matches_nothing(checking: Passwords, runs: list[str], salt: str) -> None:
-    imported = salted.imported(salt, salted.hashed(SENT, salt))
+    imported = imported_hashes.format_imported(salt, imported_hashes.hash_as_intersect(SENT, salt))
     forms = (imported, wrapped(checking, imported))
     runs.clear()
     for stored in forms:
@@ -123,7 +127,7 @@ def test_a_blank_salt_matches_nothing(checking: Passwords, runs: list[str], salt
         "intersect$",
         "intersect$$",
         f"intersect${SALT}$ä",
-        f"intersect${SALT}${salted.hashed(SENT, SALT).lower()}",
+        f"intersect${SALT}${imported_hashes.hash_as_intersect(SENT, SALT).lower()}",
     ],
 )
 def test_what_is_broken_matches_nothing(checking: Passwords, runs: list[str], stored: str) -> None:

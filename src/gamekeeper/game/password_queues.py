@@ -16,56 +16,56 @@ from gamekeeper.store.users import User
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
-    seal: bytes  # of the password and the hash it was held against
+class CheckedPassword:
+    fingerprint: bytes  # of the password and the hash it was held against
     user: User
 
 
 @dataclass(slots=True)
-class Turn:
+class PasswordQueue:
     """All who are at one account from one place, as the one whose turn it is sees them."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    come: int = 0
-    gone: int = 0
-    found: Proven | TooManyGuesses | None = None  # by the one before
-    found_for: int = 0  # those who had come by then
+    arrived: int = 0
+    left: int = 0
+    result: CheckedPassword | TooManyGuesses | None = None  # by the one before
+    result_upto: int = 0  # those who had come by then
 
-    def find(self, found: Proven | TooManyGuesses | None) -> None:
-        self.found, self.found_for = found, self.come
+    def set_result(self, found: CheckedPassword | TooManyGuesses | None) -> None:
+        self.result, self.result_upto = found, self.arrived
 
 
-class Turns:
+class PasswordQueues:
     def __init__(self, most: int) -> None:
-        self._turns: dict[tuple[str, str], Turn] = {}
+        self._turns: dict[tuple[str, str], PasswordQueue] = {}
         self._most = most
         self.waiting = 0  # for whichever account and from wherever
 
     @asynccontextmanager
-    async def turn(self, account: str, caller: str) -> AsyncGenerator[Turn]:
-        turn = self._turns.setdefault((account, caller), Turn())
+    async def enter(self, account: str, caller: str) -> AsyncGenerator[PasswordQueue]:
+        turn = self._turns.setdefault((account, caller), PasswordQueue())
         if turn.lock.locked():
             self._require_room()
-        turn.come += 1
-        number = turn.come
+        turn.arrived += 1
+        number = turn.arrived
         try:
-            await self._wait(turn)
+            await self._acquire(turn)
             try:
-                if number > turn.found_for:
-                    turn.found = None
+                if number > turn.result_upto:
+                    turn.result = None
                 yield turn
             finally:
                 turn.lock.release()
         finally:
-            turn.gone += 1
-            if turn.gone == turn.come:
+            turn.left += 1
+            if turn.left == turn.arrived:
                 del self._turns[account, caller]
 
     def _require_room(self) -> None:
         if self.waiting >= self._most:
             raise Overloaded
 
-    async def _wait(self, turn: Turn) -> None:
+    async def _acquire(self, turn: PasswordQueue) -> None:
         self.waiting += 1
         try:
             await turn.lock.acquire()

@@ -4,11 +4,11 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import Change
-from gamekeeper.game.inventory import Sizes
+from gamekeeper.game.inventory import Capacity
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import UndoConflict
-from gamekeeper.game.spelling import Spelling, Trace
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import HistoryChange
@@ -23,41 +23,41 @@ class Actor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Undoing:
+class UndoContext:
     """The change that is to be taken back with both its sides, and whoever asks."""
 
-    told: HistoryChange
-    before: Trace
-    after: Trace
-    spelling: Spelling
-    room: Sizes
+    change: HistoryChange
+    before: ChangeSide
+    after: ChangeSide
+    codec: Codec
+    room: Capacity
     actor: Actor
     trade_ms: int  # within which another player's gain counts as the same item; 0: not looked for
-    kin: frozenset[
+    undo_chain: frozenset[
         int
     ]  # the change that was made in the first place, what took it back, what took that back, and so on
 
-    def conflict(self, why: str) -> UndoConflict:
-        return UndoConflict(seq=self.told.seq, why=why)
+    def make_conflict(self, why: str) -> UndoConflict:
+        return UndoConflict(seq=self.change.seq, why=why)
 
     @property
     def player_id(self) -> str:
-        return self.told.player_id or ""
+        return self.change.player_id or ""
 
     @property
     def user_id(self) -> str:
-        return self.told.user_id or ""
+        return self.change.user_id or ""
 
 
-Rule = Callable[[Reading, Undoing], Coroutine[Any, Any, list[Change]]]
+Rule = Callable[[Reading, UndoContext], Coroutine[Any, Any, list[Change]]]
 
 
-async def locked(tx: Reading, undoing: Undoing) -> Player:
-    found = await players.lock_by_id(tx, undoing.player_id)
+async def lock_player(tx: Reading, context: UndoContext) -> Player:
+    found = await players.lock_by_id(tx, context.player_id)
     if found is None:
-        raise undoing.conflict("the player is not there any more")
-    return undoing.spelling.read_player(found.document, found.last_online)
+        raise context.make_conflict("the player is not there any more")
+    return context.codec.decode_player(found.document, found.last_online)
 
 
-def side(stored: bytes | str | None, spelling: Spelling) -> Trace:
-    return spelling.read_trace(stored) if stored else Trace()
+def read_side(stored: bytes | str | None, codec: Codec) -> ChangeSide:
+    return codec.decode_side(stored) if stored else ChangeSide()

@@ -4,13 +4,13 @@ import contextlib
 import gc
 from collections.abc import Generator
 
-from gamekeeper.game.effects import Untraced
+from gamekeeper.game.effects import Unlogged
 from gamekeeper.store import imports
 from gamekeeper.store.engine import Writing
 
 
 @contextlib.contextmanager
-def no_cycles() -> Generator[None]:
+def pause_gc() -> Generator[None]:
     """Rows refer to no row: looking for cycles among them, again and again, takes a third of the time they take."""
     gc.disable()
     try:
@@ -19,10 +19,10 @@ def no_cycles() -> Generator[None]:
         gc.enable()
 
 
-def come_to(state: imports.ImportState) -> Untraced:
+def save_progress(state: imports.ImportState) -> Unlogged:
     """Goes with the changes that it counts; itself it is none."""
 
     async def effect(tx: Writing) -> None:
         imports.save(tx, state)
 
-    return Untraced(effect)
+    return Unlogged(effect)

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gamekeeper.game import order
-from gamekeeper.game.lookup import ZERO
-from gamekeeper.game.order import Block, Bucket, Order, build
+from gamekeeper.game import bucket_index
+from gamekeeper.game.bucket_index import Bucket, BucketBlock, BucketIndex, build_index
+from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store.players import RankKey
 from people import guid
 
 NAMES = st.text("abß", max_size=5)  # many that begin alike
 RANKS = st.builds(RankKey, st.integers(1, 3), st.integers(0, 3), st.integers(0, 9).map(guid))
-KINDS = [("", NAMES), (RankKey(0, 0, ZERO), RANKS)]
+KINDS = [("", NAMES), (RankKey(0, 0, ZERO_GUID), RANKS)]
 kinds = pytest.mark.parametrize(("lowest", "some"), KINDS, ids=["names", "ranks"])
 
 
@@ -25,45 +25,45 @@ kinds = pytest.mark.parametrize(("lowest", "some"), KINDS, ids=["names", "ranks"
 def small() -> Generator[None]:
     """So that a few dozen keys divide buckets and blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(order, "FULL", 4)
-        patch.setattr(order, "CROWDED", 8)
-        patch.setattr(order, "BLOCK", 3)
+        patch.setattr(bucket_index, "BUCKET_ROWS", 4)
+        patch.setattr(bucket_index, "SPLIT_ROWS", 8)
+        patch.setattr(bucket_index, "BLOCK_BUCKETS", 3)
         yield
 
 
 class Pair(NamedTuple):
-    order: Order
+    order: BucketIndex
     keys: list[Any]  # sorted: the model
 
 
-def built(lowest: object, keys: Sequence[Any]) -> Order:
-    return build([lowest, *keys[order.FULL :: order.FULL]], len(keys))
+def built(lowest: object, keys: Sequence[Any]) -> BucketIndex:
+    return build_index([lowest, *keys[bucket_index.BUCKET_ROWS :: bucket_index.BUCKET_ROWS]], len(keys))
 
 
 def agrees(pair: Pair, others: Sequence[Any]) -> bool:
     """Every place and every key, those that are not in it too."""
     found, keys = pair
-    lows = [low for block in found.blocks for low in block.lows]
+    lows = [low for block in found.blocks for low in block.starts]
     counts = [count for block in found.blocks for count in block.counts]
     assert found.total == len(keys) == sum(counts)
     assert all(one < two for one, two in pairwise(lows))
     for place, key in enumerate(keys):
-        bucket = found.at(place)
-        assert bucket == found.of(key)
+        bucket = found.find_at_position(place)
+        assert bucket == found.find_by_key(key)
         assert bucket.before <= place < bucket.before + bucket.size
-        assert keys[bucket.before :] == [each for each in keys if each >= bucket.low]
+        assert keys[bucket.before :] == [each for each in keys if each >= bucket.start]
     for key in others:
-        bucket = found.of(key)
+        bucket = found.find_by_key(key)
         assert bucket.before <= bisect_left(keys, key) <= bucket.before + bucket.size
     return True
 
 
-def divide(pair: Pair) -> Order:
+def divide(pair: Pair) -> BucketIndex:
     found, keys = pair
-    for bucket in found.crowded():
-        begin = found.of(bucket.low).before
-        found = found.divided(bucket.low, keys[begin : begin + bucket.size])
-    assert found.crowded() == []
+    for bucket in found.find_crowded():
+        begin = found.find_by_key(bucket.start).before
+        found = found.split(bucket.start, keys[begin : begin + bucket.size])
+    assert found.find_crowded() == []
     return found
 
 
@@ -77,7 +77,7 @@ def change(pair: Pair, keys: Sequence[Any]) -> Pair:
         else:
             insort(model, key)
             steps.append((key, 1))
-    return Pair(pair.order.after(steps), model)
+    return Pair(pair.order.apply_steps(steps), model)
 
 
 @kinds
@@ -93,7 +93,7 @@ def test_whatever_comes_and_goes_it_agrees_and_the_older_ones_stay_as_they_were(
         history.append(now)
         how = data.draw(st.sampled_from(["", "divided", "packed"]))
         if how:
-            history.append(Pair(divide(now) if how == "divided" else now.order.packed(), now.keys))
+            history.append(Pair(divide(now) if how == "divided" else now.order.merge_small(), now.keys))
     others = data.draw(st.lists(some, max_size=10))
     assert all(agrees(each, others) for each in history)
 
@@ -101,27 +101,37 @@ def test_whatever_comes_and_goes_it_agrees_and_the_older_ones_stay_as_they_were(
 @kinds
 def test_an_empty_list(lowest: object, some: st.SearchStrategy[Any]) -> None:
     empty = built(lowest, [])
-    assert (empty.total, empty.packed().total, empty.crowded()) == (0, 0, [])
+    assert (empty.total, empty.merge_small().total, empty.find_crowded()) == (0, 0, [])
 
     @given(some)
     def asked(key: object) -> None:
-        assert empty.of(key) == Bucket(lowest, 0, 0)
-        one = empty.after([(key, 1)])
-        assert (one.at(0), one.of(key)) == (Bucket(lowest, 0, 1), Bucket(lowest, 0, 1))
-        assert one.after([(key, -1)]).total == 0
+        assert empty.find_by_key(key) == Bucket(lowest, 0, 0)
+        one = empty.apply_steps([(key, 1)])
+        assert (one.find_at_position(0), one.find_by_key(key)) == (Bucket(lowest, 0, 1), Bucket(lowest, 0, 1))
+        assert one.apply_steps([(key, -1)]).total == 0
 
     asked()
 
 
 def test_a_key_below_every_low_belongs_into_the_first_bucket() -> None:
-    late = Order([Block.of(["m", "p"], [2, 1]), Block.of(["t"], [4])])
-    assert late.of("a") == Bucket("m", 0, 2)
-    assert late.after([("a", 1), ("", 1)]).at(3) == Bucket("m", 0, 4)
+    late = BucketIndex([BucketBlock.from_counts(["m", "p"], [2, 1]), BucketBlock.from_counts(["t"], [4])])
+    assert late.find_by_key("a") == Bucket("m", 0, 2)
+    assert late.apply_steps([("a", 1), ("", 1)]).find_at_position(3) == Bucket("m", 0, 4)
 
 
 def test_empty_buckets_and_blocks_are_passed_over() -> None:
-    gaps = Order([Block.of(["", "b"], [0, 2]), Block.of(["c", "d"], [0, 0]), Block.of(["e"], [1])])
-    assert [gaps.at(place) for place in range(3)] == [Bucket("b", 0, 2), Bucket("b", 0, 2), Bucket("e", 2, 1)]
+    gaps = BucketIndex(
+        [
+            BucketBlock.from_counts(["", "b"], [0, 2]),
+            BucketBlock.from_counts(["c", "d"], [0, 0]),
+            BucketBlock.from_counts(["e"], [1]),
+        ]
+    )
+    assert [gaps.find_at_position(place) for place in range(3)] == [
+        Bucket("b", 0, 2),
+        Bucket("b", 0, 2),
+        Bucket("e", 2, 1),
+    ]
 
 
 def test_keys_that_grow_divide_buckets_and_then_blocks() -> None:
@@ -130,21 +140,21 @@ def test_keys_that_grow_divide_buckets_and_then_blocks() -> None:
         pair = change(pair, [f"same{each:04}" for each in range(number, number + 8)])
         pair = Pair(divide(pair), pair.keys)
         assert agrees(pair, [])
-    sizes = [len(block.lows) for block in pair.order.blocks]
-    assert sum(sizes) >= 400 // order.CROWDED
+    sizes = [len(block.starts) for block in pair.order.blocks]
+    assert sum(sizes) >= 400 // bucket_index.SPLIT_ROWS
     assert len(sizes) > 10
-    assert max(sizes) <= order.BLOCK * 1.5
+    assert max(sizes) <= bucket_index.BLOCK_BUCKETS * 1.5
 
 
 def test_packing_leaves_no_two_neighbours_that_fit_into_one() -> None:
     keys = [f"{number:03}" for number in range(200)]
     pair = change(Pair(built("", keys), keys), [key for key in keys if not key.endswith(("3", "7"))])
-    packed = pair.order.packed()
+    packed = pair.order.merge_small()
     counts = [count for block in packed.blocks for count in block.counts]
     assert agrees(Pair(packed, pair.keys), keys)
-    assert all(one + two > order.FULL for one, two in pairwise(counts))
-    assert len(counts) < sum(len(block.lows) for block in pair.order.blocks)
-    assert (packed.blocks[0].lows[0], packed.total) == ("", 40)
+    assert all(one + two > bucket_index.BUCKET_ROWS for one, two in pairwise(counts))
+    assert len(counts) < sum(len(block.starts) for block in pair.order.blocks)
+    assert (packed.blocks[0].starts[0], packed.total) == ("", 40)
 
 
 @kinds
@@ -156,14 +166,14 @@ def test_no_bucket_is_known_by_a_key_that_is_gone(
     keys = sorted(data.draw(st.sets(some, max_size=60)) - {lowest})
     gone = data.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
     pair = change(Pair(built(lowest, keys), keys), gone)
-    left = pair.order.without(gone)
+    left = pair.order.merge_starting_at(gone)
     assert agrees(Pair(left, pair.keys), keys)
-    assert {low for block in left.blocks for low in block.lows} <= {lowest, *pair.keys}
+    assert {low for block in left.blocks for low in block.starts} <= {lowest, *pair.keys}
     assert agrees(Pair(divide(Pair(left, pair.keys)), pair.keys), keys)
 
 
 def test_what_stayed_the_same_is_shared() -> None:
     keys = [f"{number:03}" for number in range(100)]
     before = built("", keys)
-    after = before.after([("0005", 1)])
+    after = before.apply_steps([("0005", 1)])
     assert [one is two for one, two in zip(before.blocks, after.blocks, strict=True)].count(False) == 1

@@ -9,46 +9,46 @@ There may be millions of these rows: the erasure masks them for every reader, an
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gamekeeper.game import characters, lookup
+from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.changes import Decision
+from gamekeeper.game.codec import Codec
 from gamekeeper.game.effects import PlayerDeleted, UserDeleted
 from gamekeeper.game.refusals import OwnAccount
-from gamekeeper.game.spelling import Spelling
 from gamekeeper.store import ledger, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
 
-COUNTED_MOST = 10_000  # changes that a summary of an erasure counts
+MOST_COUNTED = 10_000  # changes that a summary of an erasure counts
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
+class ErasureSummary:
     user: User  # as it was
     characters: Sequence[str]  # their names
     changes: int  # about them, counted up to COUNTED_MOST
 
 
-async def erase(tx: Reading, key: str, spelling: Spelling, caller: str | None) -> Decision[Erased]:
+async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Decision[ErasureSummary]:
     """Refused while one of the characters is online, and to the account itself: nobody could repeat the request."""
-    user = await lookup.locked_user_record(tx, key)
+    user = await lookup.lock_user_record(tx, key)
     if user.id == caller:
         raise OwnAccount(act="delete")
     held = await players.lock_all_of_user(tx, user.id)
-    gone = [await _deleted(tx, each, spelling) for each in held]
+    gone = [await _plan_player_deletion(tx, each, codec) for each in held]
     ids = sorted({*held, *await ledger.find_deleted_of_user(tx, user.id)})
-    changes = await ledger.count_about(tx, user.id, ids, COUNTED_MOST)
+    changes = await ledger.count_about(tx, user.id, ids, MOST_COUNTED)
     names = [name for name, _ in gone]
     deleted = UserDeleted(user, await ledger.read_last(tx), ids)
     nobody = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
     # the answer that is kept has no names and refers to no account, so that the job leaves it alone
-    kept, unnamed = Erased(nobody, [], 0), (user.name, user.email, *names)
+    kept, unnamed = ErasureSummary(nobody, [], 0), (user.name, user.email, *names)
     shown = repr((user.name, user.email, user.powers, user.mute_reason, user.ban_reason, names))
-    result = Erased(user, names, changes)
-    return Decision(changed, result, about=(None, None), kept=kept, unnamed=unnamed, shown=shown)
+    result = ErasureSummary(user, names, changes)
+    return Decision(changed, result, subject=(None, None), stored_result=kept, erased_names=unnamed, preview=shown)
 
 
-async def _deleted(tx: Reading, player_id: str, spelling: Spelling) -> tuple[str, PlayerDeleted]:
+async def _plan_player_deletion(tx: Reading, player_id: str, codec: Codec) -> tuple[str, PlayerDeleted]:
     """The name, and the change without it. Fields of a newer version go too: they may be personal data."""
-    _, change = await characters.deleted(tx, player_id, spelling)
+    _, change = await player_edits.plan_deletion(tx, player_id, codec)
     return change.player.name, replace(change, player=replace(change.player, name="", unknown={}))

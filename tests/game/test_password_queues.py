@@ -10,14 +10,14 @@ from argon2 import PasswordHasher
 
 import people
 from gamekeeper.game.lookup import new_guid
-from gamekeeper.game.passwords import wire_form
+from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import TooManyGuesses
 from gamekeeper.store import clock
 from proof import at_once, rows
 from world import SENT, Answer, World
 
 TOKEN = "/api/oauth/token"
-WRONG = [wire_form(f"not it {number}") for number in range(5)]
+WRONG = [hash_for_wire(f"not it {number}") for number in range(5)]
 
 
 class Checks(list[str]):
@@ -55,7 +55,7 @@ def one_behind_the_other(world: World, hashed: Checks, calls: Calls, meanwhile: 
             async with asyncio.timeout(50):
                 for call in calls:
                     coming.append(asyncio.ensure_future(call))
-                    while not hashed or world.keeper.turns.waiting < len(coming) - 1:  # noqa: ASYNC110 - nobody tells when
+                    while not hashed or world.keeper.password_queues.waiting < len(coming) - 1:  # noqa: ASYNC110 - nobody tells when
                         await asyncio.sleep(0.001)
                 beside = [await call for call in meanwhile]
         finally:
@@ -141,17 +141,17 @@ def test_the_same_wrong_password_counts_each_time(world: World, hashed: Checks) 
 
 def test_what_was_found_holds_for_those_who_had_come_by_then(world: World) -> None:
     """Who comes later is counted anew, however busy it is just then."""
-    turns = world.keeper.turns
+    turns = world.keeper.password_queues
 
     async def crowd() -> list[bool]:
         told: list[bool] = []
 
         async def one(number: int) -> None:
-            async with turns.turn("account", "caller") as turn:
-                told.append(turn.found is not None)
+            async with turns.enter("account", "caller") as turn:
+                told.append(turn.result is not None)
                 if number == 0:
                     await asyncio.sleep(0)  # two more come, and the last of all when this is over
-                    turn.find(TooManyGuesses(1))
+                    turn.set_result(TooManyGuesses(1))
                     asyncio.get_running_loop().call_soon(late)
 
         def late() -> None:

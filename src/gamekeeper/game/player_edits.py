@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from gamekeeper.game import items, lookup, variables
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.effects import PlayerChanged, PlayerDeleted, World
+from gamekeeper.game.codec import Codec
+from gamekeeper.game.effects import PlayerChanged, PlayerDeleted, PlayerState
 from gamekeeper.game.players import Player
 from gamekeeper.game.refusals import BadField, NameTaken, NoSuchClass, PlayerOnline
-from gamekeeper.game.spelling import Spelling
 from gamekeeper.settings import Settings
 from gamekeeper.store import catalogue, players, presence
 from gamekeeper.store import items as item_rows
@@ -23,7 +23,7 @@ def require_level(level: int, settings: Settings) -> int:
     return level
 
 
-async def require_free(tx: Reading, name: str, player_id: str) -> bool:
+async def require_free_name(tx: Reading, name: str, player_id: str) -> bool:
     """Nobody else's name; one's own in another case is free. True: it is found by it already."""
     owner = await players.find_id_by_fold(tx, lookup.fold(name))
     if owner not in (None, player_id):
@@ -31,63 +31,65 @@ async def require_free(tx: Reading, name: str, player_id: str) -> bool:
     return owner == player_id
 
 
-async def rename(tx: Reading, key: str, name: str, spelling: Spelling) -> Decision[StoredPlayer]:
+async def rename(tx: Reading, key: str, name: str, codec: Codec) -> Decision[StoredPlayer]:
     """Also while it is online: the game hears of it over the feed, as of everything."""
-    before = await _locked(tx, key, spelling)
-    found_by_it = await require_free(tx, name, before.id)
+    before = await _lock_player(tx, key, codec)
+    found_by_it = await require_free_name(tx, name, before.id)
     if found_by_it and name == before.name:
-        return Decision([], await record_of(tx, before, spelling), about=(before.id, None))
+        return Decision([], await build_record(tx, before, codec), subject=(before.id, None))
     after = replace(before, name=name)
-    return Decision([PlayerChanged(before, after, named=True)], await record_of(tx, after, spelling))
+    return Decision([PlayerChanged(before, after, claims_name=True)], await build_record(tx, after, codec))
 
 
-async def set_level(tx: Reading, key: str, level: int, spelling: Spelling) -> Decision[StoredPlayer]:
+async def set_level(tx: Reading, key: str, level: int, codec: Codec) -> Decision[StoredPlayer]:
     """A level begins without experience."""
-    before = await _locked(tx, key, spelling)
-    return await _changed(tx, before, replace(before, level=level, exp=0), spelling)
+    before = await _lock_player(tx, key, codec)
+    return await _decide_change(tx, before, replace(before, level=level, exp=0), codec)
 
 
-async def set_class(tx: Reading, key: str, class_id: str, spelling: Spelling) -> Decision[StoredPlayer]:
+async def set_class(tx: Reading, key: str, class_id: str, codec: Codec) -> Decision[StoredPlayer]:
     """While the catalogue knows no class at all, any id is one."""
-    before = await _locked(tx, key, spelling)
+    before = await _lock_player(tx, key, codec)
     known = await catalogue.find_by_ids(tx, "classes", [class_id])
-    if class_id == lookup.ZERO or (not known and await catalogue.has_classes(tx)):
+    if class_id == lookup.ZERO_GUID or (not known and await catalogue.has_classes(tx)):
         raise NoSuchClass
-    return await _changed(tx, before, replace(before, class_id=class_id), spelling)
+    return await _decide_change(tx, before, replace(before, class_id=class_id), codec)
 
 
-async def delete(tx: Reading, key: str, spelling: Spelling) -> Decision[StoredPlayer]:
-    record, change = await deleted(tx, key, spelling)
+async def delete(tx: Reading, key: str, codec: Codec) -> Decision[StoredPlayer]:
+    record, change = await plan_deletion(tx, key, codec)
     return Decision([change], record)
 
 
-async def deleted(tx: Reading, key: str, spelling: Spelling) -> tuple[StoredPlayer, PlayerDeleted]:
+async def plan_deletion(tx: Reading, key: str, codec: Codec) -> tuple[StoredPlayer, PlayerDeleted]:
     """The record as it was, and the change that takes the character away with all it holds."""
-    locked = await lookup.locked_player(tx, key)
-    record = await lookup.player_record(tx, locked.id)
+    locked = await lookup.lock_player(tx, key)
+    record = await lookup.find_player_record(tx, locked.id)
     if record.online:
         raise PlayerOnline
-    player = spelling.read_player(locked.document, locked.last_online)
-    return record, PlayerDeleted(player, await belongings(tx, player.id))
+    player = codec.decode_player(locked.document, locked.last_online)
+    return record, PlayerDeleted(player, await load_state(tx, player.id))
 
 
-async def belongings(tx: Reading, player_id: str) -> World:
-    return World(
-        slots=items.stacks(await item_rows.read_slots_of_player(tx, player_id)),
+async def load_state(tx: Reading, player_id: str) -> PlayerState:
+    return PlayerState(
+        slots=items.read_stacks(await item_rows.read_slots_of_player(tx, player_id)),
         bags=await item_rows.read_bags_of_player(tx, player_id),
         spells=await spell_rows.read_known(tx, player_id),
-        variables={row.variable_id: variables.typed(row) for row in await variable_rows.read_of_player(tx, player_id)},
+        variables={
+            row.variable_id: variables.read_value(row) for row in await variable_rows.read_of_player(tx, player_id)
+        },
     )
 
 
-async def record_of(tx: Reading, player: Player, spelling: Spelling) -> StoredPlayer:
+async def build_record(tx: Reading, player: Player, codec: Codec) -> StoredPlayer:
     """As it will be read once it is stored."""
     class_names = await catalogue.find_by_ids(tx, "classes", [player.class_id])
     map_names = await catalogue.find_by_ids(tx, "maps", [player.map_id])
     return StoredPlayer(
         id=player.id,
         user_id=player.user_id,
-        document=spelling.player_document(player),
+        document=codec.encode_player(player),
         class_name=class_names[player.class_id].name if class_names else "",
         map_name=map_names[player.map_id].name if map_names else "",
         online=await presence.is_online(tx, player.id),
@@ -95,11 +97,11 @@ async def record_of(tx: Reading, player: Player, spelling: Spelling) -> StoredPl
     )
 
 
-async def _locked(tx: Reading, key: str, spelling: Spelling) -> Player:
-    locked = await lookup.locked_player(tx, key)
-    return spelling.read_player(locked.document, locked.last_online)
+async def _lock_player(tx: Reading, key: str, codec: Codec) -> Player:
+    locked = await lookup.lock_player(tx, key)
+    return codec.decode_player(locked.document, locked.last_online)
 
 
-async def _changed(tx: Reading, before: Player, after: Player, spelling: Spelling) -> Decision[StoredPlayer]:
+async def _decide_change(tx: Reading, before: Player, after: Player, codec: Codec) -> Decision[StoredPlayer]:
     changes = [PlayerChanged(before, after)] if after != before else []
-    return Decision(changes, await record_of(tx, after, spelling), about=(before.id, None))
+    return Decision(changes, await build_record(tx, after, codec), subject=(before.id, None))
