@@ -1,4 +1,4 @@
-"""The code blocks of a page: what they print when they are run one after the other, and what they have people type."""
+"""Parse and run the code blocks of a documentation page, and read its shell commands."""
 
 import contextlib
 import io
@@ -20,7 +20,7 @@ class Block(NamedTuple):
 
 
 def parse_blocks(text: str) -> list[Block]:
-    """Each block of Python with the text block after it: what it prints."""
+    """Return each Python block with the following text block, which is its expected output."""
     found = list(_BLOCK.finditer(text))
     following = [*found[1:], None]
     return [
@@ -31,7 +31,7 @@ def parse_blocks(text: str) -> list[Block]:
 
 
 def parse_commands(text: str) -> list[list[str]]:
-    """The words of each command of ours in the blocks for a shell."""
+    """Return the words of each gamekeeper command in the shell blocks."""
     return [
         shlex.split(words)
         for block in _BLOCK.finditer(text)
@@ -41,7 +41,7 @@ def parse_commands(text: str) -> list[list[str]]:
 
 
 def run_blocks(given: list[Block], url: str) -> list[tuple[str, str]]:
-    """What each should print and what it does print, on this server."""
+    """Run the blocks against this server; return expected and actual output of each."""
     names: dict[str, Any] = {"__name__": "__main__"}
     seen: list[tuple[str, str]] = []
     for block in given:

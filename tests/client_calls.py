@@ -1,4 +1,4 @@
-"""Every call that the Python client can build, and the route that serves it."""
+"""Calls that the Python client can build, and the route that serves each."""
 
 import inspect
 import re
@@ -25,7 +25,7 @@ NUMBERS = {"value", "lease", "level"}
 
 
 def built(name: str, **options: Any) -> Call[Any]:
-    """The method's call, with a value for every required parameter."""
+    """Build the method's call with a value for every required parameter."""
     asked = [each for each in METHODS[name].signature.parameters.values() if each.name != "self"]
     needed = [each.name for each in asked if each.default is inspect.Parameter.empty]
     values = {each: GIVEN.get(each, 3 if each in NUMBERS else GUID) for each in needed}
@@ -33,7 +33,7 @@ def built(name: str, **options: Any) -> Call[Any]:
 
 
 def route_of(call: Call[Any]) -> operation.Operation:
-    """The route that the server would choose: literal segments win over parameters."""
+    """Return the route that the server would choose; literal segments win over parameters."""
     fitting = [
         route
         for route in ROUTES

@@ -1,4 +1,4 @@
-"""The blocking and the awaiting client behind one face, for tests of both."""
+"""One interface for the blocking and the asynchronous client, for tests of both."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,7 @@ QUICK = Patience(retries=6, first=0.02, longest=0.2)
 
 
 class Driver:
-    """Either client, called alike: the awaiting one on a loop of its own."""
+    """Calls either client in the same way; the asynchronous one runs on its own event loop."""
 
     def __init__(self, kind: type[Client | AsyncClient], url: str, **options: Any) -> None:
         make: Any = kind
@@ -23,7 +23,8 @@ class Driver:
     def each(self, name: str, *given: Any, most: int = 10_000, **more: Any) -> list[Any]:
         many = getattr(self.client, name)(*given, **more)
         if self._loop is None:
-            return [record for _, record in zip(range(most), many, strict=False)]  # asks for no more than wanted
+            # Requests no further pages than needed
+            return [record for _, record in zip(range(most), many, strict=False)]
         return self._loop.run_until_complete(_some(many, most))
 
     @property
@@ -36,7 +37,7 @@ class Driver:
             self._loop.run_until_complete(done)
             self._loop.run_until_complete(
                 self._loop.shutdown_asyncgens()
-            )  # as asyncio.run does; Python 3.13 complains without it
+            )  # like asyncio.run; Python 3.13 warns without it
             self._loop.close()
 
 

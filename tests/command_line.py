@@ -1,4 +1,4 @@
-"""Commands run in process, on the database that GAMEKEEPER_DATABASE names."""
+"""Runs commands of the command line in process, with GAMEKEEPER_DATABASE set."""
 
 import json
 from typing import Any

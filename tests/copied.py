@@ -1,4 +1,4 @@
-"""What tests of copies ask: do two databases hold the same, was one left alone, is it in order?"""
+"""Checks for tests of copies: equal contents of two databases, and an untouched target."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -11,17 +11,17 @@ from gamekeeper import app, settings
 from gamekeeper.store import copies
 from world import World
 
-# the lists are counted anew in every copy; what the jobs of erasures wait to blank is masked there
+# Tables that a copy does not preserve: lists are rebuilt in each copy, and jobs of erasures are masked.
 LEFT_OUT = frozenset({"lists", "list_blocks", "list_changes", "erasures"})
 
 
 def contents(world: World, but: Collection[str] = LEFT_OUT) -> Mapping[str, list[str]]:
-    """Every table's rows in one order, with values that look alike on both engines."""
+    """Return the sorted rows of every table, with values in the same form for both engines."""
     return {table: _rows(world, table) for table in state.tables() if table not in but}
 
 
 def is_untouched(url: str) -> bool:
-    """Nothing is there, not even a file."""
+    """Return whether the database is empty or does not exist."""
     if url.startswith("sqlite"):
         path = Path(url.removeprefix("sqlite:///"))
         return not list(path.parent.glob(f"*{path.name}*"))

@@ -1,4 +1,4 @@
-"""The operations as the two OpenAPI documents describe them, and answers held against what these say."""
+"""Operations as the two OpenAPI documents describe them, and validation of answers against them."""
 
 import copy
 import json
@@ -21,13 +21,13 @@ TOLERANT_RAW = openapi.document(ROUTES, SETTINGS, tolerant=True)
 DOCUMENT: Any = json.loads(RAW)
 TOLERANT: Any = json.loads(TOLERANT_RAW)
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
-IGNORED = "If-None-Match"  # when it makes no sense
+IGNORED = "If-None-Match"  # a header whose malformed values are ignored
 
 
 class Operation(NamedTuple):
     route: operation.Operation
-    about: Any  # its part of the strict document
-    tolerant: Any  # its part of the tolerant one
+    about: Any  # the operation's part of the strict document
+    tolerant: Any  # the operation's part of the tolerant document
 
     @property
     def name(self) -> str:
@@ -37,7 +37,7 @@ class Operation(NamedTuple):
         return {each["name"]: each for each in self.about["parameters"] if each["in"] == place}
 
     def path(self, **other: str) -> str:
-        """The path with its examples filled in."""
+        """Return the path with its example parameters."""
         filled = {name: each["example"] for name, each in self.parameters("path").items()} | other
         return re.sub(r"\[(\w+)\]", lambda found: str(filled[found[1]]), self.route.path)
 
@@ -45,7 +45,7 @@ class Operation(NamedTuple):
         return self.path(**other) + ("?dryRun=true" if "dryRun" in self.parameters("query") else "")
 
     def bodies(self) -> dict[str, Any]:
-        """The examples of both documents: the tolerant one has forms too."""
+        """Return the example bodies of both documents; the tolerant one has forms too."""
         content = self.tolerant.get("requestBody", {}).get("content", {}) | self.content()
         return {kind: each["example"] for kind, each in content.items()}
 
@@ -65,7 +65,7 @@ each_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda eac
 
 
 def close(components: Any) -> Any:
-    """The components with nothing allowed that they do not name: a field nobody documented is noticed."""
+    """Forbid additional properties in all components, so that undocumented fields are noticed."""
     closed = copy.deepcopy(components)
     for schema in closed["schemas"].values():
         if "properties" in schema:
@@ -95,7 +95,7 @@ def response_of(operation: Operation, status: int, document: Any = DOCUMENT) -> 
 
 
 def examples_of(part: Any, document: Any) -> list[Any]:
-    """The values of the examples of a body, an answer or a parameter."""
+    """Return the example values of a body, an answer or a parameter."""
     known = document["components"]["examples"]
     given = [
         known[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for each in part.get("examples", {}).values()
@@ -104,7 +104,7 @@ def examples_of(part: Any, document: Any) -> list[Any]:
 
 
 def hold(operation: Operation, answer: Answer, status: int) -> None:
-    """The answer has the status expected, and all that either document says of it."""
+    """Require the expected status, and that the answer fits both documents."""
     assert answer.status == status, answer.raw
     described = response_of(operation, status)
     kind = answer.headers["content-type"].partition(";")[0]
@@ -113,7 +113,7 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
     promised = {each.lower() for each in described["headers"]} - {"idempotent-replay", "x-dry-run", "retry-after"}
     promised -= (
         {"etag"} if operation.route.cache is UNLESS_RESET_CODES_SHOWN else set()
-    )  # whoever sees the codes keeps nothing
+    )  # callers who see reset codes must not cache
     assert promised <= answer.headers.keys()
     if kind == JSON:
         for document in (DOCUMENT, TOLERANT):
@@ -123,7 +123,7 @@ def hold(operation: Operation, answer: Answer, status: int) -> None:
 
 
 def hold_changes(world: World) -> set[str]:
-    """Hold the whole history and the whole feed against the documents. Returns the kinds of changes that were there."""
+    """Validate the whole history and feed against the documents, and return the kinds of changes found."""
     kinds = set[str]()
     before = ""
     while True:

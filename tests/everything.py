@@ -1,4 +1,4 @@
-"""Every operation once on one world, and an undo after each write, so that the next one finds the world as it was."""
+"""Call every operation once on one world, and undo each write, so that the next call finds the same state."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,12 +11,12 @@ from gamekeeper.http.operation import WRITE
 from undos import last, undone
 from world import SENT, Answer, World
 
-FAR = 4_000_000_000_000  # a time that has not come
+FAR = 4_000_000_000_000  # a time in the future, in milliseconds
 ANN = people.USER_IDS["Ann"]
 LEAVER = "Leaver"
 ERASURE, REGISTER = "DELETE /api/v1/users/[lookupKey]", "POST /api/v1/users/register"
 FEED, LOG_IN = "GET /api/link/v1/changes", "POST /api/oauth/token"
-Send = Callable[[Example, str, Any], Answer]  # the operation, its path and its body
+Send = Callable[[Example, str, Any], Answer]  # sends an operation with its path and body
 
 
 def name_of(example: Example) -> str:
@@ -28,7 +28,7 @@ def send(world: World, example: Example, path: str, body: object) -> Answer:
 
 
 def run_all(world: World, ask: Send, newcomer: str) -> Iterator[tuple[Example, Answer]]:
-    """Each operation with its answer. `newcomer`: the name that is registered, which nobody has yet."""
+    """Yield each operation with its answer. `newcomer` is an unused name for the registration."""
     ((password,),) = world.sql("SELECT password FROM users WHERE id = $1", ANN)
     _restore(world, password)
     for example in EXAMPLES:
@@ -40,7 +40,7 @@ def run_all(world: World, ask: Send, newcomer: str) -> Iterator[tuple[Example, A
 
 
 def _request(world: World, example: Example, newcomer: str) -> tuple[str, Any]:
-    """An erasure takes away kept answers about whom it erases: it has an account of its own."""
+    """Return path and body; an erasure gets its own account, because it deletes stored answers about it."""
     operation = name_of(example)
     register = {"username": LEAVER, "password": SENT, "email": "leaver@example.test"}
     if operation == ERASURE:
@@ -49,12 +49,12 @@ def _request(world: World, example: Example, newcomer: str) -> tuple[str, Any]:
     if operation == REGISTER:
         return example.path, register | {"username": newcomer, "email": f"{newcomer.lower()}@example.test"}
     if operation == FEED:
-        return f"{example.path}?after=1", None  # the first change was trimmed
+        return f"{example.path}?after=1", None  # the first change was deleted by the retention
     return example.path, example.body
 
 
 def _restore(world: World, password: str) -> None:
-    """What no undo brings back: Ann's password, tokens, a reset code, a mail that failed, and who is online."""
+    """Restore what no undo restores: Ann's password, tokens, a reset code, a failed mail, and online players."""
     world.sql("UPDATE users SET password = $2 WHERE id = $1", ANN, password)
     world.sql("UPDATE tokens SET revoked_at = NULL WHERE revoked_at IS NOT NULL")
     world.sql("DELETE FROM token_rounds")
@@ -69,10 +69,10 @@ def _restore(world: World, password: str) -> None:
 
 
 def _take_back(world: World, since: int) -> None:
-    """Items come back before what is worn."""
+    """Undo the changes since then, items before equipment."""
     made = [each for each in world.ledger() if each.seq > since and each.kind in undo.RULES]
     for each in sorted(made, key=lambda each: each.kind):
         if each.kind.startswith("user_") and each.player_id:
-            continue  # it only told a game
+            continue  # a kick has nothing to undo
         answer = undone(world, each.seq)
         assert answer.status == 200, (each.kind, answer.raw)

@@ -1,4 +1,4 @@
-"""What many tests expect: a refusal with the one error body, and a database in which nothing moved."""
+"""Common expectations: a refusal with the standard error body, and an unchanged database."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ def refused(answer: Answer, status: int, code: str, part: str = "") -> None:
 
 
 def everything(world: World, *, without: str = "") -> dict[str, list[str]]:
-    """Every row of every table: equal before and after means that nothing changed."""
+    """Return every row of every table, to compare before and after."""
     return {
         table: sorted(repr(row) for row in world.sql(f"SELECT * FROM {table}"))  # noqa: S608 - names out of schema.sql
         for table in TABLES

@@ -1,4 +1,4 @@
-"""A TCP proxy that can lose answers, answer in the server's stead, and be away."""
+"""A TCP proxy that can lose answers, answer instead of the server, and close connections."""
 
 import socket
 import threading
@@ -15,11 +15,11 @@ class FaultProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: set[socket.socket] = set()
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        self.requests: list[bytes] = []  # the first line of each
-        self.lose = 0  # so many answers, after the server has given them
-        self.answers: list[bytes] = []  # given instead of asking the server
+        self.requests: list[bytes] = []  # request lines
+        self.lose = 0  # number of answers to drop after the server has sent them
+        self.answers: list[bytes] = []  # answers to send instead of the server's
         self.away = False
-        self.cuts = 0  # so many connections, before anything has come over them
+        self.cuts = 0  # number of connections to close before any byte
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()

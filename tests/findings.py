@@ -1,4 +1,4 @@
-"""What the doctor finds, with nobody watching."""
+"""Run the doctor without showing progress."""
 
 from gamekeeper import doctor
 from gamekeeper.doctor import Finding
@@ -7,17 +7,17 @@ from world import World
 
 
 def unseen(_what: str, _done: int, _total: int | None) -> None:
-    """Nobody watches."""
+    """Ignore the doctor's progress."""
 
 
 def findings(world: World, check: str | None = None, *, fix: bool = False) -> list[Finding]:
-    """All, or those of one check."""
+    """Return all findings, or those of one check."""
     found = world.run(doctor.examine(world.keeper, unseen, fix=fix))
     return [each for each in found if check in (None, each.check)]
 
 
 async def faults(keeper: Keeper) -> list[str]:
-    """What is wrong; notes are not."""
+    """Return the findings that are errors, without notes."""
     found = await doctor.examine(keeper, unseen)
     return [f"{each.check}: {each.message}" for each in found if each.level == doctor.ERROR]
 

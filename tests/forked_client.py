@@ -1,4 +1,4 @@
-"""A program that uses a client, forks, and uses it in both processes: `forked_client.py CASE blocking|awaiting URL`."""
+"""Program that forks and uses a client in both processes: `forked_client.py CASE blocking|awaiting URL`."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ class Program:
         return self.kind(self.url, username="Root", password="x", timeout=5, patience=NO_RETRY, **options)
 
     def ask(self, client: Any, name: str) -> None:
-        """Send a request that the server finds by this name."""
+        """Send a request that contains this name, by which the server's log identifies it."""
         self.wait_for(client.get_inventory(name))
 
     def wait_for(self, answer: Any) -> None:
@@ -35,7 +35,7 @@ class Program:
             self.loop.run_until_complete(answer)
 
     def fork(self, act: Callable[[], None]) -> None:
-        """Run it in a forked process, and exit unless it ended well."""
+        """Run `act` in a forked process, and exit if that process fails."""
         if (child := os.fork()) == 0:
             try:
                 self.loop = self.loop and asyncio.new_event_loop()
@@ -54,12 +54,12 @@ class Program:
             sys.exit("the forked process failed")
 
     def used(self) -> None:
-        """A client that was used before the fork; the forked process also closes it."""
+        """Use a client before the fork, then in both processes; the child also closes it."""
         client = self.connect()
         self.ask(client, "before")
 
         def act() -> None:
-            self.wait_for(client.close())  # of the parent's connections, none
+            self.wait_for(client.close())  # must not close the parent's connections
             self.ask(client, "child")
             self.fork(lambda: self.ask(client, "grandchild"))
             self.wait_for(client.close())
@@ -69,7 +69,7 @@ class Program:
         self.wait_for(client.close())
 
     def given(self) -> None:
-        """An httpx client of the program's own, not used before the fork."""
+        """Pass the program's own httpx client, not used before the fork."""
         client = self.connect(http=self.make_http())
         self.fork(lambda: self.ask(client, "child"))
         self.ask(client, "after")
@@ -89,7 +89,7 @@ class Program:
         self.ask(client, "after")
 
     def locked(self) -> None:
-        """A thread renews the token while another one forks."""
+        """Fork while another thread refreshes the token."""
         client = self.connect()
         self.ask(client, "before")
         threading.Thread(target=client.get_inventory, args=("thread",), daemon=True).start()

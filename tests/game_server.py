@@ -1,4 +1,4 @@
-"""A game server as the tests play it: what it says over the link, and who is online by every account of it."""
+"""Acts as a game server: sends reports over the link, and reads the online players from every operation."""
 
 import asyncio
 from collections.abc import Mapping
@@ -32,20 +32,20 @@ def leave(world: World, *ids: str, server: str = "one") -> Answer:
 
 
 def lapse(world: World, server: str = "one") -> int:
-    """The server is silent until its lease has run out, and the reaper comes by."""
+    """Let the server's lease expire, and run the cleanup."""
     world.sql("UPDATE servers SET expires_at = 1 WHERE name = $1", server)
     return world.run(presence.expire_leases(world.keeper.store))
 
 
 async def until_they_wait(feed: Feed, count: int = 1) -> None:
-    """Until so many have asked for changes and are to be told when there are some."""
+    """Wait until `count` long polls are waiting for changes."""
     async with asyncio.timeout(60):
         while vars(feed)["_waiting"] < count:  # noqa: ASYNC110 - nobody tells when
             await asyncio.sleep(0.001)
 
 
 def online(world: World) -> list[str]:
-    """The names online, in the list's order; that list, its old form, the count and the records must agree."""
+    """Return the online players' names; require that list, legacy list, count and records agree."""
     listed = world.get("/api/v1/players/online?pageSize=100").json
     legacy = world.post("/api/v1/players/online", {"count": 100}).json
     names: list[str] = [record["Name"] for record in listed["Values"]]
@@ -63,5 +63,5 @@ def stack(slot: int, item_id: str, quantity: int = 1, **more: object) -> Mapping
 
 
 def newcomer(number: int, **fields: object) -> tuple[str, dict[str, object]]:
-    """The id and the body that create one more character of Bob's."""
+    """Return id and body of a new player of Bob's."""
     return people.guid(0x1000 + number), {"Name": f"New{number}", "UserId": people.USER_IDS["Bob"], **fields}

@@ -1,8 +1,8 @@
-"""Commands with a Ctrl-C when they are so far, one after the other; a program, so that it is a real one.
+"""Run commands one after the other and interrupt each with Ctrl-C (SIGINT) at a given point.
 
-It reads `[[how far, the command's words], …]` and writes an outcome for each, as JSON. How far: what its progress
-names, CLOSING, the first time that it closes a database, WRITTEN, when all rows are in a new one but nothing is
-committed, or INDEXES, when it comes to making them.
+Reads `[[point, the command's words], …]` and writes an outcome for each, as JSON. A point is a step that the command's
+progress names; CLOSING: the first time that it closes a database; WRITTEN: all rows are written but not committed; or
+INDEXES: before it creates the indexes. It is a separate program, so that the signal is a real one.
 """
 
 import contextlib
@@ -100,14 +100,14 @@ def pressed_before(owner: object, name: str, found: Outcome, step: str) -> Gener
 
 
 def press() -> None:
-    """In whatever thread: we go on when the loop has cancelled what it runs, which is what the others ask about."""
-    handler: Any = signal.getsignal(signal.SIGINT)  # asyncio's
+    """Raise SIGINT from any thread, and wait until the event loop has cancelled its task."""
+    handler: Any = signal.getsignal(signal.SIGINT)  # asyncio's handler
     os.kill(os.getpid(), signal.SIGINT)
     while not handler.keywords["main_task"].cancelling():
         time.sleep(0.001)
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever was started in the background hears none
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process ignores SIGINT by default
     found = [asdict(outcome(point, words)) for point, words in json.load(sys.stdin)]
     print(json.dumps(found))  # noqa: T201 - what it is run for

@@ -1,4 +1,4 @@
-"""An Intersect server's two databases, for whoever imports them, and what comes of them."""
+"""An Intersect server's two databases for tests of the importer, and the results of imports."""
 
 import json
 import sqlite3
@@ -16,14 +16,14 @@ from world import World
 
 PLAYERS = 3
 Make = Callable[..., "Files"]
-# what two imports of one source do not have in common: when they were, which life of the ledger it is, and on
-# PostgreSQL its numbers, of which a transaction that was killed has drawn some
+# Values that differ between two imports of one source: times, the epoch, and on PostgreSQL change numbers, since a
+# killed transaction uses some up.
 UNLIKE = {"at", "seq", "started_at", "finished_at"}
 UNLIKE_TABLES = {"epoch", "lists", "list_blocks", "list_changes"}
 
 
 class Files(NamedTuple):
-    """An Intersect server's two databases, and where the report goes."""
+    """Paths of an Intersect server's two databases and of the import report."""
 
     players: Path
     game: Path
@@ -44,7 +44,7 @@ def contents(world: World) -> dict[str, list[str]]:
     return found
 
 
-# --- an import and what it says ------------------------------------------------------------------------------------
+# --- an import and its report --------------------------------------------------------------------------------------
 
 
 def run(command: CommandLine, files: Files, *more: str) -> Any:
@@ -52,7 +52,7 @@ def run(command: CommandLine, files: Files, *more: str) -> Any:
 
 
 def listed(files: Files) -> list[dict[str, Any]]:
-    """Without the line that says whose report it is."""
+    """Return the report's lines without its header line."""
     return [json.loads(line) for line in files.report.read_text().splitlines()[1:]]
 
 
@@ -104,7 +104,7 @@ SPOILT = {
 
 
 def spoil(made: Files) -> None:
-    """Rows that cannot be taken, in a source of era 0.8 with five characters."""
+    """Add rows that cannot be imported to a source of era 0.8 with five players."""
     player, nobody, bag = (each.upper() for each in (own("player", 1), _NOBODY, _BAG))
     coin, kills = str(make_intersect.COIN).upper(), str(make_intersect.KILLS).upper()
     orphan = ("orphan", nobody, 1, None, coin, 1, None)

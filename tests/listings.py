@@ -1,4 +1,4 @@
-"""Ordered lists in the tests: crowds that come and go, and whether every page is as ORDER BY has it."""
+"""Ordered lists: add and delete many players, and compare every page with ORDER BY."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ MakeWorld = Callable[..., World]
 
 
 def agrees(world: World) -> bool:
-    """Pages of several sizes one after the other, over the end too, and how many there are."""
+    """Return whether pages of several sizes, also beyond the end, and the count equal those of the database."""
     for listing in LISTS:
         wanted = [row[0] for row in world.sql(IN_ORDER[listing.name])]
         for descending in (False, True):
@@ -44,7 +44,7 @@ def page(world: World, listing: Any, offset: int, limit: int, *, descending: boo
 
 
 def crowd(numbers: Sequence[int]) -> list[Player]:
-    """Names that do not follow the ranks, in more than one alphabet, and ranks with many ties."""
+    """Make players with names in several alphabets, not in rank order, and with many ties in rank."""
     return [
         Player(
             guid(0x2000 + number),
@@ -73,7 +73,7 @@ def add(world: World, numbers: Sequence[int]) -> None:
 
 
 async def load(world: World, numbers: Sequence[int]) -> None:
-    """Past the log, as a bulk load does it."""
+    """Load players without list changes, like a bulk load."""
 
     async def past_the_log(tx: Writing) -> None:
         await stored.begin_bulk_load(tx)

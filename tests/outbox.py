@@ -1,4 +1,4 @@
-"""The outbox as the tests use it: ask for a mail, send what is due, see how it fares, let time pass."""
+"""Helpers for the outbox: request a mail, send due mails, read their state, and let time pass."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,13 @@ Make = Callable[..., World]
 
 
 def sending_to(make_world: Make, port: int, scheme: str = "smtp", query: str = "", **changed: object) -> World:
-    """Those who are to give up on a server say when: a busy machine alone makes nobody do so."""
+    """Make a world that sends to this port, with a long timeout, so that a busy machine causes no timeout."""
     url = f"{scheme}://127.0.0.1:{port}{query}"
     return make_world(**{"smtp_url": url, "mail_from": FROM, "smtp_timeout": 30, **changed})
 
 
 def ask(world: World, name: str = "Ann") -> str:
-    """Asks for a reset mail; returns the code in it."""
+    """Request a reset mail, and return its code."""
     assert world.get(f"/api/v1/users/{name}/password/reset").status == 200
     return world.get(f"/api/v1/users/{name}").json["PasswordResetCode"]
 
@@ -37,11 +37,11 @@ def only(world: World) -> ListedMail:
 
 
 def make_due(world: World) -> None:
-    """As if the back-off, and the lease of a sender that died, had passed."""
+    """Make all mails due, as if the back-off and the lease of a dead sender had passed."""
     world.sql("UPDATE mails SET next_try_at = 1, taken_until = NULL WHERE next_try_at IS NOT NULL")
 
 
 def age(world: World, minutes: int) -> None:
-    """As if everything had been asked for that much earlier."""
+    """Make all mails older by this many minutes."""
     world.sql("UPDATE mails SET queued_at = queued_at - $1, expires_at = expires_at - $1", minutes * 60_000)
     world.sql("UPDATE resets SET expires_at = expires_at - $1", minutes * 60_000)

@@ -1,4 +1,4 @@
-"""The people of the tests: every test starts with all of them as they are described here."""
+"""The test data: accounts, players and catalogue with which every test starts."""
 
 from gamekeeper.game.effects import PlayerState as Belongings
 from gamekeeper.game.inventory import BANK, INVENTORY, Stack
@@ -6,7 +6,7 @@ from gamekeeper.game.players import Player
 from gamekeeper.store.catalogue import CatalogueItem, CatalogueVariable, NamedEntry
 from gamekeeper.store.users import Powers
 
-PASSWORD = "correct horse battery staple"  # everybody's
+PASSWORD = "correct horse battery staple"  # of all accounts
 
 
 def guid(number: int) -> str:
@@ -34,11 +34,11 @@ CATALOGUE = {
     "maps": [MEADOW],
 }
 
-# Accounts: name → powers. All have PASSWORD and the address name@example.test.
+# Accounts and their permissions. All have PASSWORD and the address name@example.test.
 ACCOUNTS = {
-    "Root": Powers(*[True] * 8),  # may do everything
-    "Clerk": Powers(api=True, users_query=True),  # reads users
-    "Shop": Powers(api=True),  # a token and no role
+    "Root": Powers(*[True] * 8),  # has all permissions
+    "Clerk": Powers(api=True, users_query=True),  # may read accounts
+    "Shop": Powers(api=True),  # has API access without a role
     "Server": Powers(api=True, game_link=True),  # a game server
     "Ann": Powers(),
     "Bob": Powers(),
@@ -51,7 +51,7 @@ USER_IDS = {name: guid(0x100 + number) for number, name in enumerate(ACCOUNTS)}
 ANNS_POUCH = guid(51)
 NOBODY_ID = guid(0xDEAD)
 
-# Characters. Ann has something of everything; Bob has nothing; Zoe is Ann's second.
+# Players. Ann has items, spells and variables; Bob has nothing; Zoe is the second player of Ann's account.
 ANN = Player(
     id=guid(61),
     user_id=USER_IDS["Ann"],

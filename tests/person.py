@@ -1,4 +1,4 @@
-"""Quillon, a person with a past, for tests of erasing; every word that could say who it was is in WORDS."""
+"""Quillon, an account with a long history, for tests of erasure; WORDS lists all its personal data."""
 
 from typing import Any
 
@@ -20,13 +20,13 @@ def key() -> dict[str, str]:
 
 
 def said(world: World) -> list[str]:
-    """Where one of the person's words stands: in every row of every table, in any case."""
+    """Return all rows of all tables that contain a word of WORDS, in any case."""
     rows = [f"{table}: {row}" for table, found in everything(world).items() for row in found]
     return [row for row in rows if any(word in row.lower() for word in WORDS)]
 
 
 def live(world: World) -> str:
-    """A person with a past: renamed, muted, mailed, logged in, with characters, one of which is gone already."""
+    """Create the account and its history: renamed, muted, mailed, logged in, with players, one of them deleted."""
     body = {"username": "Quillix", "password": SENT, "email": "tresk@example.test"}
     assert world.post("/api/v1/users/register", body, headers=key()).status == 200
     renamed = world.post("/api/v1/users/Quillix/name", {"name": "Quillon"}, headers=key())

@@ -1,4 +1,4 @@
-"""What the account tests prove things with: exact bodies, refusals, rows, and many calls at once."""
+"""Helpers of the account tests: exact bodies, refusals, rows, and concurrent calls."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from world import Answer, World
 
 
 def spelt(value: object) -> bytes:
-    """JSON as it is sent: compact, keys in the order written here."""
+    """Encode JSON as the server does: compact, keys in this order."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
@@ -26,7 +26,7 @@ def rows(world: World, table: str) -> list[str]:
 
 
 def at_once(world: World, calls: Sequence[Coroutine[Any, Any, Answer]]) -> list[Answer]:
-    """All of them under way together; the calls may be to several worlds, which share a loop."""
+    """Run all calls concurrently; they may go to several worlds that share an event loop."""
 
     async def all_of_them() -> list[Answer]:
         return await asyncio.gather(*calls)
@@ -35,11 +35,11 @@ def at_once(world: World, calls: Sequence[Coroutine[Any, Any, Answer]]) -> list[
 
 
 def reset_code(world: World, name: str) -> str:
-    """A fresh one, as the person would read it in the mail."""
+    """Request a reset code and return it, as the mail contains it."""
     assert world.get(f"/api/v1/users/{name}/password/reset").status == 200
     return world.get(f"/api/v1/users/{name}").json["PasswordResetCode"]
 
 
 def registered(world: World, name: str) -> str:
-    """Since when there is an account, as the wire says it."""
+    """Return the account's registration date in the wire format."""
     return instant(world.sql("SELECT created_at FROM users WHERE name = $1", name)[0][0])

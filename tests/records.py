@@ -1,4 +1,4 @@
-"""Compares the columns beside a player's stored document with it, without the code that writes them."""
+"""Compare the columns of each player with its stored document, independently of the code that writes them."""
 
 import json
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
 
 COMPARED = ("id", "user_id", "name", "fold", "level", "exp", "class_id", "map_id", "created_at", "play_time")
-ONLINE = ("fold", "level", "exp")  # of the row of who is online
+ONLINE = ("fold", "level", "exp")  # columns of the presence table
 NAMES = (*COMPARED, "last_online", "document", *(f"online {name}" for name in ONLINE))
-MOST = 100  # players: a world with more is not looked through
+MOST = 100  # players; larger worlds are not compared
 STORED = Statement(
     "stored",
     {
@@ -24,7 +24,7 @@ STORED = Statement(
 
 
 async def stored(tx: Reading) -> list[Mapping[str, Any]]:
-    """Every player: the columns by their names, and those of its row among who is online."""
+    """Return the columns of every player, and those of its presence row."""
     return [dict(zip(NAMES, row, strict=True)) for row in await tx.all(STORED)]
 
 

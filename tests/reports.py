@@ -1,4 +1,4 @@
-"""What a game reports of a character, and what the API then says of it."""
+"""Reports of a game server about a player, and reading the result through the API."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from gamekeeper.game.lookup import ZERO_GUID
 from world import World
 
 NEW = people.guid(0x900)
-STRANGE = people.guid(0xABC)  # in no catalogue
+STRANGE = people.guid(0xABC)  # an id that the catalogue does not have
 FIELDS = {
     "Name": "Newt",
     "InBank": True,

@@ -1,4 +1,4 @@
-"""A server that says what it was told to, whatever it is asked."""
+"""An HTTP server that sends prepared answers, whatever the request."""
 
 import re
 import socket
@@ -11,15 +11,15 @@ CHUNK = 65_536
 
 
 class ScriptedServer:
-    """One answer per request, one after the other, and the last for ever. None: it hangs up without one."""
+    """Sends the answers one after the other, and repeats the last one. None: disconnect without an answer."""
 
     def __init__(self, *answers: bytes | None) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._answers = answers
-        self.requests: list[str] = []  # the first line of each, without the version
+        self.requests: list[str] = []  # request lines, without the HTTP version
         self.reasons: list[str] = []
-        self.keys: list[str] = []  # the idempotency keys that came, in their order
+        self.keys: list[str] = []  # received Idempotency-Keys, in order
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
@@ -27,11 +27,11 @@ class ScriptedServer:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the accepting thread
         self._listener.close()
 
     def say(self, *answers: bytes | None) -> None:
-        """From now on."""
+        """Replace the prepared answers."""
         self._answers = answers
 
     def _accept(self) -> None:
@@ -54,7 +54,7 @@ class ScriptedServer:
 
 
 def _read(caller: socket.socket) -> str:
-    """A request to its end, or the caller would see its answer reset; what it says before its body."""
+    """Read a whole request, so that the client's connection is not reset, and return its head."""
     data = b""
     while b"\r\n\r\n" not in data:
         if not (more := caller.recv(CHUNK)):

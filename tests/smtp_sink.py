@@ -1,4 +1,4 @@
-"""SMTP servers on this machine: a real one that keeps what it gets, and a rude one that fails as it is told."""
+"""Local SMTP servers: a real one that stores received mails, and a faulty one that misbehaves as told."""
 
 import socket
 import ssl
@@ -19,7 +19,7 @@ from server import free_port
 HERE = "127.0.0.1"
 USER, PASSWORD = "game keeper", "p@ss:word/%"
 PHASES = ("greeting", "EHLO", "MAIL", "RCPT", "DATA", "dot")
-SECONDS = 60  # of hanging, and of waiting
+SECONDS = 60  # for which the faulty server hangs, and timeout of waiting
 
 
 class Received(NamedTuple):
@@ -35,7 +35,7 @@ class Received(NamedTuple):
 
 
 class Keeping:
-    """An aiosmtpd handler; what `refusal` says is answered to every recipient."""
+    """An aiosmtpd handler that stores mails; a set `refusal` is the answer to every recipient."""
 
     def __init__(self) -> None:
         self.received: list[Received] = []
@@ -56,7 +56,7 @@ class Keeping:
 
 
 class Sink:
-    """aiosmtpd in a thread of its own: plain, with STARTTLS, or SMTPS; with `auth`, for those who log in."""
+    """aiosmtpd in its own thread: plain, STARTTLS or SMTPS, and with `auth` only for authenticated clients."""
 
     def __init__(self, *, starttls: bool = False, smtps: bool = False, auth: bool = False, port: int = 0) -> None:
         self.handler, self.port = Keeping(), port or free_port()
@@ -95,7 +95,7 @@ def _right(_server: Any, _session: Any, _envelope: Any, _mechanism: str, data: A
 
 
 class Certificate(NamedTuple):
-    """Self-made, for this machine only."""
+    """A self-signed certificate for this machine."""
 
     file: Path
     key: Path
@@ -116,16 +116,16 @@ def make_certificate(folder: Path) -> Certificate:
 
 
 class Rude:
-    """Speaks just enough SMTP to misbehave in one phase: `hang`, `cut`, or answer something of its own.
+    """A faulty SMTP server: in one phase it hangs (`hang`), disconnects (`cut`) or sends a given answer.
 
-    With manners {"dot": "250 OK, cut"} it takes the message and hangs up.
+    With manners {"dot": "250 OK, cut"} it accepts the message and then disconnects.
     """
 
     def __init__(self, manners: Mapping[str, str]) -> None:
         self.manners = dict(manners)
         self.received: list[bytes] = []
-        self.asked = threading.Event()  # somebody has come
-        self.hangs = threading.Event()  # somebody has been made to wait
+        self.asked = threading.Event()  # set when a client has connected
+        self.hangs = threading.Event()  # set when a client is kept waiting
         self._stopping = threading.Event()
 
     @contextmanager
@@ -142,7 +142,7 @@ class Rude:
                 thread.join(SECONDS)
 
     def hang_up(self) -> None:
-        """On those who have been made to wait."""
+        """Disconnect the waiting clients."""
         self._stopping.set()
 
     def _listen(self, listener: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""A way to a PostgreSQL that can swallow everything that is said, for good, without closing a connection."""
+"""A proxy to PostgreSQL that can drop all bytes without closing a connection."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ CHUNK = 65_536
 class Swallower:
     def __init__(self, database: str) -> None:
         parts = urlsplit(database)
-        self._folder = parse_qs(parts.query).get("host", [""])[0]  # of a Unix socket
+        self._folder = parse_qs(parts.query).get("host", [""])[0]  # folder of the Unix socket
         self._place = (parts.hostname or "", parts.port or 5432)
         self._listener = socket.create_server(("127.0.0.1", 0))
         port = self._listener.getsockname()[1]
