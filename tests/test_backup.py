@@ -23,7 +23,7 @@ from expectations import refused
 from findings import errors, faults, unseen
 from gamekeeper import app, settings
 from gamekeeper.backup import archive, filling, lines, making, restoring
-from gamekeeper.backup.archive import Archive, BadBackup, Manifest, Table, Writer
+from gamekeeper.backup.archive import Archive, ArchiveWriter, BackupManifest, BackupTable, BadBackup
 from gamekeeper.backup.filling import NotEmpty
 from gamekeeper.backup.lines import BadCopy
 from gamekeeper.game.keeper import Keeper
@@ -46,8 +46,8 @@ def give(world: World, name: str = "Bob", **more: Any) -> Any:
     return answer.json
 
 
-def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], None] = unseen) -> Manifest:
-    return world.run(making.make(world.keeper.store, file, moved))
+def back_up(world: World, file: Path, moved: Callable[[str, int, int | None], None] = unseen) -> BackupManifest:
+    return world.run(making.create_backup(world.keeper.store, file, moved))
 
 
 def restore(file: Path, url: str, **more: bool) -> None:
@@ -65,7 +65,7 @@ def restore(file: Path, url: str, **more: bool) -> None:
 
     with Archive(file) as archive:
         archive.verify(unseen)
-        with filling.place(loaded) as target:
+        with filling.prepare_target(loaded) as target:
             asyncio.run(run(target, archive))
 
 
@@ -159,7 +159,7 @@ def test_codes_are_not_in_it_and_no_mail_is_sent_twice(
     code = outbox.ask(world)
     back_up(world, file)
     with Archive(file) as archive:
-        rows = [row for table in archive.manifest.tables for row in archive.rows(table.name, unseen)]
+        rows = [row for table in archive.manifest.tables for row in archive.read_rows(table.name, unseen)]
     assert code not in repr(rows)
     copy = restored(file, keep_tokens=True)
     assert outbox.only(copy).state == "expired"
@@ -174,13 +174,13 @@ def test_an_older_schema_is_brought_up_to_date(
     loop: asyncio.AbstractEventLoop,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def old(url: str) -> Manifest:
+    async def old(url: str) -> BackupManifest:
         store = app.open_store(settings.load({}, database=url))
         await store.open()
         await migrate(store)
         insert = Statement("insert", {"": "INSERT INTO maps (id, name) VALUES ($1, 'Meadow')"})
         await store.write(lambda tx: tx.returning(insert, ANN.id))
-        made = await making.make(store, file, unseen)
+        made = await making.create_backup(store, file, unseen)
         await store.close()
         return made
 
@@ -289,7 +289,7 @@ def test_a_part_that_is_not_what_it_is_said_to_be(
 def contents(file: Path) -> list[Any]:
     with Archive(file) as archive:
         archive.verify(unseen)
-        return [archive.manifest, *(list(archive.rows(table.name, unseen)) for table in archive.manifest.tables)]
+        return [archive.manifest, *(list(archive.read_rows(table.name, unseen)) for table in archive.manifest.tables)]
 
 
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.9, 0.999])
@@ -332,28 +332,30 @@ def test_what_comes_out_otherwise_is_noticed(
     assert is_untouched(empty_database)
 
 
-def rewritten(file: Path, to: Path, manifest: Manifest, name: str, rows: list[Any], *, truly: bool = False) -> Path:
+def rewritten(
+    file: Path, to: Path, manifest: BackupManifest, name: str, rows: list[Any], *, truly: bool = False
+) -> Path:
     """The same backup with other rows in a table; `truly`: and a manifest that says so."""
-    tables: list[Table] = []
-    with Archive(file) as archive, to.open("wb") as out, Writer(out) as writer:
+    tables: list[BackupTable] = []
+    with Archive(file) as archive, to.open("wb") as out, ArchiveWriter(out) as writer:
         for table in manifest.tables:
-            with writer.table(table.name) as page:
-                page.write(rows if table.name == name else list(archive.rows(table.name, unseen)))
-            tables.append(Table(table.name, table.columns, page.rows, page.sha256))
-        writer.put(changed(manifest, tables=tables) if truly else manifest)
+            with writer.open_table(table.name) as page:
+                page.write(rows if table.name == name else list(archive.read_rows(table.name, unseen)))
+            tables.append(BackupTable(table.name, table.columns, page.rows, page.sha256))
+        writer.write_manifest(changed(manifest, tables=tables) if truly else manifest)
     return to
 
 
-def changed(manifest: Manifest, **fields: Any) -> Manifest:
-    return Manifest(**{name: getattr(manifest, name) for name in manifest.__struct_fields__} | fields)
+def changed(manifest: BackupManifest, **fields: Any) -> BackupManifest:
+    return BackupManifest(**{name: getattr(manifest, name) for name in manifest.__struct_fields__} | fields)
 
 
 def test_a_small_file_that_unpacks_to_very_much_is_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table of 8 MiB that is packed into some kilobytes, with checksums that are right."""
-    monkeypatch.setattr(archive, "UNPACKED_MOST", 1 << 20)
-    monkeypatch.setattr(archive, "RATIO_MOST", 20)
+    monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 1 << 20)
+    monkeypatch.setattr(archive, "MAX_UNPACK_RATIO", 20)
     manifest, rows = back_up(world, file), [["x" * (1 << 20)]] * 8
     bomb = rewritten(file, tmp_path / "bomb.backup", manifest, "ledger", rows, truly=True)
     with pytest.raises(BadBackup, match=r"would unpack to 8 MiB.* Nothing was changed"):
@@ -365,8 +367,8 @@ def test_a_file_without_compression_may_be_of_any_size(
     world: World, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back_up(world, file)
-    monkeypatch.setattr(archive, "UNPACKED_MOST", 0)
-    monkeypatch.setattr(archive, "RATIO_MOST", 1)
+    monkeypatch.setattr(archive, "MAX_UNPACKED_BYTES", 0)
+    monkeypatch.setattr(archive, "MAX_UNPACK_RATIO", 1)
     stored = tmp_path / "stored.backup"
     with ZipFile(file) as packed, ZipFile(stored, "w") as unpacked:
         for each in packed.namelist():
@@ -379,7 +381,7 @@ def test_a_file_without_compression_may_be_of_any_size(
 def test_a_manifest_that_is_too_large_is_refused(world: World, file: Path) -> None:
     back_up(world, file)
     with ZipFile(file, "a", ZIP_DEFLATED) as changed, warnings.catch_warnings(action="ignore"):
-        changed.writestr(archive.MANIFEST, changed.read(archive.MANIFEST) + b" " * (archive.MANIFEST_MOST + 1))
+        changed.writestr(archive.MANIFEST, changed.read(archive.MANIFEST) + b" " * (archive.MAX_MANIFEST_BYTES + 1))
     with pytest.raises(BadBackup, match="would unpack to 1 MiB"):
         Archive(file)
 
@@ -401,7 +403,7 @@ def test_a_number_out_of_range_in_the_manifest_is_refused(
 def test_a_line_without_end_is_refused(
     world: World, file: Path, tmp_path: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "LONGEST", 2 << 20)
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 2 << 20)
     rows = [["x" * (4 << 20)]]
     bad = rewritten(file, tmp_path / "bad.backup", back_up(world, file), "ledger", rows, truly=True)
     with pytest.raises(BadCopy, match="A line is longer than 2 MiB"):
@@ -428,8 +430,8 @@ def test_what_does_not_fit_its_schema_is_refused(world: World, file: Path, tmp_p
     """Names out of a file never become SQL unless the schema has them."""
     manifest = back_up(world, file)
     first = manifest.tables[0]
-    odd = Table(first.name, [*first.columns[:-1], "id) SELECT 1; --"], first.rows, first.sha256)
-    for tables in ([odd, *manifest.tables[1:]], [*manifest.tables, Table("x; --", ["id"], 0, "")]):
+    odd = BackupTable(first.name, [*first.columns[:-1], "id) SELECT 1; --"], first.rows, first.sha256)
+    for tables in ([odd, *manifest.tables[1:]], [*manifest.tables, BackupTable("x; --", ["id"], 0, "")]):
         made = rewritten(file, tmp_path / "odd", changed(manifest, tables=tables), "x; --", [], truly=True)
         with pytest.raises(BadBackup, match="does not fit its own schema number"):
             restore(made, empty_database)

@@ -219,7 +219,7 @@ def test_many_findings_are_counted(world: World) -> None:
         bag = people.guid(0x900 + number)
         world.sql("INSERT INTO bags (id, player_id, slot_count) VALUES ($1, $2, 1)", bag, people.BOB.id)
     found = errors(world)
-    assert len(found) == doctor.SHOWN + 1
+    assert len(found) == doctor.MAX_SHOWN + 1
     assert found[-1] == ("bags", "And 10 more like these.")
 
 
@@ -244,7 +244,7 @@ def test_unsafe_settings(make_world: Callable[..., World]) -> None:
     ],
 )
 def test_exposed(host: str, outside: bool) -> None:  # noqa: FBT001 - a parameter of the cases above
-    assert doctor.exposed(host) is outside
+    assert doctor.is_exposed(host) is outside
 
 
 def test_waiting_mail_is_a_note(world: World) -> None:
@@ -318,7 +318,7 @@ def test_a_damaged_file(database: str, make_world: Callable[..., World]) -> None
 
 
 def test_it_walks_in_pages_and_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "PAGE", 2)
+    monkeypatch.setattr(limits, "PAGE_ROWS", 2)
     seen: list[tuple[str, int, int]] = []
 
     def see(what: str, done: int, total: int) -> None:

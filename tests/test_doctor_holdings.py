@@ -90,7 +90,7 @@ def test_bags_inside_each_other_are_found(world: World) -> None:
 
 
 def test_changes_over_the_api_and_the_link_leave_no_finding(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "PAGE", 2)
+    monkeypatch.setattr(limits, "PAGE_ROWS", 2)
     give(world, "Bob", 5)
     put(world, {"Items": [{"Slot": 0}, {"Slot": 4, "ItemId": COIN.id, "Quantity": 5}]})
     put(world, {"Spells": [{"Slot": 1, "SpellId": HEAL}], "Variables": [{"VariableId": KILLS, "Value": 3}]})

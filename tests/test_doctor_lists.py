@@ -89,7 +89,7 @@ def assert_pages_are_right(world: World) -> None:
 
 
 def test_nothing_after_every_kind_of_change(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checked_lists, "KEYS", 2)
+    monkeypatch.setattr(checked_lists, "KEYS_PER_QUERY", 2)
     put_some(world, 5)
     assert found(world) == []
     world.run(put(world, 1, 9))
@@ -126,7 +126,7 @@ def test_fixed_for_programs(world: World) -> None:
 
 
 def test_rows_in_the_wrong_bucket_though_the_total_is_right(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checked_lists, "KEYS", 3)
+    monkeypatch.setattr(checked_lists, "KEYS_PER_QUERY", 3)
     put_some(world, 4)
     buckets = '[["",4],["bob",1],["lister2",2]]'
     assert world.run(Lists(world.keeper.store).rebuild())
@@ -175,16 +175,16 @@ def test_lists_that_wait_to_be_counted_are_a_note(world: World) -> None:
 
 def test_a_long_log_is_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     put_some(world, 3)
-    monkeypatch.setattr(checked_lists, "LONG_LOG", 6)
+    monkeypatch.setattr(checked_lists, "LONG_LOG_CHANGES", 6)
     assert found(world) == []
-    monkeypatch.setattr(checked_lists, "LONG_LOG", 5)
+    monkeypatch.setattr(checked_lists, "LONG_LOG_CHANGES", 5)
     [finding] = found(world)
     assert finding.level == NOTE
     assert finding.message.startswith("6 changes of the lists have been logged ")
 
 
 def test_it_tells_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checked_lists, "KEYS", 3)
+    monkeypatch.setattr(checked_lists, "KEYS_PER_QUERY", 3)
     seen: list[tuple[int, int]] = []
 
     def see(what: str, done: int, total: int) -> None:

@@ -56,7 +56,7 @@ def read_everywhere(world: World, user_id: str, folder: Path) -> dict[str, str]:
     assert {path: answer.status for path, answer in told.items()} == dict.fromkeys(paths, 200)
     told |= {path: root.get(path) for path in ("/console/changes", f"/console/players/{OSSIFER}")}
     copied = folder / "copy.zip"
-    world.run(making.make(world.keeper.store, copied, unseen, force=True))
+    world.run(making.create_backup(world.keeper.store, copied, unseen, force=True))
     with zipfile.ZipFile(copied) as archive:
         texts = {f"backup {name}": archive.read(name).decode() for name in archive.namelist()}
     exported = folder / f"export{len(list(folder.iterdir()))}"

@@ -18,7 +18,7 @@ from findings import errors, unseen
 from gamekeeper import app, settings
 from gamekeeper.backup import exporting, filling, importing
 from gamekeeper.backup.filling import NotEmpty
-from gamekeeper.backup.folder import MANIFEST, OWNED, BadExport, Folder, Manifest
+from gamekeeper.backup.folder import MANIFEST, NESTED_NAMES, BadExport, ExportFolder, ExportManifest
 from gamekeeper.backup.lines import BadCopy
 from gamekeeper.store.migrate import SchemaMismatch
 from people import ANN, COIN, PASSWORD, USER_IDS
@@ -34,16 +34,16 @@ def give(world: World, **more: Any) -> None:
     assert world.post("/api/v1/players/Bob/items/give", GIVE, by="Shop", **more).status == 200
 
 
-def export(world: World, folder: Path, moved: Moved = unseen) -> Manifest:
+def export(world: World, folder: Path, moved: Moved = unseen) -> ExportManifest:
     return world.run(exporting.export(world.keeper.store, folder, moved))
 
 
 def bring_back(folder: Path, url: str) -> None:
     """As the command does it, but for what it says."""
-    opened = Folder(folder)
+    opened = ExportFolder(folder)
     opened.verify(unseen)
-    with filling.place(settings.load({}, database=url)) as target:
-        asyncio.run(app.at_work(target, lambda keeper: importing.bring_back(keeper, opened, unseen)))
+    with filling.prepare_target(settings.load({}, database=url)) as target:
+        asyncio.run(app.at_work(target, lambda keeper: importing.import_folder(keeper, opened, unseen)))
 
 
 def lines(folder: Path, noun: str) -> list[Any]:
@@ -95,7 +95,7 @@ def test_every_table_is_in_it_or_left_out_on_purpose(world: World, folder: Path)
     columns = [table for file in export(world, folder).files for table in file.columns]
     assert set(columns) == set(contents(world, LEFT_OUT))
     assert len(columns) == len(set(columns))
-    assert not OWNED & {file.noun for file in Folder(folder).manifest.files}
+    assert not NESTED_NAMES & {file.noun for file in ExportFolder(folder).manifest.files}
 
 
 def test_both_engines_export_the_same(
@@ -127,7 +127,7 @@ def test_it_is_plain_json(world: World, folder: Path) -> None:
 def test_every_field_is_documented(world: World, folder: Path) -> None:
     export(world, folder)
     sections = dict(re.findall(r"^### (\w+)\.jsonl\n(.*?)(?=^##|\Z)", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL))
-    for file in Folder(folder).manifest.files:
+    for file in ExportFolder(folder).manifest.files:
         fields = {name for columns in file.columns.values() for name in columns}
         missing = [name for name in fields if f"`{name}`" not in sections[file.noun] and name != "player_id"]
         assert missing == [], file.name

@@ -16,7 +16,7 @@ from expectations import refused
 from findings import errors, unseen
 from gamekeeper import app, settings
 from gamekeeper.backup import filling, moving
-from gamekeeper.backup.lines import BadCopy, Sum
+from gamekeeper.backup.lines import BadCopy, TableChecksum
 from gamekeeper.store import closing
 from gamekeeper.store.migrate import ClosedDatabase, SchemaMismatch, migrate
 from people import ANN, BOB, COIN
@@ -52,10 +52,12 @@ class Interrupt:
             wait_for(lambda: bool(self.task and self.task.cancelling()))
 
 
-def move(source: str, target: str, moved: Moved = unseen, interrupt: Interrupt | None = None) -> dict[str, Sum]:
+def move(
+    source: str, target: str, moved: Moved = unseen, interrupt: Interrupt | None = None
+) -> dict[str, TableChecksum]:
     """As the command does it, but for what it says."""
 
-    async def run() -> dict[str, Sum]:
+    async def run() -> dict[str, TableChecksum]:
         if interrupt:
             interrupt.task = asyncio.current_task()
         there = loaded(target)

@@ -179,7 +179,7 @@ def test_no_room(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("gamekeeper.backup.person._encode", full)
     with pytest.raises(BadCopy, match=r"ann\.json cannot be written: No space left on device\."):
-        world.run(exports.export(world.keeper, "Ann", tmp_path / "ann.json", force=False))
+        world.run(exports.export_person(world.keeper, "Ann", tmp_path / "ann.json", force=False))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -190,7 +190,7 @@ def test_a_long_history_takes_no_more_memory(world: World, tmp_path: Path) -> No
               SELECT 0, 'player_changed', {false}, $1, 'test', '{"Face":"%s"}' FROM n"""
     world.sql(many % ("x" * 200), ANN.id, 12_000)
     tracemalloc.start()
-    done = world.run(exports.export(world.keeper, "Ann", tmp_path / "ann.json", force=False))
+    done = world.run(exports.export_person(world.keeper, "Ann", tmp_path / "ann.json", force=False))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert done.changes > 12_000

@@ -10,19 +10,19 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import msgspec
 
-from gamekeeper.backup.lines import BadCopy, Moved, Page, Tally, pieces, whole
+from gamekeeper.backup.lines import BadCopy, ChecksumWriter, CopyProgress, LineChecksum, cut_at_lines, read_pieces
 from gamekeeper.store.migrate import AppliedMigration
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-LEVEL = 1  # of the compression: the next ones take twice the time for a tenth of the size
-MANIFEST_MOST = 1 << 20  # bytes; ours has about ten thousand
+COMPRESSION_LEVEL = 1  # of the compression: the next ones take twice the time for a tenth of the size
+MAX_MANIFEST_BYTES = 1 << 20  # bytes; ours has about ten thousand
 # A backup may unpack to this many bytes, or to this many times its size, whichever is more. Ours unpack to 5 to 20
 # times their size; every row has ids of its own, so 250 times is out of reach. A ZIP can reach 1,032 times.
-UNPACKED_MOST = 256 << 20
-RATIO_MOST = 250
-Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]  # what both databases can store
-Time = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]  # milliseconds since 1970, up to the year 9999
+MAX_UNPACKED_BYTES = 256 << 20
+MAX_UNPACK_RATIO = 250
+StoredInt = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]  # what both databases can store
+StoredTime = Annotated[int, msgspec.Meta(ge=0, le=253_402_300_799_999)]  # milliseconds since 1970, up to the year 9999
 # what zipfile lets through when bytes of a file are not what they were
 _BROKEN = (BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError)
 
@@ -31,21 +31,21 @@ class BadBackup(BadCopy):
     """The file is not a backup, or not any more; the message says what to do."""
 
 
-class Table(msgspec.Struct, frozen=True):
+class BackupTable(msgspec.Struct, frozen=True):
     name: str
     columns: list[str]
-    rows: Count
+    rows: StoredInt
     sha256: str
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class BackupManifest(msgspec.Struct, frozen=True):
     format: int
     gamekeeper: str  # the version that made it
     engine: str
-    made_at: Time  # by the database's clock
-    ledger: Count  # its last number
+    made_at: StoredTime  # by the database's clock
+    ledger: StoredInt  # its last number
     migrations: list[AppliedMigration]
-    tables: list[Table]
+    tables: list[BackupTable]
 
     @property
     def schema(self) -> int:
@@ -56,18 +56,18 @@ class Manifest(msgspec.Struct, frozen=True):
         return sum(table.rows for table in self.tables)
 
 
-class Writer:
+class ArchiveWriter:
     """Nothing is a backup until it has its manifest."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=LEVEL)
+        self._zip = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL)
 
     @contextlib.contextmanager
-    def table(self, name: str) -> Generator[Page]:
-        with self._zip.open(_file_of(name), "w", force_zip64=True) as file:
-            yield Page(file)
+    def open_table(self, name: str) -> Generator[ChecksumWriter]:
+        with self._zip.open(_name_file(name), "w", force_zip64=True) as file:
+            yield ChecksumWriter(file)
 
-    def put(self, manifest: Manifest) -> None:
+    def write_manifest(self, manifest: BackupManifest) -> None:
         self._zip.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
 
     def __enter__(self) -> Self:
@@ -83,14 +83,14 @@ class Archive:
     def __init__(self, path: Path, *, made_here: bool = False) -> None:
         """`made_here`: the backup was just made by this process, so it is no ZIP bomb, however well it is packed."""
         self.path = path
-        with _reading(path):
+        with _translate_read_errors(path):
             self._zip = ZipFile(path)
             try:
-                self._require_size((MANIFEST,), MANIFEST_MOST)
-                self.manifest = _manifest(self._zip.read(MANIFEST))
+                self._require_size((MANIFEST,), MAX_MANIFEST_BYTES)
+                self.manifest = _parse_manifest(self._zip.read(MANIFEST))
                 if not made_here:
-                    tables = [_file_of(table.name) for table in self.manifest.tables]
-                    self._require_size(tables, max(UNPACKED_MOST, RATIO_MOST * path.stat().st_size))
+                    tables = [_name_file(table.name) for table in self.manifest.tables]
+                    self._require_size(tables, max(MAX_UNPACKED_BYTES, MAX_UNPACK_RATIO * path.stat().st_size))
             except BaseException:
                 self._zip.close()
                 raise
@@ -109,26 +109,26 @@ class Archive:
     def columns(self) -> Mapping[str, Sequence[str]]:
         return {table.name: table.columns for table in self.manifest.tables}
 
-    def unfit(self, what: str) -> BadBackup:
+    def build_mismatch_error(self, what: str) -> BadBackup:
         return BadBackup(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
 
-    def verify(self, moved: Moved) -> None:
+    def verify(self, progress: CopyProgress) -> None:
         """Reads all of it: every table has the rows and the checksum that the manifest says."""
         for table in self.manifest.tables:
-            tally = Tally()
-            for piece in self._pieces(table.name):
+            tally = LineChecksum()
+            for piece in self._read_pieces(table.name):
                 tally.add(piece)
-                moved(f"{table.name}, checked", tally.rows, table.rows)
+                progress(f"{table.name}, checked", tally.rows, table.rows)
             if (tally.rows, tally.sha256) != (table.rows, table.sha256):
-                raise _damaged(self.path, f"the table {table.name} is not what it was")
+                raise _build_damage_error(self.path, f"the table {table.name} is not what it was")
 
-    def rows(self, table: str, moved: Moved) -> Generator[list[Any]]:
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[list[Any]]:
         total, done = next(each.rows for each in self.manifest.tables if each.name == table), 0
-        for lines in whole(self._pieces(table)):
+        for lines in cut_at_lines(self._read_pieces(table)):
             some = _decoder.decode_lines(lines)
             yield from some
             done += len(some)
-            moved(table, done, total)
+            progress(table, done, total)
 
     def _require_size(self, names: Iterable[str], most: int) -> None:
         """Refuse a ZIP bomb before it is unpacked: zipfile reads no more bytes than the index of the ZIP names."""
@@ -140,36 +140,36 @@ class Archive:
                 "(unzip, then zip -0)."
             )
 
-    def _pieces(self, table: str) -> Iterator[bytes]:
-        with _reading(self.path), self._zip.open(_file_of(table)) as file:
-            yield from pieces(file)
+    def _read_pieces(self, table: str) -> Iterator[bytes]:
+        with _translate_read_errors(self.path), self._zip.open(_name_file(table)) as file:
+            yield from read_pieces(file)
 
 
 _decoder = msgspec.json.Decoder(list[Any])
 
 
-def _file_of(table: str) -> str:
+def _name_file(table: str) -> str:
     return f"{table}.jsonl"
 
 
-def _manifest(raw: bytes) -> Manifest:
+def _parse_manifest(raw: bytes) -> BackupManifest:
     version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
     if version != FORMAT:
         raise BadBackup(f"This backup has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
-    return msgspec.json.decode(raw, type=Manifest)
+    return msgspec.json.decode(raw, type=BackupManifest)
 
 
-def _damaged(path: Path, why: str) -> BadBackup:
+def _build_damage_error(path: Path, why: str) -> BadBackup:
     return BadBackup(f"{path} is not a whole backup: {why}. Nothing was changed. Use another one.")
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Generator[None]:
+def _translate_read_errors(path: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
         if error.errno in (None, errno.EINVAL):  # it says that a part is where none can be, or packed as it is not
-            raise _damaged(path, "its parts are not what it says") from error
+            raise _build_damage_error(path, "its parts are not what it says") from error
         raise BadBackup(f"{path} cannot be read: {error.strerror or error}.") from error
     except _BROKEN as error:
-        raise _damaged(path, str(error).rstrip(".") or type(error).__name__) from error
+        raise _build_damage_error(path, str(error).rstrip(".") or type(error).__name__) from error

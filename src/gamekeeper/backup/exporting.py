@@ -16,18 +16,18 @@ from gamekeeper.backup import making
 from gamekeeper.backup.folder import (
     FORMAT,
     MANIFEST,
-    OWNED,
-    PARTS,
+    NESTED_NAMES,
+    NESTED_TABLES,
     BadExport,
-    File,
-    Folder,
-    Manifest,
-    Part,
-    kinds,
-    spelt,
+    ExportFile,
+    ExportFolder,
+    ExportManifest,
+    NestedTable,
+    classify_columns,
+    format_row,
 )
-from gamekeeper.backup.interrupt import heeding
-from gamekeeper.backup.lines import Moved, Page, writing
+from gamekeeper.backup.interrupt import stop_on_cancel
+from gamekeeper.backup.lines import ChecksumWriter, CopyProgress, translate_write_errors
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.http.instants import instant
 from gamekeeper.store import clock, copies, feed
@@ -38,31 +38,31 @@ from gamekeeper.store.migrate import read_applied
 LEFT_OUT = making.LEFT_OUT | {
     "tokens", "token_rounds", "mails", "guesses", "known_callers", "registrations", "servers", "presence", "epoch",
 }  # fmt: skip
-FIRST: Mapping[str, str | int] = {
+LOWEST_KEYS: Mapping[str, str | int] = {
     "users": ZERO_GUID,
     "players": ZERO_GUID,
     "ledger": 0,
 }  # below every key; these are in order
-SOME = 1000  # lines in one go
-Columns = dict[str, dict[str, str]]  # of each table that a noun is made of: their names and forms
-Line = dict[str, Any]
+BATCH_LINES = 1000  # lines in one go
+NounColumns = dict[str, dict[str, str]]  # of each table that a noun is made of: their names and forms
+ExportLine = dict[str, Any]
 
 
-async def export(store: Store, path: Path, moved: Moved) -> Manifest:
+async def export(store: Store, path: Path, progress: CopyProgress) -> ExportManifest:
     """The folder is for its owner only, and has its name only when all of it is on the disk and was read back."""
-    moved = heeding(moved)
+    progress = stop_on_cancel(progress)
     _require_free(path)
-    with _unnamed(path) as part:
+    with _create_part_folder(path) as part:
 
-        async def copy(tx: Snapshot) -> Manifest:
-            with writing(path):
-                return await _exported(tx, part, moved)
+        async def copy(tx: Snapshot) -> ExportManifest:
+            with translate_write_errors(path):
+                return await _export_tables(tx, part, progress)
 
         manifest = await store.read(copy)
-        written = Folder(part)
+        written = ExportFolder(part)
         if written.manifest != manifest:
             raise BadExport(f"What was read back from {part} is not what was written. Is the disk in order?")
-        written.verify(moved)
+        written.verify(progress)
         await asyncio.sleep(0)  # the last place to stop
         _require_free(path)
         making.sync_folder(part)
@@ -71,49 +71,51 @@ async def export(store: Store, path: Path, moved: Moved) -> Manifest:
     return manifest
 
 
-async def _exported(tx: Snapshot, folder: Path, moved: Moved) -> Manifest:
-    nouns = [name for name in await copies.list_tables(tx) if name not in LEFT_OUT | OWNED]
-    files = [await _noun(tx, folder, noun, moved) for noun in nouns]
+async def _export_tables(tx: Snapshot, folder: Path, progress: CopyProgress) -> ExportManifest:
+    nouns = [name for name in await copies.list_tables(tx) if name not in LEFT_OUT | NESTED_NAMES]
+    files = [await _export_noun(tx, folder, noun, progress) for noun in nouns]
     made_at, (_, last, trimmed) = instant(await clock.now(tx)), await feed.read_state(tx)
-    manifest = Manifest(FORMAT, __version__, made_at, last, trimmed, list((await read_applied(tx)).values()), files)
-    with _file(folder / MANIFEST) as file:
+    manifest = ExportManifest(
+        FORMAT, __version__, made_at, last, trimmed, list((await read_applied(tx)).values()), files
+    )
+    with _create_file(folder / MANIFEST) as file:
         file.write(msgspec.json.format(msgspec.json.encode(manifest)))
     return manifest
 
 
-async def _noun(tx: Snapshot, folder: Path, noun: str, moved: Moved) -> File:
-    tables = [noun, *(part.table for part in PARTS.get(noun, ()))]
+async def _export_noun(tx: Snapshot, folder: Path, noun: str, progress: CopyProgress) -> ExportFile:
+    tables = [noun, *(part.table for part in NESTED_TABLES.get(noun, ()))]
     columns = {table: await copies.read_columns(tx, table) for table in tables}
-    with _file(folder / f"{noun}.jsonl") as file:
-        page = Page(file)
-        async for lines in _lines(tx, noun, columns):
+    with _create_file(folder / f"{noun}.jsonl") as file:
+        page = ChecksumWriter(file)
+        async for lines in _read_lines(tx, noun, columns):
             page.write(lines)
-            moved(noun, page.rows, None)
-    return File(noun, page.rows, page.sha256, {table: list(forms) for table, forms in columns.items()})
+            progress(noun, page.rows, None)
+    return ExportFile(noun, page.rows, page.sha256, {table: list(forms) for table, forms in columns.items()})
 
 
-async def _lines(tx: Snapshot, noun: str, columns: Columns) -> AsyncGenerator[list[Line]]:
-    how = kinds(noun, list(columns[noun]))
-    if noun not in FIRST:
+async def _read_lines(tx: Snapshot, noun: str, columns: NounColumns) -> AsyncGenerator[list[ExportLine]]:
+    how = classify_columns(noun, list(columns[noun]))
+    if noun not in LOWEST_KEYS:
         async for rows in copies.read_rows(tx, noun, columns[noun]):
-            yield [spelt(row, how) for row in rows]
+            yield [format_row(row, how) for row in rows]
         return
-    last = FIRST[noun]
-    while rows := await copies.read_page(tx, noun, columns[noun], last, SOME):
-        lines = [spelt(row, how) for row in rows]
-        for part in PARTS.get(noun, ()):
+    last = LOWEST_KEYS[noun]
+    while rows := await copies.read_page(tx, noun, columns[noun], last, BATCH_LINES):
+        lines = [format_row(row, how) for row in rows]
+        for part in NESTED_TABLES.get(noun, ()):
             await _add_part(tx, part, columns[part.table], lines)
         yield lines
         last = rows[-1][0] or last
 
 
-async def _add_part(tx: Snapshot, part: Part, columns: dict[str, str], lines: list[Line]) -> None:
+async def _add_part(tx: Snapshot, part: NestedTable, columns: dict[str, str], lines: list[ExportLine]) -> None:
     owners = {str(line["id"]): line for line in lines}
     for line in lines:
         line[part.field] = [] if part.many else None
-    how = kinds(part.table, list(columns))
+    how = classify_columns(part.table, list(columns))
     for row in await copies.read_parts(tx, part.table, columns, str(lines[0]["id"]), str(lines[-1]["id"])):
-        owned = spelt(row, how)
+        owned = format_row(row, how)
         owner = owners[str(owned.pop(part.owner))]
         if part.many:
             owner[part.field].append(owned)
@@ -122,7 +124,7 @@ async def _add_part(tx: Snapshot, part: Part, columns: dict[str, str], lines: li
 
 
 @contextlib.contextmanager
-def _file(path: Path) -> Generator[IO[bytes]]:
+def _create_file(path: Path) -> Generator[IO[bytes]]:
     """For its owner only; on the disk in the end."""
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         yield file
@@ -136,7 +138,7 @@ def _require_free(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _unnamed(path: Path) -> Generator[Path]:
+def _create_part_folder(path: Path) -> Generator[Path]:
     """Where nobody takes it for an export; gone when it did not become one."""
     try:
         part = Path(tempfile.mkdtemp(".part", f".{path.name}.", path.parent))  # for its owner only

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from gamekeeper import app
-from gamekeeper.backup.interrupt import pressed
-from gamekeeper.backup.lines import BadCopy, Moved, Sum
+from gamekeeper.backup.interrupt import is_cancelled
+from gamekeeper.backup.lines import BadCopy, CopyProgress, TableChecksum
 from gamekeeper.backup.making import sync_folder
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings
@@ -25,7 +25,7 @@ class NotEmpty(BadCopy):
     """There is something in the database already; the message says what to do."""
 
 
-class Origin(Protocol):
+class TableSource(Protocol):
     """Where whole tables come from."""
 
     @property
@@ -38,15 +38,15 @@ class Origin(Protocol):
         """Of each table, in the order of the rows' values."""
         ...
 
-    def rows(self, table: str, moved: Moved) -> Generator[Row]: ...
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[Row]: ...
 
-    def unfit(self, what: str) -> Exception:
+    def build_mismatch_error(self, what: str) -> Exception:
         """That its tables are not those of its migrations."""
         ...
 
 
 @contextlib.contextmanager
-def place(settings: Settings) -> Generator[Settings]:
+def prepare_target(settings: Settings) -> Generator[Settings]:
     """Where to fill: a server's own database, or a file that gets its name when it is whole."""
     file = app.database_file(settings)
     if file is None:
@@ -57,18 +57,18 @@ def place(settings: Settings) -> Generator[Settings]:
     try:
         yield replace(settings, database=f"sqlite:///{part}")
         _require_no_file(file)
-        if any(each.exists() for each in _files(part) if each != part):
+        if any(each.exists() for each in _list_files(part) if each != part):
             raise DatabaseUnavailable(
                 f"{file} could not be written whole: is there room on the disk? Nothing was changed."
             )
         part.rename(file)
         sync_folder(file.parent)
     finally:
-        for each in _files(part):
+        for each in _list_files(part):
             each.unlink(missing_ok=True)
 
 
-async def require_free(settings: Settings) -> None:
+async def require_empty_target(settings: Settings) -> None:
     """Said before anybody has to wait."""
     file = app.database_file(settings)
     if file:
@@ -78,7 +78,7 @@ async def require_free(settings: Settings) -> None:
 
 
 def _require_no_file(file: Path) -> None:
-    there = [each for each in _files(file) if each.exists()]
+    there = [each for each in _list_files(file) if each.exists()]
     if there:
         names = " ".join(str(each) for each in there)
         raise NotEmpty(
@@ -97,25 +97,27 @@ async def _require_empty(tx: Reading) -> None:
     )
 
 
-async def fill(tx: Writing, engine: str, origin: Origin, moved: Moved) -> dict[str, Sum]:
+async def fill_database(
+    tx: Writing, engine: str, origin: TableSource, progress: CopyProgress
+) -> dict[str, TableChecksum]:
     """With the schema that the tables had, which is then brought up to date; what each table adds up to."""
     await _require_empty(tx)
     numbers = {each.number for each in origin.migrations}
     await apply_missing(tx, engine, [each for each in load_migrations() if each.number in numbers])
-    sums = await _fill(tx, origin, moved)
+    sums = await _fill_tables(tx, origin, progress)
     for table, wanted in sums.items():
-        await _read_back(tx, table, origin.columns[table], wanted, moved)
+        await _read_back(tx, table, origin.columns[table], wanted, progress)
     await apply_missing(tx, engine, load_migrations())
     await copies.continue_ledger(tx)
     return sums
 
 
-async def complete(keeper: Keeper) -> bool:
+async def rebuild_derived(keeper: Keeper) -> bool:
     """What is quicker made of all rows than with each; `serve` does it too, should nobody come to it.
 
     The rows are there, so that a Ctrl-C stops nothing but this; whether it was let.
     """
-    if pressed():
+    if is_cancelled():
         return False
     try:
         await indexes.create_missing(keeper.store)
@@ -125,30 +127,30 @@ async def complete(keeper: Keeper) -> bool:
     return True
 
 
-async def _fill(tx: Writing, origin: Origin, moved: Moved) -> dict[str, Sum]:
+async def _fill_tables(tx: Writing, origin: TableSource, progress: CopyProgress) -> dict[str, TableChecksum]:
     there = await copies.list_tables(tx)
     strange = origin.columns.keys() - set(there)
     if strange:
-        raise origin.unfit(", ".join(sorted(strange)))
+        raise origin.build_mismatch_error(", ".join(sorted(strange)))
     if LISTS in there:
         await lists.begin_bulk_load(tx)
     await indexes.drop(tx)  # they are quicker made anew
-    sums = {table: await _fill_table(tx, origin, table, moved) for table in there if table in origin.columns}
+    sums = {table: await _fill_table(tx, origin, table, progress) for table in there if table in origin.columns}
     if LISTS in there:
         await lists.end_bulk_load(tx)
     return sums
 
 
-async def _fill_table(tx: Writing, origin: Origin, table: str, moved: Moved) -> Sum:
+async def _fill_table(tx: Writing, origin: TableSource, table: str, progress: CopyProgress) -> TableChecksum:
     columns, forms = origin.columns[table], await copies.read_columns(tx, table)
     if forms.keys() != set(columns):
-        raise origin.unfit(table)
+        raise origin.build_mismatch_error(table)
     if table == EPOCH:
         await copies.clear_epoch(tx)
-    given = Sum()
-    with contextlib.closing(origin.rows(table, moved)) as rows:
+    given = TableChecksum()
+    with contextlib.closing(origin.read_rows(table, progress)) as rows:
         try:
-            copies.fill(tx, table, {name: forms[name] for name in columns}, given.passing(rows))
+            copies.fill(tx, table, {name: forms[name] for name in columns}, given.add_while_passing(rows))
             await tx.flush()
         except (BadCopy, DatabaseUnavailable):
             raise
@@ -158,12 +160,14 @@ async def _fill_table(tx: Writing, origin: Origin, table: str, moved: Moved) -> 
     return given
 
 
-async def _read_back(tx: Writing, table: str, columns: Sequence[str], wanted: Sum, moved: Moved) -> None:
+async def _read_back(
+    tx: Writing, table: str, columns: Sequence[str], wanted: TableChecksum, progress: CopyProgress
+) -> None:
     """What lies in the table is what was meant to get there."""
-    forms, found = await copies.read_columns(tx, table), Sum()
+    forms, found = await copies.read_columns(tx, table), TableChecksum()
     async for rows in copies.read_rows(tx, table, {name: forms[name] for name in columns}):
         found.add(rows)
-        moved(f"{table}, checked", found.rows, wanted.rows)
+        progress(f"{table}, checked", found.rows, wanted.rows)
     if str(found) != str(wanted):
         raise BadCopy(
             f"The table {table} came out otherwise: {found.rows} rows with the sum {found}, and there were "
@@ -171,5 +175,5 @@ async def _read_back(tx: Writing, table: str, columns: Sequence[str], wanted: Su
         )
 
 
-def _files(database: Path) -> list[Path]:
+def _list_files(database: Path) -> list[Path]:
     return [database, *(database.with_name(database.name + more) for more in ("-wal", "-shm"))]

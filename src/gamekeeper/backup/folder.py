@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gamekeeper.backup.lines import BadCopy, Moved, Tally, pieces, whole
+from gamekeeper.backup.lines import BadCopy, CopyProgress, LineChecksum, cut_at_lines, read_pieces
 from gamekeeper.game import lookup
 from gamekeeper.http.instants import instant, milliseconds
 from gamekeeper.store import copies
@@ -35,7 +35,7 @@ class BadExport(BadCopy):
     """The folder is not an export, or not any more; the message says what to do."""
 
 
-class Part(NamedTuple):
+class NestedTable(NamedTuple):
     """A table whose rows are in the lines of their owners."""
 
     field: str
@@ -44,19 +44,22 @@ class Part(NamedTuple):
     many: bool
 
 
-PARTS: Mapping[str, tuple[Part, ...]] = {
-    "users": (Part("muted", "mutes", "user_id", many=False), Part("banned", "bans", "user_id", many=False)),
+NESTED_TABLES: Mapping[str, tuple[NestedTable, ...]] = {
+    "users": (
+        NestedTable("muted", "mutes", "user_id", many=False),
+        NestedTable("banned", "bans", "user_id", many=False),
+    ),
     "players": (
-        Part("bags", "bags", "player_id", many=True),
-        Part("items", "slots", "player_id", many=True),
-        Part("spells", "known_spells", "player_id", many=True),
-        Part("variables", "player_variables", "player_id", many=True),
+        NestedTable("bags", "bags", "player_id", many=True),
+        NestedTable("items", "slots", "player_id", many=True),
+        NestedTable("spells", "known_spells", "player_id", many=True),
+        NestedTable("variables", "player_variables", "player_id", many=True),
     ),
 }
-OWNED = frozenset(part.table for parts in PARTS.values() for part in parts)
+NESTED_NAMES = frozenset(part.table for parts in NESTED_TABLES.values() for part in parts)
 
 
-class File(msgspec.Struct, frozen=True):
+class ExportFile(msgspec.Struct, frozen=True):
     noun: str
     lines: int
     sha256: str
@@ -67,43 +70,43 @@ class File(msgspec.Struct, frozen=True):
         return f"{self.noun}.jsonl"
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class ExportManifest(msgspec.Struct, frozen=True):
     format: int
     gamekeeper: str  # the version that made it
     made_at: str
     ledger: int  # its last number
     trimmed: int  # up to this number it has only the newest change of each character
     migrations: list[AppliedMigration]
-    files: list[File]
+    files: list[ExportFile]
 
 
-def kinds(table: str, columns: Sequence[str]) -> dict[str, str]:
+def classify_columns(table: str, columns: Sequence[str]) -> dict[str, str]:
     """How each column is spelt."""
     words = copies.read_column_types(table)
-    return {column: _kind(column, words.get(column, "")) for column in columns}
+    return {column: _classify(column, words.get(column, "")) for column in columns}
 
 
-def _kind(column: str, word: str) -> str:
+def _classify(column: str, word: str) -> str:
     if column == "buffs":  # a list as text
         return JSON
     return TIME if word == "long" and _TIME.search(column) else _WORDS.get(word, PLAIN)
 
 
-def spelt(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object]:
+def format_row(row: Sequence[Any], kinds: Mapping[str, str]) -> dict[str, object]:
     return {
         column: value if value is None or kind not in _SPELL else _SPELL[kind](value)
         for (column, kind), value in zip(kinds.items(), row, strict=True)
     }
 
 
-def _time(value: int) -> str | int:
+def _format_time(value: int) -> str | int:
     try:
         return instant(value)
     except OverflowError:  # no calendar has it
         return value
 
 
-def _document(text: str) -> msgspec.Raw:
+def _format_document(text: str) -> msgspec.Raw:
     """The very bytes; on one line."""
     return msgspec.Raw(msgspec.json.format(text.encode(), indent=-1) if "\n" in text else text.encode())
 
@@ -127,7 +130,7 @@ def _read_guid(value: str | None) -> str | None:
     return value
 
 
-_SPELL: Mapping[str, Callable[[Any], object]] = {TIME: _time, TRUTH: bool, JSON: _document}
+_SPELL: Mapping[str, Callable[[Any], object]] = {TIME: _format_time, TRUTH: bool, JSON: _format_document}
 _READ: Mapping[str, Callable[[Any], Any]] = {
     TIME: _read_time,
     TRUTH: int,
@@ -137,7 +140,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-class Folder:
+class ExportFolder:
     """An export to be read; what is wrong with it is a BadExport, with the file and the line."""
 
     def __init__(self, path: Path) -> None:
@@ -147,7 +150,7 @@ class Folder:
         except OSError as error:
             raise BadExport(f"{path} is no export: {MANIFEST} cannot be read: {error.strerror or error}.") from error
         try:
-            self.manifest = _manifest(raw)
+            self.manifest = _parse_manifest(raw)
         except msgspec.DecodeError as error:
             raise BadExport(f"{path} is not a whole export: {MANIFEST}: {error}. Nothing was changed.") from error
 
@@ -159,87 +162,90 @@ class Folder:
     def columns(self) -> Mapping[str, Sequence[str]]:
         return {table: columns for file in self.manifest.files for table, columns in file.columns.items()}
 
-    def unfit(self, what: str) -> BadExport:
+    def build_mismatch_error(self, what: str) -> BadExport:
         return BadExport(f"{self.path} does not fit its own schema number: {what}. Nothing was changed.")
 
-    def verify(self, moved: Moved) -> None:
+    def verify(self, progress: CopyProgress) -> None:
         """Reads all of it: every file has the lines and the checksum that the manifest says."""
         for file in self.manifest.files:
-            tally = Tally()
-            for piece in self._pieces(file):
+            tally = LineChecksum()
+            for piece in self._read_pieces(file):
                 tally.add(piece)
-                moved(f"{file.name}, checked", tally.rows, file.lines)
+                progress(f"{file.name}, checked", tally.rows, file.lines)
             if (tally.rows, tally.sha256) != (file.lines, file.sha256):
                 raise BadExport(
                     f"{self.path / file.name} is not what was exported: {tally.rows} lines with the SHA-256 "
                     f"{tally.sha256}. Nothing was changed. If you changed it on purpose, write that into {MANIFEST}."
                 )
 
-    def rows(self, table: str, moved: Moved) -> Generator[list[Any]]:
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[list[Any]]:
         file = next(file for file in self.manifest.files if table in file.columns)
-        reader = _Reader(file, table)
-        for number, line in self._lines(file, reader.decoder):
+        reader = _TableReader(file, table)
+        for number, line in self._read_lines(file, reader.decoder):
             try:
-                yield from reader.rows(line)
+                yield from reader.read_rows(line)
             except ValueError as error:
-                raise self._broken(file, number, error) from error
+                raise self._build_line_error(file, number, error) from error
             if number % 1000 == 0 or number == file.lines:
-                moved(table, number, file.lines)
+                progress(table, number, file.lines)
 
-    def _lines(self, file: File, decoder: msgspec.json.Decoder[Any]) -> Iterator[tuple[int, Any]]:
+    def _read_lines(self, file: ExportFile, decoder: msgspec.json.Decoder[Any]) -> Iterator[tuple[int, Any]]:
         number = 0
-        for some in whole(self._pieces(file)):
+        for some in cut_at_lines(self._read_pieces(file)):
             try:
                 decoded = decoder.decode_lines(some)
             except msgspec.DecodeError:
-                self._blame(file, number, some, decoder)
+                self._find_broken_line(file, number, some, decoder)
                 raise
             for line in decoded:
                 number += 1
                 yield number, line
 
-    def _blame(self, file: File, number: int, some: bytes, decoder: msgspec.json.Decoder[Any]) -> None:
+    def _find_broken_line(self, file: ExportFile, number: int, some: bytes, decoder: msgspec.json.Decoder[Any]) -> None:
         for line in some.splitlines():
             number += 1
             try:
                 decoder.decode(line)
             except msgspec.DecodeError as error:
-                raise self._broken(file, number, error) from error
+                raise self._build_line_error(file, number, error) from error
 
-    def _broken(self, file: File, number: int, error: Exception) -> BadExport:
+    def _build_line_error(self, file: ExportFile, number: int, error: Exception) -> BadExport:
         return BadExport(f"{self.path / file.name}, line {number}: {str(error).rstrip('.')}. Nothing was changed.")
 
-    def _pieces(self, file: File) -> Iterator[bytes]:
+    def _read_pieces(self, file: ExportFile) -> Iterator[bytes]:
         try:
             with (self.path / file.name).open("rb") as opened:
-                yield from pieces(opened)
+                yield from read_pieces(opened)
         except OSError as error:
             raise BadExport(
                 f"{self.path / file.name} cannot be read: {error.strerror or error}. Nothing was changed."
             ) from error
 
 
-class _Reader:
+class _TableReader:
     """The rows of one table, out of the lines of its noun."""
 
-    def __init__(self, file: File, table: str) -> None:
-        parts = [part for part in PARTS.get(file.noun, ()) if part.table in file.columns]
+    def __init__(self, file: ExportFile, table: str) -> None:
+        parts = [part for part in NESTED_TABLES.get(file.noun, ()) if part.table in file.columns]
         self._part = next((part for part in parts if part.table == table), None)
-        self._kinds = kinds(table, file.columns[table])
+        self._kinds = classify_columns(table, file.columns[table])
         self._read = [_READ[kind] for kind in self._kinds.values()]
-        fields = [*_fields(file.noun, file.columns[file.noun]), *(_part_field(part, file.columns) for part in parts)]
+        fields = [
+            *_define_fields(file.noun, file.columns[file.noun]),
+            *(_define_nested_field(part, file.columns) for part in parts),
+        ]
         self.decoder = msgspec.json.Decoder(msgspec.defstruct(file.noun, fields, forbid_unknown_fields=True))
 
-    def rows(self, line: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - a struct made of the file's columns
+    def read_rows(self, line: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - a struct made of the file's columns
         if self._part is None:
-            yield self._values(line)
+            yield self._read_values(line)
             return
         found: Any = getattr(line, self._part.field)
         owned: Sequence[Any] = found if self._part.many else [] if found is None else [found]
         for each in owned:
-            yield self._values(each, line.id)
+            yield self._read_values(each, line.id)
 
-    def _values(self, line: Any, owner: str | None = None) -> list[Any]:  # noqa: ANN401 - the same
+    def _read_values(self, line: Any, owner: str | None = None) -> list[Any]:  # noqa: ANN401 - the same
         owned_by = self._part.owner if self._part else ""
         return [
             owner if column == owned_by else read(getattr(line, column))
@@ -247,18 +253,18 @@ class _Reader:
         ]
 
 
-def _fields(table: str, columns: Sequence[str]) -> list[tuple[str, Any]]:
-    return [(column, _TYPES[kind]) for column, kind in kinds(table, columns).items()]
+def _define_fields(table: str, columns: Sequence[str]) -> list[tuple[str, Any]]:
+    return [(column, _TYPES[kind]) for column, kind in classify_columns(table, columns).items()]
 
 
-def _part_field(part: Part, columns: Mapping[str, Sequence[str]]) -> tuple[str, Any]:
+def _define_nested_field(part: NestedTable, columns: Mapping[str, Sequence[str]]) -> tuple[str, Any]:
     own = [column for column in columns[part.table] if column != part.owner]
-    shape: Any = msgspec.defstruct(part.table, _fields(part.table, own), forbid_unknown_fields=True)
+    shape: Any = msgspec.defstruct(part.table, _define_fields(part.table, own), forbid_unknown_fields=True)
     return part.field, list[shape] if part.many else shape | None
 
 
-def _manifest(raw: bytes) -> Manifest:
+def _parse_manifest(raw: bytes) -> ExportManifest:
     version: object = msgspec.json.decode(raw, type=dict[str, Any]).get("format")
     if version != FORMAT:
         raise BadExport(f"This export has the format {version}, and this Gamekeeper knows {FORMAT}. Use a newer one.")
-    return msgspec.json.decode(raw, type=Manifest)
+    return msgspec.json.decode(raw, type=ExportManifest)

@@ -4,24 +4,24 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from gamekeeper.backup.lines import Moved
+from gamekeeper.backup.lines import CopyProgress
 
 T = TypeVar("T")
 
 
-def heeding(moved: Moved) -> Moved:
+def stop_on_cancel(progress: CopyProgress) -> CopyProgress:
     """The same, and a place to stop for the task that asks, also where a thread of the store's does its work."""
     task = asyncio.current_task()
 
     def heeded(what: str, done: int, total: int | None) -> None:
         if task and task.cancelling():
             raise asyncio.CancelledError
-        moved(what, done, total)
+        progress(what, done, total)
 
     return heeded
 
 
-async def decided(writing: Coroutine[Any, Any, T]) -> T:
+async def wait_for_outcome(writing: Coroutine[Any, Any, T]) -> T:
     """What came of a write that heeds a Ctrl-C: it ends with nothing changed, or it was too late."""
     task = asyncio.ensure_future(writing)
     try:
@@ -33,7 +33,7 @@ async def decided(writing: Coroutine[Any, Any, T]) -> T:
         return task.result()
 
 
-def pressed() -> bool:
+def is_cancelled() -> bool:
     """Whether a Ctrl-C has come, also one that was too late for what was done meanwhile."""
     task = asyncio.current_task()
     return bool(task and task.cancelling())

@@ -9,11 +9,11 @@ from typing import IO, TypeVar
 import msgspec
 
 T = TypeVar("T")
-PIECE = 1 << 20
-LONGEST = 256 << 20  # bytes of a line; the largest change that a game can report is about a tenth of that
+PIECE_BYTES = 1 << 20
+MAX_LINE_BYTES = 256 << 20  # bytes of a line; the largest change that a game can report is about a tenth of that
 _encoder = msgspec.json.Encoder()
 
-Moved = Callable[[str, int, int | None], None]  # which table, how many rows of it are done, of how many
+CopyProgress = Callable[[str, int, int | None], None]  # which table, how many rows of it are done, of how many
 
 
 class BadCopy(Exception):
@@ -21,7 +21,7 @@ class BadCopy(Exception):
 
 
 @contextlib.contextmanager
-def writing(path: Path) -> Generator[None]:
+def translate_write_errors(path: Path) -> Generator[None]:
     """A disk that takes no more is not a database that is away, though either may happen meanwhile."""
     try:
         yield
@@ -31,7 +31,7 @@ def writing(path: Path) -> Generator[None]:
         raise BadCopy(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-class Tally:
+class LineChecksum:
     """How many lines there were, and what their bytes add up to."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Tally:
         return self._hash.hexdigest()
 
 
-class Page(Tally):
+class ChecksumWriter(LineChecksum):
     """One table or noun on its way into a file."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -60,7 +60,7 @@ class Page(Tally):
         self.add(lines)
 
 
-class Sum:
+class TableChecksum:
     """What a table's rows add up to, in whatever order they come: the SHA-256 of each, added."""
 
     def __init__(self) -> None:
@@ -68,10 +68,10 @@ class Sum:
         self.rows = 0
 
     def add(self, rows: Iterable[Sequence[object]]) -> None:
-        for _ in self.passing(rows):
+        for _ in self.add_while_passing(rows):
             pass
 
-    def passing(self, rows: Iterable[T]) -> Generator[T]:
+    def add_while_passing(self, rows: Iterable[T]) -> Generator[T]:
         """The same rows, added up on their way."""
         for row in rows:
             self._total += int.from_bytes(hashlib.sha256(_encoder.encode(row)).digest(), "big")
@@ -82,18 +82,20 @@ class Sum:
         return f"{self._total % (1 << 256):064x}"
 
 
-def pieces(file: IO[bytes]) -> Iterator[bytes]:
+def read_pieces(file: IO[bytes]) -> Iterator[bytes]:
     """Read a file of lines in pieces; a line that does not end is refused, because a whole line is held in memory."""
     line = 0  # bytes since the last end of a line
-    while piece := file.read(PIECE):
+    while piece := file.read(PIECE_BYTES):
         end = piece.rfind(b"\n")
         line = line + len(piece) if end < 0 else len(piece) - end - 1
-        if line > LONGEST:
-            raise BadCopy(f"A line is longer than {LONGEST >> 20} MiB: no copy of ours has one. Nothing was changed.")
+        if line > MAX_LINE_BYTES:
+            raise BadCopy(
+                f"A line is longer than {MAX_LINE_BYTES >> 20} MiB: no copy of ours has one. Nothing was changed."
+            )
         yield piece
 
 
-def whole(pieces: Iterable[bytes]) -> Generator[bytes]:
+def cut_at_lines(pieces: Iterable[bytes]) -> Generator[bytes]:
     """The same bytes, cut where a line ends."""
     left = b""
     for piece in pieces:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import IO
 
 from gamekeeper import __version__
-from gamekeeper.backup.archive import FORMAT, Archive, BadBackup, Manifest, Table, Writer
-from gamekeeper.backup.interrupt import heeding
-from gamekeeper.backup.lines import Moved, writing
+from gamekeeper.backup.archive import FORMAT, Archive, ArchiveWriter, BackupManifest, BackupTable, BadBackup
+from gamekeeper.backup.interrupt import stop_on_cancel
+from gamekeeper.backup.lines import CopyProgress, translate_write_errors
 from gamekeeper.store import clock, copies, ledger
 from gamekeeper.store.engine import Snapshot, Store
 from gamekeeper.store.migrate import read_applied
@@ -21,34 +21,34 @@ from gamekeeper.store.migrate import read_applied
 LEFT_OUT = frozenset({"resets", "lists", "list_blocks", "list_changes", "migrations", "erasures"})
 
 
-async def make(store: Store, path: Path, moved: Moved, *, force: bool = False) -> Manifest:
+async def create_backup(store: Store, path: Path, progress: CopyProgress, *, force: bool = False) -> BackupManifest:
     """The file is for its owner only, and under its name only when all of it is on the disk and was read back."""
-    moved = heeding(moved)
-    with placed(path, force=force) as (part, file):
+    progress = stop_on_cancel(progress)
+    with open_atomic(path, force=force) as (part, file):
 
-        async def copy(tx: Snapshot) -> Manifest:
+        async def copy(tx: Snapshot) -> BackupManifest:
             file.seek(0)  # it may be a second try
             file.truncate()
-            with writing(path):
-                return await _copied(tx, store.engine, file, moved)
+            with translate_write_errors(path):
+                return await _copy_database(tx, store.engine, file, progress)
 
         manifest = await store.read(copy)
-        _settle(file)
+        _sync_and_close(file)
         with Archive(part, made_here=True) as archive:
             if archive.manifest != manifest:
                 raise BadBackup(f"What was read back from {part} is not what was written. Is the disk in order?")
-            archive.verify(moved)
+            archive.verify(progress)
         await asyncio.sleep(0)  # the last place to stop
     return manifest
 
 
 @contextlib.contextmanager
-def placed(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]:
+def open_atomic(path: Path, *, force: bool) -> Generator[tuple[Path, IO[bytes]]]:
     """A file to be written, for its owner only; it gets its name when all of it is on the disk, and else is gone."""
     _require_free(path, force=force)
-    with _unnamed(path) as (part, file):
+    with _open_part_file(path) as (part, file):
         yield part, file
-        _settle(file)
+        _sync_and_close(file)
         _require_free(path, force=force)
         part.replace(path)
         sync_folder(path.parent)
@@ -64,7 +64,7 @@ def sync_folder(folder: Path) -> None:
             os.close(opened)
 
 
-def _settle(file: IO[bytes]) -> None:
+def _sync_and_close(file: IO[bytes]) -> None:
     """On the disk, and closed."""
     if not file.closed:
         file.flush()
@@ -72,24 +72,24 @@ def _settle(file: IO[bytes]) -> None:
         file.close()
 
 
-async def _copied(tx: Snapshot, engine: str, file: IO[bytes], moved: Moved) -> Manifest:
-    with Writer(file) as writer:
+async def _copy_database(tx: Snapshot, engine: str, file: IO[bytes], progress: CopyProgress) -> BackupManifest:
+    with ArchiveWriter(file) as writer:
         names = [name for name in await copies.list_tables(tx) if name not in LEFT_OUT]
-        tables = [await _copied_table(tx, writer, name, moved) for name in names]
+        tables = [await _copy_table(tx, writer, name, progress) for name in names]
         made_at, last = await clock.now(tx), await ledger.read_last(tx)
         migrations = list((await read_applied(tx)).values())
-        manifest = Manifest(FORMAT, __version__, engine, made_at, last, migrations, tables)
-        writer.put(manifest)
+        manifest = BackupManifest(FORMAT, __version__, engine, made_at, last, migrations, tables)
+        writer.write_manifest(manifest)
     return manifest
 
 
-async def _copied_table(tx: Snapshot, writer: Writer, name: str, moved: Moved) -> Table:
+async def _copy_table(tx: Snapshot, writer: ArchiveWriter, name: str, progress: CopyProgress) -> BackupTable:
     columns = await copies.read_columns(tx, name)
-    with writer.table(name) as page:
+    with writer.open_table(name) as page:
         async for rows in copies.read_rows(tx, name, columns):
             page.write(rows)
-            moved(name, page.rows, None)
-    return Table(name, list(columns), page.rows, page.sha256)
+            progress(name, page.rows, None)
+    return BackupTable(name, list(columns), page.rows, page.sha256)
 
 
 def _require_free(path: Path, *, force: bool) -> None:
@@ -102,7 +102,7 @@ def _require_free(path: Path, *, force: bool) -> None:
 
 
 @contextlib.contextmanager
-def _unnamed(path: Path) -> Generator[tuple[Path, IO[bytes]]]:
+def _open_part_file(path: Path) -> Generator[tuple[Path, IO[bytes]]]:
     """Where nobody takes it for a backup; gone when it did not become one."""
     try:
         number, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)  # readable by its owner only

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from gamekeeper import app
 from gamekeeper.backup import filling
-from gamekeeper.backup.interrupt import decided
-from gamekeeper.backup.lines import BadCopy, Moved, Sum
-from gamekeeper.backup.stream import Stopped, Stream
+from gamekeeper.backup.interrupt import wait_for_outcome
+from gamekeeper.backup.lines import BadCopy, CopyProgress, TableChecksum
+from gamekeeper.backup.stream import MoveStopped, TableStream
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.settings import Settings, shown
 from gamekeeper.store import closing
@@ -28,7 +28,7 @@ UNFINISHED = (
 )
 
 
-async def move(keeper: Keeper, target: Settings, moved: Moved) -> dict[str, Sum]:
+async def move(keeper: Keeper, target: Settings, progress: CopyProgress) -> dict[str, TableChecksum]:
     """Nobody writes to the source from the first row that is read until it is closed; what each table adds up to.
 
     Whatever fails, the source is as it was. The target is closed until the source is: the two are never both in use.
@@ -36,47 +36,49 @@ async def move(keeper: Keeper, target: Settings, moved: Moved) -> dict[str, Sum]
     words = {"source": shown(keeper.settings, "database"), "target": shown(target, "database")}
     mover = asyncio.current_task()
 
-    async def work(tx: Writing) -> dict[str, Sum]:
-        stream = Stream(mover)
+    async def work(tx: Writing) -> dict[str, TableChecksum]:
+        stream = TableStream(mover)
         await closing.block_writes(tx)
-        await stream.announce(tx, LEFT_OUT)
+        await stream.announce_tables(tx, LEFT_OUT)
         with ThreadPoolExecutor(1) as pool, stream:
-            receiving = pool.submit(_receive, target, stream, UNFINISHED.format(**words), moved)
-            receiving.add_done_callback(stream.finished)
-            with contextlib.suppress(Stopped):  # then the other side says why
-                await stream.give(tx)
+            receiving = pool.submit(_receive, target, stream, UNFINISHED.format(**words), progress)
+            receiving.add_done_callback(stream.note_receiver_done)
+            with contextlib.suppress(MoveStopped):  # then the other side says why
+                await stream.send_tables(tx)
             sums = receiving.result()
-            stream.require_wanted()
+            stream.require_running()
         await closing.close(tx, MOVED.format(**words))
         return sums
 
-    return await decided(keeper.store.write(work, CLAIM))
+    return await wait_for_outcome(keeper.store.write(work, CLAIM))
 
 
 async def finish(keeper: Keeper) -> bool:
     """On the target, when the source is closed; whether a Ctrl-C has left it complete."""
-    await decided(reopen(keeper))
-    return await filling.complete(keeper)
+    await wait_for_outcome(reopen(keeper))
+    return await filling.rebuild_derived(keeper)
 
 
 async def reopen(keeper: Keeper) -> bool:
     return await keeper.store.write(closing.reopen, CLAIM)
 
 
-def _receive(target: Settings, stream: Stream, unfinished: str, moved: Moved) -> dict[str, Sum]:
+def _receive(
+    target: Settings, stream: TableStream, unfinished: str, progress: CopyProgress
+) -> dict[str, TableChecksum]:
     """In a thread of its own: SQLite's work may not wait for anything but SQLite."""
 
-    async def fill(keeper: Keeper) -> dict[str, Sum]:
-        async def work(tx: Writing) -> dict[str, Sum]:
-            sums = await filling.fill(tx, keeper.store.engine, stream, moved)
-            stream.require_wanted()
+    async def fill(keeper: Keeper) -> dict[str, TableChecksum]:
+        async def work(tx: Writing) -> dict[str, TableChecksum]:
+            sums = await filling.fill_database(tx, keeper.store.engine, stream, progress)
+            stream.require_running()
             await closing.mark_closed(tx, unfinished)
             return sums
 
         return await keeper.store.write(work, CLAIM)
 
     try:
-        with filling.place(target) as place:
+        with filling.prepare_target(target) as place:
             return asyncio.run(app.at_work(place, fill))
     except OSError as error:  # which the source would take for a loss of its own connection
         raise BadCopy(f"{shown(target, 'database')} cannot be written: {error.strerror or error}.") from error

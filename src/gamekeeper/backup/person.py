@@ -7,8 +7,8 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from gamekeeper.backup.lines import writing
-from gamekeeper.backup.making import placed
+from gamekeeper.backup.lines import translate_write_errors
+from gamekeeper.backup.making import open_atomic
 from gamekeeper.game import lookup, player_edits
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import codec, instants
@@ -23,47 +23,47 @@ _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class PersonExport:
     user: User
     characters: int
     changes: int
 
 
-async def export(keeper: Keeper, key: str, path: Path, *, force: bool) -> Exported:
+async def export_person(keeper: Keeper, key: str, path: Path, *, force: bool) -> PersonExport:
     """As it is at one moment; the file is for its owner only, and is there only when it is whole."""
-    with placed(path, force=force) as (_, file):
+    with open_atomic(path, force=force) as (_, file):
 
-        async def write(tx: Reading) -> Exported:
+        async def write(tx: Reading) -> PersonExport:
             file.seek(0)  # it may be a second try
             file.truncate()
-            with writing(path):
-                return await _written(tx, key, file)
+            with translate_write_errors(path):
+                return await _write_person(tx, key, file)
 
         return await keeper.store.read(write)
 
 
-async def _written(tx: Reading, key: str, file: IO[bytes]) -> Exported:
+async def _write_person(tx: Reading, key: str, file: IO[bytes]) -> PersonExport:
     user = await lookup.find_user_record(tx, key)
     held = await players.read_records_of_user(tx, user.id)
     file.write(b'{"account":' + codec.user_record(user, codes=False))
     file.write(b',\n"characters":')
-    await _list(file, _characters(tx, held))
+    await _write_list(file, _read_players(tx, held))
     for name, rows in (
         ("penalties", await person.read_penalties(tx, user.id)),
         ("mails", await person.read_mails(tx, user.id)),
         ("callers", await person.read_callers(tx, user.id)),
     ):
-        file.write(b',\n"%b":%b' % (name.encode(), _encode([_as_object(each) for each in rows])))
+        file.write(b',\n"%b":%b' % (name.encode(), _encode([_to_object(each) for each in rows])))
     file.write(b',\n"tokens":')
-    await _list(file, _tokens(tx, user.id))
+    await _write_list(file, _read_tokens(tx, user.id))
     file.write(b',\n"changes":')
     known = {*(each.id for each in held), *await ledger.find_deleted_of_user(tx, user.id)}
-    changes = await _list(file, _changes(tx, user.id, known))
+    changes = await _write_list(file, _read_changes(tx, user.id, known))
     file.write(b"}\n")
-    return Exported(user, len(held), changes)
+    return PersonExport(user, len(held), changes)
 
 
-async def _list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
+async def _write_list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
     """One element at a time: there may be more of them than fit into the memory."""
     count = 0
     file.write(b"[")
@@ -75,7 +75,7 @@ async def _list(file: IO[bytes], elements: AsyncIterable[bytes]) -> int:
     return count
 
 
-async def _characters(tx: Reading, held: Iterable[StoredPlayer]) -> AsyncIterator[bytes]:
+async def _read_players(tx: Reading, held: Iterable[StoredPlayer]) -> AsyncIterator[bytes]:
     """Each with all it has, in the words of the ledger."""
     for record in held:
         player = codec.decode_player(record.document, record.last_online)
@@ -83,15 +83,15 @@ async def _characters(tx: Reading, held: Iterable[StoredPlayer]) -> AsyncIterato
         yield codec.encode_side(world.make_side(player)).encode()
 
 
-async def _tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
+async def _read_tokens(tx: Reading, user_id: str) -> AsyncIterator[bytes]:
     last = 0, lookup.ZERO_GUID
     while page := await person.read_tokens(tx, user_id, *last, PAGE):
         for token in page:
-            yield _encode(_as_object(token))
+            yield _encode(_to_object(token))
         last = page[-1].issued_at, page[-1].id
 
 
-async def _changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:
+async def _read_changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> AsyncIterator[bytes]:
     """Yield the changes of the account, then those of each of its players, deleted players included."""
     for of, each in (
         (ledger.read_of_user, user_id),
@@ -100,15 +100,15 @@ async def _changes(tx: Reading, user_id: str, player_ids: Iterable[str]) -> Asyn
         seq = 0
         while page := await of(tx, each, seq, PAGE):
             for row in page:
-                yield _encode(_change(row))
+                yield _encode(_to_change(row))
             seq = page[-1].seq
 
 
-def _change(row: LedgerRow) -> dict[str, object]:
-    return _as_object(row) | {"before": _raw(row.before), "after": _raw(row.after)}
+def _to_change(row: LedgerRow) -> dict[str, object]:
+    return _to_object(row) | {"before": _to_raw(row.before), "after": _to_raw(row.after)}
 
 
-def _as_object(row: NamedTuple) -> dict[str, object]:
+def _to_object(row: NamedTuple) -> dict[str, object]:
     """Milliseconds as people read them."""
     return {name: instants.instant(value) if _is_time(name, value) else value for name, value in row._asdict().items()}
 
@@ -117,5 +117,5 @@ def _is_time(name: str, value: object) -> bool:
     return isinstance(value, int) and (name == "at" or name.endswith(("_at", "_expires", "_used")))
 
 
-def _raw(stored: bytes | str | None) -> msgspec.Raw:
+def _to_raw(stored: bytes | str | None) -> msgspec.Raw:
     return msgspec.Raw(b"null" if stored is None else stored)

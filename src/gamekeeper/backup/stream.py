@@ -9,22 +9,22 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, Self, TypeVar
 
-from gamekeeper.backup.lines import BadCopy, Moved
+from gamekeeper.backup.lines import BadCopy, CopyProgress
 from gamekeeper.store import copies
 from gamekeeper.store.engine import DatabaseUnavailable, Transaction
 from gamekeeper.store.migrate import AppliedMigration, read_applied
 
 T = TypeVar("T")
-AHEAD = 4  # batches that are read and not yet written
-LOOK_SECONDS = 0.2  # whether the other side is still there
+MAX_BATCHES = 4  # batches that are read and not yet written
+POLL_SECONDS = 0.2  # whether the other side is still there
 _END: list[copies.CopiedRow] = []
 
 
-class Stopped(DatabaseUnavailable):
+class MoveStopped(DatabaseUnavailable):
     """The other side is gone."""
 
 
-class Stream:
+class TableStream:
     """The receiving side asks for one table after the other, and the giving side reads it.
 
     Whether the move is cancelled is asked of its task: while the giving side waits, no loop could tell us.
@@ -36,7 +36,7 @@ class Stream:
         self.columns: Mapping[str, Sequence[str]] = {}
         self._forms: dict[str, dict[str, str]] = {}
         self._asked: queue.Queue[str | None] = queue.Queue()
-        self._given: queue.Queue[list[copies.CopiedRow]] = queue.Queue(AHEAD)
+        self._given: queue.Queue[list[copies.CopiedRow]] = queue.Queue(MAX_BATCHES)
         self._stopped = threading.Event()
 
     def __enter__(self) -> Self:
@@ -48,26 +48,26 @@ class Stream:
     def stop(self) -> None:
         self._stopped.set()
 
-    def finished(self, receiving: Future[Any]) -> None:
+    def note_receiver_done(self, receiving: Future[Any]) -> None:
         """To be told when the receiving side has all, or has failed."""
         if receiving.cancelled() or receiving.exception():
             self.stop()
         self._asked.put(None)
 
-    def require_wanted(self) -> None:
+    def require_running(self) -> None:
         """Neither side goes on when the other is gone, or the move is cancelled."""
         if self._stopped.is_set() or (self._move and self._move.cancelling()):
-            raise Stopped("The other side of the move is gone; nothing was changed.")
+            raise MoveStopped("The other side of the move is gone; nothing was changed.")
 
     # --- the giving side
 
-    async def announce(self, tx: Transaction, left_out: frozenset[str]) -> None:
+    async def announce_tables(self, tx: Transaction, left_out: frozenset[str]) -> None:
         self.migrations = list((await read_applied(tx)).values())
         names = [name for name in await copies.list_tables(tx) if name not in left_out]
         self._forms = {name: await copies.read_columns(tx, name) for name in names}
         self.columns = {name: list(forms) for name, forms in self._forms.items()}
 
-    async def give(self, tx: Transaction) -> None:
+    async def send_tables(self, tx: Transaction) -> None:
         while (table := self._wait(self._asked.get)) is not None:
             async for rows in copies.read_rows(tx, table, self._forms[table]):
                 self._put(rows)
@@ -75,15 +75,15 @@ class Stream:
 
     # --- the receiving side
 
-    def rows(self, table: str, moved: Moved) -> Generator[copies.CopiedRow]:
+    def read_rows(self, table: str, progress: CopyProgress) -> Generator[copies.CopiedRow]:
         self._asked.put(table)
         done = 0
         while (some := self._wait(self._given.get)) is not _END:
             yield from some
             done += len(some)
-            moved(table, done, None)
+            progress(table, done, None)
 
-    def unfit(self, what: str) -> BadCopy:
+    def build_mismatch_error(self, what: str) -> BadCopy:
         return BadCopy(
             f"The database has tables or columns that Gamekeeper did not make: {what}. Nothing was changed. "
             "Put them into another schema or database, and run the same command again."
@@ -96,6 +96,6 @@ class Stream:
 
     def _wait(self, act: Callable[..., T]) -> T:
         while True:
-            self.require_wanted()
+            self.require_running()
             with contextlib.suppress(queue.Empty, queue.Full):
-                return act(timeout=LOOK_SECONDS)
+                return act(timeout=POLL_SECONDS)

@@ -9,8 +9,8 @@ import click
 
 from gamekeeper import doctor
 from gamekeeper.backup import filling, making, restoring
-from gamekeeper.backup.archive import Archive, BadBackup, Manifest
-from gamekeeper.backup.lines import Moved
+from gamekeeper.backup.archive import Archive, BackupManifest, BadBackup
+from gamekeeper.backup.lines import CopyProgress
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
 from gamekeeper.doctor import Finding
@@ -26,7 +26,7 @@ KEPT = "Tokens that were good at the backup are good again, and so are those tha
 
 
 class Backup(NamedTuple):
-    manifest: Manifest
+    manifest: BackupManifest
     problems: list[str]  # that the database has with its own files
     unfinished: list[Finding]  # imports: it can be made all the same
 
@@ -66,21 +66,23 @@ def restore(file: Path, keep_tokens: bool, as_json: bool, database: str | None) 
     loaded = terminal.load(database)
     with progress.bars() as moved, terminal.clear_failures(), Archive(file) as archive:
         archive.verify(moved)
-        with filling.place(loaded) as target:
-            work = partial(restoring.restore, archive=archive, moved=moved, keep_tokens=keep_tokens)
+        with filling.prepare_target(loaded) as target:
+            work = partial(restoring.restore, archive=archive, progress=moved, keep_tokens=keep_tokens)
             complete = terminal.at_work(target, work, final=True)
         errors = databases.errors(loaded, moved, complete=complete)
     _say_restored(file, loaded, archive.manifest, errors, keep_tokens=keep_tokens, as_json=as_json)
     sys.exit(bool(errors))
 
 
-async def _back_up(keeper: Keeper, file: Path, moved: Moved, *, force: bool) -> Backup:
+async def _back_up(keeper: Keeper, file: Path, moved: CopyProgress, *, force: bool) -> Backup:
     waiting = await find_pending(keeper.store)
     if len(waiting) == len(load_migrations()):
         raise BadBackup("There is nothing in this database to back up. Check --database.")
     problems = await keeper.store.check_integrity()
-    unfinished = [] if waiting else await doctor.unfinished(keeper.store)  # an old schema may not know of imports
-    return Backup(await making.make(keeper.store, file, moved, force=force), problems, unfinished)
+    unfinished = (
+        [] if waiting else await doctor.find_unfinished_imports(keeper.store)
+    )  # an old schema may not know of imports
+    return Backup(await making.create_backup(keeper.store, file, moved, force=force), problems, unfinished)
 
 
 def _say_backed_up(file: Path, made: Backup, *, as_json: bool) -> None:
@@ -96,7 +98,7 @@ def _say_backed_up(file: Path, made: Backup, *, as_json: bool) -> None:
 
 
 def _say_restored(
-    file: Path, loaded: Settings, manifest: Manifest, errors: list[Finding], *, keep_tokens: bool, as_json: bool
+    file: Path, loaded: Settings, manifest: BackupManifest, errors: list[Finding], *, keep_tokens: bool, as_json: bool
 ) -> None:
     if as_json:
         terminal.print_json({"file": str(file), **_facts(manifest), "problems": databases.problems(errors)})
@@ -105,14 +107,14 @@ def _say_restored(
     click.echo(KEPT if keep_tokens else REVOKED)
 
 
-def _summary(manifest: Manifest) -> str:
+def _summary(manifest: BackupManifest) -> str:
     return (
         f"{manifest.rows:,} rows of {len(manifest.tables)} tables as of {terminal.moment(manifest.made_at)}, "
         f"ledger at {manifest.ledger}, schema {manifest.schema}"
     )
 
 
-def _facts(manifest: Manifest) -> dict[str, object]:
+def _facts(manifest: BackupManifest) -> dict[str, object]:
     return {
         "made_at": manifest.made_at,
         "engine": manifest.engine,

@@ -7,8 +7,8 @@ from dataclasses import asdict
 import click
 
 from gamekeeper import doctor as examination
-from gamekeeper.backup.interrupt import heeding
-from gamekeeper.backup.lines import Moved
+from gamekeeper.backup.interrupt import stop_on_cancel
+from gamekeeper.backup.lines import CopyProgress
 from gamekeeper.cli import progress, terminal
 from gamekeeper.doctor import ERROR, IMPORTS, NOTE, Finding
 from gamekeeper.game.keeper import Keeper
@@ -59,12 +59,12 @@ def doctor(fix: bool, as_json: bool, database: str | None) -> None:  # noqa: FBT
     loaded = terminal.load(database)
     terminal.require_database(loaded)
     with progress.bars() as moved:
-        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, heeding(moved), fix=fix))
+        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, stop_on_cancel(moved), fix=fix))
     _report(found, as_json=as_json)
     sys.exit(any(finding.level == ERROR for finding in found))
 
 
-def errors(loaded: Settings, moved: Moved, *, complete: bool) -> list[Finding]:
+def errors(loaded: Settings, moved: CopyProgress, *, complete: bool) -> list[Finding]:
     """What doctor finds wrong with a database that was just filled, which a Ctrl-C does not undo.
 
     One that came before all was made stops doctor too. An import that broke off where it came from is no fault of the
@@ -73,7 +73,7 @@ def errors(loaded: Settings, moved: Moved, *, complete: bool) -> list[Finding]:
     if not complete:
         return [Finding(ERROR, "indexes", f"{UNMADE} {terminal.shown_database(loaded)}")]
     try:
-        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, heeding(moved)))
+        found = terminal.at_work(loaded, lambda keeper: examination.examine(keeper, stop_on_cancel(moved)))
     except KeyboardInterrupt:
         return [Finding(ERROR, "doctor", f"{STOPPED} {terminal.shown_database(loaded)}")]
     wrong = [finding for finding in found if finding.level == ERROR]

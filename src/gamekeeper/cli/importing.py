@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from gamekeeper.backup import filling, importing
-from gamekeeper.backup.folder import Folder
-from gamekeeper.backup.lines import Sum
+from gamekeeper.backup.folder import ExportFolder
+from gamekeeper.backup.lines import TableChecksum
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
 from gamekeeper.cli.intersect import intersect
@@ -39,10 +39,10 @@ def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # no
     """
     loaded = terminal.load(database)
     with progress.bars() as moved, terminal.clear_failures():
-        opened = Folder(folder)
+        opened = ExportFolder(folder)
         opened.verify(moved)
-        with filling.place(loaded) as target:
-            work = partial(importing.bring_back, folder=opened, moved=moved)
+        with filling.prepare_target(loaded) as target:
+            work = partial(importing.import_folder, folder=opened, progress=moved)
             sums, complete = terminal.at_work(target, work, final=True)
         errors = databases.errors(loaded, moved, complete=complete)
     _say_imported(folder, loaded, sums, errors, as_json=as_json)
@@ -50,7 +50,7 @@ def gamekeeper(folder: Path, as_json: bool, database: str | None) -> None:  # no
 
 
 def _say_imported(
-    folder: Path, loaded: Settings, sums: Mapping[str, Sum], errors: list[Finding], *, as_json: bool
+    folder: Path, loaded: Settings, sums: Mapping[str, TableChecksum], errors: list[Finding], *, as_json: bool
 ) -> None:
     rows = sum(each.rows for each in sums.values())
     if as_json:

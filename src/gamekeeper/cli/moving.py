@@ -9,8 +9,8 @@ import click
 
 from gamekeeper import app
 from gamekeeper.backup import exporting, filling, moving
-from gamekeeper.backup.folder import Manifest
-from gamekeeper.backup.lines import Moved, Sum
+from gamekeeper.backup.folder import ExportManifest
+from gamekeeper.backup.lines import CopyProgress, TableChecksum
 from gamekeeper.cli import database as databases
 from gamekeeper.cli import progress, terminal
 from gamekeeper.doctor import ERROR, Finding
@@ -46,7 +46,7 @@ def move(target: str | None, reopen: bool, as_json: bool, database: str | None) 
     other = replace(loaded, database=target)
     with progress.bars() as moved, terminal.clear_failures():
         _require_other(loaded, other)
-        terminal.run(filling.require_free(other))
+        terminal.run(filling.require_empty_target(other))
         sums = terminal.on_database(database, lambda keeper: moving.move(keeper, other, moved), final=True)
         errors = _errors(other, moved)
     _say_moved(loaded, other, sums, errors, as_json=as_json)
@@ -66,7 +66,7 @@ def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # no
     """
     with progress.bars() as moved, terminal.clear_failures():
 
-        async def work(keeper: Keeper) -> Manifest:
+        async def work(keeper: Keeper) -> ExportManifest:
             return await exporting.export(keeper.store, folder, moved)
 
         made = terminal.on_database(database, work, final=True)
@@ -80,7 +80,7 @@ def export_all(folder: Path, as_json: bool, database: str | None) -> None:  # no
     )
 
 
-def tables(sums: Mapping[str, Sum]) -> dict[str, object]:
+def tables(sums: Mapping[str, TableChecksum]) -> dict[str, object]:
     """For programs: of each table how many rows it has, and what they add up to."""
     return {table: {"rows": each.rows, "sum": str(each)} for table, each in sums.items()}
 
@@ -91,7 +91,7 @@ def _require_other(loaded: Settings, other: Settings) -> None:
         terminal.fail(SAME)
 
 
-def _errors(other: Settings, moved: Moved) -> list[Finding]:
+def _errors(other: Settings, moved: CopyProgress) -> list[Finding]:
     """The old one is closed by now: a Ctrl-C undoes nothing."""
     try:
         complete = terminal.at_work(other, moving.finish, final=True)
@@ -107,7 +107,7 @@ def _reopen(loaded: Settings) -> None:
 
 
 def _say_moved(
-    loaded: Settings, other: Settings, sums: Mapping[str, Sum], errors: list[Finding], *, as_json: bool
+    loaded: Settings, other: Settings, sums: Mapping[str, TableChecksum], errors: list[Finding], *, as_json: bool
 ) -> None:
     old, new = terminal.shown_database(loaded), terminal.shown_database(other)
     rows = sum(each.rows for each in sums.values())

@@ -58,7 +58,7 @@ def export(name: str, file: Path, force: bool, database: str | None) -> None:  #
     The account, its characters with all they hold, bans and mutes, mails, tokens and callers without their secrets, and
     every change of the ledger about them. The file is for its owner only, and is there only when it is whole.
     """
-    done = terminal.on_database(database, partial(exports.export, key=name, path=file, force=force), final=True)
+    done = terminal.on_database(database, partial(exports.export_person, key=name, path=file, force=force), final=True)
     size = file.stat().st_size
     facts = f"{_count(done.characters, 'character')}, {_count(done.changes, 'change')}; {size:,} bytes"
     click.echo(f"Wrote all about {done.user.name} to {file} ({facts}).")

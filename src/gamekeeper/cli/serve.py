@@ -100,8 +100,8 @@ def require_servable(settings: Settings) -> None:
     if settings.health_port:
         _free_address(replace(settings, port=settings.health_port))
     terminal.warn_of_strays()
-    if doctor.overheard(settings):
-        terminal.warn(f"{settings.host} can be reached from outside without TLS: {doctor.TLS}")
+    if doctor.lacks_tls(settings):
+        terminal.warn(f"{settings.host} can be reached from outside without TLS: {doctor.TLS_ADVICE}")
 
 
 def url(settings: Settings) -> str:
@@ -212,7 +212,7 @@ def _allow_files(count: int) -> None:
 async def _prepare(keeper: Keeper) -> tuple[bool, list[doctor.Finding], list[str]]:
     store = keeper.store
     await migrate(store)
-    found = [*await doctor.unfinished(store), *await doctor.check_standbys(keeper)]
+    found = [*await doctor.find_unfinished_imports(store), *await doctor.check_standbys(keeper)]
     return await users.has_api_account(store), found, await store.find_cautions()
 
 

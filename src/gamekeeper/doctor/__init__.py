@@ -5,20 +5,20 @@ that `--fix` creates missing indexes and counts the ordered lists again.
 """
 
 from gamekeeper.doctor.examination import examine
-from gamekeeper.doctor.findings import ERROR, NOTE, SHOWN, Finding
-from gamekeeper.doctor.imports import IMPORTS, unfinished
-from gamekeeper.doctor.settings import TLS, check_standbys, exposed, overheard
+from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, NOTE, Finding
+from gamekeeper.doctor.imports import IMPORTS, find_unfinished_imports
+from gamekeeper.doctor.settings import TLS_ADVICE, check_standbys, is_exposed, lacks_tls
 
 __all__ = [
     "ERROR",
     "IMPORTS",
+    "MAX_SHOWN",
     "NOTE",
-    "SHOWN",
-    "TLS",
+    "TLS_ADVICE",
     "Finding",
     "check_standbys",
     "examine",
-    "exposed",
-    "overheard",
-    "unfinished",
+    "find_unfinished_imports",
+    "is_exposed",
+    "lacks_tls",
 ]

@@ -3,7 +3,7 @@
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, NOTE, UNDO, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
 from gamekeeper.game import erasure_jobs, legacy
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.keeper import Keeper
@@ -28,7 +28,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
     """Compare folded names and addresses with the spelled ones, and powers with the ledger."""
     total, done, last = await users.count(tx), 0, ZERO_GUID
     trimmed = (await feed.read_state(tx)).trimmed
-    while page := await users.read_check_rows_after(tx, last, findings.PAGE):
+    while page := await users.read_check_rows_after(tx, last, findings.PAGE_ROWS):
         told = await _read_powers(tx, spelling, page[0].id, page[-1].id, trimmed)
         for user in page:
             _check_folds(user, found)
@@ -36,7 +36,7 @@ async def _check_columns(tx: Reading, found: Findings, spelling: Codec, progress
             differing = [name for name, value in told.get(user.id, {}).items() if held[name] != value]
             if differing:
                 message = f"Account {user.name} ({user.id}): {', '.join(differing)} differ from what the ledger says."
-                found.add(ERROR, "powers", f"{message} {UNDO}")
+                found.add(ERROR, "powers", f"{message} {REPAIR_ADVICE}")
         last, done = page[-1].id, done + len(page)
         progress("accounts", done, total)
 
@@ -50,7 +50,7 @@ def _check_folds(user: users.UserCheckRow, found: Findings) -> None:
         wrong.append("email")
     if wrong:
         message = f"Account {user.name} ({user.id}): the folded {' and '.join(wrong)} differs from the spelled one"
-        found.add(ERROR, "names", f"{message}, so look-ups and log-ins miss it. {UNDO}")
+        found.add(ERROR, "names", f"{message}, so look-ups and log-ins miss it. {REPAIR_ADVICE}")
 
 
 async def _read_powers(
@@ -59,7 +59,7 @@ async def _read_powers(
     """Powers of these accounts by the ledger, as far as changes are kept; the newest change of each power counts."""
     told: dict[str, dict[str, object]] = {}
     mark: Row = (first, 0)
-    while page := await ledger.read_power_changes_between(tx, mark, last, trimmed, findings.PAGE):
+    while page := await ledger.read_power_changes_between(tx, mark, last, trimmed, findings.PAGE_ROWS):
         for user_id, _, after in page:
             try:
                 said = spelling.decode_side(after).user

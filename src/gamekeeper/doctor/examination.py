@@ -1,7 +1,7 @@
 """All checks, in order."""
 
 from gamekeeper.doctor import accounts, bags, imports, ledger, lists, players, settings
-from gamekeeper.doctor.findings import ERROR, NOTE, UNDO, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, NOTE, REPAIR_ADVICE, Finding, Findings, Progress
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.store import objects, privileges
 from gamekeeper.store.engine import Reading, UnusableDatabase
@@ -20,7 +20,7 @@ async def examine(keeper: Keeper, progress: Progress, *, fix: bool = False) -> l
     found = found or await _check_objects(keeper) or await ledger.check_epoch(keeper.store)
     if not found:
         found = [*await lists.create_indexes(keeper), await lists.recount(keeper)] if fix else []
-        found += await imports.unfinished(keeper.store)
+        found += await imports.find_unfinished_imports(keeper.store)
         found += await keeper.store.read(lambda tx: _check_contents(tx, keeper, progress))
         found += await accounts.check_passwords(keeper)
         found += await settings.check_standbys(keeper)
@@ -55,7 +55,7 @@ async def _check_schema(keeper: Keeper) -> list[Finding]:
 async def _check_objects(keeper: Keeper) -> list[Finding]:
     found = Findings()
     for each in await objects.find_missing(keeper.store, keeper.store.engine):
-        found.add(ERROR, "schema", f"The {each.kind} {each.name} is missing. {UNDO}")
+        found.add(ERROR, "schema", f"The {each.kind} {each.name} is missing. {REPAIR_ADVICE}")
     return found.all()
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 ERROR, NOTE = "error", "note"
-PAGE = 500  # rows in one query
-SHOWN = 20  # findings of one check that are shown; the others are counted
-UNDO = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
+PAGE_ROWS = 500  # rows in one query
+MAX_SHOWN = 20  # findings of one check that are shown; the others are counted
+REPAIR_ADVICE = "Undo what was written besides Gamekeeper the way it was done, or restore a backup."
 
 Progress = Callable[[str, int, int], None]  # what is checked, how many of it are done, how many there are
 
@@ -28,9 +28,9 @@ class Findings:
 
     def add(self, level: str, check: str, message: str) -> None:
         self._count[level, check] += 1
-        if self._count[level, check] <= SHOWN:
+        if self._count[level, check] <= MAX_SHOWN:
             self._shown.append(Finding(level, check, message))
 
     def all(self) -> list[Finding]:
-        hidden = [(each, count - SHOWN) for each, count in self._count.items() if count > SHOWN]
+        hidden = [(each, count - MAX_SHOWN) for each, count in self._count.items() if count > MAX_SHOWN]
         return self._shown + [Finding(*each, f"And {count} more like these.") for each, count in hidden]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, UNDO, Findings
+from gamekeeper.doctor.findings import ERROR, REPAIR_ADVICE, Findings
 from gamekeeper.game import rows
 from gamekeeper.game.codec import ChangeSide, Codec
 from gamekeeper.game.effects import PlayerCreated, PlayerDeleted
@@ -17,11 +17,11 @@ from gamekeeper.store.engine import Reading, Row
 SLOTS, SPELLS, VARIABLES = "slots", "spells", "variables"
 NOTHING = "nothing"
 Place = tuple[str, str]  # which check it belongs to, and where it is, in words
-Held = dict[Place, str]  # what is there, in words; a place with nothing is missing
+Holdings = dict[Place, str]  # what is there, in words; a place with nothing is missing
 
 
 @dataclass(slots=True)
-class Told:
+class LedgerHoldings:
     """What the ledger says that a player holds.
 
     Trimmed changes and bulk loads leave gaps. Without a gap since its creation it is complete: a place that no change
@@ -46,7 +46,7 @@ class Told:
         self.spells.update(after.spells)
         self.variables.update(after.variables)
 
-    def places(self, player_id: str) -> dict[Place, str | None]:
+    def describe_places(self, player_id: str) -> dict[Place, str | None]:
         """What is in each place that the ledger mentions; None: nothing."""
         stacks = {spot: stack for spot, stack in self.slots.items() if stack}
         known = {slot: spell for slot, spell in self.spells.items() if spell}
@@ -79,30 +79,34 @@ async def check(
     for player_id, name in names.items():
         if player_id in told:
             held = describe(slots.get(player_id, ()), known.get(player_id, ()), assigned.get(player_id, ()))
-            _compare(found, f"Player {name} ({player_id})", told[player_id].places(player_id), held, told[player_id])
+            _compare(
+                found, f"Player {name} ({player_id})", told[player_id].describe_places(player_id), held, told[player_id]
+            )
 
 
-async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: int) -> dict[str, Told]:
-    told: dict[str, Told] = {}
+async def _replay(tx: Reading, spelling: Codec, first: str, last: str, trimmed: int) -> dict[str, LedgerHoldings]:
+    told: dict[str, LedgerHoldings] = {}
     mark: Row = (first, 0)
-    while page := await ledger.read_of_players_between(tx, mark, last, trimmed, findings.PAGE):
+    while page := await ledger.read_of_players_between(tx, mark, last, trimmed, findings.PAGE_ROWS):
         for player_id, _, kind, before, after in page:
             try:
                 sides = [spelling.decode_side(side) if side else ChangeSide() for side in (before, after)]
             except (msgspec.DecodeError, ValueError):  # the check of the totals reports it
                 continue
-            told.setdefault(player_id, Told()).apply(kind, *sides)
+            told.setdefault(player_id, LedgerHoldings()).apply(kind, *sides)
         mark = (page[-1][0], page[-1][1])
     return told
 
 
-def _compare(found: Findings, who: str, wanted: Mapping[Place, str | None], held: Held, told: Told) -> None:
+def _compare(
+    found: Findings, who: str, wanted: Mapping[Place, str | None], held: Holdings, told: LedgerHoldings
+) -> None:
     places = {*wanted, *(held if told.complete else ())}
     for place in sorted(places):
         there, said = held.get(place), wanted.get(place)
         if there != said:
             kind, where = place
-            message = f"{who}: {where} has {there or NOTHING}; the ledger says {said or NOTHING}. {UNDO}"
+            message = f"{who}: {where} has {there or NOTHING}; the ledger says {said or NOTHING}. {REPAIR_ADVICE}"
             found.add(ERROR, kind, message)
 
 
@@ -110,7 +114,7 @@ def describe(
     slots: Sequence[items.PlayerSlot],
     known: Sequence[spells.KnownSpell],
     assigned: Sequence[variables.AssignedVariable],
-) -> Held:
+) -> Holdings:
     held = {slot_place(each.place, each.slot): _describe_slot(each) for each in slots}
     held |= {spell_place(each.slot): f"spell {each.spell_id}" for each in known}
     return held | {variable_place(each.variable_id): f"{each.type} {each.value}" for each in assigned}

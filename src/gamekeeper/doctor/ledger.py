@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 
 from gamekeeper.doctor import findings
-from gamekeeper.doctor.findings import ERROR, SHOWN, UNDO, Finding, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, MAX_SHOWN, REPAIR_ADVICE, Finding, Findings, Progress
 from gamekeeper.game.codec import Codec
 from gamekeeper.store import catalogue, feed, items, ledger
 from gamekeeper.store.engine import Reading
@@ -24,25 +24,23 @@ async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progres
     brought = await _add_up(tx, found, spelling, progress)
     held = await items.sum_quantities(tx)
     wrong = sorted(item for item in brought.keys() | held.keys() if brought.get(item, 0) != held.get(item, 0))
-    named = await catalogue.find_by_ids(tx, "items", wrong[:SHOWN])
+    named = await catalogue.find_by_ids(tx, "items", wrong[:MAX_SHOWN])
     for item in wrong:
         name = f"{named[item].name} ({item})" if item in named else item
         wanted, there = brought.get(item, 0), held.get(item, 0)
-        message = (
-            f"The slots hold {there} of item {name}; the ledger accounts for {wanted} ({there - wanted:+}). {UNDO}"
-        )
-        found.add(ERROR, "ledger", message)
+        message = f"The slots hold {there} of item {name}; the ledger accounts for {wanted} ({there - wanted:+})."
+        found.add(ERROR, "ledger", f"{message} {REPAIR_ADVICE}")
 
 
 async def _add_up(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> dict[str, int]:
     sums: Counter[str] = Counter()
     last, seq = await ledger.read_last(tx), 0
-    while page := await ledger.read_item_changes_after(tx, seq, findings.PAGE):
+    while page := await ledger.read_item_changes_after(tx, seq, findings.PAGE_ROWS):
         for seq, before, after in page:
             try:
                 sums.subtract(spelling.count_items(before))
                 sums.update(spelling.count_items(after))
             except msgspec.DecodeError as error:
-                found.add(ERROR, "ledger", f"Row {seq} of the ledger cannot be read: {error}. {UNDO}")
+                found.add(ERROR, "ledger", f"Row {seq} of the ledger cannot be read: {error}. {REPAIR_ADVICE}")
         progress("ledger", seq, last)
     return sums

@@ -15,8 +15,8 @@ from gamekeeper.game.lists import CHECKPOINT_ENTRIES, LISTS, ListDefinition, Lis
 from gamekeeper.store import indexes
 from gamekeeper.store.engine import Reading
 
-KEYS = 10_000  # keys of a list in one query
-LONG_LOG = 10 * CHECKPOINT_ENTRIES  # a serving process keeps it far shorter
+KEYS_PER_QUERY = 10_000  # keys of a list in one query
+LONG_LOG_CHANGES = 10 * CHECKPOINT_ENTRIES  # a serving process keeps it far shorter
 REINDEX = "Make it, and have the lists looked at too, with: gamekeeper doctor --fix"
 RECOUNT = "Count them anew with: gamekeeper doctor --fix"
 
@@ -53,10 +53,10 @@ async def check(tx: Reading, found: Findings, progress: Progress) -> None:
         lows = [low for block in order.blocks for low in block.starts]
         held: Counter[int] = Counter()
         async for keys in _read_keys(tx, listing):
-            _count(keys, lows, held)
+            _count_keys(keys, lows, held)
             done += len(keys)
             progress("lists", done, total)
-        off = _off(order, held)
+        off = _count_errors(order, held)
         if off:
             message = f"The list '{listing.name}' is off by {off} rows: it counts {order.total}, and there are {count}."
             found.add(ERROR, "lists", f"{message} {RECOUNT}")
@@ -71,7 +71,7 @@ async def _read_view(tx: Reading, found: Findings) -> ListsView | None:
     if view is None:
         message = "The lists wait to be counted, after a bulk load, a restore or an update; till then pages are slow."
         found.add(NOTE, "lists", f"{message} `gamekeeper serve` does it when it starts. {RECOUNT}")
-    elif view.log_entries > LONG_LOG:
+    elif view.log_entries > LONG_LOG_CHANGES:
         message = f"{view.log_entries} changes of the lists have been logged since they were last counted."
         found.add(NOTE, "lists", f"{message} `gamekeeper serve` sees to it. {RECOUNT}")
     return view
@@ -80,12 +80,12 @@ async def _read_view(tx: Reading, found: Findings) -> ListsView | None:
 async def _read_keys(tx: Reading, listing: ListDefinition[Any]) -> AsyncGenerator[Sequence[Key]]:
     """All of them in order, a page at a time; every page but the first begins with the last key of the one before."""
     last, first = listing.lowest_key, 0
-    while keys := (await listing.load_keys(tx, last, KEYS))[first:]:
+    while keys := (await listing.load_keys(tx, last, KEYS_PER_QUERY))[first:]:
         yield keys
         last, first = keys[-1], 1
 
 
-def _count(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None:
+def _count_keys(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None:
     """Adds to each bucket how many of the keys belong into it; to -1, how many are below every bucket."""
     at = 0
     while at < len(keys):
@@ -95,6 +95,6 @@ def _count(keys: Sequence[Key], lows: Sequence[Key], held: Counter[int]) -> None
         at = end
 
 
-def _off(order: BucketIndex, held: Counter[int]) -> int:
+def _count_errors(order: BucketIndex, held: Counter[int]) -> int:
     counts = [count for block in order.blocks for count in block.counts]
     return held[-1] + sum(abs(held[bucket] - count) for bucket, count in enumerate(counts))

@@ -3,7 +3,7 @@
 import msgspec
 
 from gamekeeper.doctor import bags, findings, holdings
-from gamekeeper.doctor.findings import ERROR, UNDO, Findings, Progress
+from gamekeeper.doctor.findings import ERROR, REPAIR_ADVICE, Findings, Progress
 from gamekeeper.game.codec import Codec
 from gamekeeper.game.inventory import INVENTORY
 from gamekeeper.game.lookup import ZERO_GUID, make_clashing_fold
@@ -31,12 +31,12 @@ NAME = COMPARED.index("name")
 async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progress) -> None:
     total, done, last = await players.count(tx), 0, ZERO_GUID
     trimmed = (await feed.read_state(tx)).trimmed
-    while page := await players.read_columns_after(tx, last, findings.PAGE):
+    while page := await players.read_columns_after(tx, last, findings.PAGE_ROWS):
         slots: dict[str, list[items.PlayerSlot]] = {}
         for slot in await items.read_slots_between(tx, page[0][0], page[-1][0]):
             slots.setdefault(slot.player_id, []).append(slot)
         for row in page:
-            player, held = _read(row, found, spelling), slots.get(row[0], [])
+            player, held = _read_document(row, found, spelling), slots.get(row[0], [])
             if player:
                 _check_columns(row, player, found, spelling)
                 _check_equipment(player, {each.slot for each in held if each.place == INVENTORY}, found)
@@ -46,11 +46,11 @@ async def check(tx: Reading, found: Findings, spelling: Codec, progress: Progres
         progress("players", done, total)
 
 
-def _read(row: Row, found: Findings, spelling: Codec) -> Player | None:
+def _read_document(row: Row, found: Findings, spelling: Codec) -> Player | None:
     try:
         return spelling.decode_player(row[-1], None)
     except (msgspec.DecodeError, ValueError) as error:
-        found.add(ERROR, "documents", f"The document of player {row[0]} cannot be read: {error}. {UNDO}")
+        found.add(ERROR, "documents", f"The document of player {row[0]} cannot be read: {error}. {REPAIR_ADVICE}")
         return None
 
 
@@ -64,7 +64,7 @@ def _check_columns(row: Row, player: Player, found: Findings, spelling: Codec) -
         message = (
             f"Player {player.name} ({row[0]}): the stored document and the columns differ in {', '.join(differing)}."
         )
-        found.add(ERROR, "documents", f"{message} {UNDO}")
+        found.add(ERROR, "documents", f"{message} {REPAIR_ADVICE}")
 
 
 def _is_part(stored: bytes, whole: bytes) -> bool:

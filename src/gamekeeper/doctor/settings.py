@@ -15,11 +15,11 @@ from gamekeeper.settings import BadSetting, Settings, strays
 
 OTHERS_CAN_READ = 0o004
 GIB = 1 << 30
-LEAST_SHARE = 0.05  # of a disk, or a GiB of a large one
-TLS = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in front and listen on 127.0.0.1."
+MIN_FREE_SHARE = 0.05  # of a disk, or a GiB of a large one
+TLS_ADVICE = "give --tls-cert and --tls-key to serve, or put a proxy that speaks TLS in front and listen on 127.0.0.1."
 
 
-def exposed(host: str) -> bool:
+def is_exposed(host: str) -> bool:
     """Whether others than this machine can reach it; a name other than localhost is taken to be reachable."""
     try:
         return not ipaddress.ip_address(host).is_loopback
@@ -27,9 +27,9 @@ def exposed(host: str) -> bool:
         return host.lower() != "localhost"
 
 
-def overheard(settings: Settings) -> bool:
+def lacks_tls(settings: Settings) -> bool:
     """Whether passwords and tokens would cross a network in the clear."""
-    return exposed(settings.host) and not settings.tls_cert
+    return is_exposed(settings.host) and not settings.tls_cert
 
 
 async def check_standbys(keeper: Keeper) -> list[Finding]:
@@ -45,14 +45,16 @@ def check(keeper: Keeper) -> list[Finding]:
         except BadSetting as problem:
             found.append(Finding(ERROR, "settings", str(problem)))
     found += [Finding(NOTE, "settings", each) for each in strays()]
-    if overheard(settings):
-        found.append(Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS}"))
+    if lacks_tls(settings):
+        found.append(
+            Finding(NOTE, "settings", f"{settings.host} can be reached from outside without TLS: {TLS_ADVICE}")
+        )
     return found + (_check_file(keeper.store.path) if keeper.store.path else [])
 
 
 def _check_file(file: Path) -> list[Finding]:
     found, disk = list[Finding](), shutil.disk_usage(file.parent)
-    if disk.free < min(disk.total * LEAST_SHARE, GIB):
+    if disk.free < min(disk.total * MIN_FREE_SHARE, GIB):
         message = f"The disk of {file} has {disk.free / GIB:.2f} GiB left: make room. A full one takes no more changes."
         found.append(Finding(NOTE, "disk", message))
     if os.name == "posix" and file.stat().st_mode & OTHERS_CAN_READ:

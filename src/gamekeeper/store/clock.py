@@ -1,4 +1,4 @@
-"""The database's clock is the only one that decides anything."""
+"""Time for all rules: PostgreSQL's clock, or `SteadyClock` for SQLite."""
 
 import time
 
@@ -9,24 +9,25 @@ from gamekeeper.store.statements import Statements
 SQL = Statements("clock")
 REPORT_STEP_SECONDS = 60
 DAY_SECONDS = 24 * 60 * 60
-EPOCH_JULIAN_DAY = 2440587.5  # 1970 in days, as SQLite counts them
-AHEAD_ADVICE = "If the clock is right, restart: the time is taken from it at the start only."
+EPOCH_JULIAN_DAY = 2440587.5  # 1970-01-01 as a Julian day, the unit of SQLite's julianday()
+AHEAD_ADVICE = "If the system clock is right, restart: Gamekeeper reads it only at the start."
 BEHIND_ADVICE = (
-    "Time never goes back: it goes on from the newest change. "
-    "Nothing old is deleted while the difference is more than an hour."
+    "Gamekeeper's time never goes back: it continues from the newest change. "
+    "While the difference is more than an hour, no old data is deleted."
 )
 
 
 async def now(tx: Reading) -> int:
-    """Milliseconds since 1970, UTC."""
+    """Read the database's time, in milliseconds since 1970 (UTC)."""
     row = await tx.one(SQL.now)
     return row[0] if row else 0
 
 
 class SteadyClock:
-    """For a database without a clock of its own: the machine's at the start, and from there on one that nobody sets.
+    """Clock for SQLite: the system time at the start, then monotonic time, which no one can set.
 
-    A clock put back would let ended tokens live again, one put forward would forget the wrong passwords.
+    If the system clock were used and set back, expired tokens would be valid again. If it were set forward, the
+    limits on wrong passwords would be reset.
     """
 
     def __init__(self) -> None:
@@ -34,17 +35,17 @@ class SteadyClock:
         self._told = 0.0
 
     def continue_from(self, milliseconds: int) -> None:
-        """The machine's clock may have been put back while nobody was here: never earlier than this."""
+        """Set the clock to this time if it is earlier: the system clock may have been set back between two runs."""
         self._start = max(self._start, milliseconds / 1000 - _read_boot_clock())
 
     def julian_day(self, moment: str) -> float:
-        """SQLite's own function of that name, for the only moment that our statements ask for."""
+        """Replace SQLite's function julianday; our statements only ask for 'now'."""
         del moment
         self._report_difference(-self.measure_lead())
         return EPOCH_JULIAN_DAY + (self._start + _read_boot_clock()) / DAY_SECONDS
 
     def measure_lead(self) -> float:
-        """Seconds by which this clock is ahead of the machine's; negative when it is behind."""
+        """Return how many seconds this clock is ahead of the system clock; negative if behind."""
         return self._start + _read_boot_clock() - time.time()
 
     def _report_difference(self, ahead: float) -> None:
@@ -53,11 +54,11 @@ class SteadyClock:
         self._told = ahead
         side, advice = ("ahead of", AHEAD_ADVICE) if ahead > 0 else ("behind", BEHIND_ADVICE)
         if abs(ahead) >= REPORT_STEP_SECONDS:
-            log.problem("clock", f"The machine's clock is {abs(ahead):.0f} s {side} the database's. {advice}")
+            log.problem("clock", f"The system clock is {abs(ahead):.0f} s {side} the database's clock. {advice}")
 
 
 def _read_boot_clock() -> float:
-    """Seconds since some moment, those asleep included where the system counts them."""
+    """Return monotonic seconds, including time in suspend where the system counts it (Linux)."""
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()

@@ -1,4 +1,4 @@
-"""Guids and JSON as PostgreSQL's protocol carries them."""
+"""Binary encoding of guids and JSON for PostgreSQL's protocol."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Whole tables, whatever columns they have: out of one database and into another, of either engine."""
+"""Copies of whole tables between databases of either engine, whatever columns they have."""
 
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from gamekeeper.store.engine import Reading, Row, Transaction, Value, Writing
 from gamekeeper.store.statements import FOLDER, Statements
 
 SQL = Statements("copies")
-# how a value is copied out, so that it looks alike on both engines, and how it goes in again
+# Conversions for reading, so that values are the same on both engines, and for writing them back.
 _OUT: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": bytes.decode, "truth": int}
 _IN: Mapping[str, Callable[[Any], Any] | None] = {"plain": None, "bytes": str.encode, "truth": bool}
 _PAGES = {"users": SQL.users, "players": SQL.players, "ledger": SQL.ledger}
@@ -21,7 +21,7 @@ _PARTS = {
     "known_spells": SQL.known_spells,
     "player_variables": SQL.player_variables,
 }
-# read instead of the table: a copy has nothing of erased persons, also while their rows wait to be blanked
+# Views that are read instead of tables: a copy contains no data of erased persons, even if it is not blanked yet.
 _MASKED = {"ledger": "masked_ledger", "idempotency_keys": "masked_keys"}
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r"^    (\w+) +\{(\w+)\}", re.MULTILINE)
@@ -30,44 +30,44 @@ CopiedRow = list[str | int | None]
 
 
 async def list_tables(tx: Reading) -> list[str]:
-    """In an order in which they can be filled."""
+    """List the tables, each after those that it refers to."""
     return [row[0] for row in await tx.all(SQL.tables)]
 
 
 async def read_columns(tx: Reading, table: str) -> dict[str, str]:
-    """Their names, and the form in which the engine takes their values."""
+    """Map each column to the form of its values on this engine: plain, bytes or truth."""
     return {row[0]: row[1] for row in await tx.all(SQL.columns, table)}
 
 
 async def read_rows(tx: Transaction, table: str, columns: Mapping[str, str]) -> AsyncGenerator[list[CopiedRow]]:
-    """Read the rows of a table in batches, with the same values on both engines: JSON documents as text, not bytes.
+    """Read the rows of a table in batches, with the same values on both engines (JSON as text, not bytes).
 
-    Where a view masks the table, the view is read.
+    Tables with erased data are read through their masking view.
     """
     async for some in tx.read_table(_MASKED.get(table, table), list(columns)):
         yield _normalize(some, columns)
 
 
 async def read_page(tx: Reading, table: str, columns: Mapping[str, str], after: Value, limit: int) -> list[CopiedRow]:
-    """Of a long table, in the order of its key, which is the first column."""
+    """Read the next rows of a long table in order of its key, the first column."""
     return _normalize(await tx.all(_PAGES[table], after, limit), columns)
 
 
 async def read_parts(tx: Reading, table: str, columns: Mapping[str, str], first: str, last: str) -> list[CopiedRow]:
-    """What belongs to the accounts or characters between two ids."""
+    """Read the rows of this table that belong to the accounts or players between two ids."""
     return _normalize(await tx.all(_PARTS[table], first, last), columns)
 
 
 @cache
 def read_column_types(table: str) -> Mapping[str, str]:
-    """What the schema calls the type of a column, where it is one on which the engines differ."""
+    """Map columns to the placeholder of their type in schema.sql, where the engines' types differ."""
     schema = (FOLDER / "schema.sql").read_text(encoding="utf-8")
     found: dict[str, str] = dict(_TABLE.findall(schema))
     return dict(_COLUMN.findall(found.get(table, "")))
 
 
 def fill(tx: Writing, table: str, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
-    """The rows' values are in the order of the columns."""
+    """Insert rows whose values are in the order of `columns`."""
     tx.fill(table, list(columns), _convert_rows(rows, [_IN[form] for form in columns.values()]))
 
 
@@ -76,7 +76,7 @@ async def clear_epoch(tx: Writing) -> None:
 
 
 def renew_epoch(tx: Writing) -> None:
-    """A copy goes on from an older moment: who followed the original must be told."""
+    """Give the ledger a new epoch: a copy continues from an older state, and its followers must notice that."""
     tx.defer(SQL.renew_epoch)
 
 
@@ -85,7 +85,7 @@ def revoke_tokens(tx: Writing) -> None:
 
 
 async def continue_ledger(tx: Reading) -> None:
-    """The next number is the one after the last that is there."""
+    """Set the sequence of change numbers to continue after the last change."""
     await tx.one(SQL.continue_ledger)
 
 

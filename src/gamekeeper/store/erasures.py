@@ -1,4 +1,4 @@
-"""Background jobs that blank the old changes and kept answers of erased accounts and players."""
+"""Background jobs that blank the old changes and stored answers of erased accounts and players."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -13,14 +13,14 @@ SQL = Statements("erasures")
 
 
 class ErasureJob(NamedTuple):
-    id: str  # an account's or a player's
+    id: str  # of an account or a player
     upto: int
     seq: int
     key: str
 
 
 def insert(tx: Writing, ids: Iterable[str], user_id: str, upto: int, fields: Iterable[str]) -> None:
-    """Record one job per id, for all changes up to a number; readers mask them from now on."""
+    """Create one job per id, for all changes up to number `upto`. From now on the views mask these changes."""
     blank = msgspec.json.encode(dict.fromkeys(fields)).decode()
     tx.defer(SQL.insert, as_table({"id": each} for each in ids), user_id, upto, blank)
 
@@ -30,28 +30,28 @@ async def has_jobs(tx: Reading) -> bool:
 
 
 async def claim(tx: Reading) -> ErasureJob | None:
-    """A job that no other transaction has locked; it stays locked until this transaction ends."""
+    """Lock one job that no other transaction has locked, until this transaction ends; None if there is none."""
     row = await tx.one(SQL.claim)
     return ErasureJob(*row) if row else None
 
 
 async def blank_changes(tx: Writing, job: ErasureJob, limit: int) -> list[int]:
-    """Blank the next changes of the job; their numbers in order."""
+    """Blank the next changes of the job; return their numbers in order."""
     return sorted(row[0] for row in await tx.returning(SQL.blank_changes, job.id, job.seq, job.upto, limit))
 
 
 async def blank_keys_of_player(tx: Writing, job: ErasureJob, limit: int) -> int:
-    """Blank answers about the player; returns how many."""
+    """Blank stored answers about the player; return how many."""
     return len(await tx.returning(SQL.blank_keys_of_player, job.id, limit))
 
 
 async def blank_keys_of_user(tx: Writing, job: ErasureJob, limit: int) -> int:
-    """Blank answers about the account; returns how many."""
+    """Blank stored answers about the account; return how many."""
     return len(await tx.returning(SQL.blank_keys_of_user, job.id, limit))
 
 
 async def read_own_keys(tx: Reading, job: ErasureJob, limit: int) -> Sequence[str]:
-    """The next Idempotency-Keys that the account itself used."""
+    """Read the next Idempotency-Keys that the account itself sent, after the job's cursor."""
     return [row[0] for row in await tx.all(SQL.own_keys, job.id, job.key, limit)]
 
 
@@ -77,6 +77,6 @@ async def count_accounts(tx: Reading) -> int:
 
 
 async def count_left(tx: Reading, most: int) -> int:
-    """How many changes are still to be blanked, counted up to `most`."""
+    """Count the changes that are still to be blanked, up to `most`."""
     row = await tx.one(SQL.count_left, most)
     return row[0] if row else 0

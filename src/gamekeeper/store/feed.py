@@ -1,4 +1,4 @@
-"""The ledger as game servers follow it: changes of characters, in order, none skipped that commits late."""
+"""Change feed for game servers: changes of players in order, without skipping those that commit late."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ SQL = Statements("feed")
 
 
 class NoEpoch(DatabaseUnavailable, UnusableDatabase):
-    """Without the row of the table epoch no follower can tell whether a cursor is still valid."""
+    """The table `epoch` is empty, so followers cannot tell whether their cursor is still valid."""
 
     def __init__(self) -> None:
         super().__init__("The table epoch has lost its only row. Put the same row back, or restore a backup.")
@@ -28,12 +28,12 @@ class FeedRow(NamedTuple):
 
 class FeedState(NamedTuple):
     epoch: str
-    last: int  # what is in the ledger; numbers before it may still be on their way
-    trimmed: int  # changes up to this one may be missing
+    last: int  # highest number in the ledger; transactions with lower numbers may still be running
+    trimmed: int  # changes up to this number may have been deleted
 
 
 class Horizon(NamedTuple):
-    """The numbers up to this one are decided, written or never to be, once all older transactions are over."""
+    """When all transactions before `transaction` have ended, all change numbers up to `number` are final."""
 
     number: int
     transaction: int
@@ -47,10 +47,11 @@ async def read_state(tx: Reading) -> FeedState:
 
 
 async def take_horizon(store: Store, passed: int, decided: int) -> Horizon | None:
-    """A new one; None when no number has been drawn since the one that was passed, nor drawn again and written.
+    """Take a new horizon; None if there are no new change numbers since the horizon `passed`.
 
-    Whoever drew a number owned a transaction before: reading the last number first, and beginning a transaction
-    of our own then, leaves only older ones to wait for. Each must be a statement of its own, outside any transaction.
+    A transaction gets its id before it draws a change number. So read the last number first and take a transaction id
+    of our own after it: only transactions with lower ids can hold such numbers. Both must run as separate statements
+    outside a transaction. After a crash a lost number can be drawn again, hence the comparison with `decided`.
     """
     number = await read_last_drawn(store)
     if number == passed and await read_last_written(store, number) <= decided:
@@ -75,17 +76,17 @@ async def read_oldest_transaction(tx: Reading) -> int:
 
 
 async def read_last_written(tx: Reading, upto: int) -> int:
-    """A number that was drawn for nothing can be drawn again after a crash; one that is in the ledger cannot."""
+    """Return the highest number in the ledger up to `upto`. Unlike drawn numbers, these never repeat after a crash."""
     return _to_number(await tx.one(SQL.last_written, upto))
 
 
 async def read_between(tx: Reading, after: int, upto: int, account_id: str, limit: int, *, own: bool) -> list[FeedRow]:
-    """Changes of characters; without `own` those that the account itself reported over the link are left out."""
+    """Read changes of players in a range; without `own`, leave out those that this account itself reported."""
     return [FeedRow(*row) for row in await tx.all(SQL.between, after, upto, own, account_id, limit)]
 
 
 async def read_of_player(tx: Reading, player_id: str, after: int, account_id: str, limit: int) -> list[FeedRow]:
-    """One character's, but for what the account itself reported over the link."""
+    """Read changes of one player, without those that this account itself reported."""
     return [FeedRow(*row) for row in await tx.all(SQL.of_player, player_id, after, account_id, limit)]
 
 

@@ -1,4 +1,4 @@
-"""The ledger as people look at it: the newest first, filtered, and what was taken back."""
+"""Reads of the audit log for people: newest first, filtered, with undos resolved."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -9,13 +9,13 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("history")
-NEVER = 2**63 - 1  # later than every time, larger than every number
-PAGE_LETTERS = 4_000_000  # in both sides of the changes of a page, about
+NEVER = 2**63 - 1  # later than any time, larger than any change number
+PAGE_LETTERS = 4_000_000  # size limit of a page: characters of JSON in `before` and `after` of its changes
 ALL, OF_PLAYER, OF_USER, BY_ACTOR = "all", "player", "user", "actor"
 
 
 class HistoryChange(NamedTuple):
-    """A row of the ledger with the names that its ids have now; before and after are JSON."""
+    """A change with the current names of its actor, player and account; before and after are JSON."""
 
     seq: int
     at: int
@@ -30,47 +30,47 @@ class HistoryChange(NamedTuple):
     request_id: str
     reason: str | None
     undoes: int | None
-    actor: str | None  # empty: not for whoever asks
+    actor: str | None  # name; empty if the caller may not see it
     player: str | None
     user: str | None
-    later_changes_kept: bool  # all that came after it, and after the first that it takes back, is still in the ledger
-    from_game: bool  # a game reported it, or the change that was taken back in the first place
-    first: int  # that change; its own number when it takes none back
-    depth: int = 0  # how many changes it takes back, each through the next
-    barred: bool = False  # without it a change would be taken back twice: see `doubled`
-    erased: bool = False  # whom it is about was erased, and names are taken out of it
+    later_changes_kept: bool  # no change after this one (or after the change at the end of its undo chain) was trimmed
+    from_game: bool  # a game server reported the change at the end of the undo chain
+    first: int  # number of the change at the end of the undo chain; its own number if it is no undo
+    depth: int = 0  # length of the undo chain; 0 if it is no undo
+    barred: bool = False  # it cannot be undone, or another change would be undone twice: see `find_double_undos`
+    erased: bool = False  # its player or account was erased, and personal data is masked
 
     @property
     def about_account(self) -> bool:
-        """As `page` sees it."""
+        """Whether the change is about an account and not a player; the statement `page` has the same condition."""
         return self.kind.startswith("user") or (self.user_id is not None and self.player_id is None)
 
 
 class HistoryFilter(NamedTuple):
-    """What is looked at (`within`, by the id `whose`), and what of it is wanted."""
+    """Which changes to scan (`within` and the id `whose`), and which of them to return (the other fields)."""
 
     within: str = ALL
     whose: str | None = None
-    accounts: bool = True  # also what is about accounts, and what they are called
-    me: str | None = None  # who asks: the account whose own name is told to it in any case
+    accounts: bool = True  # include changes of accounts, and names of accounts
+    me: str | None = None  # id of the calling account, which may always see its own name
     since: int = 0
     until: int = NEVER
     kind: str | None = None
     request_id: str | None = None
-    reason: str | None = None  # a part of it, in any case
+    reason: str | None = None  # substring, case-insensitive
     item_id: str | None = None
     user_id: str | None = None
-    actor_id: str | None = None  # but not what it reported for a game
+    actor_id: str | None = None  # excludes changes that this account reported as a game server
 
     @property
     def is_selective(self) -> bool:
-        """Whether some of what is looked at may not be wanted."""
+        """Whether the filter can leave out some of the scanned changes."""
         return self._replace(within=ALL, whose=None, me=None) != HistoryFilter()
 
 
 class ScanEnd(NamedTuple):
     seq: int
-    at: int  # the latest of them: one clock that was wrong does not end a search
+    at: int  # latest time among the scanned changes, so that one wrong clock does not end a search early
     rows: int
 
 
@@ -85,7 +85,7 @@ class HistoryStep(NamedTuple):
 
 
 class ReportedChange(NamedTuple):
-    """A change that a game reported, with the player's name; None: the player is deleted."""
+    """A change that a game server reported, with the player's name (None if the player is deleted)."""
 
     seq: int
     player_id: str
@@ -95,10 +95,10 @@ class ReportedChange(NamedTuple):
 
 
 class UndoOrigin(NamedTuple):
-    """The first of the changes that one takes back, each through the next."""
+    """The change at the end of an undo chain: an undo, the change it undoes, the change that one undoes, and so on."""
 
     from_game: bool
-    depth: int  # how many there are
+    depth: int  # number of undos in the chain
     first: int
     later_changes_kept: bool
 
@@ -106,7 +106,10 @@ class UndoOrigin(NamedTuple):
 async def read_page(
     tx: Reading, wanted: HistoryFilter, before: int, window: int, limit: int, letters: int = PAGE_LETTERS
 ) -> list[HistoryChange]:
-    """`letters`: of both sides together; the row with which there are so many is the last."""
+    """Read up to `limit` matching changes, newest first, out of the `window` changes before number `before`.
+
+    The page ends early with the change at which `before` and `after` together exceed `letters` characters.
+    """
     rows = await tx.all(
         SQL.page,
         before,
@@ -139,7 +142,7 @@ async def find_change(tx: Reading, seq: int) -> HistoryChange | None:
 
 
 async def find_undos(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]]:
-    """What takes each of them back, and what takes that back: from a number to those that do."""
+    """Map the number of each change, and of each undo of it, to the numbers of its undos."""
     found: dict[int, list[int]] = {}
     for seq, undoes in await tx.all(SQL.undoing, _to_table(numbers)):
         found.setdefault(undoes, []).append(seq)
@@ -147,9 +150,12 @@ async def find_undos(tx: Reading, numbers: Iterable[int]) -> dict[int, list[int]
 
 
 def resolve_undos(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int]) -> dict[int, int]:
-    """Of what `undoing` found: which are taken back, and by which; not by one that was taken back itself."""
+    """Map each change that is undone to the undo in force. An undo that was itself undone does not count.
+
+    `undoing` is the result of `find_undos`.
+    """
     by: dict[int, int] = {}
-    for seq in sorted(undoing, reverse=True):  # what takes a change back is later than it
+    for seq in sorted(undoing, reverse=True):  # an undo is always later than its change
         stand = [each for each in undoing[seq] if each not in by]
         if stand:
             by[seq] = max(stand)
@@ -157,10 +163,11 @@ def resolve_undos(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int]) -
 
 
 def find_double_undos(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """Of what `undoing` found of the first of each: which must stay, or a change would be taken back twice.
+    """Find the undos that cannot be undone, because another change would then be undone twice.
 
-    With that change, and what takes it back already. When one is taken back, the one that it takes back stands again,
-    what that one takes back does not, and so on down to the first.
+    Maps each to that change and to the undo of it that is already in force. Undoing an undo restores the change that
+    it undid; this flips every other change along the chain. `undoing` is the result of `find_undos` for the changes
+    at the ends of the chains.
     """
     undoes = {each: seq for seq, numbers in undoing.items() for each in numbers}
     by = resolve_undos(undoing, undoing)
@@ -176,7 +183,7 @@ def find_double_undos(undoing: Mapping[int, Sequence[int]], wanted: Iterable[int
 
 
 async def find_origins(tx: Reading, numbers: Iterable[int]) -> dict[int, UndoOrigin]:
-    """What is gone may be a game's."""
+    """Find the end of each undo chain. A change that was trimmed is treated as reported by a game server."""
     found: dict[int, UndoOrigin] = {}
     for seq, undoes, over_link, followed in await tx.all(SQL.origins, _to_table(numbers)):
         if undoes is None:
@@ -192,12 +199,12 @@ async def read_back(tx: Reading, player_id: str, before: int, since: int, limit:
 
 
 async def read_right_before(tx: Reading, player_id: str, before: int, window: int) -> list[HistoryStep]:
-    """The same, out of so many changes of any kind."""
+    """Read the same changes as `read_back`, out of the `window` changes of the player before number `before`."""
     return [_to_step(row) for row in await tx.all(SQL.right_before, player_id, before, window)]
 
 
 async def find_following(tx: Reading, player_id: str, after: int, but: Iterable[int]) -> int | None:
-    """The first change of a character after a number, but for some."""
+    """Find the player's first change after a number, except the numbers in `but`."""
     row = await tx.one(SQL.following, player_id, after, _to_table(but))
     return row[0] if row else None
 
@@ -205,7 +212,7 @@ async def find_following(tx: Reading, player_id: str, after: int, but: Iterable[
 async def find_reported_of_others(
     tx: Reading, player_id: str, numbers: range, times: tuple[int, int], item_ids: Iterable[str]
 ) -> list[ReportedChange]:
-    """What games reported of other players, where it mentions one of these items afterwards."""
+    """Find changes that game servers reported for other players and whose `after` mentions one of these items."""
     given = as_table({"id": each} for each in item_ids)
     found = await tx.all(SQL.reported_of_others, numbers.start, numbers.stop, player_id, *times, given)
     return [ReportedChange(*row) for row in found]
@@ -221,7 +228,7 @@ async def has_any_until(tx: Reading, player_id: str, seq: int) -> bool:
 
 
 async def count_since(tx: Reading, player_id: str, seq: int, most: int) -> tuple[int, int]:
-    """How many changes, counted up to so many; and how many of them `back` would tell."""
+    """Count the player's changes after a number, up to `most`; and how many of them `read_back` would return."""
     row = await tx.one(SQL.since, player_id, seq, most)
     return (row[0], row[1]) if row else (0, 0)
 
@@ -229,13 +236,13 @@ async def count_since(tx: Reading, player_id: str, seq: int, most: int) -> tuple
 async def find_account_change(
     tx: Reading, user_id: str, after: int, kinds: Iterable[str], but: Iterable[int]
 ) -> int | None:
-    """The first of these kinds after a number, but for some."""
+    """Find the account's first change of these kinds after a number, except the numbers in `but`."""
     row = await tx.one(SQL.of_account, user_id, after, as_table({"kind": each} for each in kinds), _to_table(but))
     return row[0] if row else None
 
 
 async def find_erased_players(tx: Reading, player_ids: Iterable[str]) -> set[str]:
-    """Of characters that are not there: those whose account is not there either."""
+    """Return which of these deleted players were erased: their account does not exist any more either."""
     return {row[0] for row in await tx.all(SQL.erased, as_table({"id": each} for each in player_ids))}
 
 
@@ -257,7 +264,7 @@ def _to_step(row: Row) -> HistoryStep:
 
 
 async def _mark_erased(told: list[HistoryChange], tx: Reading) -> list[HistoryChange]:
-    """With who was erased: an account that is not there, a character that went with its own."""
+    """Set `erased` on changes of deleted accounts, and of players that were deleted with their account."""
     gone = {each.player_id for each in told if each.player_id and each.player is None}
     lost = await find_erased_players(tx, gone) if gone else set[str]()
     return [
@@ -269,7 +276,7 @@ async def _mark_erased(told: list[HistoryChange], tx: Reading) -> list[HistoryCh
 
 
 async def _add_origins(told: list[HistoryChange], tx: Reading) -> list[HistoryChange]:
-    """With where those come from that take others back; what was trimmed away since it was read is left out."""
+    """Add the end of the undo chain to each undo; leave out undos that were trimmed since they were read."""
     undos = [each.seq for each in told if each.undoes is not None]
     if not undos:
         return told

@@ -1,4 +1,4 @@
-"""Callers who have given an account's right password."""
+"""Callers that have recently sent the right password of an account."""
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
@@ -7,12 +7,12 @@ SQL = Statements("known_callers")
 
 
 async def is_known(tx: Reading, user_id: str | None, caller: str, within_ms: int) -> bool:
-    """None has nobody, and takes as long."""
+    """Return whether the caller is known for the account. For None it is False, after the same time."""
     return await tx.one(SQL.has, user_id, caller, within_ms) is not None
 
 
 def save(tx: Writing, user_id: str, caller: str) -> None:
-    """Written once an hour at most: one client logs in before every call."""
+    """Record the caller, at most once an hour: some clients log in before every call."""
     tx.defer(SQL.save, user_id, caller)
 
 

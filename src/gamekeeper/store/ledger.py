@@ -20,11 +20,11 @@ class LedgerEntry(NamedTuple):
     after: str | None
     request_id: str
     reason: str | None
-    undoes: int | None = None  # the change that this one takes back
+    undoes: int | None = None  # number of the change that this one undoes
 
 
 class LedgerRow(NamedTuple):
-    """An entry with its number and time; before and after are JSON."""
+    """A stored change with its number and time; before and after are JSON."""
 
     seq: int
     at: int
@@ -47,7 +47,7 @@ class OldChanges(NamedTuple):
 
 
 async def append(tx: Writing, entries: list[LedgerEntry]) -> None:
-    """The last entry goes with the effects; earlier ones go first, so that numbers follow the order."""
+    """Append changes. All but the last are written at once, so that their numbers follow their order."""
     for entry in entries[:-1]:
         await tx.returning(SQL.append, *entry)
     for entry in entries[-1:]:
@@ -59,12 +59,12 @@ async def read_after(tx: Reading, seq: int, limit: int) -> list[LedgerRow]:
 
 
 async def read_item_changes_after(tx: Reading, seq: int, limit: int) -> Sequence[Row]:
-    """Number, before and after of every row that can say what somebody holds; the catalogue's rows are large."""
+    """Read number, before and after of the next changes that can mention items. Skips the large catalogue changes."""
     return await tx.all(SQL.belongings_after, seq, limit)
 
 
 async def read_trimmed(tx: Reading) -> int:
-    """Up to which number only the newest rows are left; whoever would trim meanwhile waits for this transaction."""
+    """Return the number up to which the ledger was trimmed, and block trimming until this transaction ends."""
     row = await tx.one(SQL.trimmed)
     if row is None:
         raise NoEpoch
@@ -77,7 +77,7 @@ async def find_old(tx: Reading, after: int, before_ms: int, most: int) -> OldCha
 
 
 async def read_superseded(tx: Reading, after: int, upto: int) -> Sequence[Row]:
-    """Number, before and after."""
+    """Read number, before and after of the changes in this range that trimming may delete."""
     return await tx.all(SQL.superseded, after, upto)
 
 
@@ -90,22 +90,22 @@ def delete(tx: Writing, numbers: Iterable[int]) -> None:
 
 
 async def find_deleted_players(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Those of them that were deleted once."""
+    """Return which of these ids belong to deleted players, by the ledger."""
     return {row[0] for row in await tx.all(SQL.deleted_players, as_table({"id": each} for each in ids))}
 
 
 async def find_deleted_users(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Those of them that were erased once."""
+    """Return which of these ids belong to erased accounts, by the ledger."""
     return {row[0] for row in await tx.all(SQL.deleted_users, as_table({"id": each} for each in ids))}
 
 
 async def find_deleted_of_user(tx: Reading, user_id: str) -> list[str]:
-    """The ids of characters that were the account's to the end."""
+    """Return the ids of players that belonged to the account when they were deleted."""
     return [row[0] for row in await tx.all(SQL.deleted_of_user, user_id)]
 
 
 async def read_of_user(tx: Reading, user_id: str, seq: int, limit: int) -> list[LedgerRow]:
-    """About the account itself, not its characters, from a number on."""
+    """Read changes of the account itself, not of its players, after a number."""
     return [_to_row(row) for row in await tx.all(SQL.of_user, user_id, seq, limit)]
 
 
@@ -114,17 +114,17 @@ async def read_of_player(tx: Reading, player_id: str, seq: int, limit: int) -> l
 
 
 async def read_of_players_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
-    """Player, number, kind, before and after of untrimmed changes, by player and number, from the mark of both on."""
+    """Read player, number, kind, before and after of untrimmed changes, after the cursor `mark` (player, number)."""
     return await tx.all(SQL.of_players_between, *mark, last, trimmed, limit)
 
 
 async def read_power_changes_between(tx: Reading, mark: Row, last: str, trimmed: int, limit: int) -> Sequence[Row]:
-    """Account, number and after of untrimmed changes of powers, by account and number, from the mark of both on."""
+    """Read account, number and after of untrimmed permission changes, after the cursor `mark` (account, number)."""
     return await tx.all(SQL.powers_between, *mark, last, trimmed, limit)
 
 
 async def count_about(tx: Reading, user_id: str, player_ids: Iterable[str], most: int) -> int:
-    """How many rows are about an account and these characters, counted up to `most`."""
+    """Count the changes of an account and these players, up to `most`."""
     row = await tx.one(SQL.count_about, user_id, as_table({"id": each} for each in player_ids), most)
     return row[0] if row else 0
 

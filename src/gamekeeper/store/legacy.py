@@ -1,4 +1,4 @@
-"""Accounts whose passwords are kept as another server hashed them."""
+"""Imported accounts whose password hash is still the one of the old server."""
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
@@ -7,7 +7,7 @@ SQL = Statements("legacy")
 
 
 async def read_imported_hashes(tx: Reading, from_id: str, limit: int) -> list[tuple[str, str]]:
-    """Ids and hashes that are still as they came, in the order of ids."""
+    """Read ids and imported password hashes that are not wrapped in argon2id yet, in order of id."""
     return [(row[0], row[1]) for row in await tx.all(SQL.imported, from_id, limit)]
 
 
@@ -17,5 +17,5 @@ async def count(tx: Reading) -> int:
 
 
 async def replace(tx: Writing, user_id: str, old: str, new: str) -> bool:
-    """False: the hash is not the old one any more, and stays."""
+    """Replace the hash if it is still `old`; return whether it was."""
     return bool(await tx.returning(SQL.replace, user_id, old, new))

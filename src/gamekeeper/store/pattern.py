@@ -1,4 +1,4 @@
-"""Texts within texts, as LIKE … ESCAPE '!' looks for them."""
+"""Patterns for LIKE … ESCAPE '!'."""
 
 
 def build_prefix_pattern(text: str) -> str:
@@ -10,7 +10,7 @@ def build_substring_pattern(text: str) -> str:
 
 
 def lower_ascii(text: str) -> str:
-    """A to Z and nothing else, as `lower(… {bytewise})` has it on both engines."""
+    """Lower-case A to Z only, like `lower(… {bytewise})` on both engines."""
     return text.encode().lower().decode()
 
 

@@ -11,7 +11,7 @@ SQL = Statements("players")
 
 
 class StoredPlayer(NamedTuple):
-    """A character as it is read: the stored document and the tail that is joined to it."""
+    """A player as it is read: the stored document, and the fields that the view joins to it."""
 
     id: str
     user_id: str
@@ -31,7 +31,7 @@ class LockedPlayer(NamedTuple):
 
 
 class RankKey(NamedTuple):
-    """What ranks are ordered by."""
+    """Sort key of the ranking."""
 
     level: int
     exp: int
@@ -39,12 +39,12 @@ class RankKey(NamedTuple):
 
 
 class RankNeighbours(NamedTuple):
-    before: int  # of a bucket's rows, those before the key that was asked for
-    rows: list[tuple[RankKey, StoredPlayer]]  # upwards
+    before: int  # rows of the bucket that precede the requested key
+    rows: list[tuple[RankKey, StoredPlayer]]  # in ascending order
 
 
 class PlayerColumns(NamedTuple):
-    """What stands beside the document; `document` repeats it, and a test proves that they agree."""
+    """Columns of a player. All but `last_online` repeat fields of `document`; a test proves that they agree."""
 
     id: str
     user_id: str
@@ -68,7 +68,7 @@ class PlayerSummary(NamedTuple):
 
 
 class NameClaims(NamedTuple):
-    """What a character and its account of the same name share with nobody."""
+    """Values of a new player and its account of the same name that must be unique."""
 
     id: str
     user_id: str
@@ -90,12 +90,12 @@ async def read_records_of_user(tx: Reading, user_id: str) -> list[StoredPlayer]:
 
 
 async def read_records_of_ids(tx: Reading, ids: Iterable[str]) -> list[StoredPlayer]:
-    """In no order."""
+    """Read these players, in no particular order."""
     return _to_records(await tx.all(SQL.records_of_ids, as_table({"id": each} for each in ids)))
 
 
 async def read_summaries(tx: Reading, ids: Iterable[str]) -> list[PlayerSummary]:
-    """In no order."""
+    """Read name and level of these players, in no particular order."""
     return [PlayerSummary(*row) for row in await tx.all(SQL.called, as_table({"id": each} for each in ids))]
 
 
@@ -173,7 +173,7 @@ async def lock_by_id(tx: Reading, player_id: str) -> LockedPlayer | None:
 
 
 async def lock_all_of_user(tx: Reading, user_id: str) -> list[str]:
-    """The ids, the oldest first."""
+    """Lock all players of the account; return their ids, oldest first."""
     return [row[0] for row in await tx.all(SQL.lock_of_user, user_id)]
 
 
@@ -186,7 +186,7 @@ def load(tx: Writing, players: Iterable[PlayerColumns]) -> None:
 
 
 async def find_taken_name(tx: Reading, wanted: Iterable[NameClaims]) -> str | None:
-    """One whose name or email is another character's or account's."""
+    """Find one of these whose name or email another player or account has already; return its id."""
     row = await tx.one(SQL.name_taken, as_table(each._asdict() for each in wanted))
     return row[0] if row else None
 
@@ -196,7 +196,7 @@ async def find_known_folds(tx: Reading, folds: Iterable[str]) -> set[str]:
 
 
 def update(tx: Writing, columns: PlayerColumns, *, named: bool) -> None:
-    """Not named: it goes on being found, or not, as it was."""
+    """Update a player. If not `named`, keep the stored fold: it may carry a clash suffix."""
     tx.defer(SQL.update, *columns, named)
 
 
@@ -205,7 +205,7 @@ def delete(tx: Writing, player_id: str) -> None:
 
 
 async def read_columns_after(tx: Reading, player_id: str, limit: int) -> Sequence[Row]:
-    """Every player in order of id, for checks over the whole table: id … play_time, document."""
+    """Read the next players in order of id, for checks of the whole table: id … play_time, document."""
     return await tx.all(SQL.columns_after, player_id, limit)
 
 

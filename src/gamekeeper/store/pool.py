@@ -1,9 +1,9 @@
-"""The PostgreSQL connections of a process, and the queues for them.
+"""The PostgreSQL connection pool of a process, and the queues for it.
 
-A row lock that another session holds blocks a connection for as long as it is held. So writes of one player wait here
-for each other, before they take a connection: a locked player costs one connection. And writes never use the last
-connections: reads and health checks go on when every other connection is blocked. Long reads keep a connection while
-they pause. They use half of the connections at most, and never the last ones either.
+A row lock held by another session blocks a connection. So writes to the same player queue here, before they take a
+connection: one locked player blocks one connection only. Some connections are reserved for reads and health checks,
+which continue when all others are blocked. A long read keeps its connection while it pauses; long reads use at most
+half of the connections, and never the reserved ones.
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from typing import Any, Generic, Protocol, TypeVar
 from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.failures import CONNECTION_ERRORS, TRANSLATABLE, translate
 
-LOCK_SECONDS = 5  # that a change waits for others of the same rows, here and in PostgreSQL
+LOCK_SECONDS = 5  # how long a write waits for a lock or a connection, both here and in PostgreSQL (lock_timeout)
 CLOSE_SECONDS = 3
-LONG_READ_SHARE = 2  # long reads use at most one connection in two
-RESERVED_SHARE = 4  # one connection in four is kept for reads and health checks
+LONG_READ_SHARE = 2  # long reads use at most 1 connection in 2
+RESERVED_SHARE = 4  # 1 connection in 4 is reserved for reads and health checks
 
 
 class PooledConnection(Protocol):
@@ -35,7 +35,7 @@ L = TypeVar("L", bound=PooledConnection)
 
 @dataclass(slots=True)
 class _Queue:
-    """Writes that wait for each other; the first of them holds the lock."""
+    """Queue of writes to the same rows; the running write holds the lock."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     members: int = 0
@@ -46,12 +46,14 @@ class Pool(Generic[L]):
         self, connect: Callable[[], Awaitable[L]], busy: MutableMapping[L, float], connections: int, most_queued: int
     ) -> None:
         self._connect = connect
-        self._busy = busy  # since when each is in use
+        self._busy = busy  # connection → monotonic time at which its use began
         self._free: list[L] = []
         self._places = asyncio.Semaphore(connections)
-        self._blocked_places = asyncio.Semaphore(connections - _count_reserved(connections))  # of writes and long reads
+        self._blocked_places = asyncio.Semaphore(
+            connections - _count_reserved(connections)
+        )  # for writes and long reads, which can block
         self._long_places = asyncio.Semaphore(max(1, connections // LONG_READ_SHARE))
-        self._waiting = 0  # for a place
+        self._waiting = 0  # callers that wait for a connection
         self._queues: dict[str | int, _Queue] = {}
         self._queued = 0
         self._most_queued = most_queued
@@ -61,7 +63,7 @@ class Pool(Generic[L]):
 
     @asynccontextmanager
     async def hold_turn(self, name: str | int | None, late: Exception) -> AsyncGenerator[None]:
-        """Wait for the earlier writes of this queue; raise `late` if that takes too long."""
+        """Wait for the earlier writes of the queue `name`; raise `late` after LOCK_SECONDS."""
         if name is None:
             yield
             return
@@ -91,7 +93,7 @@ class Pool(Generic[L]):
             self._long_places.release()
 
     async def run(self, work: Callable[[L], Coroutine[Any, Any, T]], *, write: bool = False) -> T:
-        """Run the work on a connection of its own."""
+        """Run the work on a connection that nothing else uses meanwhile."""
         if not write:
             return await self._run(work)
         await self._acquire(self._blocked_places)
@@ -140,8 +142,8 @@ class Pool(Generic[L]):
         if queue.members == 1:
             await queue.lock.acquire()
             return
-        if self._queued >= self._most_queued:  # else they would leave no places for requests that wait for nothing
-            raise DatabaseUnavailable("Too many changes wait for others of the same thing.")
+        if self._queued >= self._most_queued:  # or queued writes would take all request slots
+            raise DatabaseUnavailable("Too many changes are waiting for the same player or account.")
         self._queued += 1
         try:
             async with asyncio.timeout(LOCK_SECONDS):
@@ -152,7 +154,7 @@ class Pool(Generic[L]):
             self._queued -= 1
 
     async def _acquire(self, places: asyncio.Semaphore) -> None:
-        if not places.locked():  # a timeout costs more than a place
+        if not places.locked():  # skip the timeout: creating it is slower than acquiring
             await places.acquire()
             return
         self._waiting += 1
@@ -166,5 +168,5 @@ class Pool(Generic[L]):
 
 
 def _count_reserved(connections: int) -> int:
-    """A single connection serves everything."""
+    """Count the connections reserved for reads: none if the pool has a single connection."""
     return max(1, connections // RESERVED_SHARE) if connections > 1 else 0

@@ -1,4 +1,4 @@
-"""PostgreSQL: own connections with kept prepared statements, late writes sent as one statement."""
+"""PostgreSQL store: a connection pool, prepared statements, and deferred writes sent as one statement."""
 
 import asyncio
 import contextlib
@@ -33,32 +33,32 @@ from gamekeeper.store.watch import ConnectionWatch
 
 T = TypeVar("T")
 MAX_ATTEMPTS = 8
-FETCH_ROWS = 5_000  # rows of a table in one go
-# said, not inherited: under another level a rule would read what was there before it got its lock
+FETCH_ROWS = 5_000  # rows per FETCH when a whole table is read
+# Explicit, because under a stricter default level a rule would read rows from before it got its lock.
 BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 DURABLE = ("fsync", "full_page_writes")
-# Under these values of synchronous_commit a crash of the server or of its standby loses acknowledged commits.
+# With these values of synchronous_commit a crash of the server or of its standby can lose acknowledged commits.
 WEAK_COMMITS = ("off", "local", "remote_write")
-# Sent together with BEGIN, so that it costs no round trip. In each transaction, because behind PgBouncer a transaction
-# may run in any session. remote_apply is stronger than on and stays.
+# Sent together with BEGIN, so it needs no extra round trip. Set in each transaction, because behind PgBouncer a
+# transaction may run in any session. remote_apply is stronger than on and is left unchanged.
 RAISE_COMMIT = f"""SELECT set_config('synchronous_commit', 'on', true)
                    WHERE current_setting('synchronous_commit') IN {WEAK_COMMITS}"""
 CONNECT_SECONDS = 3
-# After this long PostgreSQL ends a transaction of a process that was frozen or has lost its network. Less than
-# pool.LOCK_SECONDS, so that those who wait for its locks still get them.
+# Idle timeout in a transaction, for a client process that froze or lost its network. Less than pool.LOCK_SECONDS, so
+# that writes waiting for its locks get them before they time out.
 IDLE_SECONDS = 3
-MAX_QUEUED = 64  # writes that wait for others of the same player
+MAX_QUEUED = 64  # writes that wait for another write to the same player
 SESSION = {
     "application_name": "gamekeeper",
-    # every statement goes by an index whatever its values are: planned once, and never compiled for a single page
+    # Every statement uses an index whatever its values are: so plan once, and do not JIT-compile for one page.
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
 }
-# For what waits for transactions of others, as long as they take; also where the role has limits.
+# No timeouts for statements that wait for other sessions' transactions, even if the role has timeouts by default.
 UNLIMITED = {"lock_timeout": "0", "statement_timeout": "0"}
-# what it works on, or has just answered. Nobody tells it that a session is dead: it would keep the locks, and give them
-# to the next that is. So with one all of them are ended, for they have waited as long on the same network
-# but for those that wait for the standby: their change would stay, and be on one machine only
+# Returns whether the server is working on each session, or has answered it within the last second. If one of the
+# sessions is dead (half-open connection), all are terminated: they have waited as long on the same network, and a dead
+# session keeps its locks. Sessions that wait for a standby are kept: their commit would stay on one machine only.
 FIND_WORKING = """WITH sessions AS (
                  SELECT pid, concat(pid, ' ', backend_start) AS session,
                         wait_event IS NOT DISTINCT FROM 'SyncRep' AS waits_for_standby,
@@ -69,8 +69,8 @@ FIND_WORKING = """WITH sessions AS (
 OWN_SESSION = "SELECT pid, concat(pid, ' ', backend_start) FROM pg_stat_activity WHERE pid = pg_backend_pid()"
 MIN_VERSION = 15
 COMMIT_RAISED = (
-    "PostgreSQL's synchronous_commit is {} for this database. Gamekeeper commits its own changes as if it were on; "
-    "other programs can lose theirs in a crash. Set it to on (or remote_apply)."
+    "PostgreSQL's synchronous_commit is {} for this database. Gamekeeper turns it on for its own changes, but a crash "
+    "can lose the changes of other programs. Set it to on (or remote_apply)."
 )
 PLACEHOLDERS = {
     "guid": "uuid",
@@ -80,7 +80,7 @@ PLACEHOLDERS = {
     "ordered": 'text COLLATE "C"',
     "bytewise": 'COLLATE "C"',
     "long": "bigint",
-    # a number is drawn only by a transaction that already owns its id: the change feed relies on it
+    # A transaction gets its transaction id before it draws a ledger number: the change feed relies on this order.
     "ledger_number": (
         "bigint PRIMARY KEY DEFAULT (CASE WHEN pg_current_xact_id() IS NOT NULL THEN nextval('ledger_seq') END)"
     ),
@@ -89,7 +89,7 @@ PLACEHOLDERS = {
     "false": "FALSE",
     "never": "'1:1:'",
     "never_null": "NOT NULL",
-    # of the server and, in case a copy is put back, of the table
+    # Changes when the server restarts, and when the table is replaced by a copy.
     "life": "concat(pg_postmaster_start_time(), ' ', pg_relation_filepath('lists'))",
     "cluster": "(SELECT CAST(system_identifier AS text) FROM pg_control_system())",
     "concurrently": "CONCURRENTLY",
@@ -97,8 +97,8 @@ PLACEHOLDERS = {
     "clustered": "",
     "now": "CAST(extract(epoch FROM now()) * 1000 AS bigint)",
     "for_update": "FOR UPDATE",
-    "keep_key": "FOR KEY SHARE",  # nobody renames or deletes it meanwhile
-    # row by row: planned once, PostgreSQL takes any page for a tenth of its table, and would rather read all of that
+    "keep_key": "FOR KEY SHARE",  # blocks renames and deletes until the commit
+    # Forces a nested loop by index. With a generic plan PostgreSQL expects a tenth of the table and would scan it.
     "each": "LATERAL (SELECT r.* FROM",
     "end_each": "OFFSET 0) AS r",
     "new_guid": "gen_random_uuid()",
@@ -111,7 +111,7 @@ class _NotCommitted(Exception):
 
 
 class _Connection:
-    """One connection and the statements prepared on it; inside `write` also the statements kept for later."""
+    """A connection with its prepared statements and, inside `write`, its deferred statements."""
 
     def __init__(self, db: Any, session: str) -> None:  # noqa: ANN401 - asyncpg has no types
         self.db = db
@@ -119,7 +119,7 @@ class _Connection:
         self.warnings: list[str] = []
         db.add_log_listener(self._note_warning)
         self._prepared: dict[Any, Any] = {}
-        self._name, self._number = f"gamekeeper_{secrets.token_hex(8)}", 0  # behind a pool two may share a session
+        self._name, self._number = f"gamekeeper_{secrets.token_hex(8)}", 0  # unique: PgBouncer may share a session
         self._late: list[tuple[Statement, Sequence[Value]]] = []
         self._loads: list[tuple[str, Sequence[str], Iterable[Row]]] = []
 
@@ -137,7 +137,7 @@ class _Connection:
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
-        """As one statement: two would see two moments, and a transaction for them would be two more round trips."""
+        """Run both as one statement: they share a snapshot without the round trips of a transaction."""
         await self.flush()
         key = (SEPARATOR, first, statement)
         prepared = self._prepared.get(key)
@@ -161,13 +161,13 @@ class _Connection:
         self._loads.append((table, columns, rows))
 
     async def read_table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
-        await self.db.execute(f"DECLARE copied NO SCROLL CURSOR FOR SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names that the schema has
+        await self.db.execute(f"DECLARE copied NO SCROLL CURSOR FOR SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names come from the schema
         while rows := await self.db.fetch(f"FETCH {FETCH_ROWS} FROM copied"):
             yield rows
         await self.db.execute("CLOSE copied")
 
     async def flush(self) -> None:
-        """Loads go first, one after the other: what is loaded refers to what was loaded before."""
+        """Run the bulk loads in order (later rows refer to earlier ones), then the deferred statements."""
         loads, self._loads = self._loads, []
         for table, columns, rows in loads:
             await self.db.copy_records_to_table(table, records=rows, columns=columns)
@@ -186,8 +186,8 @@ class _Connection:
             await self.db.execute("ROLLBACK")
 
     async def _prepare(self, text: str) -> Any:  # noqa: ANN401 - asyncpg has no types
-        """Named: the server forgets a nameless one at the next, and would parse and plan it for every request."""
-        self._number += 1  # before the wait: who is cancelled there leaves the name behind
+        """Prepare under a name: an unnamed statement would be parsed and planned again for every request."""
+        self._number += 1  # before the await: after a cancellation the server may already use the name
         return await self.db.prepare(text, name=f"{self._name}_{self._number}")
 
     async def _get_prepared(self, statement: Statement) -> Any:  # noqa: ANN401 - asyncpg has no types
@@ -214,11 +214,11 @@ class PostgresStore:
         await self._pool.close_idle()
 
     async def limit_statements(self, statement_seconds: int) -> None:
-        limit = f"{statement_seconds}s"  # PostgreSQL stops that clock before it commits: no COMMIT is ever cut off
+        limit = f"{statement_seconds}s"  # does not apply to COMMIT: PostgreSQL stops the timer before it
         idle = f"{IDLE_SECONDS}s"
         self._session = {**SESSION, "statement_timeout": limit, "idle_in_transaction_session_timeout": idle}
         self._watching = asyncio.create_task(self._watch.run(statement_seconds))
-        await self._pool.close_idle()  # they know no limit
+        await self._pool.close_idle()  # they were opened without the limit
 
     def collect_stats(self) -> StoreStats:
         return StoreStats(pool=self._pool.collect_stats())
@@ -250,7 +250,7 @@ class PostgresStore:
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
     ) -> T:
-        # a caller that goes away must not cancel a COMMIT half-way: a cancelled one may report success
+        # Shielded: a disconnected caller must not cancel a COMMIT, whose outcome would then be unknown.
         return await asyncio.shield(asyncio.ensure_future(self._write(work, claim, queue, reserved=reserved)))
 
     async def execute_alone(self, statement: Statement) -> None:
@@ -263,7 +263,7 @@ class PostgresStore:
             db.terminate()
 
     async def check_integrity(self) -> list[str]:
-        """PostgreSQL verifies its own pages; what it cannot know is that we promise to lose nothing."""
+        """Check that no setting lets a crash lose acknowledged changes. PostgreSQL itself verifies its pages."""
 
         async def off(line: _Connection) -> list[str]:
             return [name for name in DURABLE if await line.db.fetchval(f"SHOW {name}") == "off"]
@@ -278,13 +278,13 @@ class PostgresStore:
         return [COMMIT_RAISED.format(found)] if found in WEAK_COMMITS else []
 
     async def _write(self, work: Work[T], claim: int | None, queue: str | None, *, reserved: bool) -> T:
-        """Wait for the claim first: if some held a queue meanwhile, two could wait for each other."""
-        late = LockTimeout("Another change of the same thing takes too long.")
+        """Wait for the claim before the queue: the other order could deadlock."""
+        late = LockTimeout("Another change to the same player or account takes too long.")
         async with self._pool.hold_turn(claim, ClaimTaken()), self._pool.hold_turn(queue, late):
             for _ in range(MAX_ATTEMPTS):
                 with contextlib.suppress(*RETRYABLE, _NotCommitted):
                     return await self._pool.run(lambda line: self._attempt(line, work, claim), write=not reserved)
-        raise DatabaseUnavailable("The database kept refusing the transaction; nothing was changed.")
+        raise DatabaseUnavailable("The transaction failed at every retry; nothing was changed.")
 
     async def _attempt(self, line: _Connection, work: Work[T], claim: int | None) -> T:
         try:
@@ -308,10 +308,10 @@ class PostgresStore:
         except CONNECTION_ERRORS as error:
             line.db.terminate()
             raise CommitUnknown(str(error)) from error
-        if line.warnings:  # somebody cancelled its wait for the standby, which counts as a success there
+        if line.warnings:  # the wait for the standby was cancelled; PostgreSQL reports that as success
             raise CommitUnknown(line.warnings[0])
         if done != "COMMIT":
-            raise DatabaseUnavailable("The database rolled it back.")
+            raise DatabaseUnavailable("The database rolled back the transaction.")
         crash.here("after_commit")
 
     async def _begin(self, line: _Connection, claim: int | None) -> None:
@@ -322,7 +322,7 @@ class PostgresStore:
             raise ClaimTaken from error
 
     async def _read_with_retry(self, work: Callable[[_Connection], Coroutine[Any, Any, T]]) -> T:
-        """A read is safe to repeat: a connection that turns out dead costs one more try, not an error."""
+        """Run a read, and retry it once if the connection turns out to be dead: reads are safe to repeat."""
         try:
             return await self._pool.run(work)
         except (StatementTimeout, DiskFull, AccessDenied, LockTimeout):
@@ -331,7 +331,7 @@ class PostgresStore:
             return await self._pool.run(work)
 
     async def _find_working_sessions(self, sessions: list[str]) -> set[str]:
-        """Which of them the server works on; it ends the others. Asked over a connection that is not one of them."""
+        """Return the sessions that the server works on, and terminate the others; uses a new connection."""
         db = await self._open_connection()
         try:
             return {row[0] for row in await db.fetch(FIND_WORKING, sessions) if row[1]}
@@ -349,10 +349,10 @@ class PostgresStore:
         except BaseException:
             db.terminate()
             raise
-        return _Connection(db, session if pid == db.get_server_pid() else "")  # a pooler knows it by another number
+        return _Connection(db, session if pid == db.get_server_pid() else "")  # behind a pooler the pid differs
 
     async def _open_connection(self, session: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - asyncpg has no types
-        """Of several servers the one that takes writes, the failed ones last; one alone may be read only."""
+        """Connect to the first server that accepts writes, failed ones last. A single server may be read-only."""
         driver: Any = asyncpg
         session = session or {**self._session, "lock_timeout": f"{pool.LOCK_SECONDS}s"}
         wanted = "read-write" if len(self._urls) > 1 else "any"
@@ -361,7 +361,7 @@ class PostgresStore:
         for url in self._urls:
             try:
                 return await driver.connect(url, server_settings=session, **options)
-            except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:  # also a wrong password, no such database
+            except (*CONNECTION_ERRORS, asyncpg.PostgresError) as error:  # includes a wrong password or database name
                 why = str(error) or type(error).__name__
                 self._urls = sorted(self._urls, key=url.__eq__)
         raise DatabaseUnavailable(why)

@@ -1,4 +1,4 @@
-"""Game servers, their leases, and who is on them."""
+"""Game servers, their leases, and the players online on them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -13,7 +13,7 @@ SQL = Statements("presence")
 
 
 class GameServerRow(NamedTuple):
-    """A game server, when its lease ends, and how many are on it as far as they were counted."""
+    """A game server, the end of its lease, and how many players are online on it (counted up to a limit)."""
 
     name: str
     expires_at: int
@@ -31,7 +31,7 @@ async def count(tx: Reading) -> int:
 
 
 async def count_servers(tx: Reading) -> int:
-    """Servers whose lease lives; the reaper takes the others away, so that nobody here looks at the clock."""
+    """Count the game servers. Servers with an ended lease are not excluded: a background job removes them soon."""
     row = await tx.one(SQL.count_servers)
     return row[0] if row else 0
 
@@ -42,22 +42,22 @@ async def count_of_server(tx: Reading, server: str) -> int:
 
 
 async def read_servers(tx: Reading, counted: int, limit: int) -> list[GameServerRow]:
-    """By name, so many of them; those on each are counted up to a number."""
+    """Read up to `limit` game servers by name; count the players on each, up to `counted`."""
     return [GameServerRow(*row) for row in await tx.all(SQL.servers, counted, limit)]
 
 
 async def read_after_name(tx: Reading, server: str, fold: str, limit: int) -> list[OnlinePlayer]:
-    """On one server, by name."""
+    """Read the next players on one game server after a folded name, in order of name."""
     return [OnlinePlayer(*row) for row in await tx.all(SQL.after_name, server, fold, limit)]
 
 
 async def read_before_name(tx: Reading, server: str, fold: str, limit: int) -> list[OnlinePlayer]:
-    """The same backwards: who comes right before that name is first."""
+    """Read the players on one game server before a folded name, in descending order of name."""
     return [OnlinePlayer(*row) for row in await tx.all(SQL.before_name, server, fold, limit)]
 
 
 async def find_servers_of(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
-    """On which server each of these is that is online."""
+    """Map each of these players that is online to its game server."""
     return {row[0]: row[1] for row in await tx.all(SQL.servers_of, _to_table(ids))}
 
 
@@ -96,18 +96,18 @@ async def is_online(tx: Reading, player_id: str) -> bool:
 
 
 async def find_server_of(tx: Reading, player_id: str) -> str | None:
-    """Where the player is online."""
+    """Return the game server on which the player is online, or None."""
     row = await tx.one(SQL.server_of, player_id)
     return row[0] if row else None
 
 
 async def lock_server(tx: Reading, server: str) -> bool:
-    """Whether the server's lease is live; until the commit nobody else moves its players."""
+    """Return whether the game server's lease is active, and lock it: other transactions cannot move its players."""
     return await tx.one(SQL.lock_server, server) is not None
 
 
 async def find_lease_end(tx: Reading, name: str) -> int | None:
-    """When the server's lease ends."""
+    """Return when the game server's lease ends; None if there is no such server."""
     row = await tx.one(SQL.server, name)
     return row[1] if row else None
 
@@ -121,7 +121,7 @@ async def find_known_players(tx: Reading, ids: Iterable[str]) -> set[str]:
 
 
 async def lock_players(tx: Reading, ids: Iterable[str]) -> set[str]:
-    """Those of the ids that are players. Until the commit nobody else deletes them, or bans or mutes their accounts."""
+    """Return which ids are players, and lock them: until the commit they cannot be deleted, banned or muted."""
     return {row[0] for row in await tx.all(SQL.lock_players, _to_table(ids))}
 
 
@@ -148,21 +148,21 @@ async def find_lapsed(tx: Reading) -> list[str]:
 
 
 async def drop_server(tx: Writing, name: str) -> None:
-    """Takes the server's players offline, then the server itself."""
+    """Set the game server's players offline, then delete the server."""
     await tx.returning(SQL.seen_server, name)
     await tx.returning(SQL.drop_presence, name)
     await tx.returning(SQL.drop_server, name)
 
 
 async def drop_servers(tx: Writing, seen_at: int) -> None:
-    """All of them with their players, who were seen at that moment and not later."""
+    """Delete all game servers and set their players offline, last seen at `seen_at`."""
     await tx.returning(SQL.seen_everybody, seen_at)
     await tx.returning(SQL.drop_everybody)
     await tx.returning(SQL.drop_servers)
 
 
 def update_sort_keys(tx: Writing, player_id: str, fold: str | None, level: int, exp: int) -> None:
-    """What the lists of those online are ordered by; no fold: it stays what it is."""
+    """Copy a player's sort keys into the online lists; None leaves the fold unchanged."""
     tx.defer(SQL.follow, player_id, fold, level, exp)
 
 

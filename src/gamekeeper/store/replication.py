@@ -8,10 +8,10 @@ _COUNT = re.compile(r"\s*(?:(?:FIRST|ANY)\s+)?(\d+)\s*\(", re.IGNORECASE)  # a l
 
 
 async def count_synchronous_standbys(tx: Reading) -> int:
-    """Count the standbys that have every change before it is acknowledged; always 0 on SQLite.
+    """Count the synchronous standbys, which receive every change before it is acknowledged; 0 on SQLite.
 
-    A COMMIT waits for as many as `synchronous_standby_names` asks for. Those that are not connected do not count, if
-    our role may see that (pg_read_all_stats).
+    A COMMIT waits for the number in `synchronous_standby_names`. Disconnected standbys are not counted if our database
+    role may see them (pg_read_all_stats).
     """
     row = await tx.one(SQL.synchronous_standbys)
     names, connected = row or ("", 0)

@@ -1,4 +1,4 @@
-"""Characters and accounts by a part of what they are called, at most so many of them."""
+"""Search for players and accounts by part of their name or email."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -8,11 +8,11 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("search")
-PART_LETTERS = 3  # letters of a part, as the indexes have them
+PART_LETTERS = 3  # characters per indexed part: the indexes are trigram indexes
 
 
 class PlayerMatch(NamedTuple):
-    """What a character that was found is ordered by."""
+    """Id and sort keys of a found player."""
 
     id: str
     fold: str
@@ -24,21 +24,21 @@ class UserMatch(NamedTuple):
     id: str
     fold: str
     email_fold: str
-    since: int = 0  # when its ban or mute began, where one is what it was found by
+    since: int = 0  # start of the ban or mute, in a search for bans or mutes
 
 
 async def find_players(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[PlayerMatch]:
-    """Those in whose names the text is, out of so many that have the parts, which are some of the text's."""
+    """Find players whose name contains the text. `parts` are trigrams of it; the index gives up to `candidates`."""
     return [PlayerMatch(*row) for row in await tx.all(SQL.players, _to_table("part", parts), text, candidates, limit)]
 
 
 async def find_users(tx: Reading, parts: Sequence[str], text: str, candidates: int, limit: int) -> list[UserMatch]:
-    """Those in whose names or emails the text is."""
+    """Find accounts whose name or email contains the text."""
     return [UserMatch(*row) for row in await tx.all(SQL.users, _to_table("part", parts), text, candidates, limit)]
 
 
 async def find_banned(tx: Reading, candidates: int, limit: int) -> list[UserMatch]:
-    """The newest, out of so many bans for good and so many with an end."""
+    """Find the newest bans, out of up to `candidates` permanent and `candidates` temporary ones."""
     return [UserMatch(*row) for row in await tx.all(SQL.banned, candidates, limit)]
 
 
@@ -47,7 +47,7 @@ async def find_muted(tx: Reading, candidates: int, limit: int) -> list[UserMatch
 
 
 async def find_with_powers(tx: Reading, limit: int) -> list[UserMatch]:
-    """The first by name of those that have any power."""
+    """Find accounts with any permission, in order of name."""
     return [UserMatch(*row) for row in await tx.all(SQL.powerful, limit)]
 
 

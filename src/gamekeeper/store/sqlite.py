@@ -1,4 +1,4 @@
-"""SQLite: short reads where the request runs, one writer thread that commits concurrent requests together."""
+"""SQLite store: short reads on the event loop, and one writer thread that commits concurrent writes in batches."""
 
 import asyncio
 import contextlib
@@ -32,16 +32,12 @@ from gamekeeper.store.statements import Statement
 T = TypeVar("T")
 MIN_VERSION = (3, 38, 0)
 MAX_BATCH = 256
-FETCH_ROWS = 5_000  # rows of a table in one go
-# of pages kept for reading. Not mapped: on a page that cannot be read a mapped file ends the process
+FETCH_ROWS = 5_000  # rows per batch when a whole table is read
+# Page cache of the reader. Not memory-mapped: an I/O error in a mapped page would kill the process with SIGBUS.
 READER_CACHE_KIB = 32 * 1024
-LONG_READ_CACHE_KIB = (
-    4 * 1024
-)  # page cache of a connection that reads in pieces: there are as many as such reads at once
-BULK_LOAD_CACHE_KIB = (
-    256 * 1024
-)  # of pages kept by a connection once it has loaded in bulk: new keys fall all over the indexes
-# when something was last done: a change, a log-in, or the use of a token, which is noted once a minute
+LONG_READ_CACHE_KIB = 4 * 1024  # small, because each concurrent long read has a connection of its own
+BULK_LOAD_CACHE_KIB = 256 * 1024  # large, because new keys are spread over all pages of the indexes
+# Latest time in the database: the last change, log-in or token use (recorded at most once a minute).
 NEWEST_TIME = """SELECT MAX(COALESCE((SELECT at FROM ledger ORDER BY seq DESC LIMIT 1), 0),
                    (SELECT COALESCE(MAX(MAX(issued_at, COALESCE(last_used, 0))), 0) FROM tokens))"""
 PLACEHOLDERS = {
@@ -57,7 +53,7 @@ PLACEHOLDERS = {
     "true": "1",
     "false": "0",
     "never": "'0'",
-    "never_null": "",  # of a column that could be null once: SQLite cannot change that
+    "never_null": "",  # SQLite cannot add NOT NULL to an existing column
     "life": "''",
     "cluster": "''",
     "concurrently": "",
@@ -76,7 +72,7 @@ PLACEHOLDERS = {
 
 
 class _Connection:
-    """Runs statements on one sqlite3 connection, never suspending: coroutines over it can be driven by hand."""
+    """Runs statements on one sqlite3 connection. Its coroutines never suspend, so `drive` can run them."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
@@ -108,16 +104,16 @@ class _Connection:
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         values = ", ".join(f"${number}" for number in range(1, len(columns) + 1))
-        insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})"  # noqa: S608 - names that the schema has
+        insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})"  # noqa: S608 - names come from the schema
         self.load(Statement(table, {"": insert}), rows)
 
     async def read_table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
-        cursor = self.db.execute(f"SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names that the schema has
+        cursor = self.db.execute(f"SELECT {', '.join(columns)} FROM {name}")  # noqa: S608 - names come from the schema
         while rows := cursor.fetchmany(FETCH_ROWS):
             yield rows
 
     async def flush(self) -> None:
-        """Nothing waits: `later` is now."""
+        """Do nothing: `defer` has already run the statements."""
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]:
         return self.execute(statement, values).fetchall()
@@ -143,7 +139,7 @@ class SqliteStore:
         self._jobs: queue.SimpleQueue[_WriteJob | None] = queue.SimpleQueue()
         self._batches, self._batched = [0] * (MAX_BATCH.bit_length()), 0
         self._thread: threading.Thread | None = None
-        self._free: list[_Connection] = []  # that read in pieces, when they are needed
+        self._free: list[_Connection] = []  # idle connections for long reads
         self._clock = SteadyClock()
 
     async def open(self) -> None:
@@ -158,9 +154,7 @@ class SqliteStore:
             _require_ours(self.path)
             self._loop = asyncio.get_running_loop()
             self._writer_db = _connect(self.path)
-            on_failure.callback(
-                self._writer_db.close
-            )  # runs before release(), after which the next open drops its locks
+            on_failure.callback(self._writer_db.close)  # runs before release()
             self._reader = self._open_reader(READER_CACHE_KIB)
             on_failure.callback(self._reader.db.close)
             self._set_clock()
@@ -171,7 +165,7 @@ class SqliteStore:
         self._thread.start()
 
     async def close(self) -> None:
-        thread, self._thread = self._thread, None  # from here on nothing is queued behind the stop mark
+        thread, self._thread = self._thread, None  # no job can be queued after the sentinel
         if thread:
             self._jobs.put(None)
             await asyncio.to_thread(thread.join)
@@ -182,7 +176,7 @@ class SqliteStore:
             self._file.release()
 
     async def limit_statements(self, statement_seconds: int) -> None:
-        """Nobody can end a statement but the thread that runs it, and ours are short."""
+        """Do nothing: another thread cannot cancel a statement, and ours are short."""
 
     def collect_stats(self) -> StoreStats:
         lead = int(self._clock.measure_lead() * 1000)
@@ -216,10 +210,8 @@ class SqliteStore:
             raise translate(error) from error
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        self._file.require_in_place()  # to open another one, or none, would delete the log
-        reader = (
-            self._free.pop() if self._free else self._open_reader(LONG_READ_CACHE_KIB)
-        )  # it keeps the snapshot meanwhile
+        self._file.require_in_place()  # opening a replaced file would delete its WAL
+        reader = self._free.pop() if self._free else self._open_reader(LONG_READ_CACHE_KIB)  # holds the snapshot
         try:
             try:
                 reader.db.execute("BEGIN")
@@ -233,7 +225,7 @@ class SqliteStore:
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
     ) -> T:
-        del claim, queue, reserved  # one writer: no two works ever overlap
+        del claim, queue, reserved  # there is one writer, so writes never overlap
         if self._thread is None:
             raise DatabaseUnavailable("The database is closed.")
         job = _WriteJob(work, self._loop.create_future())
@@ -252,10 +244,10 @@ class SqliteStore:
         return [line for line in found if line != "ok"] + orphans
 
     async def find_cautions(self) -> list[str]:
-        return []  # what it needs is set on each connection
+        return []  # each connection sets what it needs
 
     def _set_clock(self) -> None:
-        """Ours instead of SQLite's own, which is the machine's: also in the views, whose text is in the file."""
+        """Replace julianday(), which reads the system clock, by our clock; the views in the file use it too."""
         try:
             self._clock.continue_from(self._reader.db.execute(NEWEST_TIME).fetchone()[0])
         except sqlite3.OperationalError:
@@ -290,7 +282,7 @@ class SqliteStore:
                 self._commit_batch(batch)
 
     def _commit_batch(self, batch: list[_WriteJob]) -> None:
-        """One transaction for the batch; if it fails as a whole nobody was answered, and each is tried alone."""
+        """Commit the batch in one transaction. If that fails, no caller was answered yet: retry each job alone."""
         crash.here("before_begin")
         if not self._file.is_in_place():
             self._answer_jobs(batch, [_JobOutcome(error=DatabaseUnavailable(self._file.moved)) for _ in batch])
@@ -300,7 +292,7 @@ class SqliteStore:
             return
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:  # somebody outside holds the lock: trying one by one would wait for each
+        except sqlite3.Error as error:  # another process holds the lock: single retries would each wait for it
             self._answer_jobs(batch, [_JobOutcome(error=translate(error)) for _ in batch])
             return
         try:
@@ -318,22 +310,22 @@ class SqliteStore:
 
     def _answer_jobs(self, batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> None:
         crash.here("after_commit")
-        with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits for the answer any more
+        with contextlib.suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(_resolve_futures, batch, outcomes)
 
     def _run_alone(self, job: _WriteJob) -> _JobOutcome:
-        """Without a SAVEPOINT: inside one a statement first copies every page that it touches."""
+        """Run one job without a SAVEPOINT, inside which SQLite copies every page that a statement changes."""
         try:
             self._writer_db.execute("BEGIN IMMEDIATE")
             outcome = _JobOutcome(value=drive(job.work(self._writer)))
             self._commit_transaction()
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the answer
+        except BaseException as error:  # noqa: BLE001 - every error is passed to the caller
             self._roll_back()
             outcome = _JobOutcome(error=translate(error))
         return outcome
 
     def _commit_transaction(self) -> None:
-        """When the disk fails in a COMMIT, what was written of it may come back after a crash."""
+        """Commit. After an I/O error the outcome is unknown: the written part may reappear after a crash."""
         crash.here("before_commit")
         try:
             self._writer_db.execute("COMMIT")
@@ -344,7 +336,7 @@ class SqliteStore:
 
     def _roll_back(self) -> None:
         if self._writer_db.in_transaction:
-            with contextlib.suppress(sqlite3.Error):  # then the next BEGIN says what is wrong
+            with contextlib.suppress(sqlite3.Error):  # the next BEGIN reports it
                 self._writer_db.execute("ROLLBACK")
 
     def _attempt(self, job: _WriteJob) -> _JobOutcome:
@@ -352,7 +344,7 @@ class SqliteStore:
         try:
             outcome = _JobOutcome(value=drive(job.work(self._writer)))
         except BaseException as error:
-            if not self._writer_db.in_transaction:  # a full disk takes the whole transaction with it
+            if not self._writer_db.in_transaction:  # a full disk rolls back the whole transaction
                 raise sqlite3.OperationalError("the transaction was rolled back") from error
             self._writer_db.execute("ROLLBACK TO job")
             outcome = _JobOutcome(error=translate(error))
@@ -361,7 +353,7 @@ class SqliteStore:
 
 
 def drive(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Runs to its end a coroutine that awaits nothing but this store."""
+    """Run a coroutine that awaits nothing but this store, to its end."""
     try:
         coroutine.send(None)
     except StopIteration as done:
@@ -371,7 +363,7 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def _render(statement: Statement) -> str:
-    """?1 binds by number; sqlite3 would bind $1 by order of first appearance."""
+    """Use ?1, which binds by number: sqlite3 would bind $1 by order of appearance."""
     return statement.render("sqlite", PLACEHOLDERS).replace("$", "?")
 
 
@@ -386,9 +378,9 @@ def _resolve_futures(batch: list[_WriteJob], outcomes: list[_JobOutcome]) -> Non
 
 
 def _require_ours(path: Path) -> None:
-    """Before anything is written: a file of another program stays as it is, to the byte."""
-    with contextlib.suppress(sqlite3.Error, OSError):  # what is wrong with it is said when it is opened
-        # without a log nobody has it open; SQLite would make one to share the reading, and leave it there
+    """Refuse a database file of another program before anything is written to it."""
+    with contextlib.suppress(sqlite3.Error, OSError):  # opening the file reports these errors
+        # Without a WAL no process has it open. `immutable` keeps SQLite from creating a WAL for this read.
         options = "mode=ro" if measure_size(find_log(path)) else "mode=ro&immutable=1"
         db = sqlite3.connect(f"{resolve(path).as_uri()}?{options}", uri=True)
         with contextlib.closing(db):
@@ -401,7 +393,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, cached_statements=256)
         db.executescript("PRAGMA page_size = 8192; PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL")
         db.executescript("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA temp_store = MEMORY")  # what a savepoint or a trigger may have to undo is in no file
+        db.execute("PRAGMA temp_store = MEMORY")  # no temporary files for savepoints and triggers
     except (OSError, sqlite3.Error) as error:
         kind = DiskFull if is_full(error) else DatabaseUnavailable
         raise kind(f"The database {path} cannot be opened: {error}.") from error

@@ -21,7 +21,7 @@ class CallerRow(NamedTuple):
     ban: bool
     kick: bool
     mute: bool
-    session: bool  # a person's in a browser
+    session: bool  # the token belongs to a browser session
 
 
 class RefreshRow(NamedTuple):
@@ -44,7 +44,7 @@ class NewToken(NamedTuple):
     read_only: bool
     access_ms: int
     refresh_ms: int
-    idle_ms: int | None = None  # it ends when nobody has used it for so long
+    idle_ms: int | None = None  # idle timeout; None: no idle timeout
 
 
 class ListedToken(NamedTuple):
@@ -60,14 +60,14 @@ class ListedToken(NamedTuple):
 
 
 class IssuedToken(NamedTuple):
-    """A token as keepers see it."""
+    """A token as an administrator sees it, without its secrets."""
 
     id: str
     user_id: str
     user: str
     read_only: bool
-    renewable: bool  # it has a refresh token: somebody logged in
-    idle_ms: int | None  # it ends when nobody has used it for so long: the console's
+    renewable: bool  # it has a refresh token: it came from a log-in
+    idle_ms: int | None  # idle timeout, set for sessions of the console
     issued_at: int
     ends_at: int
     last_used: int | None
@@ -111,7 +111,7 @@ def revoke_all_of_user(tx: Writing, user_id: str) -> None:
 
 
 def revoke_sessions(tx: Writing, user_id: str) -> None:
-    """Those of people in a browser; what programs have stays."""
+    """Revoke the account's browser sessions; tokens of programs stay valid."""
     tx.defer(SQL.revoke_sessions, user_id)
 
 
@@ -130,12 +130,12 @@ async def read_list(tx: Reading, user_id: str | None) -> list[ListedToken]:
 
 
 async def read_newest(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> list[IssuedToken]:
-    """Of one account or of all: those issued before a moment, and at that moment those with a smaller id."""
+    """Read the tokens of one account or of all, newest first, after the cursor `before` (time of issue, id)."""
     return [_to_issued_token(row) for row in await tx.all(SQL.newest, *before, limit, user_id)]
 
 
 def note_use(tx: Writing, ids: Iterable[str], pause_ms: int) -> None:
-    """Except of those whose use was noted less than the pause ago."""
+    """Update the last use of these tokens, unless it was updated less than `pause_ms` ago."""
     tx.defer(SQL.note_use, as_table({"id": each} for each in ids), pause_ms)
 
 

@@ -8,7 +8,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("users")
-MAX_SECONDS = 2**63 - 1  # the sum is a float: what games say of their players may be more than a number holds
+MAX_SECONDS = 2**63 - 1  # play time is summed as a float, and the sum can exceed a 64-bit integer
 
 
 class Powers(NamedTuple):
@@ -32,11 +32,11 @@ class User(NamedTuple):
     mute_reason: str | None
     reset_code: str | None
     ban_reason: str | None = None
-    play_time_seconds: int = 0  # of all its characters; only a record says it
+    play_time_seconds: int = 0  # total of all its players; only the find_record_… functions fill it in
 
 
 class UserColumns(NamedTuple):
-    """What is stored of an account when it is new."""
+    """Columns of a new account."""
 
     id: str
     name: str
@@ -55,7 +55,7 @@ class UserColumns(NamedTuple):
 
 
 class UserCheckRow(NamedTuple):
-    """What `doctor` compares of an account."""
+    """Columns of an account that `doctor` checks."""
 
     id: str
     name: str
@@ -66,7 +66,7 @@ class UserCheckRow(NamedTuple):
 
 
 async def read_check_rows_after(tx: Reading, user_id: str, limit: int) -> list[UserCheckRow]:
-    """Accounts in the order of their ids, after the given one."""
+    """Read the next accounts after an id, in order of id."""
     found = await tx.all(SQL.checked_after, user_id, limit)
     return [
         UserCheckRow(each, name, fold, email, email_fold, Powers(*map(bool, powers)))
@@ -121,12 +121,12 @@ async def read_lows_by_email(tx: Reading, every: int) -> list[str]:
 
 
 async def read_by_ids(tx: Reading, ids: Iterable[str]) -> list[User]:
-    """In no order."""
+    """Read these accounts, in no particular order."""
     return [_to_record(row) for row in await tx.all(SQL.of_ids, as_table({"id": each} for each in ids))]
 
 
 async def read_after(tx: Reading, fold: str, limit: int) -> list[tuple[User, str]]:
-    """Everybody in the order of names, a piece at a time; each with the fold to go on after."""
+    """Read the next accounts in order of folded name. Each comes with its fold, the cursor for the next call."""
     return [(_to_user(row), row[-1]) for row in await tx.all(SQL.after, fold, limit)]
 
 
@@ -165,7 +165,7 @@ def insert(tx: Writing, users: Iterable[UserColumns]) -> None:
 
 
 def load(tx: Writing, users: Iterable[tuple[UserColumns, int]]) -> None:
-    """Each with the moment at which it was made."""
+    """Insert many accounts, each with its creation time."""
     tx.load(SQL.load, [(*columns, created_at) for columns, created_at in users])
 
 
@@ -174,7 +174,7 @@ def set_name(tx: Writing, user_id: str, name: str, fold: str) -> None:
 
 
 def delete(tx: Writing, user_id: str) -> None:
-    """With its tokens, mails, codes, bans and mutes; its characters must be gone before."""
+    """Delete an account with its tokens, mails, reset codes, bans and mutes. Delete its players first."""
     tx.defer(SQL.delete, user_id)
 
 
