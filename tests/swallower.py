@@ -19,7 +19,7 @@ class Swallower:
         port = self._listener.getsockname()[1]
         user = f"{parts.username}:{parts.password or ''}"
         self.url = f"postgresql://{user}@127.0.0.1:{port}{parts.path}?sslmode=disable"
-        self._hole = threading.Event()  # of the connections that are open now
+        self._hole = threading.Event()  # when set, the currently open connections drop all bytes
         self._open: list[socket.socket] = []
 
     def __enter__(self) -> Self:
@@ -36,7 +36,7 @@ class Swallower:
         self._hole.set()
 
     def heal(self) -> None:
-        """For new connections: those that were swallowed stay so."""
+        """Let new connections work; existing ones keep dropping bytes."""
         self._hole = threading.Event()
 
     def _accept(self) -> None:

@@ -1,4 +1,4 @@
-"""The alert rules in deploy/: each fires when it should, tried by promtool with the series that we really expose."""
+"""The alert rules in deploy/: promtool tests that each fires when it should, with series that we expose."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def promtool() -> str:
 
 
 def fires(promtool: str, folder: Path, series: Mapping[str, str]) -> set[str]:
-    """Alerts that fire at the tenth hour, with a sample of each series every minute, evaluated every five minutes."""
+    """Return the alerts that fire after ten hours, with one sample per minute, evaluated every five minutes."""
     expected = [{"eval_time": "10h", "alertname": alert, "exp_alerts": list[str]()} for alert in ALERTS]
     given = [{"series": name, "values": values} for name, values in series.items()]
     tests = [{"interval": "1m", "input_series": given, "alert_rule_test": expected}]
@@ -57,7 +57,7 @@ def fires(promtool: str, folder: Path, series: Mapping[str, str]) -> set[str]:
 
 
 def exposed(world: World, route: str, seconds: float) -> dict[str, str]:
-    """The buckets that we expose for requests of that duration, as counters that grow every minute."""
+    """Return our histogram buckets for requests of this duration, as counters that grow every minute."""
     for _ in range(100):
         world.asgi.services.metrics.count("GET", route, 200, time.perf_counter_ns() - round(seconds * SECOND_NS))
     text = world.get("/metrics", token=TOKEN).raw.decode()
@@ -107,7 +107,7 @@ def test_alert_fires(promtool: str, tmp_path: Path, alert: str, name: str, value
 def test_slow_requests_raise_an_alert(
     promtool: str, tmp_path: Path, make_world: Callable[..., World], route: str, seconds: float, expected: set[str]
 ) -> None:
-    """Long polls and event streams last as long as their clients wait: they are not slow."""
+    """Long polls and event streams do not count as slow: they last as long as their clients wait."""
     series = exposed(make_world(metrics_token=TOKEN), route, seconds)
     assert series
     assert fires(promtool, tmp_path, FINE | series) == expected

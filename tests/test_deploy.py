@@ -1,4 +1,4 @@
-"""The files in deploy/: each is put before the program that will read it, where that program is to be had."""
+"""The files in deploy/: each is checked by the program that reads it, where that program is installed."""
 
 import json
 import re
@@ -29,9 +29,9 @@ ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 UNITS = sorted(DEPLOY.glob("*.service")) + sorted(DEPLOY.glob("*.timer"))
 INSTALLED = "/opt/gamekeeper/bin/gamekeeper"
-SECONDS, SOON = 60, 20  # whoever waits in a queue waits for as long as those in front are stuck
+SECONDS, SOON = 60, 20  # for which requests hang; time limit of an answer that must not wait for them
 CAPABILITY, WAYS, HTTPS = "CAP_NET_BIND_SERVICE", ("AmbientCapabilities", "CapabilityBoundingSet"), 443
-CAP, EXTRA = 100, 20  # connections of one address, and more than those
+CAP, EXTRA = 100, 20  # HAProxy's connection limit per address, and connections beyond it
 HSTS = "Strict-Transport-Security"
 GUIDE = (ROOT / "docs" / "deploy.md").read_text()
 
@@ -55,7 +55,7 @@ def haproxy() -> str:
 
 
 def checked_by_haproxy(haproxy: str, folder: Path, text: str) -> str:
-    """What HAProxy has against the file; nothing when it is good."""
+    """Return HAProxy's complaints about the file; empty if it is valid."""
     file = folder / "haproxy.cfg"
     file.write_text(text)
     done = subprocess.run([haproxy, "-c", "-f", str(file)], check=False, capture_output=True, text=True)
@@ -66,11 +66,11 @@ def deployed(folder: Path) -> str:
     return run_cluster.configuration(folder, free_port(), ["127.0.0.1:5401", "127.0.0.1:5402"])
 
 
-def test_haproxy_takes_its_file(haproxy: str, tmp_path: Path) -> None:
+def test_haproxy_accepts_its_file(haproxy: str, tmp_path: Path) -> None:
     assert checked_by_haproxy(haproxy, tmp_path, deployed(tmp_path)) == ""
 
 
-def test_haproxy_takes_it_with_its_certificate(haproxy: str, tmp_path: Path) -> None:
+def test_haproxy_accepts_its_file_with_a_certificate(haproxy: str, tmp_path: Path) -> None:
     names = ["-subj", "/CN=game.example.test", "-keyout", str(tmp_path / "key"), "-out", str(tmp_path / "cert")]
     subprocess.run(
         [needs("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names],
@@ -86,7 +86,7 @@ def test_haproxy_takes_it_with_its_certificate(haproxy: str, tmp_path: Path) -> 
 
 
 class Stuck(BaseHTTPRequestHandler):
-    """An instance that is well and ends no request, until it is told to."""
+    """A healthy instance that does not finish requests until it is told to."""
 
     over, seen = Event(), list[str | None]()
 
@@ -99,7 +99,7 @@ class Stuck(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Nobody needs it."""
+        """Write no access log."""
 
 
 @pytest.fixture
@@ -116,8 +116,8 @@ def stuck() -> Generator[ThreadingHTTPServer]:
 
 
 @pytest.mark.usefixtures("haproxy")
-def test_haproxy_turns_away_what_nobody_has_room_for(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
-    """At once, and whoever asks whether somebody is alive does not wait in that queue."""
+def test_haproxy_rejects_requests_when_all_instances_are_full(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
+    """Excess requests are rejected at once, and health checks do not wait in the queue."""
     with (
         Proxy(tmp_path, [stuck.server_port] * 2, places=1) as proxy,
         httpx.Client(base_url=proxy.url, timeout=SECONDS) as client,
@@ -146,15 +146,15 @@ def test_haproxy_caps_connections_per_address_but_not_those_of_a_trusted_proxy(
     proxy.file.write_text(text.replace("acl trusted src 10.0.0.0/24", "acl trusted src 127.0.0.3"))
     with proxy:
         assert [held(proxy.port, source) for source in ("127.0.0.2", "127.0.0.3")] == [CAP, CAP + EXTRA]
-        assert httpx.get(f"{proxy.url}/health/live").status_code == 200  # another address is still served
+        assert httpx.get(f"{proxy.url}/health/live").status_code == 200  # a client with another address is still served
 
 
 def held(port: int, source: str) -> int:
-    """How many of CAP + EXTRA connections from one address stay open."""
+    """Open CAP + EXTRA connections from one address, and return how many stay open."""
     opened = list[socket.socket]()
     with ExitStack() as lines:
         for _ in range(CAP + EXTRA):
-            with suppress(ConnectionResetError):  # it was not let in
+            with suppress(ConnectionResetError):  # HAProxy rejected the connection
                 opened.append(socket.create_connection(("127.0.0.1", port), SECONDS, (source, 0)))
                 lines.enter_context(opened[-1])
         return sum(answers(line) for line in opened)
@@ -163,15 +163,15 @@ def held(port: int, source: str) -> int:
 def answers(line: socket.socket) -> bool:
     try:
         line.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
-        return line.recv(5) == b"HTTP/"  # also a 408: on a busy machine the last ones may come late
-    except OSError:  # reset: it was not let in
+        return line.recv(5) == b"HTTP/"  # also a 408, since a busy machine may be late
+    except OSError:  # HAProxy rejected the connection
         return False
 
 
 @pytest.mark.usefixtures("haproxy")
-def test_haproxy_says_when_nobody_is_ready(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
+def test_haproxy_answers_503_when_no_instance_is_ready(tmp_path: Path, stuck: ThreadingHTTPServer) -> None:
     with Proxy(tmp_path, [stuck.server_port] * 2) as proxy, httpx.Client(base_url=proxy.url, timeout=SECONDS) as client:
-        stuck.socket.close()  # nobody gets in any more, which HAProxy sees at its second look
+        stuck.socket.close()  # HAProxy notices at its second health check
         until = time.monotonic() + SECONDS
         while (answer := client.get("/api/info")).json()["Code"] == "overloaded" and time.monotonic() < until:
             time.sleep(0.1)
@@ -179,8 +179,8 @@ def test_haproxy_says_when_nobody_is_ready(tmp_path: Path, stuck: ThreadingHTTPS
 
 
 @pytest.mark.usefixtures("haproxy")
-def test_behind_haproxy_the_cookie_is_for_tls_alone(tmp_path: Path, sqlite_databases: Sqlite) -> None:
-    """It says of every connection that it came over TLS, for it takes no others; here the test itself is plain."""
+def test_session_cookie_behind_haproxy_is_secure(tmp_path: Path, sqlite_databases: Sqlite) -> None:
+    """HAProxy accepts only TLS and marks every request so; the test itself connects without TLS."""
     typed = {"name": "Clerk", "password": people.PASSWORD}
     url = sqlite_databases.fresh()
     with (
@@ -189,7 +189,7 @@ def test_behind_haproxy_the_cookie_is_for_tls_alone(tmp_path: Path, sqlite_datab
         httpx.Client(headers={"X-Forwarded-Proto": "http"}) as client,
     ):
         direct, through = [client.post(f"{each.url}/console/sign-in", data=typed) for each in (server, proxy)]
-        lost = client.get(f"{proxy.url}/metrics")  # by HAProxy itself
+        lost = client.get(f"{proxy.url}/metrics")  # HAProxy answers this path itself
     sqlite_databases.drop(url)
     assert [each.status_code for each in (direct, through, lost)] == [303, 303, 404]
     assert "; Secure" not in direct.headers["set-cookie"]
@@ -205,7 +205,7 @@ def test_behind_haproxy_the_cookie_is_for_tls_alone(tmp_path: Path, sqlite_datab
 
 
 def checked_by_systemd(folder: Path, units: dict[str, str]) -> str:
-    """What systemd has against them; the program that they start is ours, wherever that is here."""
+    """Return systemd's complaints about the units, with the path of our program replaced."""
     for name, text in units.items():
         (folder / name).write_text(text.replace(INSTALLED, f"{Path(sys.executable).parent}/gamekeeper"))
     command = [needs("systemd-analyze"), "verify", *[str(folder / name) for name in units]]
@@ -213,34 +213,34 @@ def checked_by_systemd(folder: Path, units: dict[str, str]) -> str:
     return "\n".join(line for line in done.stderr.splitlines() if any(name in line for name in units))
 
 
-def test_systemd_takes_the_units(tmp_path: Path) -> None:
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     assert checked_by_systemd(tmp_path, {each.name: each.read_text() for each in UNITS}) == ""
 
 
-def test_systemd_waits_longer_than_the_requests_under_way_may_take() -> None:
+def test_systemd_stop_timeout_exceeds_the_longest_request() -> None:
     waits = re.search(r"TimeoutStopSec=(\d+)", (DEPLOY / "gamekeeper.service").read_text())
     assert waits
     assert int(waits[1]) > Settings().stop_seconds
 
 
-def test_a_unit_that_cannot_start_is_tried_for_as_long_as_it_takes() -> None:
-    """By default systemd gives up after five tries in ten seconds, and a database may be away for longer."""
+def test_systemd_restarts_a_failing_unit_without_limit() -> None:
+    """By default systemd gives up after five attempts in ten seconds; a database may be unreachable for longer."""
     head = (DEPLOY / "gamekeeper.service").read_text().partition("[Service]")[0]
     assert "\nStartLimitIntervalSec=0\n" in head
 
 
 @pytest.mark.parametrize("unit", [each for each in UNITS if each.suffix == ".service"], ids=lambda each: each.name)
-def test_the_folder_is_the_services_alone(unit: Path) -> None:
-    """Both units set its mode, each when it starts: one that said nothing would open it to everybody."""
+def test_data_folder_is_readable_by_the_service_only(unit: Path) -> None:
+    """Each unit sets the folder's mode when it starts: one without a mode would make it readable for all."""
     text = unit.read_text()
     assert ("\nStateDirectory=gamekeeper\n" in text, "\nStateDirectoryMode=0700\n" in text) == (True, True)
 
 
-# --- Docker: there is no engine here, so nothing is built; what its file names must at least be there ----------------
+# --- Docker: nothing is built, since there is no engine here; the named files must exist ---------------------------
 
 
 def missing_in_image(dockerfile: str, ignore: str) -> list[str]:
-    """What is copied or installed from, and is not in the project or not sent to the builder."""
+    """Return files that the Dockerfile uses and that do not exist or are ignored by the builder."""
     sent = {line[1:] for line in ignore.splitlines() if line.startswith("!")}
     copied = [
         word for line in re.findall(r"^COPY (?!--from)(.*) \S+$", dockerfile, re.MULTILINE) for word in line.split()
@@ -248,7 +248,7 @@ def missing_in_image(dockerfile: str, ignore: str) -> list[str]:
     return [each for each in copied if each not in sent or not (ROOT / each).exists()]
 
 
-def test_the_image_is_made_of_what_is_there() -> None:
+def test_dockerfile_names_existing_files() -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     ignore = (DEPLOY / "Dockerfile.dockerignore").read_text()
     assert missing_in_image(dockerfile, ignore) == []
@@ -256,14 +256,14 @@ def test_the_image_is_made_of_what_is_there() -> None:
     assert missing_in_image(dockerfile, ignore.replace("!LICENSE\n", "")) == ["LICENSE"]
 
 
-def test_the_image_builds_what_the_project_needs() -> None:
-    """The wheel's build reads these; without one of them `pip install .` fails in the image."""
+def test_image_contains_the_files_of_the_build() -> None:
+    """The wheel's build needs these files: without one, `pip install .` fails in the image."""
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     for named in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "deploy"):
         assert re.search(rf"^COPY .*\b{re.escape(named)}\b", dockerfile, re.MULTILINE), named
 
 
-def test_the_image_is_asked_at_the_port_that_it_was_told(stuck: ThreadingHTTPServer) -> None:
+def test_image_health_check_uses_the_configured_port(stuck: ThreadingHTTPServer) -> None:
     asks = re.search(r"HEALTHCHECK .*\n +CMD (.*)", (DEPLOY / "Dockerfile").read_text())
     assert asks
     command = [sys.executable, *json.loads(asks[1])[1:]]
@@ -272,7 +272,7 @@ def test_the_image_is_asked_at_the_port_that_it_was_told(stuck: ThreadingHTTPSer
     assert done.returncode != 0
 
 
-# --- all of them -----------------------------------------------------------------------------------------------------
+# --- all of them ---------------------------------------------------------------------------------------------------
 
 
 def unknown_settings(texts: dict[str, str]) -> list[str]:
@@ -285,21 +285,21 @@ def unknown_settings(texts: dict[str, str]) -> list[str]:
     ]
 
 
-def test_every_setting_that_they_name_is_one() -> None:
+def test_deploy_files_name_existing_settings() -> None:
     texts = {each.name: each.read_text() for each in DEPLOY.iterdir()}
     assert unknown_settings({**texts, "deploy.md": GUIDE}) == []
     assert unknown_settings({"x": "GAMEKEEPER_STOP_SECOND=3"}) == ["x: GAMEKEEPER_STOP_SECOND"]
 
 
 def unheard(guide: str, unit: str) -> list[str]:
-    """What is wrong with where the service listens and where the guide asks it, as both are printed."""
+    """Return mismatches between the service's address and the addresses in the guide."""
     (port,) = re.findall(r"^GAMEKEEPER_PORT=(\d+)$", guide, re.MULTILINE)
     asked = re.findall(r"https://127\.0\.0\.1(?::(\d+))?/health/ready", guide)
     wrong = [] if int(port) >= FREE_PORTS or f"\nAmbientCapabilities={CAPABILITY}\n" in unit else ["not allowed"]
     return wrong + [f"asks {each or HTTPS}" for each in asked if each != port]
 
 
-def test_the_service_is_asked_where_it_may_listen() -> None:
+def test_guide_uses_the_address_of_the_service() -> None:
     unit = (DEPLOY / "gamekeeper.service").read_text()
     assert unheard(GUIDE, unit) == []
     low = GUIDE.replace("GAMEKEEPER_PORT=5443\n", "GAMEKEEPER_PORT=443\n")
@@ -307,7 +307,7 @@ def test_the_service_is_asked_where_it_may_listen() -> None:
     assert unheard(GUIDE.replace("127.0.0.1:5443", "127.0.0.1"), unit) == ["asks 443"]
 
 
-def test_systemd_takes_what_the_guide_adds_for_a_low_port(tmp_path: Path) -> None:
+def test_systemd_accepts_the_guides_override_for_a_low_port(tmp_path: Path) -> None:
     (printed,) = re.findall(r"^printf '(.*?)' > \S+/gamekeeper\.service\.d/port\.conf$", GUIDE, re.MULTILINE)
     added = printed.replace("\\n", "\n")
     assert set(added.splitlines()) == {"[Service]", *(f"{way}={CAPABILITY}" for way in WAYS)}
@@ -318,11 +318,11 @@ def test_systemd_takes_what_the_guide_adds_for_a_low_port(tmp_path: Path) -> Non
         assert bool(said) == problem, said
 
 
-def test_the_guide_names_every_file() -> None:
+def test_guide_names_every_deploy_file() -> None:
     assert [each.name for each in DEPLOY.iterdir() if f"deploy/{each.name}" not in GUIDE] == []
 
 
-def test_the_guide_names_no_file_that_is_not_there() -> None:
+def test_guide_names_only_existing_deploy_files() -> None:
     assert [each for each in re.findall(r"\]\(\.\./([\w./-]+)\)", GUIDE) if not (ROOT / each).exists()] == []
 
 

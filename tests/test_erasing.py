@@ -1,4 +1,4 @@
-"""Erasing a person: afterwards nothing in the database says who it was, and everything still adds up."""
+"""Erasure of an account: afterwards the database holds no personal data of it, and all totals still add up."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from world import SENT, World
 WAITS = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
 
-def test_nothing_says_who_it_was(world: World) -> None:
+def test_erasure_removes_all_personal_data(world: World) -> None:
     user_id = live(world)
     before = {(row.seq, row.kind, row.at, row.actor_id) for row in world.ledger()}
     known = said(world)
@@ -46,14 +46,14 @@ def test_nothing_says_who_it_was(world: World) -> None:
     refused(world.get(f"/api/v1/players/{WREN}"), 404, "no_such_player")
 
 
-def test_names_are_taken_out_of_the_reason_of_the_erasure(world: World) -> None:
+def test_erasure_removes_names_from_its_own_reason(world: World) -> None:
     live(world)
     erase(world, headers={"X-Reason": "QUILLON asked for Wrenfold (quillon.tresk@example.test); see Quillons"})
     reasons = {row.reason for row in world.ledger() if row.kind == "user_deleted"}
     assert reasons == {"(erased) asked for (erased) ((erased)); see Quillons"}
 
 
-def test_the_ledger_keeps_quantities_and_numbers(world: World) -> None:
+def test_audit_log_keeps_quantities_of_an_erased_account(world: World) -> None:
     live(world)
     gave = next(row for row in world.ledger() if row.kind == "items_given")
     born = next(row for row in world.ledger() if row.player_id == WREN)
@@ -66,8 +66,8 @@ def test_the_ledger_keeps_quantities_and_numbers(world: World) -> None:
     assert not [each for each in taken if each.get("Name")]
 
 
-def test_others_are_as_they_were(world: World) -> None:
-    """Also the answers that were kept for those who wrote at the same time."""
+def test_erasure_leaves_other_accounts_unchanged(world: World) -> None:
+    """This includes the stored answers to others who wrote at the same time."""
     live(world)
     kept = key()
     give = {"itemid": COIN.id, "quantity": 1}
@@ -80,7 +80,7 @@ def test_others_are_as_they_were(world: World) -> None:
     assert (again.raw, again.headers["idempotent-replay"]) == (answer.raw, "true")
 
 
-def test_a_word_of_theirs_blanks_no_answer_about_another(world: World) -> None:
+def test_answer_about_another_account_is_not_erased_for_a_shared_word(world: World) -> None:
     live(world)
     world.sql("UPDATE mutes SET reason = '-'")
     kept, give = key(), {"itemid": COIN.id, "quantity": 1}
@@ -91,8 +91,8 @@ def test_a_word_of_theirs_blanks_no_answer_about_another(world: World) -> None:
     assert (again.raw, again.headers["idempotent-replay"]) == (answer.raw, "true")
 
 
-def test_answers_to_what_changed_nothing_are_blanked(world: World) -> None:
-    """Every keyed answer that names somebody is kept with whom it names; each of these names Quillon or Wrenfold."""
+def test_stored_answers_without_a_change_are_erased(world: World) -> None:
+    """Stored answers record whom they name, also if nothing changed; each of these names Quillon or Wrenfold."""
     live(world)
     world.sql("DELETE FROM idempotency_keys")
     said_before = [
@@ -113,8 +113,8 @@ def test_answers_to_what_changed_nothing_are_blanked(world: World) -> None:
     assert len(world.sql("SELECT key FROM idempotency_keys")) == len(said_before)
 
 
-def test_what_was_done_is_not_done_again(world: World) -> None:
-    """The answers are gone, the keys are not: a late repetition does not bring the person back."""
+def test_retry_after_erasure_does_not_repeat_the_change(world: World) -> None:
+    """The stored answers are erased but the keys stay: a late retry does not recreate the account."""
     kept = key()
     body = {"username": "Quillon", "password": SENT, "email": EMAIL}
     world.post("/api/v1/users/register", body, headers=kept)
@@ -128,7 +128,7 @@ def test_what_was_done_is_not_done_again(world: World) -> None:
     refused(world.get(QUILLON), 404, "no_such_user")
 
 
-def test_nor_by_the_person_whose_token_is_still_believed_elsewhere(make_world: Callable[..., World]) -> None:
+def test_cached_token_of_an_erased_account_cannot_repeat_a_change(make_world: Callable[..., World]) -> None:
     one, other = make_world(), make_world()
     kept, give = key(), {"itemid": COIN.id, "quantity": 5}
     told = other.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=kept)
@@ -139,7 +139,7 @@ def test_nor_by_the_person_whose_token_is_still_believed_elsewhere(make_world: C
     assert other.get("/api/v1/players/Ann/items").json == before
 
 
-def test_followers_go_on(world: World) -> None:
+def test_feed_continues_after_an_erasure(world: World) -> None:
     changes = f"{LINK}/changes"
     live(world)
     cursor = world.get(f"{changes}?after=now", by="Server").json["Next"]
@@ -155,7 +155,7 @@ def test_followers_go_on(world: World) -> None:
     assert WREN in {each["PlayerId"] for each in whole}
 
 
-def test_tokens_end_with_the_account(world: World) -> None:
+def test_erasure_revokes_tokens(world: World) -> None:
     token = world.run(_logged_in(world))
     assert world.get("/api/v1/players", token=token).status == 200
     assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
@@ -169,7 +169,7 @@ async def _logged_in(world: World) -> str:
     return (await world.send("POST", "/api/oauth/token", body=log_in, by=None)).json["access_token"]
 
 
-def test_what_the_account_did_to_others_stays(world: World) -> None:
+def test_changes_by_an_erased_account_to_others_stay(world: World) -> None:
     give = {"itemid": COIN.id, "quantity": 1}
     because = {"X-Reason": "sold", **key()}
     assert world.post("/api/v1/players/Ann/items/give", give, by="Shop", headers=because).status == 200
@@ -184,8 +184,8 @@ def test_what_the_account_did_to_others_stays(world: World) -> None:
     assert [each["By"] for each in fed] == [None]
 
 
-def test_no_penalty_names_the_moderator_any_more(world: World) -> None:
-    """The ledger's rows about those who were punished do; the command line says so."""
+def test_bans_and_mutes_no_longer_name_an_erased_moderator(world: World) -> None:
+    """Only changes in the audit log still name the moderator, as the command line explains."""
     for name, kind, moderator in (("Ann", "mute", "mona"), ("Bob", "ban", "Mona"), ("Clerk", "mute", "Monas")):
         body = {"reason": "shouting", "moderator": moderator}
         assert world.post(f"/api/v1/users/{name}/admin/{kind}", body).status == 200
@@ -196,7 +196,7 @@ def test_no_penalty_names_the_moderator_any_more(world: World) -> None:
     assert told == ["Mona"]
 
 
-def test_refused_while_one_is_online(world: World) -> None:
+def test_erasure_is_refused_while_a_player_is_online(world: World) -> None:
     heartbeat(world)
     join(world, people.ZOE.id)
     before = everything(world)
@@ -206,14 +206,14 @@ def test_refused_while_one_is_online(world: World) -> None:
     assert world.call("DELETE", "/api/v1/users/Ann").status == 200
 
 
-def test_nobody_deletes_the_account_they_call_with(world: World) -> None:
+def test_account_cannot_erase_itself(world: World) -> None:
     before = everything(world)
     for own in ("root", people.USER_IDS["Root"]):
         refused(world.call("DELETE", f"/api/v1/users/{own}"), 409, "own_account", "gamekeeper users delete")
     assert everything(world) == before
 
 
-def test_a_dry_run_changes_nothing(world: World) -> None:
+def test_dry_run_of_an_erasure_changes_nothing(world: World) -> None:
     live(world)
     before = everything(world)
     tried = world.call("DELETE", f"{QUILLON}?dryRun=true")
@@ -221,7 +221,7 @@ def test_a_dry_run_changes_nothing(world: World) -> None:
     assert erase(world).json == tried.json
 
 
-def test_a_character_that_went_to_somebody_else_keeps_its_name(world: World) -> None:
+def test_player_with_a_new_owner_keeps_its_name(world: World) -> None:
     live(world)
     assert put_player(world, TAMSYN, {"UserId": people.USER_IDS["Bob"]}).status == 200
     erase(world)
@@ -231,7 +231,7 @@ def test_a_character_that_went_to_somebody_else_keeps_its_name(world: World) -> 
     assert errors(world) == []
 
 
-def test_a_character_that_another_deleted_is_not_theirs(world: World) -> None:
+def test_player_deleted_by_a_later_owner_is_not_erased(world: World) -> None:
     live(world)
     kept = key()
     assert put_player(world, TAMSYN, {"UserId": people.USER_IDS["Bob"]}).status == 200
@@ -244,7 +244,7 @@ def test_a_character_that_another_deleted_is_not_theirs(world: World) -> None:
     assert errors(world) == []
 
 
-def test_it_can_be_trimmed_like_any_other(world: World) -> None:
+def test_changes_of_an_erased_account_can_be_trimmed(world: World) -> None:
     live(world)
     erase(world)
     world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
@@ -252,7 +252,7 @@ def test_it_can_be_trimmed_like_any_other(world: World) -> None:
     assert errors(world) == []
 
 
-def test_two_who_erase_at_once(make_world: Callable[..., World]) -> None:
+def test_concurrent_erasures_erase_once(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
     live(one)
 
@@ -265,7 +265,7 @@ def test_two_who_erase_at_once(make_world: Callable[..., World]) -> None:
 
 
 @pytest.mark.parametrize("written", ["give", "born"])
-def test_who_writes_meanwhile_comes_before_or_finds_nobody(make_world: Callable[..., World], written: str) -> None:
+def test_write_during_an_erasure_comes_first_or_is_404(make_world: Callable[..., World], written: str) -> None:
     one, two = make_world(), make_world()
     user_id = live(one)
     give = two.send("POST", f"/api/v1/players/{WREN}/items/give", body={"itemid": COIN.id, "quantity": 1})
@@ -286,13 +286,13 @@ def test_who_writes_meanwhile_comes_before_or_finds_nobody(make_world: Callable[
     assert errors(one) == []
 
 
-@pytest.mark.parametrize("engine", ["postgres"])  # SQLite has one writer
+@pytest.mark.parametrize("engine", ["postgres"])  # SQLite has one writer, so this race cannot happen
 @pytest.mark.parametrize("owner", [people.USER_IDS["Bob"], None])
-def test_a_character_that_leaves_meanwhile_is_left_alone(make_world: Callable[..., World], owner: str | None) -> None:
-    """It is given to another, or deleted, while the erasure waits for it."""
+def test_player_that_changes_owner_meanwhile_is_not_erased(make_world: Callable[..., World], owner: str | None) -> None:
+    """The player gets a new owner or is deleted while the erasure waits for its lock."""
     one, two = make_world(), make_world()
     live(one)
-    locked = asyncio.Event()  # the character, by the one who makes it leave
+    locked = asyncio.Event()  # set when the other transaction has locked the player
 
     async def leaves(tx: Reading) -> Decision[Any]:
         spelling, settings = two.keeper.changes.codec, two.keeper.settings

@@ -1,4 +1,4 @@
-"""The background job of an erasure: readers mask what it has not blanked yet, and it survives a kill."""
+"""The background job of an erasure: reads mask data that it has not erased yet, and it survives a kill."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ from world import SENT, World
 CHANGES = "/api/keeper/v1/changes"
 MANY = 3 * erasure_jobs.BATCH_ROWS + 10  # changes: several batches of the size that is in use
 RAW = "SELECT seq, before, after, reason FROM ledger WHERE seq <= $1 ORDER BY seq"
-# tables that the job takes something out of, and the columns it is taken from
+# tables and columns from which the job removes data
 MASKED = re.compile(r"(?:FROM|JOIN|,)\s+(?:ledger|idempotency_keys)\b")
 SHOWN = re.compile(r"SELECT (?:\w\.)?\* FROM (?:ledger|idempotency_keys)|\b(?:before|after|reason|answer)\b")
 
@@ -41,7 +41,7 @@ def named(text: str) -> list[str]:
 
 
 def read_everywhere(world: World, user_id: str, folder: Path) -> dict[str, str]:
-    """What every reader says that gives changes or kept answers."""
+    """Return the output of every operation and command that shows changes or stored answers."""
     root = signed_in(world, "Root")
     paths = [
         f"{CHANGES}?limit=1000",
@@ -65,12 +65,12 @@ def read_everywhere(world: World, user_id: str, folder: Path) -> dict[str, str]:
     return texts | {path: answer.raw.decode() for path, answer in told.items()}
 
 
-def test_no_reader_names_an_erased_person_before_the_job_has_run(world: World, tmp_path: Path) -> None:
+def test_no_read_names_an_erased_account_before_the_job_has_run(world: World, tmp_path: Path) -> None:
     user_id = live(world)
     assert {word for text in read_everywhere(world, user_id, tmp_path).values() for word in named(text)} >= {"tamsyn"}
     assert erase(world, headers=key()).status == 200
     world.run(world.keeper.lists.maintain())
-    assert said(world)  # the rows themselves have the names
+    assert said(world)  # the stored rows still contain the names
     masked = read_everywhere(world, user_id, tmp_path)
     assert {reader: named(text) for reader, text in masked.items() if named(text)} == {}
     assert world.get(f"{CHANGES}?reason=tamsyn").json["Changes"] == []
@@ -81,7 +81,7 @@ def test_no_reader_names_an_erased_person_before_the_job_has_run(world: World, t
     assert errors(world) == []
 
 
-def test_a_move_takes_no_name_of_an_erased_person_along(world: World, tmp_path: Path) -> None:
+def test_move_copies_no_name_of_an_erased_account(world: World, tmp_path: Path) -> None:
     live(world)
     erase(world)
     target = tmp_path / "moved" / "target.db"
@@ -91,8 +91,8 @@ def test_a_move_takes_no_name_of_an_erased_person_along(world: World, tmp_path: 
     assert named("".join(each.read_bytes().decode("latin-1") for each in target.parent.iterdir())) == []
 
 
-def test_the_erasure_itself_rewrites_no_old_change(world: World) -> None:
-    """Its time does not depend on how many there are."""
+def test_erasure_itself_rewrites_no_old_change(world: World) -> None:
+    """The duration of an erasure must not depend on the number of changes."""
     live(world)
     last = world.ledger()[-1].seq
     before = world.sql(RAW, last)
@@ -102,7 +102,7 @@ def test_the_erasure_itself_rewrites_no_old_change(world: World) -> None:
     assert world.sql("SELECT account_id, key, answer FROM idempotency_keys ORDER BY account_id, key") == answers
 
 
-def test_kept_answers_are_refused_before_the_job_has_run(world: World) -> None:
+def test_stored_answers_are_refused_before_the_job_has_run(world: World) -> None:
     kept, body = key(), {"username": "Quillon", "password": SENT, "email": "quillon.tresk@example.test"}
     assert world.post("/api/v1/users/register", body, headers=kept).status == 200
     goodbye = key()
@@ -115,7 +115,7 @@ def test_kept_answers_are_refused_before_the_job_has_run(world: World) -> None:
         finish(world)
 
 
-def test_doctor_and_console_show_how_much_is_left_to_blank(world: World) -> None:
+def test_doctor_and_console_show_the_remaining_work(world: World) -> None:
     def shown() -> tuple[list[str], str]:
         notes = [each.message for each in findings(world, "erasing")]
         page = signed_in(world, "Root").page("/console/health").text
@@ -155,8 +155,8 @@ def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
     assert errors(one) == []
 
 
-def test_a_killed_job_is_resumed(world: World) -> None:
-    """`users delete` dies by SIGKILL between two batches; what serves next goes on where it was."""
+def test_killed_job_is_resumed(world: World) -> None:
+    """`users delete` is killed between two batches; the next server continues the job."""
     live(world)
     change = """INSERT INTO ledger (at, kind, over_link, player_id, before, request_id, reason)
                 SELECT 1, 'player_changed', {false}, CAST($2 AS {guid}), CAST($3 AS {json}), '', 'Tamsyn'
@@ -176,13 +176,13 @@ def test_a_killed_job_is_resumed(world: World) -> None:
     assert named(world.get(f"{CHANGES}?player={WREN}&limit=1000").raw.decode()) == []
     batches: list[int] = []
     world.run(erasure_jobs.run_all_jobs(world.keeper.store, batches.append))
-    assert sum(batches) < MANY  # what was blanked before is not blanked again
+    assert sum(batches) < MANY  # finished batches are not repeated
     assert said(world) == []
     assert errors(world) == []
 
 
-def test_a_player_who_returns_with_another_account_is_not_blanked(world: World) -> None:
-    """Only the changes before the erasure are."""
+def test_player_recreated_under_another_account_is_not_erased(world: World) -> None:
+    """Only changes from before the erasure are erased."""
     live(world)
     erase(world)
     born = {
@@ -200,7 +200,7 @@ def test_a_player_who_returns_with_another_account_is_not_blanked(world: World) 
     assert b"Phoenix" not in world.get(f"{CHANGES}?player={OSSIFER}").raw
 
 
-def test_changes_that_wait_to_be_blanked_can_be_trimmed(world: World) -> None:
+def test_changes_that_wait_for_the_job_can_be_trimmed(world: World) -> None:
     live(world)
     erase(world)
     world.sql("UPDATE ledger SET at = at - $1", 10 * retention.DAY_MS)
@@ -210,8 +210,8 @@ def test_changes_that_wait_to_be_blanked_can_be_trimmed(world: World) -> None:
     assert errors(world) == []
 
 
-def test_only_the_masked_views_show_what_the_job_blanks() -> None:
-    """A statement that reads the tables themselves gets numbers, ids and times, and nothing that may name somebody."""
+def test_sql_reads_names_through_masked_views_only() -> None:
+    """SQL that reads the tables directly may use only numbers, ids and times; names come from the masked views."""
     found = {
         f"{path.stem}.{name}"
         for path in FOLDER.glob("*.sql")
@@ -224,5 +224,5 @@ def test_only_the_masked_views_show_what_the_job_blanks() -> None:
         "erasures.blank_changes",
         "erasures.blank_keys_of_player",
         "erasures.blank_keys_of_user",
-        "ledger.superseded",  # the sides are from the view
+        "ledger.superseded",  # its before and after come from the masked view
     }

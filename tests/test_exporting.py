@@ -1,4 +1,4 @@
-"""An export is plain files that anybody can read, and comes back whole or not at all."""
+"""An export is a folder of plain JSON files, and is restored completely or not at all."""
 
 import asyncio
 import hashlib
@@ -39,7 +39,7 @@ def export(world: World, folder: Path, moved: Moved = unseen) -> ExportManifest:
 
 
 def bring_back(folder: Path, url: str) -> None:
-    """As the command does it, but for what it says."""
+    """Restore the export like the command, without its output."""
     opened = ExportFolder(folder)
     opened.verify(unseen)
     with filling.prepare_target(settings.load({}, database=url)) as target:
@@ -51,7 +51,7 @@ def lines(folder: Path, noun: str) -> list[Any]:
 
 
 def rewrite(folder: Path, noun: str, change: Callable[[list[Any]], object]) -> None:
-    """Another file, with a manifest that says so."""
+    """Rewrite a file of the export, and update the manifest."""
     rows = lines(folder, noun)
     change(rows)
     text = "".join((each if isinstance(each, str) else json.dumps(each)) + "\n" for each in rows)
@@ -68,18 +68,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "exports" / "game"
 
 
-# --- there and back ------------------------------------------------------------------------------------------------
+# --- export and restore --------------------------------------------------------------------------------------------
 
 
-def test_it_comes_back(world: World, folder: Path, target: str, opened: Callable[[str], World]) -> None:
-    """From each engine to each: every table is what it was, but for who is logged in and online."""
+def test_export_restores_every_table(world: World, folder: Path, target: str, opened: Callable[[str], World]) -> None:
+    """Restore to each engine from each: all tables are equal, except for sessions and presence."""
     give(world, headers={"Idempotency-Key": "once"})
     ban = "INSERT INTO bans (user_id, reason, moderator, started_at, ends_at) VALUES ($1, 'x', 'y', 0, $2)"
-    world.sql(ban, USER_IDS["Bob"], 2**60)  # no calendar has that
+    world.sql(ban, USER_IDS["Bob"], 2**60)  # a time beyond the calendar
     world.sql("UPDATE epoch SET trimmed = 3")
     before = contents(world, LEFT_OUT)
     export(world, folder)
-    give(world)  # after the export
+    give(world)  # a change after the export
     bring_back(folder, target)
     copy = opened(target)
     assert contents(copy, LEFT_OUT) == before
@@ -91,7 +91,7 @@ def test_it_comes_back(world: World, folder: Path, target: str, opened: Callable
     assert copy.post("/api/oauth/token", form, by=None).status == 200, PASSWORD
 
 
-def test_every_table_is_in_it_or_left_out_on_purpose(world: World, folder: Path) -> None:
+def test_export_contains_every_table_except_listed_ones(world: World, folder: Path) -> None:
     columns = [table for file in export(world, folder).files for table in file.columns]
     assert set(columns) == set(contents(world, LEFT_OUT))
     assert len(columns) == len(set(columns))
@@ -108,7 +108,7 @@ def test_both_engines_export_the_same(
         assert sorted(map(repr, lines(folder, noun))) == sorted(map(repr, lines(tmp_path / "again", noun)))
 
 
-def test_it_is_plain_json(world: World, folder: Path) -> None:
+def test_export_is_plain_json(world: World, folder: Path) -> None:
     export(world, folder)
     (mona,) = [each for each in lines(folder, "users") if each["name"] == "Mona"]
     assert mona["api"] is False
@@ -124,7 +124,7 @@ def test_it_is_plain_json(world: World, folder: Path) -> None:
     assert numbers == sorted(numbers)
 
 
-def test_every_field_is_documented(world: World, folder: Path) -> None:
+def test_every_exported_field_is_documented(world: World, folder: Path) -> None:
     export(world, folder)
     sections = dict(re.findall(r"^### (\w+)\.jsonl\n(.*?)(?=^##|\Z)", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL))
     for file in ExportFolder(folder).manifest.files:
@@ -133,8 +133,10 @@ def test_every_field_is_documented(world: World, folder: Path) -> None:
         assert missing == [], file.name
 
 
-def test_it_shows_one_moment(world: World, folder: Path, empty_database: str, opened: Callable[[str], World]) -> None:
-    """Somebody gives between any two nouns; none of it is in the copy, not even a part."""
+def test_export_is_one_snapshot(
+    world: World, folder: Path, empty_database: str, opened: Callable[[str], World]
+) -> None:
+    """Changes made during the export, between any two files, are not in the copy."""
     before, other, names = contents(world, LEFT_OUT), opened(world.url), set[str]()
 
     def meanwhile(what: str, _done: int, _total: int | None) -> None:
@@ -156,7 +158,7 @@ def test_it_shows_one_moment(world: World, folder: Path, empty_database: str, op
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there are no such permissions elsewhere")
-def test_for_its_owner_only(world: World, folder: Path) -> None:
+def test_export_is_readable_by_its_owner_only(world: World, folder: Path) -> None:
     before = os.umask(0)
     try:
         export(world, folder)
@@ -166,14 +168,14 @@ def test_for_its_owner_only(world: World, folder: Path) -> None:
     assert {each.stat().st_mode & 0o777 for each in folder.iterdir()} == {0o600}
 
 
-def test_nothing_is_overwritten(world: World, folder: Path) -> None:
+def test_export_overwrites_nothing(world: World, folder: Path) -> None:
     folder.mkdir()
     with pytest.raises(BadExport, match=r"is there already\. Choose another name; nothing is overwritten"):
         export(world, folder)
     assert list(folder.iterdir()) == []
 
 
-def test_what_fails_leaves_no_folder(world: World, folder: Path) -> None:
+def test_failed_export_leaves_no_folder(world: World, folder: Path) -> None:
     def fail(what: str, _done: int, _total: int | None) -> None:
         if what == "ledger":
             raise RuntimeError("pulled the plug")
@@ -185,7 +187,7 @@ def test_what_fails_leaves_no_folder(world: World, folder: Path) -> None:
         export(world, folder / "deeper")
 
 
-def test_no_room(world: World, folder: Path) -> None:
+def test_full_disk_ends_the_export_with_an_error(world: World, folder: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))
     try:
@@ -223,7 +225,7 @@ BROKEN: dict[str, tuple[str, Callable[[list[Any]], object], str]] = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_line_that_is_none(world: World, folder: Path, empty_database: str, case: str) -> None:
+def test_malformed_line_is_refused(world: World, folder: Path, empty_database: str, case: str) -> None:
     noun, change, problem = BROKEN[case]
     export(world, folder)
     rewrite(folder, noun, change)
@@ -232,7 +234,7 @@ def test_a_line_that_is_none(world: World, folder: Path, empty_database: str, ca
     assert is_untouched(empty_database)
 
 
-def test_what_was_changed_on_purpose_comes_in(
+def test_edited_export_is_restored(
     world: World, folder: Path, empty_database: str, opened: Callable[[str], World]
 ) -> None:
     export(world, folder)
@@ -242,7 +244,7 @@ def test_what_was_changed_on_purpose_comes_in(
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_folder_that_is_not_whole(world: World, folder: Path, empty_database: str) -> None:
+def test_incomplete_export_is_refused(world: World, folder: Path, empty_database: str) -> None:
     export(world, folder)
     users, manifest = folder / "users.jsonl", folder / MANIFEST
     whole, listed = users.read_bytes(), manifest.read_text()
@@ -263,7 +265,7 @@ def test_a_folder_that_is_not_whole(world: World, folder: Path, empty_database: 
     assert is_untouched(empty_database)
 
 
-def test_a_database_with_something_in_it_is_left_alone(world: World, folder: Path) -> None:
+def test_restore_into_a_filled_database_is_refused(world: World, folder: Path) -> None:
     export(world, folder)
     before = contents(world)
     with pytest.raises(NotEmpty, match="already, and it is left alone"):

@@ -1,4 +1,4 @@
-"""examples/game_server.py and Gamekeeper against each other, both killed now and then: in the end they agree."""
+"""examples/game_server.py with Gamekeeper, both killed repeatedly: in the end both have the same data."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ from world import World
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 IDS = [ANN.id, BOB.id, ZOE.id]
-HELD = 1250  # Ann's coins, to begin with
+HELD = 1250  # Ann's coins at the start
 SECONDS = 60
 
 
@@ -38,7 +38,7 @@ class GameServer:
 
     @property
     def plays(self) -> bool:
-        """Whether it has kept anything since it was started: before that it does not even know how to stop."""
+        """Return whether it has saved its state since the start; before that it does not handle SIGTERM."""
         return self._kept() != self._before
 
     def start(self) -> None:
@@ -60,13 +60,13 @@ class GameServer:
 
 @dataclass
 class Shop:
-    """Gives and takes over the API, each until it is answered; counts what was acknowledged."""
+    """Gives and takes items over the API with retries, and counts acknowledged ones."""
 
     url: str
     token: str
     chance: random.Random
     open: bool = True
-    brought: dict[str, int] = field(default_factory=dict[str, int])  # by item
+    brought: dict[str, int] = field(default_factory=dict[str, int])  # acknowledged quantity by item
     done: int = 0
 
     async def trade(self) -> None:
@@ -88,7 +88,7 @@ class Shop:
                 continue
             if answer.is_success:
                 self.brought[item] = self.brought.get(item, 0) + (quantity if verb == "give" else -quantity)
-            if answer.status_code in {200, 409}:  # 409: there are not as many
+            if answer.status_code in {200, 409}:  # 409: not enough items
                 return
 
 
@@ -187,7 +187,7 @@ def match(database: str, tokens: Mapping[str, str], folder: Path, program: Path,
 
 
 class Direct:
-    """What the example's Gamekeeper does, without a network."""
+    """Replaces the example's HTTP client by calls in process."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -204,7 +204,7 @@ class Direct:
 
 
 def game_in(world: World, state: Path) -> Any:
-    """The example in this process, with everybody in it."""
+    """Run the example in this process with all players online."""
     program = runpy.run_path(str(EXAMPLES / "game_server.py"))
     game = program["Game"](Direct(world), "realm-1", state, COIN.id, random.Random(1))
     game.read_the_world()
@@ -212,11 +212,11 @@ def game_in(world: World, state: Path) -> Any:
     return game
 
 
-def test_who_is_banned_or_kicked_is_thrown_out(world: World, tmp_path: Path) -> None:
-    """While they play, and before they come in; and nobody comes back with the next beat."""
+def test_banned_or_kicked_players_are_removed_from_the_game(world: World, tmp_path: Path) -> None:
+    """This holds during play and before joining; the next heartbeat does not bring them back."""
     game = game_in(world, tmp_path / "realm.json")
     assert sorted(inside(world)) == sorted(IDS)
-    assert world.post("/api/v1/users/Ann/admin/ban").status == 200  # whose characters are Ann and Zoe
+    assert world.post("/api/v1/users/Ann/admin/ban").status == 200  # the account owns the players Ann and Zoe
     game.follow(0)
     assert inside(world) == [BOB.id]
     assert world.post("/api/v1/users/Bob/admin/kick").status == 200
@@ -232,8 +232,8 @@ def inside(world: World) -> list[str]:
     return [row[0] for row in world.sql("SELECT CAST(player_id AS TEXT) FROM presence")]
 
 
-def test_both_sides_agree_whatever_was_killed(database: str, known_tokens: Mapping[str, str], tmp_path: Path) -> None:
+def test_game_and_gamekeeper_agree_after_kills(database: str, known_tokens: Mapping[str, str], tmp_path: Path) -> None:
     outcome = match(database, known_tokens, tmp_path, EXAMPLES / "game_server.py", kills=4, seed=1)
     assert outcome.game == outcome.keeper
-    assert coins(outcome.keeper) == HELD + outcome.brought + outcome.handed_out  # no loot lost, none twice
+    assert coins(outcome.keeper) == HELD + outcome.brought + outcome.handed_out  # no loot is lost or duplicated
     assert outcome.complaints == []

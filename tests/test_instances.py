@@ -1,4 +1,4 @@
-"""Two `serve` processes on one PostgreSQL are one service."""
+"""Two `serve` processes on one PostgreSQL database act as one service."""
 
 import time
 from collections.abc import Callable, Generator
@@ -28,7 +28,7 @@ class Instance:
 
 @pytest.fixture(scope="module")
 def instances(postgres_databases: Postgres) -> Generator[tuple[Instance, Instance]]:
-    """Shared by all tests: each uses players or accounts of its own."""
+    """Start two instances for all tests; each test uses its own players or accounts."""
     url = postgres_databases.fresh()
     with Server(url) as one, Server(url) as two:
         both = Instance(one.url), Instance(two.url)
@@ -39,14 +39,14 @@ def instances(postgres_databases: Postgres) -> Generator[tuple[Instance, Instanc
 
 
 def until(happens: Callable[[], bool]) -> None:
-    """Half a minute is enough on however busy a machine; http/test_revoking.py has a clock of its own for the rest."""
+    """Wait up to half a minute, for busy machines; http/test_revoking.py tests the exact time with its own clock."""
     deadline = time.monotonic() + 30
     while not happens():
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def test_tokens_and_their_revocation(instances: tuple[Instance, Instance]) -> None:
+def test_token_and_its_revocation_hold_on_both_instances(instances: tuple[Instance, Instance]) -> None:
     one, two = instances
     token, other = one.log_in(), one.log_in()
     assert two.call("GET", "/api/v1/players", token).status_code == 200
@@ -56,7 +56,7 @@ def test_tokens_and_their_revocation(instances: tuple[Instance, Instance]) -> No
     assert two.call("GET", "/api/v1/players", other).status_code == 401
 
 
-def test_a_key_replays_on_the_other(instances: tuple[Instance, Instance]) -> None:
+def test_key_replays_on_the_other_instance(instances: tuple[Instance, Instance]) -> None:
     one, two = instances
     token = one.log_in()
     give = {"itemid": people.COIN.id, "quantity": 5}
@@ -69,7 +69,7 @@ def test_a_key_replays_on_the_other(instances: tuple[Instance, Instance]) -> Non
     assert items[0]["Quantity"] == 5
 
 
-def test_presence_agrees_and_lapses(instances: tuple[Instance, Instance]) -> None:
+def test_presence_agrees_and_expires_on_both_instances(instances: tuple[Instance, Instance]) -> None:
     one, two = instances
     token = one.log_in()
     one.call("PUT", "/api/link/v1/servers/realm", token, json={"Lease": 60})
@@ -84,7 +84,7 @@ def test_presence_agrees_and_lapses(instances: tuple[Instance, Instance]) -> Non
         assert each.call("GET", "/api/v1/players/Ann", token).json()["Online"] is False
 
 
-def test_guesses_are_counted_together(instances: tuple[Instance, Instance]) -> None:
+def test_guesses_are_counted_over_both_instances(instances: tuple[Instance, Instance]) -> None:
     wrong = {**LOG_IN, "username": "Clerk", "password": "00" * 32}
     answers = [each.client.post("/api/oauth/token", json=wrong).status_code for _ in range(8) for each in instances]
     assert answers.count(400) == 10

@@ -1,4 +1,4 @@
-"""Random writes through several processes, one of them killed: every page is exact."""
+"""Every page of every list is exact under random writes through several processes, one of which is killed."""
 
 import subprocess
 import sys
@@ -8,13 +8,13 @@ SCRIPT = Path(__file__).parents[1] / "scripts" / "prove_lists.py"
 
 
 def prove(database: str, *more: str) -> tuple[int, str]:
-    """In a process of its own, for its servers and writers start from the script."""
+    """Run scripts/prove_lists.py as a program, since it starts servers and writers itself."""
     command = [sys.executable, SCRIPT, "--database", database, *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     return done.returncode, done.stdout + done.stderr
 
 
-def test_every_page_is_exact_whoever_writes_and_dies(empty_database: str) -> None:
+def test_every_page_is_exact_after_writes_and_kills(empty_database: str) -> None:
     code, said = prove(empty_database, "--operations", "240", "--seed", "1")
     assert (code, "every page is exact" in said) == (0, True), said
     assert "240 operations" in said

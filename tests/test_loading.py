@@ -1,4 +1,4 @@
-"""Bulk loads: what they write is what the write path writes, and one that is killed is taken up by the next."""
+"""Bulk loads write the same rows as the write path, and a killed load is completed by the next one."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ LOADED = {
 }
 NAMED = 48
 ACCOUNTS = 1 + len(world.ACCOUNTS)
-START_SECONDS = 180  # a busy machine may need most of it
+START_SECONDS = 180  # start timeout, long enough for a busy machine
 DROPPED = re.compile(r"\w+ (\w+?_by_(?:rank|user|part))")
 WHOSE = {"players_by_rank", "players_by_user", "players_by_part", "users_by_part"}
 
@@ -57,7 +57,7 @@ def schema(engine: str, url: str) -> catalogues.Schema:
 
 
 def no_advance(_: int) -> None:
-    """Nobody looks on."""
+    """Ignore the progress."""
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ async def contents(keeper: Keeper) -> dict[str, Sequence[Row]]:
     return found
 
 
-def test_a_load_writes_what_the_write_path_writes(empty_database: str, another_database: str) -> None:
+def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, another_database: str) -> None:
     async def loaded(keeper: Keeper) -> dict[str, Sequence[Row]]:
         await filling.load_players(keeper, 20, no_advance)
         return await contents(keeper)
@@ -96,8 +96,8 @@ def test_a_load_writes_what_the_write_path_writes(empty_database: str, another_d
     assert [len(ours[table]) for table in LOADED] == [20, 20, 60, 20, 20]
 
 
-def test_bags_are_loaded_too(empty_database: str) -> None:
-    """None of the many has one, but whoever loads may."""
+def test_bulk_load_writes_bags(empty_database: str) -> None:
+    """The demo's players have no bags, but other loads may contain some."""
 
     async def work(keeper: Keeper) -> list[str]:
         owners = [
@@ -116,9 +116,7 @@ def test_bags_are_loaded_too(empty_database: str) -> None:
     assert at_work(empty_database, work) == []
 
 
-def test_the_schema_is_as_it_was_and_the_lists_are_whole(
-    engine: str, empty_database: str, another_database: str
-) -> None:
+def test_bulk_load_restores_schema_and_lists(engine: str, empty_database: str, another_database: str) -> None:
     at_work(another_database, filled)
     at_work(empty_database, filled)
     assert at_work(empty_database, lambda keeper: loaded_lists(keeper, 300)) == [
@@ -139,7 +137,7 @@ async def loaded_lists(keeper: Keeper, wanted: int) -> list[int]:
     return [await keeper.lists.count(each) for each in (RANK, NAMES, USERS)]
 
 
-def test_the_clock_of_loaded_accounts_is_the_database_s(empty_database: str) -> None:
+def test_loaded_accounts_have_the_databases_time(empty_database: str) -> None:
     async def work(keeper: Keeper) -> tuple[int, int]:
         await filling.load_players(keeper, 1, no_advance)
         one = await users.find_by_fold(keeper.store, names.numbered_name(0).lower())
@@ -150,11 +148,13 @@ def test_the_clock_of_loaded_accounts_is_the_database_s(empty_database: str) -> 
     assert abs(created - written) < START_SECONDS * 1000
 
 
-# --- others are there already --------------------------------------------------------------------------------------
+# --- existing accounts and players ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("whose", ["a character", "an account", "an email"])
-def test_a_name_that_somebody_else_has(empty_database: str, whose: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_taken_name_ends_the_load_with_an_error(
+    empty_database: str, whose: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(filling, "BATCH", 10)
     taken = names.numbered_name(14)
     stranger = characters.account(names.stable_id("user", "stranger"), "Stranger", "!", world.NO_POWERS)
@@ -175,10 +175,10 @@ def test_a_name_that_somebody_else_has(empty_database: str, whose: str, monkeypa
             await filling.load_players(keeper, 30, no_advance)
         return await users.count(keeper.store) - before
 
-    assert at_work(empty_database, work) == 10  # the batch before
+    assert at_work(empty_database, work) == 10  # the previous batch was committed
 
 
-def test_another_fault_is_told_as_it_is(empty_database: str) -> None:
+def test_other_errors_of_a_load_are_passed_on(empty_database: str) -> None:
     async def work(keeper: Keeper) -> None:
         await keeper.store.write(lambda tx: tx.returning(Statement("spoil", {"": "DROP TABLE player_variables"})))
         with pytest.raises(Exception, match="player_variables"):
@@ -193,7 +193,7 @@ def test_another_fault_is_told_as_it_is(empty_database: str) -> None:
 async def some_are_there(keeper: Keeper) -> None:
     give_up = time.monotonic() + START_SECONDS
     while time.monotonic() < give_up:
-        with suppress(LockTimeout):  # the load drops indexes: on a busy machine that takes longer than a read waits
+        with suppress(LockTimeout):  # the load drops indexes, which can take longer than a read waits for a lock
             if await players.count(keeper.store) > NAMED:
                 return
         await asyncio.sleep(0.02)
@@ -216,19 +216,17 @@ def kill_a_load(url: str) -> None:
         loading.wait(START_SECONDS)
 
 
-def test_a_killed_load_is_taken_up_by_the_next(engine: str, empty_database: str, another_database: str) -> None:
+def test_killed_load_is_completed_by_the_next(engine: str, empty_database: str, another_database: str) -> None:
     kill_a_load(empty_database)
     at_work(another_database, filled)
     missing = catalogues.differences(schema(engine, empty_database), schema(engine, another_database))
-    assert {found[1] for line in missing if (found := DROPPED.match(line))} == WHOSE  # one may be several things
+    assert {found[1] for line in missing if (found := DROPPED.match(line))} == WHOSE  # a table may lack several things
     assert not [line for line in missing if not DROPPED.match(line)]
     assert at_work(empty_database, taken_up) == []
     assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
 
 
-def test_what_a_killed_load_left_undone_is_done_before_it_is_served(
-    engine: str, empty_database: str, another_database: str
-) -> None:
+def test_server_completes_a_killed_load_before_serving(engine: str, empty_database: str, another_database: str) -> None:
     kill_a_load(empty_database)
     at_work(another_database, filled)
     assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) != []
@@ -247,7 +245,7 @@ async def served(url: str) -> None:
 async def taken_up(keeper: Keeper) -> list[str]:
     there = await players.count(keeper.store) - NAMED
     assert there > 0
-    assert there % filling.BATCH == 0  # whole batches or nothing
+    assert there % filling.BATCH == 0  # only complete batches exist
     wanted = there + 500
     totals = await loaded_lists(keeper, wanted)
     assert totals == [NAMED + wanted, NAMED + wanted, ACCOUNTS + wanted]

@@ -28,8 +28,8 @@ PACKAGE = ROOT / "src" / "gamekeeper"
 CLIENT = ROOT / "clients" / "python"
 CLIENT_NEEDS = {"httpx", "msgspec"}
 NO_CODE = {"__pycache__", ".pyc"}
-LONGEST_SECTION = 30  # lines: a release says what a user gets, the history has the rest
-SECONDS = 180  # the demo hashes a password for everybody, which gives way to all that a busy machine does
+LONGEST_SECTION = 30  # lines of a changelog section; details belong into the commit history
+SECONDS = 180  # start timeout of the demo, which hashes many passwords; long for busy machines
 
 
 class Built(NamedTuple):
@@ -38,7 +38,7 @@ class Built(NamedTuple):
 
 
 def build(source: Path, folder: Path) -> Built:
-    """As `make package` builds them: the wheel out of the sdist."""
+    """Build the sdist, and the wheel from the sdist, like `make package`."""
     said([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source], ROOT)
     return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
 
@@ -54,19 +54,19 @@ def built_client(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def said(command: list[str | Path], folder: Path) -> str:
-    """What it prints; a failure shows all of it."""
+    """Run the command and return its output; show all of it on failure."""
     done = subprocess.run(command, cwd=folder, env=clean(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def clean() -> dict[str, str]:
-    """An environment that knows nothing of this checkout."""
+    """Return environment variables without those that point to this checkout."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("GAMEKEEPER_", "PYTHON"))}
 
 
 def versions(lock: Path) -> str:
-    """The lock file as constraints: with its hashes pip would want one for our wheel, too."""
+    """Return the lock file's versions as constraints, without hashes, which pip would then require for our wheel."""
     return "\n".join(re.findall(r"^([\w.\[\]-]+==[^\\\n]+?) *\\?$", lock.read_text("utf-8"), re.MULTILINE))
 
 
@@ -76,7 +76,7 @@ def files_of(folder: Path) -> set[str]:
 
 
 def contents(built: Built) -> tuple[set[str], set[str]]:
-    """The files in the wheel, without its metadata, and the files in the sdist."""
+    """Return the files in the wheel, without metadata, and the files in the sdist."""
     with zipfile.ZipFile(built.wheel) as wheel, tarfile.open(built.sdist) as sdist:
         packaged = {each for each in wheel.namelist() if ".dist-info/" not in each}
         return packaged, {each.partition("/")[2] for each in sdist.getnames()}
