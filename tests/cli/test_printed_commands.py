@@ -1,4 +1,4 @@
-"""What the documents have people type does what they say."""
+"""The commands in the documents work as described."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A real server with the demo world in it, on either engine, as docs/client.md has it."""
+"""Fixtures: real servers for the client, one with demo data as in docs/client.md, on either engine."""
 
 import asyncio
 from collections.abc import Generator
@@ -27,7 +27,7 @@ async def fill(url: str) -> None:
 
 @pytest.fixture
 def demo_server(empty_database: str) -> Generator[Server]:
-    """With a database of its own: for the page, which counts on a fresh demo."""
+    """Start a server with a fresh demo database, which the blocks of docs/client.md expect."""
     asyncio.run(fill(empty_database))
     with Server(empty_database) as server:
         yield server
@@ -52,5 +52,5 @@ def postgres_serving(postgres_databases: Any) -> Generator[Server]:
 
 @pytest.fixture
 def server(engine: str, request: pytest.FixtureRequest) -> Server:
-    """One per engine, with the people of people.py, shared by all tests that ask for it."""
+    """Return the server of the engine, with the accounts and players of people.py; tests share it."""
     return request.getfixturevalue(f"{engine}_serving")

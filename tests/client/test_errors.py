@@ -1,4 +1,4 @@
-"""Errors of the client survive pickle and copy, as process pools and task queues need it."""
+"""Errors of the client can be pickled and copied, as process pools and task queues do."""
 
 import copy
 import pickle
@@ -12,8 +12,8 @@ from gamekeeper_client.feed import Change
 
 CHANGE = Change(7, "2026-11-16T00:00:00Z", "items_given", "p", None, {"Items": []}, "Root", "r")
 WAYS: dict[str, Callable[[Any], Any]] = {
-    "pickle": lambda error: pickle.loads(pickle.dumps(error)),  # noqa: S301 - our own
-    "oldest pickle": lambda error: pickle.loads(pickle.dumps(error, protocol=0)),  # noqa: S301 - our own
+    "pickle": lambda error: pickle.loads(pickle.dumps(error)),  # noqa: S301 - data of this test
+    "oldest pickle": lambda error: pickle.loads(pickle.dumps(error, protocol=0)),  # noqa: S301 - data of this test
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }
@@ -45,6 +45,6 @@ def test_error_keeps_all_attributes(kind: type[errors.GamekeeperError], way: str
 
 
 def test_refusal_keeps_its_fields() -> None:
-    again = pickle.loads(pickle.dumps(make(errors.UnappliedChanges)))  # noqa: S301 - our own
+    again = pickle.loads(pickle.dumps(make(errors.UnappliedChanges)))  # noqa: S301 - data of this test
     fields = (again.status, again.code, again.message, again.request_id, again.retry_after, again.changes)
     assert fields == (409, "a_code", "No room.", "request-1", 3.5, [CHANGE])

@@ -1,4 +1,4 @@
-"""What a call makes of a server that is away, denies all, or speaks strangely. Both clients; no engine is asked."""
+"""Both clients against a scripted server that is unreachable, rejects requests, or sends invalid answers."""
 
 import asyncio
 import json
@@ -22,12 +22,12 @@ USER = {"username": "Root", "password": people.PASSWORD}
 DENIED = refusal("401 Unauthorized", "")
 TOKEN, FEED = "POST /api/oauth/token", "GET /api/link/v1/changes"
 GIVE = "POST /api/v1/players/Bob/items/give"
-ONE = answer("200 OK", b'{"name": "a", "port": 1}')  # to `info`
+INFO = answer("200 OK", b'{"name": "a", "port": 1}')  # valid answer to `get_info`
 Connect = Callable[..., Driver]
 
 
 def token_response(expires_in: int = 3600) -> bytes:
-    """A token and the next; one that is good for no second is due at once."""
+    """Make the answer to a log-in. A token with `expires_in=0` must be renewed before the next call."""
     fields = {"access_token": "gka_a", "token_type": "bearer", "expires_in": expires_in, "refresh_token": "r"}
     return answer("200 OK", json.dumps({**fields, ".issued": "", ".expires": ""}).encode())
 
@@ -39,7 +39,7 @@ def feed_response(seq: int) -> bytes:
 
 
 def run_with_timeout(act: Callable[[], Any]) -> Any:
-    """What it answers or raises; a failure instead of a wait without end."""
+    """Run `act` in a thread and return its result or raise its error; fail after 60 seconds."""
     done = Future[Any]()
 
     def run() -> None:
@@ -71,7 +71,7 @@ def connect(request: pytest.FixtureRequest, script: ScriptedServer) -> Generator
         each.close()
 
 
-# --- logging in ----------------------------------------------------------------------------------------------------
+# --- log in --------------------------------------------------------------------------------------------------------
 
 
 def test_denied_log_in_is_raised(connect: Connect, script: ScriptedServer) -> None:
@@ -84,7 +84,7 @@ def test_denied_log_in_is_raised(connect: Connect, script: ScriptedServer) -> No
 
 
 def test_denied_renewal_is_raised(connect: Connect, script: ScriptedServer) -> None:
-    script.say(token_response(), ONE, DENIED)
+    script.say(token_response(), INFO, DENIED)
     driver = connect(**USER)
     driver.call("get_info")
     with pytest.raises(errors.Denied):
@@ -99,7 +99,7 @@ def test_operation_without_token_does_not_log_in(connect: Connect, script: Scrip
     assert TOKEN not in script.requests
 
 
-# --- what cannot be sent -------------------------------------------------------------------------------------------
+# --- invalid arguments ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("address", ["ftp://127.0.0.1", "http://[::1", "127.0.0.1:5400", "http://", ""])
@@ -141,7 +141,7 @@ def test_name_that_is_too_long_for_an_address_is_a_value_error(connect: Connect,
     assert script.requests == []
 
 
-# --- following -----------------------------------------------------------------------------------------------------
+# --- follow changes ------------------------------------------------------------------------------------------------
 
 
 def test_follow_changes_starts_when_log_in_succeeds(connect: Connect, script: ScriptedServer) -> None:
@@ -190,14 +190,14 @@ def test_tasks_do_not_wait_for_one_that_follows_changes(script: ScriptedServer) 
 
 
 def _wait_for_requests(script: ScriptedServer) -> None:
-    """More requests than a call would make that does not wait for the server."""
+    """Wait until the script has more requests than a call with the retry limit SHORT would send."""
     end = time.monotonic() + 60
     while len(script.requests) < 5:
-        assert time.monotonic() < end, "it does not go on"
+        assert time.monotonic() < end, "there are no further requests"
         time.sleep(0.005)
 
 
-# --- the key of a write --------------------------------------------------------------------------------------------
+# --- idempotency keys ----------------------------------------------------------------------------------------------
 
 
 def test_failed_token_renewal_error_has_key_of_write(connect: Connect, script: ScriptedServer) -> None:
@@ -231,12 +231,12 @@ def test_every_error_has_the_key_of_its_write(
     assert caught.value.idempotency_key is None
 
 
-# --- strange answers -----------------------------------------------------------------------------------------------
+# --- invalid answers -----------------------------------------------------------------------------------------------
 
 
 def test_answer_that_cannot_be_decompressed_is_retried(connect: Connect, script: ScriptedServer) -> None:
-    packed = answer("200 OK", b"not packed at all", "Content-Encoding: gzip")
-    script.say(packed, ONE, packed)
+    packed = answer("200 OK", b"not compressed", "Content-Encoding: gzip")
+    script.say(packed, INFO, packed)
     driver = connect(token="gka_a")
     assert driver.call("get_info").name == "a"
     with pytest.raises(errors.Unreachable) as caught:
@@ -268,7 +268,7 @@ def test_invalid_json_raises_not_understood_or_status_error(
         driver.call("get_info")
 
 
-# --- how long to wait ----------------------------------------------------------------------------------------------
+# --- pauses --------------------------------------------------------------------------------------------------------
 
 
 def test_follow_changes_pauses_although_retry_after_is_zero(connect: Connect, script: ScriptedServer) -> None:

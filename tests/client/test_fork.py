@@ -1,4 +1,4 @@
-"""A client in a forked process: it opens its own connections, and never reads another process's answers."""
+"""A client in a forked process opens its own connections, and never reads another process's answers."""
 
 import json
 import subprocess
@@ -15,23 +15,23 @@ PROGRAM = Path(__file__).parents[1] / "forked_client.py"
 
 
 class KeepAliveServer(ThreadingHTTPServer):
-    """Answers every inventory with an empty one, keeps connections open, and records what came over which."""
+    """HTTP server that returns empty inventories, keeps connections open, and records the port of each caller."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
-        self.ports: dict[str, int] = {}  # the caller's port, by the player's name in the path
+        self.ports: dict[str, int] = {}  # port of the caller, by player name in the path
         self.grants: list[str] = []
         self.expires_in = 3600
-        self.refreshes = threading.Event()  # a refresh waits for it
+        self.refreshes = threading.Event()  # a refresh of a token waits until it is set
         self.refreshes.set()
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: KeepAliveServer  # pyright: ignore[reportIncompatibleVariableOverride] - the only server of it
+    server: KeepAliveServer  # pyright: ignore[reportIncompatibleVariableOverride] - only this server uses the handler
 
     def do_GET(self) -> None:
         self.server.ports[self.path.split("/")[4]] = self.client_address[1]
@@ -51,7 +51,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - name of the base class's parameter
         """Print nothing."""
 
 
@@ -87,7 +87,7 @@ def test_forked_process_opens_its_own_connections(kind: str, server: KeepAliveSe
 def test_forked_process_never_uses_the_refresh_token_of_its_parent(kind: str, server: KeepAliveServer) -> None:
     server.expires_in = 0
     run("used", kind, server)
-    assert server.grants == ["password"] * 3 + ["refresh_token"]  # before, child, grandchild; after
+    assert server.grants == ["password"] * 3 + ["refresh_token"]  # passwords: before, child, grandchild; refresh: after
 
 
 def test_given_httpx_client_works_when_first_used_after_the_fork(kind: str, server: KeepAliveServer) -> None:

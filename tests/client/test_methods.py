@@ -1,4 +1,4 @@
-"""Methods of both clients: plain functions with signatures, docstrings, and parameters named as in the API."""
+"""Methods of both clients are plain functions with signatures, docstrings, and parameters named as in the API."""
 
 import asyncio
 import inspect
@@ -17,7 +17,7 @@ from gamekeeper.http import operation_refusals
 from gamekeeper_client import AsyncClient, Client, errors
 from gamekeeper_client.players import Player
 
-NOWHERE = "http://127.0.0.1:1"  # no test here sends anything
+NOWHERE = "http://127.0.0.1:1"  # valid but unused: these tests send no requests
 BOTH: list[Any] = [Client, AsyncClient]
 WRITE_OPTIONS = {"dry_run", "reason", "idempotency_key"}
 IDS = {"playerid", "tokenid", "variableid", "bagid", "mailid", "objectid", "objecttype"}
@@ -58,7 +58,7 @@ def test_signature_is_concrete(kind: Any, name: str) -> None:
 def test_docstring_describes_parameters_answer_and_errors(kind: Any, name: str) -> None:
     text = inspect.getdoc(getattr(kind, name)) or ""
     summary, _, rest = text.partition("\n\n")
-    assert re.fullmatch(r"[A-Z][^\n]*\.", summary), "one line: what it does"
+    assert re.fullmatch(r"[A-Z][^\n]*\.", summary), "one line that says what the method does"
     described = re.findall(r"^(\w+): .*\.$", rest, re.MULTILINE)
     assert set(described) == set(list(inspect.signature(getattr(kind, name)).parameters)[1:])
     assert len(re.findall(r"^Returns .*\.$", rest, re.MULTILINE)) == 1
@@ -72,13 +72,13 @@ def find_named_errors(text: str) -> set[str]:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_errors_of_docstring_are_those_of_the_operation(name: str) -> None:
-    """Every refusal of the operation's own rules is named, and no refusal that it cannot answer with."""
+    """The docstring names every refusal that the operation declares, and none that it cannot return."""
     route = CALLED[name]
     possible = {kind.__name__ for kinds in operation_refusals.of(route).values() for kind in kinds}
     own = {kind.__name__ for kind in route.refusals}
     named = find_named_errors(getattr(Client, name).__doc__)
     assert named <= possible
-    assert own <= named or route.path == "/api/oauth/token"  # two methods share its refusals
+    assert own <= named or route.path == "/api/oauth/token"  # two methods share this route
 
 
 def test_iterators_and_answers_have_type_annotations() -> None:

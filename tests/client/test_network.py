@@ -1,4 +1,4 @@
-"""What the network and the server do to a call, and what the clients make of it. Both clients, both engines."""
+"""Both clients against a real server, through a proxy that loses or replaces answers. On both engines."""
 
 import asyncio
 import threading
@@ -203,7 +203,7 @@ def test_server_information_is_read(root: Driver) -> None:
     assert root.call("get_openapi")["openapi"].startswith("3.1")
 
 
-# --- logging in ----------------------------------------------------------------------------------------------------
+# --- log in --------------------------------------------------------------------------------------------------------
 
 
 def test_many_calls_use_one_log_in(logged_in: Driver, proxy: FaultProxy) -> None:
@@ -220,7 +220,7 @@ def test_token_is_renewed_before_it_expires(
     monkeypatch.setattr(exchange.time, "monotonic", lambda: now + 3600 - exchange.RENEW_EARLY_MAX_SECONDS + 1)
     logged_in.call("get_player", "Ann")
     assert logged_in.session.access != first
-    assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 4)  # no call was refused on the way
+    assert (proxy.count(LOG_IN), len(proxy.requests)) == (2, 4)  # two log-ins, two reads: no read was refused
 
 
 def test_revoked_token_is_renewed_once(logged_in: Driver, proxy: FaultProxy) -> None:
@@ -234,7 +234,7 @@ def test_revoked_refresh_token_leads_to_log_in_with_password(logged_in: Driver, 
     logged_in.call("get_player", "Ann")
     logged_in.call("revoke_tokens", "Root", dry_run=True)
     logged_in.session.access = "gka_run-out"
-    logged_in.session._refresh = people.NOBODY_ID  # noqa: SLF001 - as if it had been revoked meanwhile
+    logged_in.session._refresh = people.NOBODY_ID  # noqa: SLF001 - simulates a revoked refresh token
     assert logged_in.call("get_player", "Ann").name == "Ann"
     assert proxy.count(LOG_IN) == 3
 
@@ -273,7 +273,7 @@ def test_read_only_client_cannot_write(connect: Callable[..., Driver]) -> None:
 def test_incomplete_credentials_are_value_error(given: dict[str, str]) -> None:
     for kind in (Client, AsyncClient):
         with pytest.raises(ValueError, match="A client needs either token="):
-            kind("http://127.0.0.1:1", **given)  # pyright: ignore[reportArgumentType] - what is being tested
+            kind("http://127.0.0.1:1", **given)  # pyright: ignore[reportArgumentType] - the test passes invalid arguments
 
 
 def test_threads_log_in_once(proxy: FaultProxy) -> None:
@@ -318,7 +318,7 @@ def test_follow_changes_continues_after_server_was_away(
     def give_later() -> None:
         proxy.away = True
         proxy.cut()
-        time.sleep(1)  # longer than QUICK would wait for an ordinary call
+        time.sleep(1)  # longer than QUICK lets an ordinary call retry
         with Client(server.url, token=known_tokens["Root"]) as direct:
             direct.give_item("Bob", COIN, 1)
         proxy.away = False

@@ -1,4 +1,4 @@
-"""docs/client.md: every block runs as it stands and prints what the page says. The page of the package: it is valid."""
+"""The code of docs/client.md runs and prints the documented text; the README of the package is valid."""
 
 import re
 
@@ -13,12 +13,12 @@ TEXT = PAGE.read_text("utf-8")
 ROOT = PAGE.parents[1]
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the client does not know which one it is
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # one engine is enough: the client does not depend on it
 def test_every_block_runs_and_prints_the_documented_text(demo_server: Server) -> None:
     found = parse_blocks(TEXT)
     assert len(found) > 10
-    for said, printed in run_blocks(found, demo_server.url):
-        assert printed == said
+    for expected, printed in run_blocks(found, demo_server.url):
+        assert printed == expected
 
 
 def test_package_page_uses_methods_that_exist() -> None:

@@ -1,4 +1,4 @@
-"""The client and the server agree: every row has a method, every shape its fields, every refusal its class."""
+"""Client and server agree: each route has a method, each type its fields, each refusal an error class."""
 
 import importlib
 import pkgutil
@@ -21,7 +21,7 @@ from gamekeeper_client import errors, feed, history, mails, paging, players, use
 from gamekeeper_client.link import PutPlayer
 
 SYNONYMS = {route.path for route in ROUTES if route.path.startswith(("/api/oauth/tokens/", "/api/info/"))}
-HTML_PAGES = {route.path for route in ROUTES if isinstance(route.answer, str)}  # pages, not JSON
+HTML_PAGES = {route.path for route in ROUTES if isinstance(route.answer, str)}  # routes that return HTML
 OTHER_NAMES: dict[Any, Any] = {
     paging.Page: wire.lists.Paged,
     paging.LegacyPage: wire.lists.Legacy,
@@ -41,11 +41,11 @@ def test_every_route_has_a_method() -> None:
 
 def test_operation_ids_are_names_of_methods() -> None:
     ids = {route.name for route in ROUTES if route.path not in SYNONYMS | HTML_PAGES}
-    assert ids == OPERATIONS.keys() - {"refresh_token"}  # a second method for the operation issue_token
+    assert ids == OPERATIONS.keys() - {"refresh_token"}  # a second method for the route of issue_token
 
 
 def test_published_operations_are_those_of_the_routes() -> None:
-    """`gamekeeper_client.OPERATIONS` names the method of each operation, for operation ids."""
+    """`gamekeeper_client.OPERATIONS` has the HTTP method and path of each client method."""
     assert gamekeeper_client.OPERATIONS.keys() == OPERATIONS.keys()
     for name, (method, path) in gamekeeper_client.OPERATIONS.items():
         route = CALLED[name]
@@ -88,7 +88,7 @@ SAMPLES: dict[Any, Any] = {str: "x", int: 7, bool: True, type(None): None, msgsp
 
 
 def make_sample(shape: Any) -> Any:
-    """A value of a type, in the plainest form."""
+    """Make a simple JSON value of a type."""
     origin, arguments = get_origin(shape), get_args(shape)
     if shape in SAMPLES:
         return SAMPLES[shape]
@@ -115,7 +115,7 @@ SHAPES: list[type[Struct]] = [
 
 
 def describe_type(shape: Any) -> str:
-    """A field's type without its bounds: those are the server's business."""
+    """Describe a field's type without its limits, which only the server declares."""
     origin, arguments = get_origin(shape), get_args(shape)
     if hasattr(shape, "__metadata__"):
         return describe_type(arguments[0])
@@ -140,7 +140,7 @@ def find_subclasses(kind: type[Any]) -> list[type[Any]]:
     return [found for each in kind.__subclasses__() for found in (each, *find_subclasses(each))]
 
 
-CONSOLE = "gamekeeper.console."  # what people read, not programs
+CONSOLE = "gamekeeper.console."  # its refusals are shown on pages, never sent over the API
 SERVER_REFUSALS = [kind for kind in find_subclasses(Refusal) if kind.__module__.startswith("gamekeeper.")]
 REFUSALS = [kind for kind in SERVER_REFUSALS if not kind.__module__.startswith(CONSOLE)]
 

@@ -1,4 +1,4 @@
-"""The Python client of Gamekeeper: `Client` blocks, `AsyncClient` runs on asyncio; docs/client.md shows both."""
+"""Python client for Gamekeeper: `Client` is blocking, `AsyncClient` runs on asyncio. docs/client.md is the guide."""
 
 from gamekeeper_client import errors
 from gamekeeper_client.client import OPERATIONS, AsyncClient, Client

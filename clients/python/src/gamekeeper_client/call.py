@@ -1,4 +1,4 @@
-"""One request as a value: how it is sent, and how its answer is read. Both clients carry out the same calls."""
+"""A `Call` describes one request and how its answer is decoded. Both clients send the same calls."""
 
 import re
 import uuid
@@ -13,7 +13,7 @@ import msgspec
 T = TypeVar("T")
 A = TypeVar("A")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
-MAX_REASON_CHARACTERS = 500  # characters, as on the server
+MAX_REASON_CHARACTERS = 500  # the server's limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Call(Generic[T]):
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     needs_token: bool = True
-    wait: float = 0.0  # seconds that the server may hold the request before it answers
-    endless: bool = False  # retried until the server answers, without a limit
+    wait: float = 0.0  # seconds that the server may wait before it answers (long poll); added to the timeout
+    endless: bool = False  # True: retry without a limit until the server answers
 
     @property
     def key(self) -> str | None:
@@ -35,16 +35,16 @@ class Call(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Batch(Generic[T]):
-    """Some records of a list, and the call that reads the next ones."""
+    """Some records of a list, and the call that reads the next records (None at the end)."""
 
     records: list[T]
     then: Call["Batch[T]"] | None
 
 
 class Payload(Generic[T]):
-    """What an operation sends besides its path, and the shape of its answer.
+    """The query and body of an operation, and the type of its answer.
 
-    Query parameters that are None are left out. With `field`, the answer is the value of that field.
+    Query parameters that are None are not sent. With `field`, the answer is the value of that JSON field.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Payload(Generic[T]):
 
 
 def fill_path(path: str, values: Mapping[str, Any]) -> str:
-    """Replace each {name} of a path. An empty value is rejected: it would address something else."""
+    """Replace each {name} of a path. Reject an empty value: the path would match another route."""
 
     def segment(name: re.Match[str]) -> str:
         if not (value := str(values[name[1]])):
@@ -74,7 +74,7 @@ def fill_path(path: str, values: Mapping[str, Any]) -> str:
 
 
 def build_write_headers(reason: str, idempotency_key: str | None) -> dict[str, str]:
-    """Build the headers of a write. A random key is made once, so that all attempts of the call are one change."""
+    """Build the headers of a write. All retries of the call reuse the idempotency key, so it is applied once."""
     if idempotency_key is not None and not _KEY.fullmatch(idempotency_key):
         raise ValueError("An idempotency_key has 1 to 255 visible ASCII characters.")
     if len(reason) > MAX_REASON_CHARACTERS or not reason.isprintable():
@@ -83,7 +83,7 @@ def build_write_headers(reason: str, idempotency_key: str | None) -> dict[str, s
 
 
 def convert(call: Call[A], change: Callable[[A], T], *, endless: bool = False) -> Call[T]:
-    """The same read, with another form of its answer."""
+    """Make a call that sends the same request and passes its answer through `change`."""
     return Call(call.method, call.path, lambda raw: change(call.read(raw)), call.query, wait=call.wait, endless=endless)
 
 

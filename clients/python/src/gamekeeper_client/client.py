@@ -31,10 +31,10 @@ from gamekeeper_client.users import Users
 from gamekeeper_client.variables import Variables
 
 T = TypeVar("T")
-TIMEOUT_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0  # default time to wait for an answer
 PATIENCE = Patience()
 AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
-PERMANENT_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+PERMANENT_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)  # a retry would fail in the same way
 
 
 class _Client(
@@ -53,7 +53,7 @@ class _Client(
     GameObjects,
     ServerInfo,
 ):
-    """All operations, and how a request of theirs is built."""
+    """Base of both clients: all operations, and the code that builds their HTTP requests."""
 
     def __init__(self, url: str, session: Session, timeout: float, patience: Patience) -> None:
         _check_address(url)
@@ -75,27 +75,27 @@ class _Client(
                 headers=[(name.encode(), value.encode()) for name, value in headers.items()],
                 timeout=self._timeout + call.wait,
             )
-        except httpx.InvalidURL as wrong:  # a name or a filter of more than 65,536 characters
+        except httpx.InvalidURL as wrong:  # the URL has more than 65,536 characters: a long name or filter
             raise ValueError(f"The request cannot be sent: {wrong}.") from wrong
 
 
 class Client(_Client):
-    """Gamekeeper for programs that block. Threads may share one client; a forked process opens its own connections.
+    """Blocking client. Threads can share one client; a forked process opens its own connections.
 
-    Give it a user name and a password, or a token. It logs in when it needs a token, and renews the token in time.
+    Pass a user name and a password, or a token. It logs in when it needs a token, and renews the token in time.
 
     url: address of the server, such as http://127.0.0.1:5400.
     username: name of the account to log in with.
     password: its password as a person types it; the client sends the SHA-256.
     token: an access token, instead of both.
-    read_only: log in for reads alone.
+    read_only: request a token that can only read.
     timeout: seconds to wait for an answer.
     patience: how often and how long to retry.
-    http: an httpx.Client of yours, with certificates or a proxy; you close it yourself.
+    http: your own httpx.Client, for certificates or a proxy; close it yourself.
 
-    Every method raises Unreachable when no answer came after all retries, NotUnderstood when the answer is not one of
-    Gamekeeper, and Denied, Forbidden, TooManyRequests, InternalError or Unavailable as the server answers; every write
-    also IdempotencyKeyReused. Errors of a single method are in its docstring, and all of them in `errors`.
+    Every method can raise Unreachable (no answer after all retries), NotUnderstood (the answer is not Gamekeeper's),
+    Denied, Forbidden, TooManyRequests, InternalError and Unavailable; every write also IdempotencyKeyReused. Each
+    method's docstring names its own errors; `errors` has all of them.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class Client(_Client):
 
 
 class AsyncClient(_Client):
-    """Gamekeeper for programs that run on asyncio: `await` the methods of `Client`, and `async for` its iterators.
+    """Client for asyncio. It has the methods of `Client`: use `await`, and `async for` with the iterators.
 
     It has the parameters of `Client`; its `http` is an httpx.AsyncClient.
     """
@@ -260,7 +260,7 @@ def _convert_response(response: httpx.Response) -> Answer:
 
 add_methods(Client, make_blocking)
 add_methods(AsyncClient, make_async)
-# method and path of each method's operation; methods that iterate use those of the list
+# HTTP method and path of each operation. Methods that iterate are not in it: they call the list operation.
 OPERATIONS = {
     name: (each.method, each.path) for name, each in find_declarations(_Client).items() if isinstance(each, Operation)
 }

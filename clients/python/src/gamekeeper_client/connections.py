@@ -1,7 +1,7 @@
-"""The connections of a client, and what a fork does to them.
+"""Connections of a client, replaced after a fork.
 
-A forked process inherits the open connections of its parent. Both would send on the same connection, and read each
-other's answers. So each process opens connections of its own.
+A forked process inherits the open connections of its parent. If both used them, each could read the other's answers.
+So each process opens its own connections.
 """
 
 import os
@@ -21,8 +21,8 @@ class Connections(Generic[Http, Lock]):
         self._is_given = given is not None
         self._make_http, self._make_lock = make_http, make_lock
         self.http, self.renewing = make_http() if given is None else given, make_lock()
-        self._pid: int | None = None  # of the process that used them; None: not used yet
-        # Not closed and not collected: an async connection would deregister from the event loop that the parent uses.
+        self._pid: int | None = None  # the process that has used the connections; None: not used yet
+        # Kept, not closed: closing an inherited async connection would deregister it from the parent's event loop.
         self._inherited: list[Http] = []
 
     def claim(self, session: Session) -> None:
@@ -35,9 +35,9 @@ class Connections(Generic[Http, Lock]):
                     "Make both in the process that uses them."
                 )
             self._inherited.append(self.http)
-            self.http, self.renewing = self._make_http(), self._make_lock()  # a thread of the parent may hold the lock
+            self.http, self.renewing = self._make_http(), self._make_lock()  # another thread may hold the old lock
             session.forget_refresh_token()
-        self._pid = pid  # last: other threads must not use the old connections meanwhile
+        self._pid = pid  # set last, so that other threads do not use the old connections
 
     @property
     def is_closable(self) -> bool:

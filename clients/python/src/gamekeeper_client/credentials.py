@@ -1,4 +1,4 @@
-"""Passwords and email addresses of accounts. Passwords are given as people type them; the client sends the SHA-256."""
+"""Passwords and email addresses of accounts. Pass passwords as people type them; the client sends the SHA-256."""
 
 from typing import Unpack
 
@@ -21,8 +21,8 @@ class Credentials:
         """Check an account's password. Needs the role users.query.
 
         password: the password to check.
-        Returns a message when it is right.
-        Raises WrongPassword when it is not, TooManyGuesses, NoSuchUser, RoleMissing, BadPassword.
+        Returns a message if the password is right.
+        Raises WrongPassword if it is wrong, TooManyGuesses, NoSuchUser, RoleMissing, BadPassword.
         """
         return Payload(Message, body={"password": hash_password(password)})
 
@@ -43,12 +43,12 @@ class Credentials:
     def change_password(
         self, user: str, new: str, authorization: str, **options: Unpack[WriteOptions]
     ) -> Payload[Message]:
-        """Change an account's password, with its present one. Needs the role users.query.
+        """Change an account's password, with its current one. Needs the role users.query.
 
         All tokens of the account are revoked.
 
         new: the new password.
-        authorization: the present password.
+        authorization: the current password.
         Returns a message.
         Raises NoSuchUser, RoleMissing, WrongPassword, TooManyGuesses, BadPassword.
         """
@@ -66,7 +66,7 @@ class Credentials:
 
     @operation("POST", "/api/v1/users/{user}/manage/password/change")
     def manage_password(self, user: str, new: str, **options: Unpack[WriteOptions]) -> Payload[Message]:
-        """Change an account's password without its present one. Needs the role users.manage.
+        """Change an account's password without its current one. Needs the role users.manage.
 
         All tokens of the account are revoked.
 
@@ -78,9 +78,9 @@ class Credentials:
 
     @operation("GET", "/api/v1/users/{user}/password/reset")
     def request_password_reset(self, user: str, **options: Unpack[WriteOptions]) -> Payload[Message]:
-        """Mail a one-time code to an account, with which its owner sets a new password. Needs the role users.query.
+        """Mail a one-time code to an account, so that its owner can set a new password. Needs the role users.query.
 
-        Returns a message; its `warning` is set when the server has no mail set up.
+        Returns a message; its `warning` is set if the server has no SMTP settings.
         Raises NoSuchUser, RoleMissing, TooManyMails.
         """
         return Payload(Message)

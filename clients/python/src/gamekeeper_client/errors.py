@@ -1,6 +1,6 @@
-"""The errors that the client raises, as a tree: catch a single class or a whole branch.
+"""Errors of the client, as a tree of classes: catch one class, or a branch with all classes below it.
 
-GamekeeperError              `idempotency_key` of a write: repeat the call with it to learn the outcome
+GamekeeperError              `idempotency_key` of a write: repeat the call with it to get the result
 ├── Unreachable              no answer, after all retries
 ├── NotUnderstood            an answer that this version of the client cannot read
 └── Refused                  the server rejected the request: `status`, `code`, `message`, `request_id`, `retry_after`
@@ -23,7 +23,7 @@ GamekeeperError              `idempotency_key` of a write: repeat the call with 
     │   ├── NoSuchChange  NoSuchMail  NotThereThen
     │   └── NoSuchRoute  UserNotOnline
     ├── MethodNotAllowed
-    ├── Conflict             the request contradicts the present state
+    ├── Conflict             the request does not fit the current state
     │   ├── UsernameTaken  EmailTaken  NameTaken
     │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
     │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
@@ -42,7 +42,7 @@ GamekeeperError              `idempotency_key` of a write: repeat the call with 
     ├── TooManyRequests
     │   └── TooManyGuesses  TooManyMails  TooManyRegistrations  TooManyLongReads
     ├── InternalError
-    └── Unavailable          the server, or its database, cannot answer now
+    └── Unavailable          the server or its database is not available now
         └── Overloaded  SearchNotReady  DatabaseAway  OutcomeUnknown
 """
 
@@ -61,29 +61,29 @@ class Error(Struct, rename="pascal"):
     message: str
     code: str = ""
     request_id: str = ""
-    changes: list[Change] = []  # with unapplied_changes
+    changes: list[Change] = []  # only with the code unapplied_changes
 
 
 class GamekeeperError(Exception):
     """Base class of all errors of the client."""
 
-    idempotency_key: str | None = None  # of the write that failed
+    idempotency_key: str | None = None  # key of the write that failed; None for a read
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy all attributes. By default, __init__ would be called with the message alone."""
+        """Pickle and copy all attributes. By default, pickle would call __init__ with only the message."""
         return _restore, (type(self), self.args), vars(self)
 
 
 def _restore(kind: type[GamekeeperError], args: tuple[object, ...]) -> GamekeeperError:
-    return kind.__new__(kind, *args)  # pickle and copy set the attributes afterwards
+    return kind.__new__(kind, *args)  # pickle and copy then restore the attributes
 
 
 class Unreachable(GamekeeperError):
-    """No answer came. A write may or may not have been applied: repeat it with its key."""
+    """No answer from the server. A write may or may not have been applied: repeat it with its key."""
 
     def __init__(self, message: str, *, permanent: bool) -> None:
         super().__init__(message)
-        self.permanent = permanent  # a retry would fail in the same way
+        self.permanent = permanent  # True: a retry would fail in the same way
 
 
 class NotUnderstood(GamekeeperError):
@@ -199,7 +199,7 @@ class OutcomeUnknown(Unavailable): ...
 
 
 class UnappliedChanges(Conflict):
-    """The game server has not applied these changes to the player yet."""
+    """The game server has not yet applied the changes in `changes` to the player."""
 
     def __init__(self, status: int, error: Error, retry_after: float | None = None) -> None:
         super().__init__(status, error, retry_after)
@@ -236,15 +236,15 @@ CODES = _find_codes(Refused)
 
 
 def find_class(status: int, code: str) -> type[Refused]:
-    """Find the class of a code; for a code that this version does not know, the class of its status."""
+    """Find the error class of a code. A code that this version does not know gets the class of its status."""
     return CODES.get(code) or BRANCHES.get(status, Refused)
 
 
 def make_refusal(status: int, body: bytes, retry_after: str | None) -> Refused:
-    """Make the error of an answer, which may also be a proxy's."""
+    """Make the error for a 4xx or 5xx answer, which may come from a proxy and have another body."""
     try:
         error = msgspec.json.decode(body, type=Error)
-    except (ValueError, RecursionError):  # not only msgspec.DecodeError: wrong UTF-8, too deep
+    except (ValueError, RecursionError):  # also invalid UTF-8, and JSON nested too deeply
         error = Error(f"The server answered with status {status}.")
     seconds = float(retry_after) if retry_after and re.fullmatch("[0-9]{1,9}", retry_after) else None
     return find_class(status, error.code)(status, error, seconds)

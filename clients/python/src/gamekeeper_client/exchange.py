@@ -1,10 +1,10 @@
-"""Carry out a call: log in, renew tokens, retry. Written once, for both clients.
+"""Log in, send a call, renew tokens and retry: the logic of both clients, without I/O.
 
-A flow is a generator. It yields a step (`Send`, `Wait`, `Renew`) and receives its outcome; the clients only carry out
-the steps, one by blocking and one by awaiting.
+A flow is a generator. It yields a step (`Send`, `Wait`, `Renew`) and receives the step's outcome. The clients perform
+the steps: `Client` by blocking, `AsyncClient` by awaiting.
 
-A failed log-in counts as a failed attempt of the call that needs the token: the same limits apply, the error has the
-call's key, and no other call waits for a token during the pause.
+A failed log-in counts as a failed attempt of the call that needs the token. So the call's retry limits apply, the error
+has the call's key, and other calls do not wait during the pause.
 """
 
 import random
@@ -30,9 +30,9 @@ from gamekeeper_client.errors import (
 from gamekeeper_client.tokens import LOG_IN, TOKEN, Token, Tokens, hash_password
 
 T = TypeVar("T")
-RENEW_EARLY_SHARE = 0.1  # share of a token's lifetime
-RENEW_EARLY_MAX_SECONDS = 60.0  # seconds; long-lived tokens are not renewed earlier than this
-VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")  # ASCII, as a header needs it
+RENEW_EARLY_SHARE = 0.1  # renew a token when this share of its lifetime is left
+RENEW_EARLY_MAX_SECONDS = 60.0  # renew long-lived tokens at most this long before they expire
+VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")  # characters of a token that a header can carry
 RETRIABLE_ERRORS = (Unreachable, Unavailable, TooManyRequests, IdempotencyInProgress)
 
 
@@ -49,7 +49,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Renew:
-    """Get a new token in place of this one, unless another call has got it already."""
+    """Step: replace the token `stale` by a new one, unless another call has already done it."""
 
     stale: str | None
 
@@ -68,36 +68,36 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
     problem: Exception
-    permanent: bool  # a retry would fail in the same way
+    permanent: bool  # True: a retry would fail in the same way
 
 
-Outcome = Answer | NoAnswer | GamekeeperError | None  # the error: of a Renew that failed
+Outcome = Answer | NoAnswer | GamekeeperError | None  # GamekeeperError: a Renew failed; None: a Wait or Renew ended
 Flow = Generator[Send | Wait | Renew, Outcome, T]
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Limits of retries. Pauses in seconds double from `first` to `longest`, with random jitter."""
+    """Retry limits. The pause between attempts doubles from `first` to `longest` seconds, with random jitter."""
 
     retries: int = 6
     first: float = 0.1
     longest: float = 5.0
-    longest_retry_after: float = 30.0  # longer: the error is raised; `follow_changes` waits this long
+    longest_retry_after: float = 30.0  # seconds; a longer Retry-After raises the error, except in `follow_changes`
 
     def pause(self, problem: GamekeeperError, attempt: int, *, endless: bool) -> float | None:
-        """Seconds until the next attempt; None: do not retry."""
+        """Compute the seconds until the next attempt; None means do not retry."""
         permanent = isinstance(problem, Unreachable) and problem.permanent
         if permanent or not isinstance(problem, RETRIABLE_ERRORS) or (attempt >= self.retries and not endless):
             return None
         asked = (problem.retry_after if isinstance(problem, Refused) else None) or 0.0
         if asked > self.longest_retry_after and not endless:
             return None
-        own = min(self.longest, self.first * 2 ** min(attempt, 16)) * random.uniform(0.5, 1)  # noqa: S311 - jitter is no secret
+        own = min(self.longest, self.first * 2 ** min(attempt, 16)) * random.uniform(0.5, 1)  # noqa: S311 - jitter needs no secure random numbers
         return max(own, min(asked, self.longest_retry_after))
 
 
 class Session:
-    """The client's token, and how to renew it."""
+    """Token of a client, with the credentials that renew it."""
 
     def __init__(self, username: str | None, password: str | None, token: str | None, *, read_only: bool) -> None:
         if (token is None) == (username is None) or (username is None) != (password is None):
@@ -126,14 +126,17 @@ class Session:
             try:
                 self._adopt((yield from _attempt(Tokens.refresh_token.call(self._refresh), self)))
             except InvalidGrant:
-                self._refresh = None  # expired or revoked: log in with the password
+                self._refresh = None  # expired or revoked: use the password instead
             else:
                 return
         log_in = LOG_IN.call(self._username or "", self._password_hash or "", read_only=self._read_only)
         self._adopt((yield from _attempt(log_in, self)))
 
     def forget_refresh_token(self) -> None:
-        """Log in with the password next time: the server revokes all tokens when a refresh token is used twice."""
+        """Forget the refresh token, so that the next renewal uses the password.
+
+        After a fork, parent and child would use the same refresh token; the server then revokes all tokens.
+        """
         self._refresh = None
 
     def _adopt(self, pair: Token) -> None:
@@ -143,6 +146,7 @@ class Session:
 
 
 def exchange(call: Call[T], session: Session, patience: Patience) -> Flow[T]:
+    """Send a call and retry it within the limits of `patience`; return its decoded answer."""
     attempt = 0
     while True:
         try:
@@ -189,7 +193,7 @@ def _send(call: Call[T], token: str | None) -> Flow[T]:
 
 
 def _describe_call(call: Call[Any]) -> str:
-    """Name the call in an error. A token to revoke is left out: errors are logged, and it may still be valid."""
+    """Describe a call in an error message, without a token to revoke: the message may be logged."""
     revokes = call.path.startswith(f"{TOKEN}/")
     return f"{call.method} {TOKEN}/…" if revokes else f"{call.method} {call.path}"
 
@@ -197,8 +201,8 @@ def _describe_call(call: Call[Any]) -> str:
 def _read(call: Call[T], answer: Answer) -> T:
     try:
         return call.read(answer.content)
-    except (ValueError, RecursionError) as error:  # not only msgspec.DecodeError: wrong UTF-8, too deep
+    except (ValueError, RecursionError) as error:  # also invalid UTF-8, and JSON nested too deeply
         raise NotUnderstood(
-            f"The answer to {_describe_call(call)} is not what this client knows: {error}. "
-            "Check the address, and that client and server are of the same version."
+            f"The answer to {_describe_call(call)} cannot be read by this client: {error}. "
+            "Check the address, and that client and server have the same version."
         ) from error

@@ -7,7 +7,7 @@ from msgspec import Struct
 from gamekeeper_client.call import Batch, Call, Payload, convert
 from gamekeeper_client.operation import iterator, operation
 
-MAX_WAIT_SECONDS = 60  # seconds, as on the server
+MAX_WAIT_SECONDS = 60  # the server's limit for a long poll
 After = int | Literal["now"]
 
 
@@ -38,10 +38,10 @@ class Feed:
         """List changes of the feed once.
 
         after: number of the last change that you have, or "now"; 0 starts with the oldest.
-        wait: seconds to wait for a change when there is none yet, up to 60.
+        wait: seconds to wait if there is no change yet, up to 60.
         limit: return at most this many changes.
-        own: include what your own account wrote over the game link.
-        epoch: `epoch` of an earlier answer; raises EpochChanged when the database was restored since.
+        own: include the changes that your own account reported over the game link.
+        epoch: `epoch` of an earlier answer; raises EpochChanged if the database was restored since.
         Returns the changes, the number to continue after, and the epoch.
         Raises EpochChanged, ChangesTrimmed, CursorAhead, BadField, RoleMissing.
         """
@@ -54,16 +54,16 @@ class Feed:
     ) -> Call[Batch[Change]]:
         """Iterate over all changes, then over each new one as it comes, without end.
 
-        It waits while the server is away, and continues where it was. To continue after a restart of your program,
+        While the server is away it waits, and then continues. To continue after a restart of your program,
         store the `seq` of the last change that you have applied.
 
         after: number of the last change that you have, or "now"; 0 starts with the oldest.
-        own: include what your own account wrote over the game link.
-        epoch: `epoch` of an earlier answer; raises EpochChanged when the database was restored since.
+        own: include the changes that your own account reported over the game link.
+        epoch: `epoch` of an earlier answer; raises EpochChanged if the database was restored since.
         wait: seconds that one request waits for a change, up to 60.
         limit: changes per request.
         Returns an endless iterator of changes.
-        Raises EpochChanged, ChangesTrimmed when the change after `after` is no longer stored, CursorAhead, BadField,
+        Raises EpochChanged, ChangesTrimmed if the change after `after` is no longer stored, CursorAhead, BadField,
         RoleMissing.
         """
 

@@ -1,4 +1,4 @@
-"""The catalogue in the types and shapes of the Intersect engine; `list_catalogue` has it in Gamekeeper's."""
+"""The catalogue in the format of the Intersect engine; `list_catalogue` returns it in Gamekeeper's format."""
 
 from typing import Any, Generic, Literal, TypeVar
 
@@ -23,7 +23,7 @@ class ItemObject(Struct, rename="pascal"):
 
 
 class VariableObject(Struct, rename="pascal"):
-    """The type is 1 for a boolean and 2 for an integer."""
+    """A variable of the catalogue; `type` is 1 for a boolean and 2 for an integer."""
 
     id: str
     name: str
@@ -108,5 +108,5 @@ class GameObjects:
         return Payload(shape)
 
 
-def _find_shape(object_type: str) -> Any:  # noqa: ANN401 - a type, known at run time
+def _find_shape(object_type: str) -> Any:  # noqa: ANN401 - returns a type that is known only at run time
     return SHAPES.get(object_type.lower(), NamedEntry)

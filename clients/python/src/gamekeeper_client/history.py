@@ -1,4 +1,4 @@
-"""The audit log: what happened, how it was before, undoing a change; and one search for everything."""
+"""The audit log: list changes, undo a change, read earlier states; and search for any object."""
 
 from typing import Any, Unpack
 
@@ -11,7 +11,7 @@ from gamekeeper_client.paging import iterate_cursor
 from gamekeeper_client.spells import KnownSpell
 from gamekeeper_client.variables import Variable
 
-Moment = int | str  # the number of a change, or a time
+Moment = int | str  # number of a change, or a time such as 2026-11-15T12:00:00Z
 
 
 class ToldChange(Struct, rename="pascal"):
@@ -50,7 +50,7 @@ class DoneChange(Struct, rename="pascal"):
 
 
 class Undone(Struct, rename="pascal"):
-    """The change that was undone, and the changes that did it."""
+    """Result of an undo: the number and kind of the undone change, and the changes that undid it."""
 
     undoes: int
     kind: str
@@ -90,7 +90,7 @@ class History:
         request: str | None = None,
         reason: str | None = None,
     ) -> Payload[HistoryPage]:
-        """List changes of the audit log once, the newest first. Times are like 2026-11-15T12:00:00Z.
+        """List changes of the audit log once, newest first. Times are like 2026-11-15T12:00:00Z.
 
         before: only changes before this number; `next` of the page before.
         limit: return at most this many changes, up to 1000; default 50.
@@ -103,7 +103,7 @@ class History:
         to: only changes up to this time.
         request: only changes of the request with this id.
         reason: only changes whose reason contains this text.
-        Returns the changes, and the number to continue before, which is None at the end.
+        Returns the changes, and the number to pass as `before` for the next page; None at the end.
         Raises BadField, TooManyLongReads.
         """
         query = {"player": player, "user": user, "actor": actor, "kind": kind, "item": item, "from": from_, "to": to}
@@ -114,17 +114,17 @@ class History:
         list_history,
         ToldChange,
         lambda page: page.changes,
-        "Iterate over changes of the audit log, the newest first. Times are like 2026-11-15T12:00:00Z.",
+        "Iterate over changes of the audit log, newest first. Times are like 2026-11-15T12:00:00Z.",
     )
 
     @operation("POST", "/api/keeper/v1/changes/{seq}/undo")
     def undo_change(self, seq: int, *, force: bool = False, **options: Unpack[WriteOptions]) -> Payload[Undone]:
-        """Undo a change, if what it changed is still as the change left it.
+        """Undo a change, if the values that it set are still the same.
 
         You need the permissions that the opposite change would need.
 
         seq: number of the change.
-        force: give an item back although another player may have gained it since.
+        force: give an item back even if another player may have gained it since.
         Returns the changes that undid it.
         Raises UndoConflict, ItemMovedOn, NotUndoable, AlreadyUndone, NoSuchChange, HistoryTrimmed, NoSuchUser,
         RoleMissing, PowerMissing, Outranked, OwnPowers, NameTaken, UsernameTaken, EmailTaken, PlayerOnline,
@@ -137,7 +137,7 @@ class History:
         """Get the inventory, the bank and the bags that a player had. A deleted player is found by id.
 
         at: number of a change, or a time: the state right after it; default: now.
-        Returns every slot of all of them.
+        Returns every slot of the inventory, the bank and the bags.
         Raises NoSuchPlayer, NotThereThen, HistoryTrimmed, HistoryTooLong, TooManyLongReads, BadField.
         """
         return Payload(ItemsThen, query={"at": at})
@@ -168,7 +168,7 @@ class History:
 
         q: an id, or a part of a name or an email address.
         limit: return at most this many matches; default 20.
-        Returns the matches, the best first.
+        Returns the matches, best match first.
         Raises BadField, TooManyLongReads.
         """
         return Payload(list[Found], field="Found", query={"q": q, "limit": limit})

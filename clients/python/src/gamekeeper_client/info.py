@@ -53,7 +53,7 @@ class ServerInfo:
     def get_info(self) -> Payload[Info]:
         """Get the name of the game and the port of its server.
 
-        Returns both.
+        Returns the name and the port.
         """
         return Payload(Info)
 
@@ -62,7 +62,7 @@ class ServerInfo:
         """Check that the token is valid.
 
         Returns True.
-        Raises Denied when it is not.
+        Raises Denied if it is not.
         """
         return Payload(bool, field="authorized")
 
@@ -84,7 +84,7 @@ class ServerInfo:
 
     @operation("GET", "/api/v1/info/config/stats")
     def list_stat_names(self) -> Payload[list[str]]:
-        """List the names of the five stats, in the order of every list of five in a player's record.
+        """List the names of the five stats, in the order used by all lists of stats in a player's record.
 
         Returns the names.
         """
@@ -111,6 +111,6 @@ class ServerInfo:
         """Check that the server can read and write its database. Needs no token.
 
         Returns the status.
-        Raises DatabaseAway when it cannot.
+        Raises DatabaseAway if it cannot.
         """
         return Payload(Health)

@@ -1,4 +1,4 @@
-"""Items: inventory, bank and bags; giving and taking."""
+"""Items of a player: read the inventory, the bank and bags; give and take items."""
 
 from typing import Unpack
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
 
-ZERO = "00000000-0000-0000-0000-000000000000"  # the item id of an empty slot
+ZERO = "00000000-0000-0000-0000-000000000000"  # item id of an empty slot
 
 
 class ItemSlot(Struct, rename="pascal"):
@@ -20,7 +20,7 @@ class ItemSlot(Struct, rename="pascal"):
 
 
 class NamedSlot(ItemSlot, rename="pascal"):
-    item_name: str = "ERR_DELETED"  # also of an empty slot, and of an item that is not in the catalogue
+    item_name: str = "ERR_DELETED"  # the name of an empty slot, and of an item that is not in the catalogue
 
 
 class Items(Struct):
@@ -47,7 +47,7 @@ class Quantity(Struct):
 
 
 class Given(Struct):
-    """How many of the item the player has after the change."""
+    """Result of giving an item: how many of it the player has after the change."""
 
     id: str
     quantity: Quantity
@@ -63,7 +63,7 @@ class ItemOperations:
     def get_items(self, player: str) -> Payload[Items]:
         """Get a player's inventory and bank.
 
-        Returns every slot of both, empty slots too.
+        Returns every slot of the inventory and the bank, including empty slots.
         Raises NoSuchPlayer.
         """
         return Payload(Items)
@@ -72,7 +72,7 @@ class ItemOperations:
     def get_inventory(self, player: str) -> Payload[list[NamedSlot]]:
         """Get a player's inventory.
 
-        Returns every slot, empty slots too.
+        Returns every slot, including empty slots.
         Raises NoSuchPlayer.
         """
         return Payload(list[NamedSlot])
@@ -81,7 +81,7 @@ class ItemOperations:
     def get_bank(self, player: str) -> Payload[list[NamedSlot]]:
         """Get a player's bank.
 
-        Returns every slot, empty slots too.
+        Returns every slot, including empty slots.
         Raises NoSuchPlayer.
         """
         return Payload(list[NamedSlot])
@@ -90,8 +90,8 @@ class ItemOperations:
     def get_bag(self, bag_id: str) -> Payload[NamedBag]:
         """Get a bag.
 
-        bag_id: id of the bag, from the slot that holds it.
-        Returns the bag with every slot, empty slots too.
+        bag_id: id of the bag, from `bag_id` of an item slot.
+        Returns the bag with every slot, including empty slots.
         Raises NoSuchBag, BadField.
         """
         return Payload(NamedBag)
@@ -106,7 +106,7 @@ class ItemOperations:
         bank_overflow: bool = False,
         **options: Unpack[WriteOptions],
     ) -> Payload[Given]:
-        """Give a player items: all of them, or none and an error.
+        """Give items to a player. If not all of them fit, none is given and an error is raised.
 
         item_id: id of the item in the catalogue.
         quantity: how many to give.

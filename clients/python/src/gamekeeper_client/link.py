@@ -1,4 +1,4 @@
-"""The game link: what a game server reports. Every method needs the role game.link."""
+"""The game link: reports of a game server. Every method needs the role game.link."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
@@ -26,7 +26,7 @@ class ItemEntry(Struct, rename="pascal"):
 
 
 class NamedEntry(Struct, rename="pascal"):
-    """A spell, a class or a map."""
+    """A spell, a class or a map of the catalogue."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ ENTRIES: dict[str, Any] = {"items": ItemEntry, "variables": VariableEntry}
 
 
 class PutPlayer(Struct, rename="pascal"):
-    """The fields of a player that a game server reports. A field that is not set stays as it is."""
+    """Fields of a player that a game server reports. A field that is not set keeps its value."""
 
     name: str | UnsetType = UNSET
     in_bank: bool | UnsetType = UNSET
@@ -111,12 +111,12 @@ class Link:
 
     @operation("PUT", "/api/link/v1/players/{player_id}")
     def put_player(self, player_id: str, fields: PutPlayer, **options: Unpack[WriteOptions]) -> Payload[Player]:
-        """Create a player, or set fields of one, as the game server has them.
+        """Create a player, or set fields of an existing player, with the values of the game server.
 
         player_id: id of the player.
         fields: the fields to set; they are the body of the request.
         Returns the player's record after the change.
-        Raises UnappliedChanges when `fields.applied_seq` is behind, MissingField, BadField, UnknownField, ReservedName,
+        Raises UnappliedChanges if `fields.applied_seq` is too old, MissingField, BadField, UnknownField, ReservedName,
         NameTaken, NoSuchPlayer, NoSuchUser, NoSuchItem, NoSuchBag, NoSuchSpell, NoSuchVariable, WrongVariableType,
         SlotOutOfRange, StackTooLarge, SpellAlreadyKnown, ChangesTrimmed, CursorAhead, RoleMissing.
         """
@@ -134,7 +134,7 @@ class Link:
 
     @operation("PUT", "/api/link/v1/servers/{server}")
     def send_heartbeat(self, server: str, lease: int, **options: Unpack[WriteOptions]) -> Payload[ServerState]:
-        """Renew the lease of a game server. Its players are offline once the lease has expired.
+        """Renew the lease of a game server. When the lease expires, its players go offline.
 
         server: name of the game server.
         lease: seconds from now, 1 to 3600.

@@ -1,4 +1,4 @@
-"""The outbox: the state of each mail, and retrying one. Every method needs the role users.manage."""
+"""The outbox: list mails with their state, and retry a mail. Every method needs the role users.manage."""
 
 from typing import Unpack
 
@@ -11,7 +11,7 @@ from gamekeeper_client.paging import iterate_cursor
 
 
 class Mail(Struct, rename="pascal"):
-    """`state` is queued, sending, sent, failed or expired; `retriable` says whether you can retry it."""
+    """A mail; `state` is queued, sending, sent, failed or expired; `retriable` says whether you can retry it."""
 
     id: str
     user_id: str
@@ -38,18 +38,18 @@ class Mails:
     def list_mails(
         self, before: str | None = None, *, user: str | None = None, limit: int | None = None
     ) -> Payload[MailsPage]:
-        """List mails of the outbox once, the newest first.
+        """List mails of the outbox once, newest first.
 
         before: cursor; `next` of the page before.
         user: only mails to the account with this id.
         limit: return at most this many mails; default 50.
-        Returns the mails, and the cursor to continue with, which is None at the end.
+        Returns the mails, and the cursor for the next page; None at the end.
         Raises BadField, RoleMissing.
         """
         return Payload(MailsPage, query={"user": user, "before": before, "limit": limit})
 
     iterate_mails = iterate_cursor(
-        list_mails, Mail, lambda page: page.mails, "Iterate over the mails of the outbox, the newest first."
+        list_mails, Mail, lambda page: page.mails, "Iterate over the mails of the outbox, newest first."
     )
 
     @operation("POST", "/api/keeper/v1/mails/{mail_id}/retry")

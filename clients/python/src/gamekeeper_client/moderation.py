@@ -1,4 +1,4 @@
-"""Bans, mutes and kicks: of an account, or of the account that a player belongs to."""
+"""Ban, mute and kick an account, or the account that a player belongs to."""
 
 from typing import Unpack
 
@@ -64,7 +64,7 @@ class Moderation:
 
     @operation("POST", "/api/v1/users/{user}/admin/kick")
     def kick_user(self, user: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
-        """Kick an account out of the game. The game server reads it from the change feed.
+        """Kick an account out of the game. The game server learns it from the change feed.
 
         Needs the role users.query and the permission Kick.
 
@@ -130,7 +130,7 @@ class Moderation:
 
     @operation("POST", "/api/v1/players/{player}/admin/kick")
     def kick_player(self, player: str, *, moderator: str = "", **options: Unpack[WriteOptions]) -> Payload[Message]:
-        """Kick the account that a player belongs to out of the game. The game server reads it from the change feed.
+        """Kick the account that a player belongs to out of the game. The game server learns it from the change feed.
 
         Needs the permission Kick.
 
@@ -142,5 +142,5 @@ class Moderation:
 
 
 def _build_body(moderator: str, options: WriteOptions, **more: int) -> dict[str, str | int]:
-    """Send the reason in the body too: there it is stored with the ban or mute."""
+    """Build the body of a ban, mute or kick. The reason in the body is stored with the ban or mute itself."""
     return {**more, "reason": options.get("reason", ""), "moderator": moderator}

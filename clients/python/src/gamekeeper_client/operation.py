@@ -1,8 +1,8 @@
-"""How a method of the clients is declared: once, as a function that builds a request.
+"""Declare a method once, as a function that builds a request, for both clients.
 
-`operation` declares a method that sends one request; `iterator`, and the functions of paging.py, declare one that reads
-a list in batches. `add_methods` makes plain methods of them, blocking in `Client` and async in `AsyncClient`, with the
-signature and the docstring of the declaration.
+`operation` declares a method that sends one request. `iterator` and the functions of paging.py declare a method that
+reads a list in batches. `add_methods` turns declarations into plain methods, blocking in `Client` and async in
+`AsyncClient`, with the signature and the docstring of the declaration.
 """
 
 import inspect
@@ -19,7 +19,7 @@ WRITE_OPTIONS = (
     Parameter("reason", Parameter.KEYWORD_ONLY, default="", annotation=str),
     Parameter("idempotency_key", Parameter.KEYWORD_ONLY, default=None, annotation=str | None),
 )
-# parameters that mean the same in all methods: added to each docstring that does not describe them itself
+# Descriptions of common parameters, added to each docstring that does not describe them itself.
 PARAMETERS = {
     "player": "name or id of the player.",
     "user": "name or id of the account.",
@@ -29,14 +29,14 @@ PARAMETERS = {
     "search": "only records that contain this text, 3 characters or more; at most 1000 are found.",
     "sort_by": "field to sort by.",
     "sort_direction": "Ascending or Descending.",
-    "dry_run": "answer what would happen, and change nothing.",
+    "dry_run": "return the result that the write would have, and change nothing.",
     "reason": "text to store with the change in the audit log.",
     "idempotency_key": "your own key instead of a random one, so that another process can repeat the call.",
 }
 
 
 class WriteOptions(TypedDict, total=False):
-    """The parameters of every write. A declaration has them as `**options`, and its method has each by its name."""
+    """Parameters of every write. A declaration has them as `**options`; its method has three named parameters."""
 
     dry_run: bool
     reason: str
@@ -54,7 +54,7 @@ class AwaitingClient(Protocol):
 
 
 class Declaration:
-    """A method of both clients: its name, signature and docstring, and the type of its answer or of each record."""
+    """Declaration of a method of both clients: name, signature, docstring, and type of its answer or records."""
 
     name = ""
 
@@ -66,21 +66,21 @@ class Declaration:
 
     def bind(self, *args: object, **kwargs: object) -> BoundArguments:
         try:
-            bound = self.signature.bind(None, *args, **kwargs)  # declarations use no `self`
+            bound = self.signature.bind(None, *args, **kwargs)  # None is `self`, which declarations do not use
         except TypeError as wrong:
             raise TypeError(f"{self.name}() {wrong}") from None
         bound.apply_defaults()
         return bound
 
     def describe(self) -> str:
-        """Complete the docstring with the parameters that mean the same everywhere."""
+        """Add the descriptions of common parameters to the docstring."""
         about, returns, rest = self.doc.partition("Returns ")
         names = [name for name in self.signature.parameters if name in PARAMETERS and f"{name}: " not in about]
         return about + "".join(f"{name}: {PARAMETERS[name]}\n" for name in names) + returns + rest
 
 
 class Operation(Declaration, Generic[P, T]):
-    """A method that sends one request to one route of the server."""
+    """Declaration of a method that sends one request to one route of the server."""
 
     def __init__(self, method: str, path: str, build: Callable[..., Payload[T]], *, needs_token: bool) -> None:
         signature = inspect.signature(build)
@@ -95,7 +95,7 @@ class Operation(Declaration, Generic[P, T]):
         bound = self.bind(*args, **kwargs)
         given = bound.arguments
         if self.is_write:
-            given["reason"] = given["reason"].strip(" ")  # a header cannot begin or end with a space
+            given["reason"] = given["reason"].strip(" ")  # a header value cannot begin or end with a space
         payload = self._build(*bound.args, **bound.kwargs)
         query, headers = payload.query, dict[str, str]()
         if self.is_write:
@@ -116,7 +116,7 @@ class Operation(Declaration, Generic[P, T]):
 
 
 class Iteration(Declaration, Generic[P, T]):
-    """A method that iterates over records, which it fetches in batches; `read` makes the first call."""
+    """Declaration of a method that iterates over records, fetched in batches; `read` builds the first call."""
 
     def __init__(
         self,
@@ -145,12 +145,12 @@ class Iteration(Declaration, Generic[P, T]):
 def operation(
     method: str, path: str, *, needs_token: bool = True
 ) -> Callable[[Callable[Concatenate[Any, P], Payload[T]]], Operation[P, T]]:
-    """Declare a method. Each {name} of its path is the argument of that name; a write has `**options`."""
+    """Declare a method. Each {name} of `path` is replaced by the argument of that name; a write has `**options`."""
     return lambda build: Operation(method, path, build, needs_token=needs_token)
 
 
 def iterator(build: Callable[Concatenate[Any, P], Call[Batch[T]]]) -> Iteration[P, T]:
-    """Declare a method that iterates; the function makes the first call."""
+    """Declare a method that iterates; the decorated function builds the first call."""
     signature = inspect.signature(build)
     (batch,) = get_args(signature.return_annotation)
     (record,) = get_args(batch)
@@ -178,29 +178,29 @@ def add_methods(client: type, make_method: Callable[[Any], tuple[Any, object]]) 
 
 
 def make_blocking(declared: Operation[..., Any] | Iteration[..., Any]) -> tuple[Any, object]:
-    """Make the method of `Client`, and the type that it returns."""
+    """Make the method of `Client`, and return it with its return type."""
     if isinstance(declared, Iteration):
         return _make_iterating(declared), Iterator[declared.answer]
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as declared
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the declaration has the types
         return self._send(declared.call(*args, **kwargs))
 
     return method, declared.answer
 
 
 def make_async(declared: Operation[..., Any] | Iteration[..., Any]) -> tuple[Any, object]:
-    """Make the method of `AsyncClient`, and the type that it returns."""
+    """Make the method of `AsyncClient`, and return it with its return type."""
     if isinstance(declared, Iteration):
         return _make_iterating(declared), AsyncIterator[declared.answer]
 
-    async def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as declared
+    async def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the declaration has the types
         return await self._send(declared.call(*args, **kwargs))
 
     return method, declared.answer
 
 
 def _make_iterating(declared: Iteration[..., Any]) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as declared
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the declaration has the types
         return self._iterate(declared.call(*args, **kwargs))
 
     return method

@@ -1,4 +1,4 @@
-"""Lists: one page of them, and iterators over all pages, which have the parameters of the list."""
+"""Pages of lists, and iterators over all pages of a list, which have the same parameters as the list."""
 
 import copy
 import re
@@ -14,8 +14,8 @@ from gamekeeper_client.operation import Iteration, Operation
 P = ParamSpec("P")
 R = TypeVar("R")
 Direction = Literal["Ascending", "Descending"]
-MAX_PAGE_RECORDS = 100  # records; the server's default maximum
-MAX_BATCH_RECORDS = 1000  # records of the audit log and the outbox
+MAX_PAGE_RECORDS = 100  # the server's default maximum
+MAX_BATCH_RECORDS = 1000  # the server's maximum for the audit log and the outbox
 
 
 class Page(Struct, Generic[R], rename="pascal"):
@@ -52,7 +52,7 @@ def build_page_query(
 
 
 def iterate_pages(listing: Operation[P, Page[R]], summary: str) -> Iteration[P, R]:
-    """Declare an iterator over the pages of a list, from `page` on."""
+    """Declare an iterator over the records of a list with page numbers, starting with `page`."""
 
     def read(given: BoundArguments) -> Call[Batch[R]]:
         def batch(page: Page[R]) -> Batch[R]:
@@ -70,7 +70,7 @@ def iterate_pages(listing: Operation[P, Page[R]], summary: str) -> Iteration[P, 
 def iterate_cursor(
     listing: Operation[P, C], record: type[R], records: Callable[[C], list[R]], summary: str
 ) -> Iteration[P, R]:
-    """Declare an iterator over a list with a cursor. Its pages may be short, or empty, before the last one."""
+    """Declare an iterator over the records of a list with a cursor, until `next` is None: any page may be empty."""
 
     def read(given: BoundArguments) -> Call[Batch[R]]:
         def batch(page: C) -> Batch[R]:
@@ -84,23 +84,23 @@ def iterate_cursor(
 
 
 def _call_page(listing: Operation[..., R], given: BoundArguments, **sizes: int) -> Call[R]:
-    """Read one page; it is large by default."""
+    """Call a list for one page. The page size is the given argument, or else the size in `sizes`."""
     ((name, largest),) = sizes.items()
     sized = _replace_arguments(given, **{name: given.arguments[name] or largest})
     return listing.call(*sized.args[1:], **sized.kwargs)
 
 
-def _replace_arguments(given: BoundArguments, **values: Any) -> BoundArguments:  # noqa: ANN401 - arguments of any type
+def _replace_arguments(given: BoundArguments, **values: Any) -> BoundArguments:  # noqa: ANN401 - arguments can have any type
     changed = copy.copy(given)
     changed.arguments = {**given.arguments, **values}
     return changed
 
 
 def _describe(listing: Operation[..., Any], summary: str, **parameters: str) -> str:
-    """Describe an iterator as its list, but for the parameters that mean something else."""
+    """Make the docstring of an iterator from its list's docstring; `parameters` have other descriptions."""
     about, returns, rest = listing.doc.partition("Returns ")
     about = "\n\n".join([summary, about.partition("\n\n")[2]])
     for name, meaning in parameters.items():
         about = re.sub(rf"^{name}: .*\n", "", about, flags=re.MULTILINE) + f"{name}: {meaning}\n"
     raises = "".join(rest.partition("Raises ")[1:])
-    return f"{about}{returns}an iterator, which fetches records as they are needed.\n{raises}"
+    return f"{about}{returns}an iterator, which fetches records when they are needed.\n{raises}"

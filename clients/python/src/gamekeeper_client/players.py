@@ -1,4 +1,4 @@
-"""Players: lists, the ranking, one player, and changes of name, level and class."""
+"""Players: list and rank them, read one, rename or delete it, set its level and class."""
 
 from typing import Literal, Unpack
 
@@ -146,10 +146,10 @@ class Players:
 
     @operation("GET", "/api/v1/players/{player}/rank")
     def get_rank(self, player: str, *, around: int | None = None) -> Payload[Rank]:
-        """Get a player's place in the ranking, and the players next to it.
+        """Get a player's rank, and its neighbours in the ranking.
 
         around: how many players above and how many below to include, 0 to 50; default 5.
-        Returns the rank, the number of players, and the players around it, the highest first.
+        Returns the rank, the number of players, and the neighbours, highest first.
         Raises NoSuchPlayer, BadField.
         """
         return Payload(Rank, query={"around": around})

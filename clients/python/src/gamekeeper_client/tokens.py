@@ -1,4 +1,4 @@
-"""Tokens: issued for a password, refreshed, revoked."""
+"""Tokens: log in with a password, refresh a token, revoke tokens."""
 
 import hashlib
 from typing import Unpack
@@ -8,7 +8,7 @@ from msgspec import Struct
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
 
-TOKEN = "/api/oauth/token"  # noqa: S105 - an address
+TOKEN = "/api/oauth/token"  # noqa: S105 - a path, not a password
 
 
 class Token(Struct, rename={"issued": ".issued", "expires": ".expires"}):
@@ -26,7 +26,7 @@ class Revoked(Struct, rename="camel"):
 
 
 def hash_password(password: str) -> str:
-    """The form in which the API takes passwords."""
+    """Hash a password with SHA-256, as the API expects it."""
     return hashlib.sha256(password.encode()).hexdigest()
 
 
@@ -35,17 +35,17 @@ def _log_in(_: object, username: str, password_hash: str, *, read_only: bool) ->
     return Payload(Token, body={"grant_type": "password", "username": username, "password": password_hash, **scope})
 
 
-# for the session, which keeps the hash of the password and not the password
+# Log-in for the client's session, which stores the hash of the password instead of the password.
 LOG_IN = operation("POST", TOKEN, needs_token=False)(_log_in)
 
 
 class Tokens:
     @operation("POST", TOKEN, needs_token=False)
     def issue_token(self, username: str, password: str, *, read_only: bool = False) -> Payload[Token]:
-        """Log in to any account. The client itself keeps its own token.
+        """Log in to any account. The client's own token does not change.
 
         password: the account's password as the person types it; the client sends the SHA-256.
-        read_only: whether the token allows reads alone (`scope=read` in the API).
+        read_only: whether the token can only read (`scope=read` in the API).
         Returns an access token and a refresh token.
         Raises InvalidGrant, AccountBanned, UnauthorizedClient, TooManyGuesses.
         """

@@ -1,4 +1,4 @@
-"""Accounts: lists, one account, its players, and changes of its name and permissions."""
+"""Accounts: list, read, register, rename and delete them; read their players; change their permissions."""
 
 from typing import Generic, Literal, TypeVar, Unpack
 
@@ -34,7 +34,7 @@ class ChangedPower(Struct, rename="pascal"):
 
 
 class User(Struct, Generic[R], rename="pascal"):
-    """An account. Reads return `User[Power]`, changes `User[ChangedPower]`, as the API does."""
+    """An account. Reads return `User[Power]`, changes return `User[ChangedPower]`, as the API does."""
 
     id: str
     name: str
@@ -157,7 +157,7 @@ class Users:
     ) -> Payload[HeldPowers]:
         """Give an account permissions (True) or remove them (False). Needs the role users.manage.
 
-        You can change only permissions that your own account has. What is None stays as it is.
+        You can change only permissions that your own account has. A permission that is None does not change.
 
         editor: may use the game's editor.
         ban: may ban accounts.
@@ -178,7 +178,7 @@ class Users:
     def list_user_players(self, user: str) -> Payload[list[Player]]:
         """List the players of an account. Needs the role users.query.
 
-        Returns the players, the oldest first.
+        Returns the players, oldest first.
         Raises NoSuchUser, RoleMissing.
         """
         return Payload(list[Player])

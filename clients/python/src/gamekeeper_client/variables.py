@@ -1,4 +1,4 @@
-"""Variables: integers and booleans that a game keeps for each player."""
+"""Variables: integers and booleans that a game stores for each player."""
 
 from typing import Any, Unpack
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from gamekeeper_client.call import Payload
 from gamekeeper_client.operation import WriteOptions, operation
 
-VALUE: Any = int | bool  # not a `type` for type checkers
+VALUE: Any = int | bool  # Any, because type checkers do not accept a union as `type`
 
 
 class Variable(Struct, rename="pascal"):
@@ -40,7 +40,7 @@ class Variables:
         """Get the value of one of a player's variables.
 
         variable_id: id of the variable in the catalogue.
-        Returns the value alone.
+        Returns only the value.
         Raises NoSuchPlayer, NoSuchVariable, BadField.
         """
         return Payload(VALUE, field="value")
@@ -50,7 +50,7 @@ class Variables:
         self,
         player: str,
         variable_id: str,
-        value: int | bool,  # noqa: FBT001 - a boolean is a value like any other
+        value: int | bool,  # noqa: FBT001 - a variable can be boolean
         **options: Unpack[WriteOptions],
     ) -> Payload[Variable]:
         """Set one of a player's variables.
