@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gamekeeper.game import lists, rows
-from gamekeeper.game.lists import LISTS, ListsView
+from gamekeeper.game.list_definitions import LISTS
+from gamekeeper.game.lists import ListsView
 from gamekeeper.game.players import Player
 from gamekeeper.store import lists as stored
 from gamekeeper.store import players

@@ -13,7 +13,8 @@ from gamekeeper import doctor
 from gamekeeper.doctor import ERROR, NOTE, Finding
 from gamekeeper.doctor import lists as checked_lists
 from gamekeeper.game import lists
-from gamekeeper.game.lists import LISTS, Lists
+from gamekeeper.game.list_definitions import LISTS
+from gamekeeper.game.lists import Lists
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
 from world import World

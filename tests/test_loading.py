@@ -23,7 +23,7 @@ from gamekeeper.game import lists
 from gamekeeper.game.changes import Decision
 from gamekeeper.game.effects import PlayerCreated, PlayerState, UserRegistered
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import NAMES, RANK, USERS
+from gamekeeper.game.list_definitions import NAMES, RANK, USERS
 from gamekeeper.http.caller import Callers
 from gamekeeper.store import ledger, players, users
 from gamekeeper.store.engine import LockTimeout, Reading, Row

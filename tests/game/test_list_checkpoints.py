@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from gamekeeper.game import bucket_index
-from gamekeeper.game.lists import NAMES, RANK
+from gamekeeper.game.list_definitions import NAMES, RANK
 from gamekeeper.store import lists as stored
 from listings import CHECKPOINT, MakeWorld, add, agrees, level_up, logged, page, rebuild, saved, sizes, tend, view
 from people import BOB, ZOE

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from gamekeeper import log
-from gamekeeper.game.lists import RANK, Lists
+from gamekeeper.game.list_definitions import RANK
+from gamekeeper.game.lists import Lists
 from gamekeeper.store import postgres, sqlite
 from gamekeeper.store.engine import Store
 from listings import (

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import game_server
-from gamekeeper.game.lists import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS
+from gamekeeper.game.list_definitions import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.store import players
 from gamekeeper.store.engine import Writing

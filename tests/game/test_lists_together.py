@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from gamekeeper.game import bucket_index, lists, lookup, rows
-from gamekeeper.game.lists import NAMES, RANK
+from gamekeeper.game.list_definitions import NAMES, RANK
 from gamekeeper.game.players import Player
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading, Writing

@@ -16,7 +16,8 @@ from gamekeeper.game import finder, history, lookup, search, undo
 from gamekeeper.game.bucket_index import SPLIT_ROWS
 from gamekeeper.game.imported_hashes import format_imported
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import LISTS, ListDefinition, Lists
+from gamekeeper.game.list_definitions import LISTS, ListDefinition
+from gamekeeper.game.lists import Lists
 from gamekeeper.game.lookup import ZERO_GUID
 from gamekeeper.store import erasures, keys, ledger, legacy, mails, moderation, players, presence, tokens
 from gamekeeper.store import finder as finder_rows

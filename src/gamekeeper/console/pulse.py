@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gamekeeper.console import differences, pages
 from gamekeeper.game import history, standbys
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import NAMES, ONLINE, USERS
+from gamekeeper.game.list_definitions import NAMES, ONLINE, USERS
 from gamekeeper.http.health import readiness
 from gamekeeper.http.shared_query import Question
 from gamekeeper.store import mails, presence

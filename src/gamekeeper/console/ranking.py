@@ -6,7 +6,7 @@ from gamekeeper.console import lists, pages
 from gamekeeper.console.characters import read
 from gamekeeper.console.lists import ASCENDING, DESCENDING, Part
 from gamekeeper.console.queries import SIZE, RankingQuery
-from gamekeeper.game.lists import RANK
+from gamekeeper.game.list_definitions import RANK
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
 from gamekeeper.http.response import Answer

@@ -11,7 +11,8 @@ from gamekeeper.doctor.findings import ERROR, NOTE, Finding, Findings, Progress
 from gamekeeper.game import lists
 from gamekeeper.game.bucket_index import BucketIndex, Key
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import CHECKPOINT_ENTRIES, LISTS, ListDefinition, ListsView
+from gamekeeper.game.list_definitions import LISTS, ListDefinition
+from gamekeeper.game.lists import CHECKPOINT_ENTRIES, ListsView
 from gamekeeper.store import indexes
 from gamekeeper.store.engine import Reading
 

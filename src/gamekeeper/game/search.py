@@ -12,7 +12,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from gamekeeper.game import lookup
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS, ListDefinition, PageRequest
+from gamekeeper.game.list_definitions import EMAILS, NAMES, ONLINE, ONLINE_RANK, RANK, USERS, ListDefinition
+from gamekeeper.game.lists import PageRequest
 from gamekeeper.game.refusals import SearchNotReady
 from gamekeeper.store import moderation, players, search, users
 from gamekeeper.store.engine import Reading

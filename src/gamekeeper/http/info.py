@@ -1,6 +1,6 @@
 """What sites and tools ask about the server before anything else."""
 
-from gamekeeper.game.lists import ONLINE
+from gamekeeper.game.list_definitions import ONLINE
 from gamekeeper.http import wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request

@@ -7,7 +7,7 @@ import msgspec
 from gamekeeper.game import accounts, lookup, player_edits
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decision
-from gamekeeper.game.lists import NAMES, ONLINE, RANK, ListDefinition
+from gamekeeper.game.list_definitions import NAMES, ONLINE, RANK, ListDefinition
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http import codec, paging, samples, search, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from gamekeeper import __version__, log
 from gamekeeper.game.keeper import Keeper
-from gamekeeper.game.lists import ONLINE
+from gamekeeper.game.list_definitions import ONLINE
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Callers
 from gamekeeper.http.request_rates import Pace

@@ -4,7 +4,7 @@ from functools import partial
 
 from gamekeeper.game import accounts, erasures, lookup, registrations
 from gamekeeper.game import refusals as no
-from gamekeeper.game.lists import USERS
+from gamekeeper.game.list_definitions import USERS
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.game.search import ACCOUNTS
 from gamekeeper.http import codec, paging, samples, search, wire
