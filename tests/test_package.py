@@ -101,7 +101,7 @@ def test_client_packages_are_complete(built_client: Built) -> None:
     assert (CLIENT / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def test_the_version_is_in_one_place(built: Built, built_client: Built) -> None:
+def test_version_is_declared_in_one_place(built: Built, built_client: Built) -> None:
     assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", __version__)
     assert built.wheel.name.startswith(f"gamekeeper-{__version__}-")
     assert built.sdist.name == f"gamekeeper-{__version__}.tar.gz"
@@ -119,7 +119,7 @@ def test_the_version_is_in_one_place(built: Built, built_client: Built) -> None:
     assert again == ["__init__.py"]
 
 
-def test_changelog_has_unreleased_changes_first_and_a_short_section_for_this_version() -> None:
+def test_changelog_has_unreleased_changes_and_a_short_section_per_version() -> None:
     _, unreleased, released = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[:3]
     assert unreleased.startswith("Unreleased\n")
     assert released.startswith(f"{__version__} - ")
@@ -128,7 +128,7 @@ def test_changelog_has_unreleased_changes_first_and_a_short_section_for_this_ver
 
 @contextmanager
 def demo(command: Path, folder: Path) -> Generator[str]:
-    """`gamekeeper demo` as a real process; its address."""
+    """Start `gamekeeper demo` as a process, and return its address."""
     port = free_port()
     words = [command, "demo", "--port", str(port), "--data", folder / "data", "--password", "moss"]
     with (folder / "said").open("wb") as out, (folder / "wrong").open("wb") as wrong:
@@ -147,7 +147,7 @@ def demo(command: Path, folder: Path) -> Generator[str]:
 
 
 class Environment:
-    """An empty virtual environment; what is installed into it has the versions of the lock file."""
+    """A new virtual environment; packages are installed in the versions of the lock file."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()

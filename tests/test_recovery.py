@@ -1,4 +1,4 @@
-"""The database goes away, or says nothing any more, and comes back: 503 meanwhile, and nothing to restart."""
+"""The database becomes unreachable or silent and returns: requests get 503 meanwhile, and no restart is needed."""
 
 import asyncio
 import sqlite3
@@ -21,11 +21,11 @@ from world import World
 GIVE = "/api/v1/players/Bob/items/give"
 ONLY_POSTGRES = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 ONLY_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-HEALED_SECONDS = 15  # on however busy a machine; what hangs does so for statement_seconds, which are 30
+HEALED_SECONDS = 15  # limit for recovery, also on a busy machine; a hanging statement would take 30
 
 
 class Giver:
-    """Gives one coin after the other, each under a key of its own, until it knows that it was given."""
+    """Gives coins one by one, each with its own key, and retries until acknowledged."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
@@ -63,7 +63,7 @@ async def coins(client: httpx.AsyncClient) -> int:
 
 
 @ONLY_POSTGRES
-def test_after_a_black_hole_every_key_resolves_once(database: str, known_tokens: Mapping[str, str]) -> None:
+def test_silent_database_leaves_every_key_resolved_once(database: str, known_tokens: Mapping[str, str]) -> None:
     async def through(way: Swallower, server: Server) -> None:
         ended = False
         async with caller_of(server, known_tokens["Root"]) as client:
@@ -87,7 +87,7 @@ def test_after_a_black_hole_every_key_resolves_once(database: str, known_tokens:
 
 
 @ONLY_POSTGRES
-def test_not_ready_is_said_in_bounded_time_while_the_database_is_silent(database: str) -> None:
+def test_readiness_fails_in_bounded_time_while_the_database_is_silent(database: str) -> None:
     async def through(way: Swallower, server: Server) -> None:
         async with caller_of(server, None) as client:
             way.swallow()
@@ -107,14 +107,14 @@ def test_not_ready_is_said_in_bounded_time_while_the_database_is_silent(database
 
 
 @ONLY_SQLITE
-def test_a_file_that_another_program_locks(database: str, known_tokens: Mapping[str, str]) -> None:
+def test_sqlite_file_locked_by_another_program_recovers(database: str, known_tokens: Mapping[str, str]) -> None:
     async def through(server: Server) -> None:
         async with caller_of(server, known_tokens["Root"]) as client:
             other = sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)
             other.execute("BEGIN IMMEDIATE")
             giver, ended = Giver(client), False
             giving = asyncio.create_task(giver.until(lambda: ended))
-            await asyncio.sleep(1)  # until the last good answer is no longer fresh
+            await asyncio.sleep(1)  # until the cached readiness answer expires
             assert (await client.get("/health/ready")).status_code == 503
             assert (await client.get("/api/v1/players/Bob")).status_code == 200
             await until(lambda: bool(giver.statuses))
@@ -130,7 +130,7 @@ def test_a_file_that_another_program_locks(database: str, known_tokens: Mapping[
         asyncio.run(through(server))
 
 
-# --- the limit of statements ---------------------------------------------------------------------------------------
+# --- statement timeout ---------------------------------------------------------------------------------------------
 
 
 def slow_commit(world: World, seconds: float) -> None:
@@ -143,7 +143,7 @@ def slow_commit(world: World, seconds: float) -> None:
 
 
 @ONLY_POSTGRES
-def test_a_commit_is_never_cut_off(world: World) -> None:
+def test_commit_is_not_subject_to_the_statement_timeout(world: World) -> None:
     slow_commit(world, 2.5)
     world.run(world.keeper.store.limit_statements(1))
     began = time.monotonic()
@@ -152,7 +152,7 @@ def test_a_commit_is_never_cut_off(world: World) -> None:
 
 
 @ONLY_POSTGRES
-def test_a_statement_that_takes_too_long_is_given_up_at_once(
+def test_slow_statement_is_cancelled_at_its_timeout(
     make_world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "LOCK_SECONDS", 60)
@@ -160,7 +160,7 @@ def test_a_statement_that_takes_too_long_is_given_up_at_once(
     world.run(world.keeper.store.limit_statements(1))
 
     async def lock() -> None:
-        """Before that the wait for a lock would end, after a minute."""
+        """Hold a lock for longer than the statement timeout, but shorter than the lock timeout of a minute."""
         await other.keeper.store.write(lambda tx: hold(tx, asked))
 
     async def hold(tx: Writing, until: asyncio.Event) -> None:
@@ -189,7 +189,7 @@ def test_a_statement_that_takes_too_long_is_given_up_at_once(
 
 
 @ONLY_POSTGRES
-def test_only_what_is_served_has_a_limit(world: World) -> None:
+def test_statement_timeout_applies_to_serving_only(world: World) -> None:
     assert world.sql("SELECT current_setting('statement_timeout')") == [("0",)]
     world.run(world.keeper.store.limit_statements(7))
     assert world.sql("SELECT current_setting('statement_timeout')") == [("7s",)]

@@ -1,4 +1,4 @@
-"""What is old is thrown away, and nothing with it that somebody still needs."""
+"""The retention job deletes old rows, but none that are still needed."""
 
 import asyncio
 import random
@@ -30,12 +30,12 @@ def items(world: World, what: str, name: str, quantity: int, item_id: str = COIN
 
 
 def age(world: World) -> None:
-    """All that is in the ledger was written ten days earlier."""
+    """Make all changes ten days older."""
     world.sql("UPDATE ledger SET at = at - $1", LONG_AGO)
 
 
 def trim(world: World, times: int = 1) -> None:
-    """What is a day too old is not kept, however little it is."""
+    """Trim changes that are a day past their retention, even if there are few."""
     for _ in range(times):
         world.run(trim_older(world.keeper, LONG_AGO - 2 * retention.DAY_MS))
 
@@ -44,14 +44,14 @@ def last(world: World) -> int:
     return world.run(ledger.read_last(world.keeper.store))
 
 
-def test_for_ever_unless_told(world: World) -> None:
+def test_changes_are_kept_forever_by_default(world: World) -> None:
     age(world)
     before = world.ledger()
     tidy(world)
     assert world.ledger() == before
 
 
-def test_after_its_days_a_change_is_gone_and_the_sums_still_fit(make_world: Callable[..., World]) -> None:
+def test_old_change_is_deleted_and_totals_still_fit(make_world: Callable[..., World]) -> None:
     world = make_world(ledger_days=8)
     for _ in range(3):
         assert items(world, "give", "Bob", 5).status == 200
@@ -60,14 +60,14 @@ def test_after_its_days_a_change_is_gone_and_the_sums_still_fit(make_world: Call
     recent = world.ledger()[-1]
     tidy(world)
     rows = world.ledger()
-    assert [row.player_id for row in rows].count(BOB.id) == 1  # his newest
+    assert [row.player_id for row in rows].count(BOB.id) == 1  # Bob's newest change is kept
     assert recent in rows
     assert (rows[-1].kind, rows[-1].request_id) == ("ledger_trimmed", "retention")
     assert errors(world) == []
     assert [row[0] for row in world.sql("SELECT trimmed FROM epoch")] == [recent.seq - 1]
 
 
-def test_a_step_takes_so_many_at_most(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trim_step_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "BATCH_CHANGES", 4)
     for _ in range(9):
         items(world, "give", "Bob", 1)
@@ -80,15 +80,13 @@ def test_a_step_takes_so_many_at_most(world: World, monkeypatch: pytest.MonkeyPa
         assert errors(world) == []
     assert (
         max(after - before for before, after in zip([0, *seen], seen, strict=False)) <= 4 + 1
-    )  # numbers may be missing
+    )  # change numbers may have gaps
     before = world.ledger()
-    trim(world)  # nothing is left to do
+    trim(world)  # has nothing left to do
     assert world.ledger() == before
 
 
-def test_the_sums_fit_whatever_happened_and_however_often_it_is_trimmed(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_totals_fit_after_random_changes_and_trims(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "BATCH_CHANGES", 7)
     dice = random.Random(5)
     for _ in range(12):
@@ -100,10 +98,10 @@ def test_the_sums_fit_whatever_happened_and_however_often_it_is_trimmed(
             age(world)
         trim(world, dice.randint(1, 3))
         assert errors(world) == []
-    assert sum(row.kind == "ledger_trimmed" for row in world.ledger()) < 12  # they are trimmed like any other
+    assert sum(row.kind == "ledger_trimmed" for row in world.ledger()) < 12  # records of trims are trimmed too
 
 
-def test_a_trim_that_forgets_the_sums_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_finds_a_trim_without_its_totals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def forgetful(self: LedgerTrimmed) -> tuple[ChangeSide | None, ChangeSide]:
         return None, ChangeSide(catalogue={"upto": self.upto})
 
@@ -115,7 +113,7 @@ def test_a_trim_that_forgets_the_sums_is_found(world: World, monkeypatch: pytest
     assert any("the ledger accounts for" in each for each in errors(world))
 
 
-def test_who_follows_from_before_the_trimmed_part_is_told_so(world: World) -> None:
+def test_cursor_before_the_trimmed_part_is_refused(world: World) -> None:
     cursor = world.get(f"{CHANGES}?after=now", by="Server").json["Next"]
     items(world, "give", "Bob", 1)
     items(world, "give", "Bob", 1)
@@ -128,7 +126,7 @@ def test_who_follows_from_before_the_trimmed_part_is_told_so(world: World) -> No
     assert world.get(f"{CHANGES}?after=now", by="Server").json["Next"] == last(world)
 
 
-def test_a_game_that_was_away_too_long_cannot_write_over_what_it_missed(world: World) -> None:
+def test_report_that_missed_trimmed_changes_is_refused(world: World) -> None:
     put = f"{LINK}/players/{BOB.id}"
     applied = last(world)
     items(world, "give", "Bob", 1)
@@ -141,8 +139,8 @@ def test_a_game_that_was_away_too_long_cannot_write_over_what_it_missed(world: W
     assert world.call("PUT", put, by="Server", body={"AppliedSeq": newest, "Exp": 5}).status == 200
 
 
-def test_a_quiet_character_stays_writable(world: World) -> None:
-    """What its game applied last may be older than all that is kept, as long as nothing came after it."""
+def test_idle_player_stays_writable(world: World) -> None:
+    """The last applied change may be older than the retained log, as long as no later change exists."""
     items(world, "give", "Bob", 1)
     applied = last(world)
     items(world, "give", "Ann", 1)
@@ -154,8 +152,8 @@ def test_a_quiet_character_stays_writable(world: World) -> None:
     refused(world.call("PUT", ann, by="Server", body={"AppliedSeq": applied, "Exp": 5}), 409, "changes_trimmed", "kept")
 
 
-def test_what_the_game_said_itself_hides_no_change_of_others(world: World) -> None:
-    """The newest row of a character is the game's own; the one of the API before it is kept as well."""
+def test_own_report_does_not_hide_an_earlier_api_change(world: World) -> None:
+    """The newest change of a player is the game server's own; the API's change before it is kept too."""
     applied = last(world)
     items(world, "give", "Bob", 1)
     put = f"{LINK}/players/{BOB.id}"
@@ -166,7 +164,7 @@ def test_what_the_game_said_itself_hides_no_change_of_others(world: World) -> No
     assert (answer.status, answer.code) == (409, "changes_trimmed")
 
 
-def test_several_instances_trim_at_once(make_world: Callable[..., World]) -> None:
+def test_concurrent_trims_of_several_instances_are_correct(make_world: Callable[..., World]) -> None:
     one, two = make_world(), make_world()
     for _ in range(20):
         items(one, "give", "Bob", 1)
@@ -182,7 +180,7 @@ def test_several_instances_trim_at_once(make_world: Callable[..., World]) -> Non
     assert errors(one) == []
 
 
-def test_a_token_is_listed_for_some_days_after_its_end(make_world: Callable[..., World]) -> None:
+def test_expired_token_is_listed_for_some_days(make_world: Callable[..., World]) -> None:
     world = make_world(token_days=5)
     [(before,)] = world.sql("SELECT COUNT(*) FROM tokens")
     day = retention.DAY_MS
@@ -194,8 +192,8 @@ def test_a_token_is_listed_for_some_days_after_its_end(make_world: Callable[...,
         assert found == left
 
 
-def test_a_trim_is_not_trimmed_at_once(make_world: Callable[..., World]) -> None:
-    """An idle game is not kept busy by its own broom: a few old changes wait for a day, or for more of them."""
+def test_record_of_a_trim_causes_no_further_trim(make_world: Callable[..., World]) -> None:
+    """The record of a trim must not cause another trim: a few old changes wait for a day or for more changes."""
     world = make_world(ledger_days=10)
     items(world, "give", "Bob", 1)
     age(world)
@@ -207,8 +205,8 @@ def test_a_trim_is_not_trimmed_at_once(make_world: Callable[..., World]) -> None
     assert world.ledger()[-1].kind == "ledger_trimmed"
 
 
-def test_one_that_looks_old_makes_nothing_old(world: World) -> None:
-    """A clock that was wrong for a moment."""
+def test_one_change_with_an_old_time_makes_no_others_old(world: World) -> None:
+    """One change has a wrong time, because the clock was wrong for a moment."""
     age(world)
     for _ in range(3):
         items(world, "give", "Bob", 5)
@@ -218,7 +216,7 @@ def test_one_that_looks_old_makes_nothing_old(world: World) -> None:
     assert {*young} < {each.seq for each in world.ledger()}
 
 
-def test_what_was_made_just_now_is_not_old_because_it_seems_to_be_of_tomorrow(world: World) -> None:
+def test_new_change_with_a_future_time_is_not_deleted(world: World) -> None:
     age(world)
     for _ in range(3):
         items(world, "give", "Bob", 5)
@@ -229,8 +227,8 @@ def test_what_was_made_just_now_is_not_old_because_it_seems_to_be_of_tomorrow(wo
     assert world.ledger()[-1].kind == "ledger_trimmed"
 
 
-def test_that_somebody_was_erased_is_not_forgotten(world: World) -> None:
-    """Else an import would bring them back."""
+def test_record_of_an_erasure_is_kept(world: World) -> None:
+    """Otherwise an import could recreate the erased account."""
     assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
     age(world)
     items(world, "give", "Bob", 5)
@@ -240,7 +238,7 @@ def test_that_somebody_was_erased_is_not_forgotten(world: World) -> None:
     }
 
 
-def test_one_of_the_future_keeps_nothing(world: World) -> None:
+def test_change_with_a_future_time_does_not_stop_trimming(world: World) -> None:
     for _ in range(3):
         items(world, "give", "Bob", 5)
     age(world)
@@ -252,8 +250,8 @@ def test_one_of_the_future_keeps_nothing(world: World) -> None:
     assert errors(world) == []
 
 
-def test_an_undo_beside_a_trim(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it is about goes away between two looks at it."""
+def test_undo_concurrent_with_a_trim_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The change is deleted between two reads of the undo."""
     items(world, "give", "Bob", 5)
     world.post(f"/api/keeper/v1/changes/{last(world)}/undo")
     undo = last(world)
@@ -271,7 +269,7 @@ def test_an_undo_beside_a_trim(world: World, monkeypatch: pytest.MonkeyPatch) ->
     refused(world.post(f"/api/keeper/v1/changes/{undo}/undo"), 404, "no_such_change")
 
 
-def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_concurrent_with_a_trim_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     cursor = last(world)
     for _ in range(4):
         items(world, "give", "Bob", 1)
@@ -289,7 +287,7 @@ def test_a_trim_while_somebody_reads_is_told(world: World, monkeypatch: pytest.M
     refused(answer, 409, "changes_trimmed", f"Changes up to {upto} are no longer kept.")
 
 
-def test_many_old_keys_go_in_one_round(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_old_keys_are_deleted_in_one_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "BATCH_ROWS", 2)
     for number in range(7):
         body = {"itemid": COIN.id, "quantity": 1}

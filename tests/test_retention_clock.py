@@ -1,4 +1,4 @@
-"""A wrong clock deletes nothing: retention waits until the database's clock has kept pace for six hours of serving."""
+"""A wrong clock deletes nothing: the retention job first watches the database's clock for six hours."""
 
 import time
 from collections.abc import Callable, Generator
@@ -16,8 +16,8 @@ from world import Answer, World
 Make = Callable[..., World]
 WRONG_DAYS = 40
 MINUTE_MS = HOUR_MS // 60
-OLD_MS = 400 * DAY_MS  # older than all retention times
-# every kind of row that retention deletes by age, but for guesses
+OLD_MS = 400 * DAY_MS  # age of rows beyond every retention time
+# the tables from which the retention job deletes by age, except guesses
 AGED = {
     "idempotency_keys": "at = at - $1",
     "ledger": "at = at - $1",
@@ -42,7 +42,7 @@ def counts(world: World) -> dict[str, int]:
 
 
 def make_old_rows(world: World) -> dict[str, int]:
-    """Rows of every kind, all of them too old; returns how many of each."""
+    """Add old rows to each table, and return the number of rows by table."""
     for number in range(3):
         give(world, f"k{number}")
     world.get("/api/v1/users/Ann/password/reset")
@@ -60,7 +60,7 @@ def age_key(world: World, milliseconds: int) -> None:
 
 @contextmanager
 def moved_clock(url: str, make_world: Make, days: int) -> Generator[None]:
-    """For instances that are opened meanwhile: SQLite's clock is the machine's, PostgreSQL's is its own."""
+    """Move the clock for instances opened in this block: the machine's for SQLite, the server's for PostgreSQL."""
     world = make_world()
     if url.startswith("sqlite"):
         right = time.time
@@ -93,7 +93,7 @@ def test_every_kind_of_old_row_waits_six_hours(make_world: Make) -> None:
 
 
 def test_no_cutoff_is_newer_than_six_hours(world: World) -> None:
-    """A key that has grown too old during the six hours is kept until the recorded cut-off has reached it."""
+    """A key that becomes too old during the six hours is kept until the recorded cut-off reaches it."""
     clocks = Clocks()
     retention = clocks.of(world)
     give(world, "k")
@@ -126,7 +126,7 @@ def test_a_jump_of_the_clock_starts_the_six_hours_again(
 
 
 @pytest.mark.parametrize("drift", [59 * MINUTE_MS, -59 * MINUTE_MS])
-def test_a_clock_that_drifts_is_believed_no_further_than_the_slower_one(world: World, drift: int) -> None:
+def test_drifting_clock_is_trusted_up_to_the_slower_one(world: World, drift: int) -> None:
     clocks = Clocks()
     retention = clocks.of(world)
     give(world, "k")
@@ -141,7 +141,7 @@ def test_a_clock_that_drifts_is_believed_no_further_than_the_slower_one(world: W
 
 
 def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make_world: Make) -> None:
-    """Writes go on under the wrong clock."""
+    """Writes continue under the wrong clock."""
     first = give(make_world(), "k")
     assert first.status == 200
     with moved_clock(database, make_world, WRONG_DAYS):
@@ -158,10 +158,8 @@ def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_a_clock_that_stays_ahead_deletes_nothing_until_the_machine_has_caught_up(
-    database: str, make_world: Make
-) -> None:
-    """Time never goes back on SQLite: after a start with a wrong clock it stays ahead of the machine's."""
+def test_clock_ahead_deletes_nothing_until_the_machine_has_caught_up(database: str, make_world: Make) -> None:
+    """Our clock on SQLite never goes back: after a start with a wrong clock it stays ahead of the machine's."""
     assert give(make_world(), "k").status == 200
     with moved_clock(database, make_world, WRONG_DAYS):
         assert give(make_world(), "wrong").status == 200
@@ -174,7 +172,7 @@ def test_a_clock_that_stays_ahead_deletes_nothing_until_the_machine_has_caught_u
 
 
 def test_old_guesses_are_deleted_at_once(world: World) -> None:
-    """They do not count any more, and waiting would let them pile up."""
+    """Old guesses no longer count, and keeping them would only use space."""
     world.post("/api/v1/users/Ann/password/validate", {"password": "0" * 64})
     world.sql("UPDATE guesses SET at = at - $1", guesses.WINDOW_MS + 1000)
     world.run(Retention(world.keeper).tidy())

@@ -4,7 +4,7 @@ import same_answers
 from databases import Postgres, Sqlite
 
 
-def test_the_same_requests_get_the_same_answers(sqlite_databases: Sqlite, postgres_databases: Postgres) -> None:
+def test_both_engines_give_the_same_answers(sqlite_databases: Sqlite, postgres_databases: Postgres) -> None:
     sqlite, postgres = sqlite_databases.empty(), postgres_databases.empty()
     try:
         assert same_answers.differences(sqlite, postgres) == []

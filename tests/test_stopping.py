@@ -1,6 +1,6 @@
-"""SIGTERM while game servers wait for changes: everybody is answered, and the process is gone in a moment.
+"""Graceful shutdown by SIGTERM: long polls are answered and the process ends at once.
 
-And while others are half-way through a request, or do nothing at all.
+Also with incomplete requests and idle connections.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ import pytest
 from server import Server
 
 POLLERS = 50
-SOON = 15  # seconds, on however busy a machine: whatever keeps a stop keeps it for stop_seconds, which are 30
-ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the database has no part in it
+SOON = 15  # seconds, enough for a busy machine; a blocked shutdown takes stop_seconds, which is 30
+ON_SQLITE = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # the engine makes no difference here
 
 
 async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.Response], int, float]:
@@ -34,7 +34,7 @@ async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.R
         polls = [asyncio.ensure_future(client.send(poll)) for _ in range(POLLERS)]
         while len(sent) < POLLERS:  # noqa: ASYNC110 - how long that takes is the machine's matter
             await asyncio.sleep(0.05)
-        await client.get("/health/live")  # by then those who came before us are under way
+        await client.get("/health/live")  # by now the earlier requests are being served
         await asyncio.sleep(0.5)
         assert not any(poll.done() for poll in polls)
         began = time.monotonic()
@@ -43,7 +43,7 @@ async def stop_while_they_wait(server: Server, token: str) -> tuple[list[httpx.R
         return await asyncio.gather(*polls), code, took
 
 
-def test_fifty_pollers_do_not_keep_it(database: str, known_tokens: Mapping[str, str]) -> None:
+def test_fifty_long_polls_do_not_delay_the_shutdown(database: str, known_tokens: Mapping[str, str]) -> None:
     with Server(database) as server:
         answers, code, took = asyncio.run(stop_while_they_wait(server, known_tokens["Server"]))
     assert (code, took < SOON) == (0, True)
@@ -57,7 +57,7 @@ LIVE = b"GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n"
 
 
 class Stopping:
-    """A server that was told to stop, and is watched while it does."""
+    """A server that is shutting down, observed meanwhile."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -81,7 +81,7 @@ def connect(server: Server) -> socket.socket:
 
 
 def begin(line: socket.socket) -> None:
-    """Sends half a request, and returns when the server waits for the other half."""
+    """Send half a request, and return when the server waits for the rest."""
     line.sendall(HALF)
     assert line.recv(4096) == CONTINUE
 
@@ -95,7 +95,7 @@ def everything(line: socket.socket) -> bytes:
 
 
 def refuses(server: Server) -> bool:
-    """Whether nobody new gets in; a moment may pass until it has heard of the stop."""
+    """Return whether new connections are refused, within some time after the signal."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         try:
@@ -106,7 +106,7 @@ def refuses(server: Server) -> bool:
     return False
 
 
-def test_a_request_under_way_is_answered_and_nobody_new_gets_in(database: str) -> None:
+def test_running_request_is_answered_and_new_connections_are_refused(database: str) -> None:
     with Server(database, receive_seconds=60, head_seconds=60) as server, connect(server) as line:
         begin(line)
         stopping = Stopping(server)
@@ -118,17 +118,17 @@ def test_a_request_under_way_is_answered_and_nobody_new_gets_in(database: str) -
 
 
 @ON_SQLITE
-def test_those_who_do_nothing_do_not_keep_it(database: str) -> None:
+def test_idle_connections_do_not_delay_the_shutdown(database: str) -> None:
     with Server(database, receive_seconds=2, head_seconds=2) as server, contextlib.ExitStack() as lines:
         for sent in (b"", LIVE, LIVE[:20]):
             lines.enter_context(connect(server)).sendall(sent)
-        httpx.get(f"{server.url}/health/live", timeout=60)  # by then it knows those who came before us
+        httpx.get(f"{server.url}/health/live", timeout=60)  # by now it has accepted the earlier connections
         code, took = Stopping(server).end()
-    assert (code, took < SOON) == (0, True)  # two for half a head, which is given its time
+    assert (code, took < SOON) == (0, True)  # an incomplete head gets its two seconds
 
 
 @ON_SQLITE
-def test_a_body_that_never_comes_keeps_it_no_longer_than_its_time(database: str) -> None:
+def test_missing_body_delays_the_shutdown_no_longer_than_its_deadline(database: str) -> None:
     with Server(database, receive_seconds=2, head_seconds=2) as server, connect(server) as line:
         begin(line)
         stopping = Stopping(server)
@@ -138,7 +138,7 @@ def test_a_body_that_never_comes_keeps_it_no_longer_than_its_time(database: str)
 
 
 @ON_SQLITE
-def test_there_is_an_end_to_waiting(database: str) -> None:
+def test_shutdown_ends_after_stop_seconds(database: str) -> None:
     with Server(database, receive_seconds=60, head_seconds=60, stop_seconds=2) as server, connect(server) as line:
         begin(line)
         code, took = Stopping(server).end()

@@ -1,4 +1,4 @@
-"""Several processes of one service on PostgreSQL, when one of them dies or its surroundings change."""
+"""Several workers of one service on PostgreSQL: one dies, or their shared folder disappears."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ def until(happens: Callable[[], bool]) -> None:
 
 
 def workers(server: Server) -> list[psutil.Process]:
-    """Without the one that only looks after what they share, and any that has just died."""
+    """Return the live workers, without the resource tracker."""
     found: list[psutil.Process] = []
     for each in psutil.Process(server.pid).children():
         with contextlib.suppress(psutil.Error):
@@ -37,7 +37,7 @@ def workers(server: Server) -> list[psutil.Process]:
 
 
 def serving(server: Server) -> bool:
-    """Both: each listens when it is ready."""
+    """Return whether both workers listen, which each does when it is ready."""
     with contextlib.suppress(psutil.Error):
         lines = [each.net_connections("tcp") for each in workers(server)]
         return [any(line.status == "LISTEN" for line in each) for each in lines] == [True, True]
@@ -56,7 +56,7 @@ def let_in(database: str, *, anybody: bool) -> None:
     asyncio.run(alter())
 
 
-def test_who_comes_in_a_dead_ones_place_waits_for_the_database(
+def test_replacement_of_a_dead_worker_waits_for_the_database(
     database: str, known_tokens: Mapping[str, str], tmp_path: Path
 ) -> None:
     said = tmp_path / "log"
@@ -76,7 +76,7 @@ def test_who_comes_in_a_dead_ones_place_waits_for_the_database(
             assert server.stop() == 0
 
 
-def test_figures_survive_the_folder_in_which_they_are_shared(
+def test_metrics_survive_the_loss_of_their_shared_folder(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del engine

@@ -1,4 +1,4 @@
-"""Retention without waiting for six hours: both of its clocks are moved by hand."""
+"""Run the retention job without waiting six hours: the test controls both of its clocks."""
 
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.retention import PROBATION_MS, Retention, trim
@@ -8,14 +8,14 @@ from world import World
 
 
 class Clocks:
-    """A monotonic clock, and the database's clock with a lead; both in milliseconds."""
+    """A monotonic clock and the database's clock with an offset, both in milliseconds."""
 
     def __init__(self) -> None:
         self.served = 0
         self.lead = 0
 
     def advance(self, served: int, database: int | None = None) -> None:
-        """Both by the same, or the database's by something else."""
+        """Advance both clocks by the same time, or the database's by another."""
         self.served += served
         self.lead += served if database is None else database
 
@@ -27,7 +27,7 @@ class Clocks:
 
 
 def tidy(world: World) -> None:
-    """Run retention as a process does that has served for six hours: it deletes what is old now."""
+    """Run the retention job like a process that has served for six hours: it deletes rows that are old now."""
     clocks = Clocks()
     retention = clocks.of(world)
     world.run(retention.tidy())
@@ -36,5 +36,5 @@ def tidy(world: World) -> None:
 
 
 async def trim_older(keeper: Keeper, older_than_ms: int) -> None:
-    """Trim one batch of the changes that are older than that by now."""
+    """Trim one batch of changes older than this age."""
     await trim(keeper, await clock.now(keeper.store) - older_than_ms)

@@ -1,4 +1,4 @@
-"""Token pairs over HTTP: how they are got, and whether they work."""
+"""Get token pairs over HTTP, and check whether they work."""
 
 from world import SENT, Answer, World
 
@@ -27,7 +27,7 @@ def works(world: World, log_in: Answer) -> bool:
 
 
 def failed(answer: Answer, error: str) -> None:
-    """As RFC 6749 has it, with our fields beside."""
+    """Require an error answer of RFC 6749 with our additional fields."""
     assert (answer.status, answer.json["error"]) == (400, error), answer.raw
     assert list(answer.json) == ["error", "Message", "Code", "RequestId"]
     assert answer.message

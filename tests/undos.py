@@ -1,4 +1,4 @@
-"""What the tests of undo do, and what they look at."""
+"""Helpers of the tests of undo: change, undo, and read the state."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def row(world: World, seq: int) -> Any:
 
 
 def state(world: World) -> Mapping[str, list[str]]:
-    """What a change changes: the record, what it holds, the accounts."""
+    """Return all rows that changes can affect: players, their items, spells and variables, and accounts."""
     return {table: rows for table, rows in everything(world).items() if table not in LEFT_ALONE}
 
 
@@ -56,7 +56,7 @@ def held(world: World, place: str, slot: int, name: str = "Ann") -> tuple[str, i
 
 
 def granted(world: World, name: str, powers: Powers) -> Answer:
-    """By the command line, which asks nobody."""
+    """Set permissions like the command line, without a permission check."""
 
     async def decide(tx: Reading) -> Decision[User]:
         return await accounts.change_powers(tx, USER_IDS[name], powers)

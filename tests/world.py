@@ -1,4 +1,4 @@
-"""A keeper with the people of people.py in it, and a way to call it: the whole app, in process, on either engine."""
+"""The whole application in process on either engine, with the test data of people.py."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ T = TypeVar("T")
 CLI = Intent(request_id="test")
 OK = 200
 SENT = hash_for_wire(people.PASSWORD)
-QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at next to no cost
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)  # argon2 at the lowest cost
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Answer:
 
 
 class World:
-    """Everything is synchronous for the tests: each call runs the loop until it is answered."""
+    """Calls the application synchronously: each call runs the event loop until it is answered."""
 
-    compares = True  # False: the test has broken the columns itself
+    compares = True  # whether to compare columns with documents after writes; False where a test breaks them
 
     def __init__(
         self, url: str, known_tokens: Mapping[str, str], loop: asyncio.AbstractEventLoop, **changed: object
@@ -75,10 +75,10 @@ class World:
         try:
             return self.loop.run_until_complete(work)
         finally:
-            log.flush()  # a test that looks at standard error finds all of it there
+            log.flush()  # so that a test finds the complete log on standard error
 
     def call(self, method: str, path: str, **more: Any) -> Answer:
-        """After every write the columns of all players must say what their documents say."""
+        """Send a request; after a write, require that the columns of all players equal their documents."""
         answer = self.run(self.send(method, path, **more))
         if self.compares and method != "GET" and answer.status == OK:
             wrong = self.run(records.mismatches(self.keeper.store))
@@ -100,9 +100,9 @@ class World:
         address: str = "127.0.0.1",
         meanwhile: Callable[[], Coroutine[Any, Any, object]] | None = None,
     ) -> Answer:
-        """`by` names the account whose token is sent; `token` is sent as it is; neither: no Authorization.
+        """Send with the token of account `by`, with the text `token`, or without Authorization.
 
-        `added` are headers beside those, also of the same name.
+        `added` are additional headers, possibly of the same name.
         `meanwhile` runs after the head was read and before the body arrives.
         """
         sent: dict[str, str] = {}
@@ -127,7 +127,7 @@ class World:
         return self.run(ledger.read_after(self.keeper.store, 0, 10_000))
 
     def sql(self, text: str, *values: Any) -> list[Any]:
-        """Plain SQL behind the keeper's back; parameters as $1."""
+        """Run SQL directly on the database; parameters are written as $1."""
 
         async def execute(tx: Any) -> list[Any]:
             return [tuple(row) for row in await tx.returning(Statement("test", {"": text}), *values)]
@@ -159,7 +159,7 @@ class World:
         async def receive() -> Any:
             if incoming and meanwhile is not None:
                 await meanwhile()
-            return incoming.pop(0) if incoming else await asyncio.Event().wait()  # nobody hangs up
+            return incoming.pop(0) if incoming else await asyncio.Event().wait()  # the client stays connected
 
         async def send(message: Any) -> None:
             sent.append(message)
@@ -172,7 +172,7 @@ class World:
 
 @contextmanager
 def opened(url: str, known_tokens: Mapping[str, str]) -> Generator[World]:
-    """A world on a loop of its own."""
+    """Open a world on its own event loop."""
     world = World(url, known_tokens, asyncio.new_event_loop())
     try:
         yield world
@@ -182,7 +182,7 @@ def opened(url: str, known_tokens: Mapping[str, str]) -> Generator[World]:
 
 
 async def populate(keeper: Keeper) -> dict[str, str]:
-    """Everybody in people.py, through the write path; returns an access token per account that may have one."""
+    """Create the people of people.py through the write path; return a token for each account with API access."""
     for kind, entries in people.CATALOGUE.items():
         await _apply(keeper, catalogue.put(keeper.store, kind, entries))
     password = QUICK.hash(SENT)
@@ -197,7 +197,7 @@ async def populate(keeper: Keeper) -> dict[str, str]:
 
 
 async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
-    """Something done with a database that has the schema, without serving it."""
+    """Run work on a migrated database, without serving it."""
 
     async def migrated(keeper: Keeper) -> T:
         await migrate(keeper.store)
@@ -207,7 +207,7 @@ async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) ->
 
 
 async def prepare(url: str) -> dict[str, str]:
-    """A database with the schema and the people."""
+    """Migrate the database and create the people."""
 
     async def fill(keeper: Keeper) -> dict[str, str]:
         people = await populate(keeper)

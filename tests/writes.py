@@ -1,4 +1,4 @@
-"""Every write to characters and over the link: one that works, another, one that is refused, and its rows."""
+"""Table of all writes to players and over the link: a valid call, another one, a refused one, and their changes."""
 
 import re
 from collections.abc import Mapping
@@ -26,15 +26,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Case:
-    """A write that works, another that the same key must not be used for, and one that a rule refuses."""
+    """One write: a valid call, a different call for key reuse, and a call that a rule refuses."""
 
-    route: str  # method and path as the table has them
+    route: str  # method and path as declared
     good: Call
     other: Call
     bad: Call
     rows: Mapping[str, tuple[object, object]] = field(default_factory=dict[str, tuple[object, object]])
     player: str | None = None
-    user: str | None = None  # whose it is, in rows about a character that comes or goes
+    user: str | None = None  # expected account in the change, if a player is created or deleted
 
     @property
     def method(self) -> str:
