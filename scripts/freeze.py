@@ -79,7 +79,7 @@ def _write_requests(folder: Path, engine: str, url: str) -> None:
 def _fill(url: str) -> list[StoredRequest]:
     """Fill every table, and return the requests that were sent with an Idempotency-Key."""
     tokens = asyncio.run(worlds.prepare(url))
-    with worlds.opened(url, tokens) as world:
+    with worlds.open_world(url, tokens) as world:
         furnish(world)
         world.run(_load(world.keeper))
         kept: list[StoredRequest] = []

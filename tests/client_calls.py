@@ -24,7 +24,7 @@ GIVEN: dict[str, Any] = {
 NUMBERS = {"value", "lease", "level"}
 
 
-def built(name: str, **options: Any) -> Call[Any]:
+def build_call(name: str, **options: Any) -> Call[Any]:
     """Build the method's call with a value for every required parameter."""
     asked = [each for each in METHODS[name].signature.parameters.values() if each.name != "self"]
     needed = [each.name for each in asked if each.default is inspect.Parameter.empty]
@@ -43,4 +43,4 @@ def route_of(call: Call[Any]) -> operation.Operation:
     return min(fitting, key=lambda route: len(route.parameters))
 
 
-CALLED = {name: route_of(built(name)) for name in METHODS}
+CALLED = {name: route_of(build_call(name)) for name in METHODS}

@@ -39,7 +39,7 @@ def trust_read_once() -> Generator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def nobody_hurries() -> Generator[None]:
+def longer_timeouts() -> Generator[None]:
     """Raise httpx's default timeout of five seconds, which a busy machine may exceed."""
     with pytest.MonkeyPatch.context() as patch:
         for what in ("connect", "read", "write", "pool"):
@@ -48,17 +48,17 @@ def nobody_hurries() -> Generator[None]:
 
 
 @pytest.fixture
-def argon2_in_earnest(monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
+def argon2_at_full_cost(monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
     """Use the real cost of argon2, and return the hash of the test password; stored hashes then need no rehash."""
     monkeypatch.setattr(passwords, "_hasher", IN_EARNEST)
     nobodys = vars(passwords)["_nobodys"]
     nobodys.cache_clear()
-    yield _hashed_in_earnest()
+    yield _hash_at_full_cost()
     nobodys.cache_clear()
 
 
 @functools.cache
-def _hashed_in_earnest() -> str:
+def _hash_at_full_cost() -> str:
     return IN_EARNEST.hash(worlds.SENT)
 
 
@@ -138,7 +138,7 @@ def target(request: pytest.FixtureRequest) -> Generator[str]:
 def opened(known_tokens: Mapping[str, str]) -> Generator[Callable[[str], worlds.World]]:
     """Return a function that opens worlds on other databases, each on its own event loop."""
     with ExitStack() as stack:
-        yield lambda url: stack.enter_context(worlds.opened(url, known_tokens))
+        yield lambda url: stack.enter_context(worlds.open_world(url, known_tokens))
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ class Operation(NamedTuple):
         filled = {name: each["example"] for name, each in self.parameters("path").items()} | other
         return re.sub(r"\[(\w+)\]", lambda found: str(filled[found[1]]), self.route.path)
 
-    def tried(self, **other: str) -> str:
+    def dry_run_path(self, **other: str) -> str:
         return self.path(**other) + ("?dryRun=true" if "dryRun" in self.parameters("query") else "")
 
     def bodies(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Program:
         if ended[1]:
             sys.exit("the forked process failed")
 
-    def used(self) -> None:
+    def use_before_and_after(self) -> None:
         """Use a client before the fork, then in both processes; the child also closes it."""
         client = self.connect()
         self.ask(client, "before")
@@ -68,13 +68,13 @@ class Program:
         self.ask(client, "after")
         self.wait_for(client.close())
 
-    def given(self) -> None:
+    def use_given_client(self) -> None:
         """Pass the program's own httpx client, not used before the fork."""
         client = self.connect(http=self.make_http())
         self.fork(lambda: self.ask(client, "child"))
         self.ask(client, "after")
 
-    def given_and_used(self) -> None:
+    def use_given_client_before_and_after(self) -> None:
         client = self.connect(http=self.make_http())
         self.ask(client, "before")
 
@@ -88,7 +88,7 @@ class Program:
         self.fork(act)
         self.ask(client, "after")
 
-    def locked(self) -> None:
+    def fork_during_refresh(self) -> None:
         """Fork while another thread refreshes the token."""
         client = self.connect()
         self.ask(client, "before")

@@ -36,13 +36,13 @@ _steps = [
 
 
 @dataclass
-class Outcome:
+class InterruptOutcome:
     code: int = -1
     said: str = ""
     went_through: list[str] = field(default_factory=list[str])
 
 
-def outcomes(commands: Sequence[tuple[str, Sequence[str]]]) -> list[Outcome]:
+def outcomes(commands: Sequence[tuple[str, Sequence[str]]]) -> list[InterruptOutcome]:
     done = subprocess.run(
         [sys.executable, __file__],
         input=json.dumps(commands),
@@ -51,11 +51,11 @@ def outcomes(commands: Sequence[tuple[str, Sequence[str]]]) -> list[Outcome]:
         text=True,
         timeout=SECONDS,
     )
-    return [Outcome(**each) for each in json.loads(done.stdout)]
+    return [InterruptOutcome(**each) for each in json.loads(done.stdout)]
 
 
-def outcome(point: str, words: Sequence[str]) -> Outcome:
-    found = Outcome()
+def outcome(point: str, words: Sequence[str]) -> InterruptOutcome:
+    found = InterruptOutcome()
 
     @contextlib.contextmanager
     def bars() -> Generator[Moved]:
@@ -75,7 +75,7 @@ def outcome(point: str, words: Sequence[str]) -> Outcome:
         err = stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
         for owner, name, step in _steps:
             if step == point:
-                stack.enter_context(pressed_before(owner, name, found, step))
+                stack.enter_context(press_before(owner, name, found, step))
         try:
             gamekeeper(words, prog_name="gamekeeper")
         except SystemExit as ended:
@@ -85,7 +85,7 @@ def outcome(point: str, words: Sequence[str]) -> Outcome:
 
 
 @contextlib.contextmanager
-def pressed_before(owner: object, name: str, found: Outcome, step: str) -> Generator[None]:
+def press_before(owner: object, name: str, found: InterruptOutcome, step: str) -> Generator[None]:
     does = getattr(owner, name)
 
     async def pressed(*given: Any) -> Any:

@@ -15,14 +15,14 @@ from command_line import CommandLine
 from world import World
 
 PLAYERS = 3
-Make = Callable[..., "Files"]
+Make = Callable[..., "IntersectFiles"]
 # Values that differ between two imports of one source: times, the epoch, and on PostgreSQL change numbers, since a
 # killed transaction uses some up.
 UNLIKE = {"at", "seq", "started_at", "finished_at"}
 UNLIKE_TABLES = {"epoch", "lists", "list_blocks", "list_changes"}
 
 
-class Files(NamedTuple):
+class IntersectFiles(NamedTuple):
     """Paths of an Intersect server's two databases and of the import report."""
 
     players: Path
@@ -47,20 +47,20 @@ def contents(world: World) -> dict[str, list[str]]:
 # --- an import and its report --------------------------------------------------------------------------------------
 
 
-def run(command: CommandLine, files: Files, *more: str) -> Any:
+def run(command: CommandLine, files: IntersectFiles, *more: str) -> Any:
     return command.json("import", "intersect", *files.options, *more)
 
 
-def listed(files: Files) -> list[dict[str, Any]]:
+def read_report(files: IntersectFiles) -> list[dict[str, Any]]:
     """Return the report's lines without its header line."""
     return [json.loads(line) for line in files.report.read_text().splitlines()[1:]]
 
 
-def left_rows(files: Files) -> set[tuple[str, str]]:
-    return {(line["table"], line["id"]) for line in listed(files) if not line["taken"] and line["id"]}
+def read_left_rows(files: IntersectFiles) -> set[tuple[str, str]]:
+    return {(line["table"], line["id"]) for line in read_report(files) if not line["taken"] and line["id"]}
 
 
-def unaccounted(told: Any) -> list[str]:
+def find_unaccounted(told: Any) -> list[str]:
     return told["do_not_add_up"]
 
 
@@ -103,7 +103,7 @@ SPOILT = {
 }
 
 
-def spoil(made: Files) -> None:
+def spoil(made: IntersectFiles) -> None:
     """Add rows that cannot be imported to a source of era 0.8 with five players."""
     player, nobody, bag = (each.upper() for each in (own("player", 1), _NOBODY, _BAG))
     coin, kills = str(make_intersect.COIN).upper(), str(make_intersect.KILLS).upper()

@@ -102,11 +102,11 @@ def sizes(world: World, listing: Any) -> list[int]:
     return [count for block in found.indexes[listing.name].blocks for count in block.counts]
 
 
-def saved(world: World) -> stored.ListCheckpoint:
+def read_checkpoint(world: World) -> stored.ListCheckpoint:
     return world.run(stored.read_checkpoint(world.keeper.store))
 
 
-def logged(world: World) -> int:
+def count_log_rows(world: World) -> int:
     return world.sql("SELECT COUNT(*) FROM list_changes")[0][0]
 
 

@@ -27,12 +27,12 @@ def send(world: World) -> None:
     world.run(Sender(world.keeper.settings).send_due(world.keeper.store))
 
 
-def listed(world: World) -> list[ListedMail]:
+def list_mails(world: World) -> list[ListedMail]:
     return world.run(mails.read_page(world.keeper.store, 1000))
 
 
 def only(world: World) -> ListedMail:
-    [mail] = listed(world)
+    [mail] = list_mails(world)
     return mail
 
 

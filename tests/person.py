@@ -19,7 +19,7 @@ def key() -> dict[str, str]:
     return {"Idempotency-Key": f"k{next(KEYS)}"}
 
 
-def said(world: World) -> list[str]:
+def find_words(world: World) -> list[str]:
     """Return all rows of all tables that contain a word of WORDS, in any case."""
     rows = [f"{table}: {row}" for table, found in everything(world).items() for row in found]
     return [row for row in rows if any(word in row.lower() for word in WORDS)]

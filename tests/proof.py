@@ -40,6 +40,6 @@ def reset_code(world: World, name: str) -> str:
     return world.get(f"/api/v1/users/{name}").json["PasswordResetCode"]
 
 
-def registered(world: World, name: str) -> str:
+def registration_date(world: World, name: str) -> str:
     """Return the account's registration date in the wire format."""
     return instant(world.sql("SELECT created_at FROM users WHERE name = $1", name)[0][0])

@@ -23,13 +23,13 @@ STORED = Statement(
 )
 
 
-async def stored(tx: Reading) -> list[Mapping[str, Any]]:
+async def read_columns(tx: Reading) -> list[Mapping[str, Any]]:
     """Return the columns of every player, and those of its presence row."""
     return [dict(zip(NAMES, row, strict=True)) for row in await tx.all(STORED)]
 
 
 async def mismatches(tx: Reading) -> list[str]:
-    return [problem for row in await stored(tx) for problem in _in_row(row)]
+    return [problem for row in await read_columns(tx) for problem in _in_row(row)]
 
 
 def _in_row(row: Mapping[str, Any]) -> list[str]:

@@ -56,7 +56,7 @@ def fires(promtool: str, folder: Path, series: Mapping[str, str]) -> set[str]:
     return {*re.findall(r"alertname:\s*(\w+)", said)}
 
 
-def exposed(world: World, route: str, seconds: float) -> dict[str, str]:
+def expose_buckets(world: World, route: str, seconds: float) -> dict[str, str]:
     """Return our histogram buckets for requests of this duration, as counters that grow every minute."""
     for _ in range(100):
         world.asgi.services.metrics.count("GET", route, 200, time.perf_counter_ns() - round(seconds * SECOND_NS))
@@ -108,7 +108,7 @@ def test_slow_requests_raise_an_alert(
     promtool: str, tmp_path: Path, make_world: Callable[..., World], route: str, seconds: float, expected: set[str]
 ) -> None:
     """Long polls and event streams do not count as slow: they last as long as their clients wait."""
-    series = exposed(make_world(metrics_token=TOKEN), route, seconds)
+    series = expose_buckets(make_world(metrics_token=TOKEN), route, seconds)
     assert series
     assert fires(promtool, tmp_path, FINE | series) == expected
 

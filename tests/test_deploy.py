@@ -54,7 +54,7 @@ def haproxy() -> str:
     return found
 
 
-def checked_by_haproxy(haproxy: str, folder: Path, text: str) -> str:
+def check_with_haproxy(haproxy: str, folder: Path, text: str) -> str:
     """Return HAProxy's complaints about the file; empty if it is valid."""
     file = folder / "haproxy.cfg"
     file.write_text(text)
@@ -62,12 +62,12 @@ def checked_by_haproxy(haproxy: str, folder: Path, text: str) -> str:
     return done.stderr if done.returncode else ""
 
 
-def deployed(folder: Path) -> str:
+def deploy_haproxy(folder: Path) -> str:
     return run_cluster.configuration(folder, free_port(), ["127.0.0.1:5401", "127.0.0.1:5402"])
 
 
 def test_haproxy_accepts_its_file(haproxy: str, tmp_path: Path) -> None:
-    assert checked_by_haproxy(haproxy, tmp_path, deployed(tmp_path)) == ""
+    assert check_with_haproxy(haproxy, tmp_path, deploy_haproxy(tmp_path)) == ""
 
 
 def test_haproxy_accepts_its_file_with_a_certificate(haproxy: str, tmp_path: Path) -> None:
@@ -80,12 +80,12 @@ def test_haproxy_accepts_its_file_with_a_certificate(haproxy: str, tmp_path: Pat
     (tmp_path / "game.pem").write_text((tmp_path / "cert").read_text() + (tmp_path / "key").read_text())
     text = (DEPLOY / "haproxy.cfg").read_text().replace("/etc/haproxy/certs/game.pem", str(tmp_path / "game.pem"))
     assert (
-        checked_by_haproxy(haproxy, tmp_path, text.replace(run_cluster.ADMIN_SOCKET, str(tmp_path / "admin.sock")))
+        check_with_haproxy(haproxy, tmp_path, text.replace(run_cluster.ADMIN_SOCKET, str(tmp_path / "admin.sock")))
         == ""
     )
 
 
-class Stuck(BaseHTTPRequestHandler):
+class StuckInstance(BaseHTTPRequestHandler):
     """A healthy instance that does not finish requests until it is told to."""
 
     over, seen = Event(), list[str | None]()
@@ -104,13 +104,13 @@ class Stuck(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def stuck() -> Generator[ThreadingHTTPServer]:
-    Stuck.over.clear()
-    Stuck.seen.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Stuck) as server:
+    StuckInstance.over.clear()
+    StuckInstance.seen.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), StuckInstance) as server:
         serving = Thread(target=server.serve_forever, args=(0.02,))
         serving.start()
         yield server
-        Stuck.over.set()
+        StuckInstance.over.set()
         server.shutdown()
         serving.join()
 
@@ -124,13 +124,13 @@ def test_haproxy_rejects_requests_when_all_instances_are_full(tmp_path: Path, st
         ThreadPoolExecutor(2) as both,
     ):
         served = [both.submit(httpx.get, f"{proxy.url}/api/info", timeout=SECONDS) for _ in range(2)]
-        while len(Stuck.seen) < len(served):
+        while len(StuckInstance.seen) < len(served):
             time.sleep(0.01)
         began = time.monotonic()
         away = client.get("/api/info")
         alive = client.get("/health/live")
         took = time.monotonic() - began
-        Stuck.over.set()
+        StuckInstance.over.set()
         assert [each.result().status_code for each in served] == [200, 200]
     assert (away.status_code, away.headers["retry-after"], away.json()["Code"]) == (503, "1", "overloaded")
     assert (alive.status_code, took < SOON) == (200, True)
@@ -145,11 +145,14 @@ def test_haproxy_caps_connections_per_address_but_not_those_of_a_trusted_proxy(
     assert text.count("acl trusted src 10.0.0.0/24") == 1
     proxy.file.write_text(text.replace("acl trusted src 10.0.0.0/24", "acl trusted src 127.0.0.3"))
     with proxy:
-        assert [held(proxy.port, source) for source in ("127.0.0.2", "127.0.0.3")] == [CAP, CAP + EXTRA]
+        assert [count_open_connections(proxy.port, source) for source in ("127.0.0.2", "127.0.0.3")] == [
+            CAP,
+            CAP + EXTRA,
+        ]
         assert httpx.get(f"{proxy.url}/health/live").status_code == 200  # a client with another address is still served
 
 
-def held(port: int, source: str) -> int:
+def count_open_connections(port: int, source: str) -> int:
     """Open CAP + EXTRA connections from one address, and return how many stay open."""
     opened = list[socket.socket]()
     with ExitStack() as lines:
@@ -204,7 +207,7 @@ def test_session_cookie_behind_haproxy_is_secure(tmp_path: Path, sqlite_database
 # --- systemd -------------------------------------------------------------------------------------------------------
 
 
-def checked_by_systemd(folder: Path, units: dict[str, str]) -> str:
+def check_with_systemd(folder: Path, units: dict[str, str]) -> str:
     """Return systemd's complaints about the units, with the path of our program replaced."""
     for name, text in units.items():
         (folder / name).write_text(text.replace(INSTALLED, f"{Path(sys.executable).parent}/gamekeeper"))
@@ -214,7 +217,7 @@ def checked_by_systemd(folder: Path, units: dict[str, str]) -> str:
 
 
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
-    assert checked_by_systemd(tmp_path, {each.name: each.read_text() for each in UNITS}) == ""
+    assert check_with_systemd(tmp_path, {each.name: each.read_text() for each in UNITS}) == ""
 
 
 def test_systemd_stop_timeout_exceeds_the_longest_request() -> None:
@@ -314,7 +317,7 @@ def test_systemd_accepts_the_guides_override_for_a_low_port(tmp_path: Path) -> N
     (tmp_path / "gamekeeper.service.d").mkdir()
     for text, problem in ((added, False), (added.replace("Ambient", "Ambiant"), True)):
         (tmp_path / "gamekeeper.service.d" / "port.conf").write_text(text)
-        said = checked_by_systemd(tmp_path, {"gamekeeper.service": (DEPLOY / "gamekeeper.service").read_text()})
+        said = check_with_systemd(tmp_path, {"gamekeeper.service": (DEPLOY / "gamekeeper.service").read_text()})
         assert bool(said) == problem, said
 
 

@@ -18,7 +18,7 @@ from gamekeeper.game.link import put_player as put_character
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.statements import Statement
 from people import ANN, COIN
-from person import EMAIL, QUILLON, TAMSYN, WORDS, WREN, erase, finish, key, live, said
+from person import EMAIL, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
 from tidying import trim_older
 from world import SENT, World
 
@@ -28,13 +28,13 @@ WAITS = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datna
 def test_erasure_removes_all_personal_data(world: World) -> None:
     user_id = live(world)
     before = {(row.seq, row.kind, row.at, row.actor_id) for row in world.ledger()}
-    known = said(world)
+    known = find_words(world)
     assert [word for word in WORDS if any(word in row.lower() for row in known)] == list(WORDS)
     answer = erase(world, headers=key() | {"X-Reason": "by request 17"})
     assert (answer.status, answer.json["Name"], answer.json["Email"]) == (200, "Quillon", EMAIL)
     world.run(world.keeper.lists.maintain())
     finish(world)
-    assert said(world) == []
+    assert find_words(world) == []
     assert errors(world) == []
     rows = world.ledger()
     assert before < {(row.seq, row.kind, row.at, row.actor_id) for row in rows}
@@ -156,7 +156,7 @@ def test_feed_continues_after_an_erasure(world: World) -> None:
 
 
 def test_erasure_revokes_tokens(world: World) -> None:
-    token = world.run(_logged_in(world))
+    token = world.run(_log_in(world))
     assert world.get("/api/v1/players", token=token).status == 200
     assert world.call("DELETE", "/api/v1/users/Clerk").status == 200
     refused(world.get("/api/v1/players", token=token), 401, "denied")
@@ -164,7 +164,7 @@ def test_erasure_revokes_tokens(world: World) -> None:
     assert [row.actor_id for row in world.ledger()][-1] == people.USER_IDS["Root"]
 
 
-async def _logged_in(world: World) -> str:
+async def _log_in(world: World) -> str:
     log_in = {"grant_type": "password", "username": "Clerk", "password": SENT}
     return (await world.send("POST", "/api/oauth/token", body=log_in, by=None)).json["access_token"]
 
@@ -282,7 +282,7 @@ def test_write_during_an_erasure_comes_first_or_is_404(make_world: Callable[...,
     assert one.sql("SELECT id FROM players WHERE user_id = $1", user_id) == []
     one.run(one.keeper.lists.maintain())
     finish(one)
-    assert said(one) == []
+    assert find_words(one) == []
     assert errors(one) == []
 
 

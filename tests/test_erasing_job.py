@@ -24,7 +24,7 @@ from gamekeeper.store import erasures, sqlite
 from gamekeeper.store.statements import FOLDER, Statements
 from gamekeeper.store.table import as_table
 from people import COIN
-from person import OSSIFER, QUILLON, TAMSYN, WORDS, WREN, erase, finish, key, live, said
+from person import OSSIFER, QUILLON, TAMSYN, WORDS, WREN, erase, find_words, finish, key, live
 from tidying import trim_older
 from world import SENT, World
 
@@ -36,7 +36,7 @@ MASKED = re.compile(r"(?:FROM|JOIN|,)\s+(?:ledger|idempotency_keys)\b")
 SHOWN = re.compile(r"SELECT (?:\w\.)?\* FROM (?:ledger|idempotency_keys)|\b(?:before|after|reason|answer)\b")
 
 
-def named(text: str) -> list[str]:
+def find_names(text: str) -> list[str]:
     return [word for word in WORDS if word in text.lower()]
 
 
@@ -67,16 +67,18 @@ def read_everywhere(world: World, user_id: str, folder: Path) -> dict[str, str]:
 
 def test_no_read_names_an_erased_account_before_the_job_has_run(world: World, tmp_path: Path) -> None:
     user_id = live(world)
-    assert {word for text in read_everywhere(world, user_id, tmp_path).values() for word in named(text)} >= {"tamsyn"}
+    assert {word for text in read_everywhere(world, user_id, tmp_path).values() for word in find_names(text)} >= {
+        "tamsyn"
+    }
     assert erase(world, headers=key()).status == 200
     world.run(world.keeper.lists.maintain())
-    assert said(world)  # the stored rows still contain the names
+    assert find_words(world)  # the stored rows still contain the names
     masked = read_everywhere(world, user_id, tmp_path)
-    assert {reader: named(text) for reader, text in masked.items() if named(text)} == {}
+    assert {reader: find_names(text) for reader, text in masked.items() if find_names(text)} == {}
     assert world.get(f"{CHANGES}?reason=tamsyn").json["Changes"] == []
     changes = json.loads(masked[f"{CHANGES}?limit=1000"])
     finish(world)
-    assert said(world) == []
+    assert find_words(world) == []
     assert json.loads(read_everywhere(world, user_id, tmp_path)[f"{CHANGES}?limit=1000"]) == changes
     assert errors(world) == []
 
@@ -88,7 +90,7 @@ def test_move_copies_no_name_of_an_erased_account(world: World, tmp_path: Path) 
     target.parent.mkdir()
     moved = settings.load({}, database=f"sqlite:///{target}")
     world.run(moving.move(world.keeper, moved, unseen))
-    assert named("".join(each.read_bytes().decode("latin-1") for each in target.parent.iterdir())) == []
+    assert find_names("".join(each.read_bytes().decode("latin-1") for each in target.parent.iterdir())) == []
 
 
 def test_erasure_itself_rewrites_no_old_change(world: World) -> None:
@@ -116,7 +118,7 @@ def test_stored_answers_are_refused_before_the_job_has_run(world: World) -> None
 
 
 def test_doctor_and_console_show_the_remaining_work(world: World) -> None:
-    def shown() -> tuple[list[str], str]:
+    def read_screens() -> tuple[list[str], str]:
         notes = [each.message for each in findings(world, "erasing")]
         page = signed_in(world, "Root").page("/console/health").text
         found = re.search(r"Changes of erased accounts to blank (\S+)", page)
@@ -124,17 +126,17 @@ def test_doctor_and_console_show_the_remaining_work(world: World) -> None:
         return notes, found[1]
 
     live(world)
-    assert shown() == ([], "0")
+    assert read_screens() == ([], "0")
     erase(world)
     left = world.run(erasures.count_left(world.keeper.store, 1_000))
     assert left > 10
-    (note,), fact = shown()
+    (note,), fact = read_screens()
     assert note.startswith(f"{left} changes of 1 erased account ")
     assert fact == str(left)
     assert world.run(erasure_jobs.blank_batch(world.keeper.store, 2)) == 2
-    assert shown()[1] == str(left - 2)
+    assert read_screens()[1] == str(left - 2)
     finish(world)
-    assert shown() == ([], "0")
+    assert read_screens() == ([], "0")
 
 
 def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
@@ -151,7 +153,7 @@ def test_two_instances_share_the_job(make_world: Callable[..., World]) -> None:
 
     assert one.run(together()) > 5
     one.run(one.keeper.lists.maintain())
-    assert said(one) == []
+    assert find_words(one) == []
     assert errors(one) == []
 
 
@@ -173,11 +175,11 @@ def test_killed_job_is_resumed(world: World) -> None:
     left = len(world.sql("SELECT 1 FROM ledger WHERE reason = 'Tamsyn'"))
     assert 0 < left < MANY
     refused(world.get(QUILLON), 404, "no_such_user")
-    assert named(world.get(f"{CHANGES}?player={WREN}&limit=1000").raw.decode()) == []
+    assert find_names(world.get(f"{CHANGES}?player={WREN}&limit=1000").raw.decode()) == []
     batches: list[int] = []
     world.run(erasure_jobs.run_all_jobs(world.keeper.store, batches.append))
     assert sum(batches) < MANY  # finished batches are not repeated
-    assert said(world) == []
+    assert find_words(world) == []
     assert errors(world) == []
 
 
@@ -193,7 +195,7 @@ def test_player_recreated_under_another_account_is_not_erased(world: World) -> N
     assert put_player(world, OSSIFER, born).status == 200
     told = world.get(f"{CHANGES}?player={OSSIFER}").raw
     assert b"Phoenix" in told
-    assert named(told.decode()) == []
+    assert find_names(told.decode()) == []
     finish(world)
     assert world.get(f"{CHANGES}?player={OSSIFER}").raw == told
     assert world.call("DELETE", "/api/v1/users/Bob").status == 200

@@ -12,7 +12,7 @@ from frozen_databases import FROZEN, VERSIONS, log_in, thaw, unreplayed
 from gamekeeper.game.history import KINDS
 from gamekeeper.http import wire
 from gamekeeper.store.migrate import migrate
-from world import World, opened
+from world import World, open_world
 
 MOST_BYTES = 300_000  # of one version, for both engines
 RECORD = set(wire.players.PlayerRecord.__struct_fields__)
@@ -26,7 +26,7 @@ def version(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def frozen(version: str, engine: str, empty_database: str) -> Generator[World]:
     thaw(version, engine, empty_database)
-    with opened(empty_database, {}) as world:
+    with open_world(empty_database, {}) as world:
         world.run(migrate(world.keeper.store))
         log_in(world)
         yield world

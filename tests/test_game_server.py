@@ -39,10 +39,10 @@ class GameServer:
     @property
     def plays(self) -> bool:
         """Return whether it has saved its state since the start; before that it does not handle SIGTERM."""
-        return self._kept() != self._before
+        return self._state_time() != self._before
 
     def start(self) -> None:
-        self._before = self._kept()
+        self._before = self._state_time()
         self._process = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
 
     def kill(self) -> None:
@@ -54,7 +54,7 @@ class GameServer:
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(timeout=SECONDS)
 
-    def _kept(self) -> int:
+    def _state_time(self) -> int:
         return self.state.stat().st_mtime_ns if self.state.exists() else 0
 
 
@@ -158,7 +158,7 @@ def of_keeper(url: str, token: str) -> Inventories:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MatchOutcome:
     game: Inventories
     keeper: Inventories
     handed_out: int
@@ -170,7 +170,9 @@ def coins(held: Inventories) -> int:
     return sum(quantity for item, quantity in held.values() if item == COIN.id)
 
 
-def match(database: str, tokens: Mapping[str, str], folder: Path, program: Path, *, kills: int, seed: int) -> Outcome:
+def match(
+    database: str, tokens: Mapping[str, str], folder: Path, program: Path, *, kills: int, seed: int
+) -> MatchOutcome:
     with Server(database) as server:
         game = GameServer(program, server.url, tokens["Root"], folder / "realm.json", seed)
         shop = Shop(server.url, tokens["Shop"], random.Random(seed))
@@ -183,7 +185,7 @@ def match(database: str, tokens: Mapping[str, str], folder: Path, program: Path,
     state = json.loads(game.state.read_text(encoding="utf-8"))
     assert state["report"] is None
     found = asyncio.run(app.at_work(settings.load({}, database=database), faults))
-    return Outcome(of_game(state), keeper, state["handed_out"], shop.brought.get(COIN.id, 0), found)
+    return MatchOutcome(of_game(state), keeper, state["handed_out"], shop.brought.get(COIN.id, 0), found)
 
 
 class Direct:

@@ -76,11 +76,11 @@ async def contents(keeper: Keeper) -> dict[str, Sequence[Row]]:
 
 
 def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, another_database: str) -> None:
-    async def loaded(keeper: Keeper) -> dict[str, Sequence[Row]]:
+    async def load_rows(keeper: Keeper) -> dict[str, Sequence[Row]]:
         await filling.load_players(keeper, 20, no_advance)
         return await contents(keeper)
 
-    async def written(keeper: Keeper) -> dict[str, Sequence[Row]]:
+    async def write_rows(keeper: Keeper) -> dict[str, Sequence[Row]]:
         made = characters.numbered(range(20))
         accounts = [UserRegistered(characters.numbered_account(player)) for player, _ in made]
         created = [PlayerCreated(player, belongings) for player, belongings in made]
@@ -91,8 +91,8 @@ def test_bulk_load_writes_the_same_rows_as_the_write_path(empty_database: str, a
         await keeper.changes.apply(filling.BY_DEMO, decide, lambda _: b"")
         return await contents(keeper)
 
-    ours = at_work(empty_database, loaded)
-    assert ours == at_work(another_database, written)
+    ours = at_work(empty_database, load_rows)
+    assert ours == at_work(another_database, write_rows)
     assert [len(ours[table]) for table in LOADED] == [20, 20, 60, 20, 20]
 
 
@@ -117,9 +117,9 @@ def test_bulk_load_writes_bags(empty_database: str) -> None:
 
 
 def test_bulk_load_restores_schema_and_lists(engine: str, empty_database: str, another_database: str) -> None:
-    at_work(another_database, filled)
-    at_work(empty_database, filled)
-    assert at_work(empty_database, lambda keeper: loaded_lists(keeper, 300)) == [
+    at_work(another_database, fill_world)
+    at_work(empty_database, fill_world)
+    assert at_work(empty_database, lambda keeper: count_lists(keeper, 300)) == [
         NAMED + 300,
         NAMED + 300,
         ACCOUNTS + 300,
@@ -127,11 +127,11 @@ def test_bulk_load_restores_schema_and_lists(engine: str, empty_database: str, a
     assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
 
 
-async def filled(keeper: Keeper) -> None:
+async def fill_world(keeper: Keeper) -> None:
     await filling.fill(keeper, "moss")
 
 
-async def loaded_lists(keeper: Keeper, wanted: int) -> list[int]:
+async def count_lists(keeper: Keeper, wanted: int) -> list[int]:
     await filling.load_players(keeper, wanted, no_advance)
     assert await keeper.store.read(lists.load_view)
     return [await keeper.lists.count(each) for each in (RANK, NAMES, USERS)]
@@ -200,7 +200,7 @@ async def some_are_there(keeper: Keeper) -> None:
 
 
 def kill_a_load(url: str) -> None:
-    at_work(url, filled)
+    at_work(url, fill_world)
     command = [sys.executable, "-m", "gamekeeper", "demo", "--database", url, "--players", "60000"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GAMEKEEPER_")}
     loading = subprocess.Popen(
@@ -218,36 +218,36 @@ def kill_a_load(url: str) -> None:
 
 def test_killed_load_is_completed_by_the_next(engine: str, empty_database: str, another_database: str) -> None:
     kill_a_load(empty_database)
-    at_work(another_database, filled)
+    at_work(another_database, fill_world)
     missing = catalogues.differences(schema(engine, empty_database), schema(engine, another_database))
     assert {found[1] for line in missing if (found := DROPPED.match(line))} == WHOSE  # a table may lack several things
     assert not [line for line in missing if not DROPPED.match(line)]
-    assert at_work(empty_database, taken_up) == []
+    assert at_work(empty_database, complete_load) == []
     assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
 
 
 def test_server_completes_a_killed_load_before_serving(engine: str, empty_database: str, another_database: str) -> None:
     kill_a_load(empty_database)
-    at_work(another_database, filled)
+    at_work(another_database, fill_world)
     assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) != []
-    asyncio.run(served(empty_database))
+    asyncio.run(serve_once(empty_database))
     assert catalogues.differences(schema(engine, empty_database), schema(engine, another_database)) == []
     assert at_work(empty_database, faults) == []
 
 
-async def served(url: str) -> None:
+async def serve_once(url: str) -> None:
     keeper = app.build_keeper(settings.load({}, database=url, access_log=False))
     upkeep = app.Upkeep(keeper, Callers(keeper.store), ())
     await upkeep.start()
     await upkeep.stop()
 
 
-async def taken_up(keeper: Keeper) -> list[str]:
+async def complete_load(keeper: Keeper) -> list[str]:
     there = await players.count(keeper.store) - NAMED
     assert there > 0
     assert there % filling.BATCH == 0  # only complete batches exist
     wanted = there + 500
-    totals = await loaded_lists(keeper, wanted)
+    totals = await count_lists(keeper, wanted)
     assert totals == [NAMED + wanted, NAMED + wanted, ACCOUNTS + wanted]
     assert await players.count(keeper.store) == NAMED + wanted
     return await faults(keeper)

@@ -39,7 +39,7 @@ class Built(NamedTuple):
 
 def build(source: Path, folder: Path) -> Built:
     """Build the sdist, and the wheel from the sdist, like `make package`."""
-    said([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source], ROOT)
+    run_command([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source], ROOT)
     return Built(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
 
 
@@ -53,7 +53,7 @@ def built_client(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return build(CLIENT, tmp_path_factory.mktemp("client"))
 
 
-def said(command: list[str | Path], folder: Path) -> str:
+def run_command(command: list[str | Path], folder: Path) -> str:
     """Run the command and return its output; show all of it on failure."""
     done = subprocess.run(command, cwd=folder, env=clean(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -158,13 +158,13 @@ class Environment:
 
     def install(self, *words: str | Path) -> None:
         quiet = ["--quiet", "--no-compile", "--constraint", self.folder / "constraints"]
-        said([*self._pip, "install", *quiet, *words], self.folder)
+        run_command([*self._pip, "install", *quiet, *words], self.folder)
 
     def installed(self) -> set[str]:
-        return {each["name"] for each in json.loads(said([*self._pip, "list", "--format", "json"], self.folder))}
+        return {each["name"] for each in json.loads(run_command([*self._pip, "list", "--format", "json"], self.folder))}
 
     def run(self, program: str, *words: str) -> str:
-        return said([self.programs / program, *words], self.folder)
+        return run_command([self.programs / program, *words], self.folder)
 
 
 def test_wheels_work_alone_and_with_each_other(built: Built, built_client: Built, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def age_key(world: World, milliseconds: int) -> None:
 
 
 @contextmanager
-def moved_clock(url: str, make_world: Make, days: int) -> Generator[None]:
+def move_clock(url: str, make_world: Make, days: int) -> Generator[None]:
     """Move the clock for instances opened in this block: the machine's for SQLite, the server's for PostgreSQL."""
     world = make_world()
     if url.startswith("sqlite"):
@@ -144,7 +144,7 @@ def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make
     """Writes continue under the wrong clock."""
     first = give(make_world(), "k")
     assert first.status == 200
-    with moved_clock(database, make_world, WRONG_DAYS):
+    with move_clock(database, make_world, WRONG_DAYS):
         wrong = make_world(ledger_days=30)
         retention = Retention(wrong.keeper)
         for number in range(3):
@@ -161,12 +161,12 @@ def test_an_old_key_replays_after_serving_with_a_wrong_clock(database: str, make
 def test_clock_ahead_deletes_nothing_until_the_machine_has_caught_up(database: str, make_world: Make) -> None:
     """Our clock on SQLite never goes back: after a start with a wrong clock it stays ahead of the machine's."""
     assert give(make_world(), "k").status == 200
-    with moved_clock(database, make_world, WRONG_DAYS):
+    with move_clock(database, make_world, WRONG_DAYS):
         assert give(make_world(), "wrong").status == 200
     ahead = make_world()
     tidy(ahead)
     assert give(ahead, "k").headers["idempotent-replay"] == "true"
-    with moved_clock(database, make_world, WRONG_DAYS):
+    with move_clock(database, make_world, WRONG_DAYS):
         tidy(ahead)
         assert "idempotent-replay" not in give(ahead, "k").headers
 

@@ -26,7 +26,7 @@ def works(world: World, log_in: Answer) -> bool:
     return answer.status == 200
 
 
-def failed(answer: Answer, error: str) -> None:
+def require_oauth_error(answer: Answer, error: str) -> None:
     """Require an error answer of RFC 6749 with our additional fields."""
     assert (answer.status, answer.json["error"]) == (400, error), answer.raw
     assert list(answer.json) == ["error", "Message", "Code", "RequestId"]

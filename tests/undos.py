@@ -50,12 +50,12 @@ def items(world: World, what: str, item: str, quantity: int = 1, name: str = "An
     return world.post(f"/api/v1/players/{name}/items/{what}", body, **more)
 
 
-def held(world: World, place: str, slot: int, name: str = "Ann") -> tuple[str, int]:
+def read_slot(world: World, place: str, slot: int, name: str = "Ann") -> tuple[str, int]:
     found = world.get(f"/api/v1/players/{name}/items/{place}").json[slot]
     return found["ItemId"], found["Quantity"]
 
 
-def granted(world: World, name: str, powers: Powers) -> Answer:
+def grant(world: World, name: str, powers: Powers) -> Answer:
     """Set permissions like the command line, without a permission check."""
 
     async def decide(tx: Reading) -> Decision[User]:
@@ -102,7 +102,7 @@ ACTS: Mapping[str, Act] = {
     "player_deleted": lambda world: world.call("DELETE", "/api/v1/players/Ann"),
     "email_changed": lambda world: world.post("/api/v1/users/Ann/manage/email/change", {"new": "other@example.test"}),
     "user_renamed": lambda world: world.post("/api/v1/users/Ann/name", {"name": "Annabel"}),
-    "powers_changed": lambda world: granted(world, "Ann", Powers(api=True, users_query=True)),
+    "powers_changed": lambda world: grant(world, "Ann", Powers(api=True, users_query=True)),
     "user_banned": lambda world: moderate(world, "ban"),
     "user_unbanned": lambda world: moderate(world, "unban"),
     "user_muted": lambda world: moderate(world, "mute"),

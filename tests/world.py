@@ -171,7 +171,7 @@ class World:
 
 
 @contextmanager
-def opened(url: str, known_tokens: Mapping[str, str]) -> Generator[World]:
+def open_world(url: str, known_tokens: Mapping[str, str]) -> Generator[World]:
     """Open a world on its own event loop."""
     world = World(url, known_tokens, asyncio.new_event_loop())
     try:
@@ -188,22 +188,22 @@ async def populate(keeper: Keeper) -> dict[str, str]:
     password = QUICK.hash(SENT)
     for name, powers in people.ACCOUNTS.items():
         user = users.User(people.USER_IDS[name], name, f"{name.lower()}@example.test", password, powers, 0, None, None)
-        await _apply(keeper, _decided(Decision([UserRegistered(user)], user)))
+        await _apply(keeper, _return_decision(Decision([UserRegistered(user)], user)))
     for name, reason in people.MUTED.items():
         await _apply(keeper, moderation.mute(keeper.store, ModerationRequest(name, reason=reason)))
     for player, belongings in people.CHARACTERS:
-        await _apply(keeper, _decided(Decision([PlayerCreated(player, belongings)], None)))
+        await _apply(keeper, _return_decision(Decision([PlayerCreated(player, belongings)], None)))
     return {name: (await _token(keeper, name)).access for name, powers in people.ACCOUNTS.items() if powers.api}
 
 
 async def at_work(url: str, work: Callable[[Keeper], Coroutine[Any, Any, T]]) -> T:
     """Run work on a migrated database, without serving it."""
 
-    async def migrated(keeper: Keeper) -> T:
+    async def migrate_and_work(keeper: Keeper) -> T:
         await migrate(keeper.store)
         return await work(keeper)
 
-    return await app.at_work(settings.load({}, database=url, access_log=False), migrated)
+    return await app.at_work(settings.load({}, database=url, access_log=False), migrate_and_work)
 
 
 async def prepare(url: str) -> dict[str, str]:
@@ -223,7 +223,7 @@ async def _token(keeper: Keeper, name: str) -> tokens.TokenPair:
     return await tokens.issue_for_service(keeper, user, 1000, read_only=False)
 
 
-async def _decided(decision: Decision[T]) -> Decision[T]:
+async def _return_decision(decision: Decision[T]) -> Decision[T]:
     return decision
 
 

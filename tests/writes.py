@@ -230,5 +230,5 @@ def token_of(world: World, name: str, *, read_only: bool = False) -> tokens.Toke
     return world.run(tokens.issue_for_service(world.keeper, user, 1, read_only=read_only))
 
 
-def stored(world: World) -> int:
+def count_keys(world: World) -> int:
     return len(world.sql("SELECT key FROM idempotency_keys"))

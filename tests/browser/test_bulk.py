@@ -50,14 +50,14 @@ def test_whose_answer_was_lost_is_taken_back_too(visit: Visit, demo: DemoServer)
         else:
             route.fulfill(response=answer)
 
-    def given(route: Route) -> None:
+    def answer_route(route: Route) -> None:
         if "given" in failing:
             route.fulfill(status=403, json={"Code": "forbidden", "Message": "Not now."})
         else:
             route.continue_()
 
     me.page.route("**/console/act", act)
-    me.page.route("**/console/bulk/given*", given)
+    me.page.route("**/console/bulk/given*", answer_route)
     plan(me, ("Nim", "Ondine", "Pascoe"))
     me.sees("Give 1 \u00d7 ")
     lost = str(me.page.locator("#bulk tbody tr").nth(1).get_attribute("data-id"))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from demo_server import HELPER, KEEPER, PASSWORD, DemoServer, player_page
 from playwright.sync_api import expect
-from tour import STEPS, Tour, arrive, confirm, held, offer, sign_in
+from tour import STEPS, Tour, arrive, confirm, offer, read_quantities, sign_in
 from visitor import Visitor
 
 from gamekeeper.console.menu import MENU
@@ -41,7 +41,7 @@ def test_with_the_keyboard_alone(visit: Visit, demo: DemoServer) -> None:
     keyboard.press("Enter")
     me.page.get_by_role("heading", name="Ondine", level=1).wait_for()
     me.page.wait_for_load_state()
-    before = held(me, ITEM)
+    before = read_quantities(me, ITEM)
     tab_to(me, "input[data-suggest=items]")
     keyboard.type(ITEM)
     keyboard.press("Tab")
@@ -51,7 +51,7 @@ def test_with_the_keyboard_alone(visit: Visit, demo: DemoServer) -> None:
     keyboard.type("by hand")
     keyboard.press("Enter")
     me.sees("Done.")
-    assert held(me, ITEM) != before
+    assert read_quantities(me, ITEM) != before
 
 
 def tab_to(visitor: Visitor, selector: str) -> None:
@@ -83,12 +83,12 @@ def test_a_form_without_its_token_is_refused(visit: Visit, demo: DemoServer) -> 
     me = visit(demo, KEEPER)
     me.expected = {403}
     me.go(player_page("Pascoe"))
-    before = held(me, ITEM)
+    before = read_quantities(me, ITEM)
     me.page.evaluate("document.querySelectorAll('input[name=csrf], meta[name=csrf]').forEach(each => each.remove())")
     offer(me, ITEM, 7)
     me.dialog.get_by_text("This form did not come from a page of this console").wait_for()
     me.go(player_page("Pascoe"))
-    assert held(me, ITEM) == before
+    assert read_quantities(me, ITEM) == before
 
 
 def test_when_the_session_has_ended_one_signs_in_and_goes_on(visit: Visit, demo: DemoServer) -> None:

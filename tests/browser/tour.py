@@ -47,9 +47,9 @@ class Tour:
 
     def go(self, path: str, what: str) -> None:
         assert self.visitor.go(path).status == 200, path
-        self.arrived(what)
+        self.note_arrival(what)
 
-    def arrived(self, what: str) -> None:
+    def note_arrival(self, what: str) -> None:
         """On a page, by whatever way: it has a heading, and its time is noted."""
         self.page.wait_for_load_state()
         expect(self.page.locator("h1")).to_have_count(1)
@@ -59,7 +59,7 @@ class Tour:
         """One that leads to another page."""
         with self.page.expect_navigation():
             (within or self.page.locator("main")).get_by_role("button", name=button, exact=True).click()
-        self.arrived(what)
+        self.note_arrival(what)
 
     def table(self) -> str:
         width = max(len(what) for what, _ in self.times)
@@ -96,7 +96,7 @@ def confirm(visitor: Visitor, reason: str) -> None:
     visitor.sees("Done.")
 
 
-def held(visitor: Visitor, item: str) -> list[str]:
+def read_quantities(visitor: Visitor, item: str) -> list[str]:
     """How many of it each slot of the inventory has."""
     slots = visitor.page.locator("section", has=visitor.page.locator("#grid-inventory")).locator(".tile")
     return slots.filter(has_text=item).locator(".count").all_inner_texts()
@@ -106,7 +106,7 @@ def overview(tour: Tour) -> None:
     """What happens elsewhere appears by itself."""
     tour.visitor.go("/console")
     sign_in(tour.visitor, KEEPER)
-    tour.arrived("Overview")
+    tour.note_arrival("Overview")
     tour.server.do(f"players/{tour.who.id}/items/give", {"itemid": HERB.id, "quantity": 1}, "grown elsewhere")
     latest = tour.page.locator("#latest li").first
     expect(latest).to_contain_text(tour.who.name)
@@ -126,34 +126,34 @@ def search(tour: Tour) -> None:
         with page.expect_navigation():
             page.keyboard.press("Enter")
         page.get_by_role("heading", name=title, level=1).wait_for()
-        tour.arrived(f"Search by {kind}, and there")
+        tour.note_arrival(f"Search by {kind}, and there")
     page.keyboard.press("Control+k")
     page.keyboard.type(who.name.lower())
     with page.expect_navigation():
         page.get_by_role("option", name=who.name).first.click()
     page.get_by_role("heading", name=who.name, level=1).wait_for()
-    tour.arrived("A character")
+    tour.note_arrival("A character")
 
 
 def gift(tour: Tour) -> None:
     """Given and seen, taken back and gone; and seen again as it was."""
     me, page = tour.visitor, tour.page
-    before = held(me, GEM.name)
+    before = read_quantities(me, GEM.name)
     offer(me, GEM.name, 7)
     me.dialog.get_by_text("Exactly this will change:").wait_for()
     expect(me.dialog).to_contain_text(GEM.name)
     confirm(me, "found in the well")
-    tour.arrived("A character, after a gift")
-    given = held(me, GEM.name)
+    tour.note_arrival("A character, after a gift")
+    given = read_quantities(me, GEM.name)
     assert given != before
     number = page.locator("article.change .number").first.inner_text()
     page.locator("#done").get_by_role("button", name="Undo").click()
     confirm(me, "it was somebody else's")
-    assert held(me, GEM.name) == before
+    assert read_quantities(me, GEM.name) == before
     page.get_by_label("As it was at").fill(number)
     tour.press("Look back", "A character, as it was")
     me.sees(f"right after change {number}")
-    assert held(me, GEM.name) == given
+    assert read_quantities(me, GEM.name) == given
 
 
 def account(tour: Tour) -> None:
@@ -174,7 +174,7 @@ def ranking(tour: Tour) -> None:
     """The middle and the end, the best and the worst first."""
     page = tour.page
     tour.go("/console/ranking", "Ranking")
-    last = _counted(tour)
+    last = _count_players(tour)
     for order, words in (("descending", "best first"), ("ascending", "worst first")):
         seen: list[str] = []
         for rank, where in ((last // 2, "the middle"), (last, "the end")):
@@ -185,7 +185,7 @@ def ranking(tour: Tour) -> None:
         assert seen == [f"{rank:,}" for rank in (last // 2, last)], order
 
 
-def _counted(tour: Tour) -> int:
+def _count_players(tour: Tour) -> int:
     """How many a list has, as it says."""
     found = PART.search(tour.page.locator("nav.pager").inner_text())
     assert found
@@ -196,7 +196,7 @@ def online(tour: Tour) -> None:
     tour.go("/console/online", "Online")
     tour.page.get_by_role("table").first.get_by_role("link", name="realm-2").click()
     tour.page.get_by_role("heading", name="On realm-2").wait_for()
-    tour.arrived("Online, one server")
+    tour.note_arrival("Online, one server")
     tour.visitor.sees("Thessaly")
 
 
@@ -208,7 +208,7 @@ def lists(tour: Tour) -> None:
         tour.go(f"/console/{path}", title)
         with page.expect_navigation():
             page.get_by_role("link", name="Name").click()
-        tour.arrived(f"{title}, from the end")
+        tour.note_arrival(f"{title}, from the end")
         page.locator("main").get_by_role("searchbox").fill(text)
         tour.press("Search", f"{title}, searched")
         address = page.url
@@ -254,7 +254,7 @@ def changes(tour: Tour) -> None:
     assert "found in the well" in rows[1]
     page.locator("article.change .number").click()
     page.get_by_role("heading", name="As the ledger has it").wait_for()
-    tour.arrived("A change")
+    tour.note_arrival("A change")
 
 
 def shelves(tour: Tour) -> None:
@@ -269,7 +269,7 @@ def health(tour: Tour) -> None:
     tour.go("/console/health", "Health")
     with tour.page.expect_navigation():
         tour.page.get_by_role("button", name=re.compile("Run it")).click()
-    tour.arrived("Health, as the doctor looks")
+    tour.note_arrival("Health, as the doctor looks")
     outcome = tour.page.locator("#checkup:not([data-running]) .outcome")
     outcome.wait_for(timeout=DOCTOR_MS + tour.server.players)
     expect(outcome).not_to_contain_text("It broke off")

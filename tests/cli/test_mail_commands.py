@@ -2,7 +2,7 @@ import pytest
 
 import people
 from command_line import CommandLine
-from outbox import Make, ask, listed, make_due, only, send, sending_to
+from outbox import Make, ask, list_mails, make_due, only, send, sending_to
 from smtp_sink import Sink
 from world import World
 
@@ -96,7 +96,7 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
             ask(world, name)
             send(world)
         world.sql("UPDATE mails SET next_try_at = expires_at WHERE next_try_at IS NOT NULL")
-        by_name = {mail.name: mail for mail in listed(world)}
+        by_name = {mail.name: mail for mail in list_mails(world)}
         sink.handler.refusal = None
         said = command.refuses("mail", "retry", by_name["Mona"].id)
         assert "it was sent; if it did not arrive, ask for a new reset mail." in said
@@ -108,7 +108,7 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
         smtp = {"GAMEKEEPER_SMTP_URL": "smtp://mail.test", "GAMEKEEPER_MAIL_FROM": "k@example.test"}
         assert command.says("mail", "retry", "--all", **smtp) == "1 mails are due now.\n"
         send(world)
-        assert {mail.state for mail in listed(world)} == {"sent"}
+        assert {mail.state for mail in list_mails(world)} == {"sent"}
     retried = [(each.user_id, each.actor_id) for each in world.ledger() if each.kind == "mail_retried"]
     assert retried == [(people.USER_IDS["Bob"], None), (people.USER_IDS["Ann"], None)]  # by the command line
 

@@ -77,7 +77,7 @@ def run(case: str, kind: str, server: KeepAliveServer) -> None:
 
 
 def test_forked_process_opens_its_own_connections(kind: str, server: KeepAliveServer) -> None:
-    run("used", kind, server)
+    run("use_before_and_after", kind, server)
     ports = server.ports
     assert ports["before"] == ports["after"]  # the parent's connection stays usable
     assert len({ports["before"], ports["child"], ports["grandchild"]}) == 3
@@ -86,22 +86,22 @@ def test_forked_process_opens_its_own_connections(kind: str, server: KeepAliveSe
 
 def test_forked_process_never_uses_the_refresh_token_of_its_parent(kind: str, server: KeepAliveServer) -> None:
     server.expires_in = 0
-    run("used", kind, server)
+    run("use_before_and_after", kind, server)
     assert server.grants == ["password"] * 3 + ["refresh_token"]  # passwords: before, child, grandchild; refresh: after
 
 
 def test_given_httpx_client_works_when_first_used_after_the_fork(kind: str, server: KeepAliveServer) -> None:
-    run("given", kind, server)
+    run("use_given_client", kind, server)
     assert server.ports["child"] != server.ports["after"]
 
 
 def test_given_httpx_client_that_was_used_before_the_fork_is_refused(kind: str, server: KeepAliveServer) -> None:
-    run("given_and_used", kind, server)
+    run("use_given_client_before_and_after", kind, server)
     assert server.ports.keys() == {"before", "after"}
 
 
 def test_fork_while_a_token_is_renewed_does_not_hang(server: KeepAliveServer) -> None:
     server.expires_in = 0
     server.refreshes.clear()
-    run("locked", "blocking", server)
+    run("fork_during_refresh", "blocking", server)
     assert "child" in server.ports

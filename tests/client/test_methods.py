@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from client_calls import CALLED, METHODS, WRITES, built
+from client_calls import CALLED, METHODS, WRITES, build_call
 from gamekeeper.http import operation_refusals
 from gamekeeper_client import AsyncClient, Client, errors
 from gamekeeper_client.players import Player
@@ -114,7 +114,7 @@ def test_autospec_rejects_misspelt_keyword(kind: Any) -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_unknown_keyword_is_type_error(kind: Any, name: str) -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'zzz'"):
-        built(name, zzz=True)
+        build_call(name, zzz=True)
     with pytest.raises(TypeError, match=rf"\b{name}\(\)"):
         run(kind, name, zzz=True)
 
@@ -134,18 +134,18 @@ def test_client_rejects_unknown_option(kind: Any) -> None:
 @pytest.mark.parametrize("act", ["ban", "mute"])
 @pytest.mark.parametrize("whom", ["user", "player"])
 def test_penalty_sends_duration_and_reason_as_named(act: str, whom: str) -> None:
-    call = built(f"{act}_{whom}", duration=3, reason="shouting")
+    call = build_call(f"{act}_{whom}", duration=3, reason="shouting")
     assert msgspec.json.decode(call.body or b"") == {"duration": 3, "reason": "shouting", "moderator": ""}
     assert call.headers["X-Reason"] == "shouting"
 
 
 def test_only_named_powers_are_sent() -> None:
-    call = built("change_powers", mute=True, users_query=False)
+    call = build_call("change_powers", mute=True, users_query=False)
     assert msgspec.json.decode(call.body or b"") == {"mute": True, "usersquery": False}
 
 
 def test_history_filters_are_sent_as_named() -> None:
-    call = built("iterate_history", from_="2026-01-01T00:00:00Z", to="2026-02-01T00:00:00Z", request="r")
+    call = build_call("iterate_history", from_="2026-01-01T00:00:00Z", to="2026-02-01T00:00:00Z", request="r")
     sent = {"from": "2026-01-01T00:00:00Z", "to": "2026-02-01T00:00:00Z", "request": "r", "limit": "1000"}
     assert call.query == sent
 

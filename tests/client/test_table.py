@@ -11,7 +11,7 @@ import pytest
 from msgspec import UNSET, Struct, UnsetType
 
 import gamekeeper_client
-from client_calls import CALLED, GUID, METHODS, OPERATIONS, WRITES, built
+from client_calls import CALLED, GUID, METHODS, OPERATIONS, WRITES, build_call
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors as server_errors
 from gamekeeper.http import wire
@@ -54,7 +54,7 @@ def test_published_operations_are_those_of_the_routes() -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_call_matches_its_route(name: str) -> None:
-    call, route = built(name), CALLED[name]
+    call, route = build_call(name), CALLED[name]
     assert call.needs_token == (route.permissions is not None)
     has_key = route.access is WRITE and not route.path.endswith("/token")
     assert (call.key is not None) == has_key
@@ -70,15 +70,15 @@ def test_call_matches_its_route(name: str) -> None:
 
 @pytest.mark.parametrize("name", WRITES)
 def test_every_write_takes_the_three_options(name: str) -> None:
-    call = built(name, dry_run=True, reason="why", idempotency_key="mine")
+    call = build_call(name, dry_run=True, reason="why", idempotency_key="mine")
     assert (call.query["dryRun"], call.headers) == ("true", {"Idempotency-Key": "mine", "X-Reason": "why"})
-    assert built(name).key != built(name).key
-    assert built(name).query == {}
+    assert build_call(name).key != build_call(name).key
+    assert build_call(name).query == {}
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_call_reads_the_answer_of_its_route(name: str) -> None:
-    call, route = built(name), CALLED[name]
+    call, route = build_call(name), CALLED[name]
     assert call.read(msgspec.json.encode(make_sample(route.answer))) is not None
     with pytest.raises(ValueError, match=r"Expected|no field"):
         call.read(b'"something else"')
@@ -169,7 +169,7 @@ def test_unknown_code_gets_the_class_of_its_status() -> None:
 
 
 def test_unset_fields_are_not_sent() -> None:
-    assert built("put_player").body == b'{"Level":2}'
+    assert build_call("put_player").body == b'{"Level":2}'
     assert PutPlayer().level is UNSET
 
 

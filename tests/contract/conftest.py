@@ -7,7 +7,7 @@ import good_requests
 import pytest
 import state
 
-from world import World, opened
+from world import World, open_world
 
 ENGINES = ("sqlite", "postgres")
 
@@ -16,7 +16,7 @@ ENGINES = ("sqlite", "postgres")
 def shared_world(request: pytest.FixtureRequest) -> Generator[World]:
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
-    with opened(url, databases.tokens) as world:
+    with open_world(url, databases.tokens) as world:
         good_requests.furnish(world)
         yield world
     databases.drop(url)

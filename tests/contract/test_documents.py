@@ -23,7 +23,7 @@ def written(milliseconds: int) -> str:
 
 def stored(world: World) -> list[Mapping[str, Any]]:
     """The rows of players alone: who is online is not in them."""
-    rows = world.run(records.stored(world.keeper.store))
+    rows = world.run(records.read_columns(world.keeper.store))
     return [{name: value for name, value in row.items() if not name.startswith("online ")} for row in rows]
 
 

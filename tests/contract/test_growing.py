@@ -49,7 +49,7 @@ def rewrite(world: World, version: Callable[[bytes], bytes]) -> None:
 
 
 def stored(world: World) -> list[Mapping[str, Any]]:
-    return world.run(records.stored(world.keeper.store))
+    return world.run(records.read_columns(world.keeper.store))
 
 
 def problems(world: World, *, unknown: bool) -> list[str]:

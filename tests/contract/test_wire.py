@@ -15,7 +15,7 @@ from hostile import JSON, LIMIT, Hostile, padded
 from sockets import Closed, Line, Served
 
 import people
-from world import Answer, World, opened
+from world import Answer, World, open_world
 
 GIVE = json.dumps(good_requests.GIVE).encode()
 GIVE_PATH = b"/api/v1/players/Bob/items/give"
@@ -27,7 +27,7 @@ def watched(request: pytest.FixtureRequest) -> Generator[tuple[Served, World]]:
     """A server, and a world of our own on its database to look with."""
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.fresh()
-    with opened(url, databases.tokens) as world:
+    with open_world(url, databases.tokens) as world:
         good_requests.furnish(world)
         with sockets.served(url, databases.tokens["Root"]) as server:
             yield server, world

@@ -82,7 +82,7 @@ class Misread(AssertionError):
     """The client does not find what it reads."""
 
 
-def filled(text: str, words: Mapping[str, str]) -> str:
+def fill_in(text: str, words: Mapping[str, str]) -> str:
     return re.sub(r"<([\w ]+)>", lambda found: words[found[1]], text)
 
 
@@ -102,14 +102,14 @@ def replay(world: World, conversation: Mapping[str, Any]) -> list[Spoken]:
         for each in [conversation["before"], call] if "before" in conversation else [call]:
             spoken.append(say(world, each, words))
             read(spoken[-1])
-            words |= {word: found(spoken[-1], place) for word, place in each.get("keeps", {}).items()}
+            words |= {word: find_value(spoken[-1], place) for word, place in each.get("keeps", {}).items()}
     return spoken
 
 
 def say(world: World, call: Mapping[str, Any], words: Mapping[str, str]) -> Spoken:
-    method, path = filled(call["send"], words).split(" ", 1)
-    headers = {name: filled(value, words) for name, value in call.get("headers", {}).items()}
-    body = filled(call.get("body", ""), words).encode()
+    method, path = fill_in(call["send"], words).split(" ", 1)
+    headers = {name: fill_in(value, words) for name, value in call.get("headers", {}).items()}
+    body = fill_in(call.get("body", ""), words).encode()
     answer = world.call(method, path, by=None, raw=body, headers=headers)
     return Spoken(call, route_of(method, path), answer, dict(words))
 
@@ -124,8 +124,8 @@ def read(spoken: Spoken) -> None:
         if answer.headers.get(name.lower()) != value:
             raise Misread(f"the header {name} is {answer.headers.get(name.lower())}: {about}")
     for place, value in call.get("exactly", {}).items():
-        wanted = filled(value, spoken.words) if isinstance(value, str) else value
-        if not same(found(spoken, filled(place, spoken.words)), wanted):
+        wanted = fill_in(value, spoken.words) if isinstance(value, str) else value
+        if not same(find_value(spoken, fill_in(place, spoken.words)), wanted):
             raise Misread(f"{place} is not {wanted!r}: {about}")
     for place, kind in call.get("reads", {}).items():
         of_kind(spoken, place, kind)
@@ -134,7 +134,7 @@ def read(spoken: Spoken) -> None:
 def of_kind(spoken: Spoken, place: str, kind: str) -> None:
     for name, inner in RECORDS.get(kind, {}).items():
         of_kind(spoken, f"{place}/{name}", inner)
-    if not KINDS["object" if kind in RECORDS else kind](found(spoken, place)):
+    if not KINDS["object" if kind in RECORDS else kind](find_value(spoken, place)):
         raise Misread(f"{place} is no {kind}: {spoken.call['send']}: {spoken.answer.raw[:600]!r}")
 
 
@@ -143,7 +143,7 @@ def same(value: Any, wanted: Any) -> bool:
     return json.dumps(value) == json.dumps(wanted)
 
 
-def found(spoken: Spoken, place: str) -> Any:
+def find_value(spoken: Spoken, place: str) -> Any:
     try:
         return at(spoken.answer.json, place)
     except (KeyError, IndexError, TypeError, ValueError):
@@ -173,23 +173,23 @@ def test_a_client_finds_what_it_reads(world: World, file: Path) -> None:
     replay(world, load(file))
 
 
-def called() -> set[tuple[str, str]]:
+def list_called() -> set[tuple[str, str]]:
     """The operations that some client calls with success."""
     every = [call for file in FILES for call in [*load(file)["call"], load(file).get("before")] if call]
     words = {**{word: "x" for call in every for word in call.get("keeps", {})}, **WORDS}
-    sent = [filled(call["send"], words).split(" ", 1) for call in every if "status" not in call]
+    sent = [fill_in(call["send"], words).split(" ", 1) for call in every if "status" not in call]
     return {(route.method, route.path) for route in (route_of(method, path) for method, path in sent)}
 
 
 def test_every_operation_is_in_some_conversation() -> None:
     wanted = {(route.method, route.path) for route in ROUTES if not route.path.startswith(OURS)}
-    assert wanted - called() == set()
+    assert wanted - list_called() == set()
 
 
 # --- a field that is spelt otherwise ------------------------------------------------------------------------------
 
 
-def renamed(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
+def rename_field(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
     """The shape with one field spelt otherwise on the wire, and nothing else changed."""
     fields = [
         (each.name, each.type, each.default) if each.default is not msgspec.NODEFAULT else (each.name, each.type)
@@ -211,7 +211,7 @@ def renamed(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
 def test_renaming_a_field_of_the_wire_fails_the_replay(
     world: World, monkeypatch: pytest.MonkeyPatch, file: str, shape: type[msgspec.Struct], field: str
 ) -> None:
-    monkeypatch.setattr(sys.modules[shape.__module__], shape.__name__, renamed(shape, field))
+    monkeypatch.setattr(sys.modules[shape.__module__], shape.__name__, rename_field(shape, field))
     with pytest.raises(Misread, match="is not there"):
         replay(world, load(HERE / f"{file}.toml"))
 
@@ -235,7 +235,7 @@ def spelt_otherwise(value: Any, name: str) -> Any:
     return value
 
 
-def noticed(spoken: Iterable[Spoken], name: str) -> bool:
+def is_noticed(spoken: Iterable[Spoken], name: str) -> bool:
     for each in spoken:
         raw = json.dumps(spelt_otherwise(each.answer.json, name)).encode()
         try:
@@ -265,7 +265,7 @@ def test_no_field_of_any_answer_can_be_renamed_unnoticed(everything_spoken: Mapp
         f"{shape}: {name}"
         for shape, gives in shapes.items()
         for name in names_in(gives) - ASIDE
-        if not noticed(everything_spoken[shape], name)
+        if not is_noticed(everything_spoken[shape], name)
     ]
     assert unnoticed == []
 

@@ -9,7 +9,20 @@ import pytest
 from gamekeeper.game import bucket_index
 from gamekeeper.game.list_definitions import NAMES, RANK
 from gamekeeper.store import lists as stored
-from listings import CHECKPOINT, MakeWorld, add, agrees, level_up, logged, page, rebuild, saved, sizes, tend, view
+from listings import (
+    CHECKPOINT,
+    MakeWorld,
+    add,
+    agrees,
+    count_log_rows,
+    level_up,
+    page,
+    read_checkpoint,
+    rebuild,
+    sizes,
+    tend,
+    view,
+)
 from people import BOB, ZOE
 from world import World
 
@@ -32,17 +45,17 @@ def test_crowded_buckets_are_divided(world: World) -> None:
 
 def test_a_checkpoint_is_saved_packed_and_the_log_is_trimmed_up_to_the_one_before(world: World) -> None:
     rebuild(world)
-    assert logged(world) == 0
+    assert count_log_rows(world) == 0
     add(world, range(60))
-    first, before = saved(world).number, logged(world)
+    first, before = read_checkpoint(world).number, count_log_rows(world)
     tend(world)
-    assert saved(world).number == first + 1
-    assert logged(world) == before == 120  # the earlier checkpoint knew of none of them
+    assert read_checkpoint(world).number == first + 1
+    assert count_log_rows(world) == before == 120  # the earlier checkpoint knew of none of them
     world.sql("DELETE FROM players WHERE level > 1 AND level < 8")
-    gone = logged(world) - before
+    gone = count_log_rows(world) - before
     assert gone > CHECKPOINT
     tend(world)
-    assert logged(world) == gone
+    assert count_log_rows(world) == gone
     many = sum(len(block) for block in world.run(stored.read_blocks(world.keeper.store))["names"])
     assert many < 10
     assert agrees(world)
@@ -59,10 +72,10 @@ def test_it_is_the_packed_counts_that_a_process_goes_on_with(world: World) -> No
 
 
 def test_few_changes_make_no_checkpoint(world: World) -> None:
-    first = saved(world).number
+    first = read_checkpoint(world).number
     add(world, range(5))
     tend(world)
-    assert saved(world).number == first
+    assert read_checkpoint(world).number == first
 
 
 def test_another_process_goes_on_after_one_checkpoint_and_reads_the_blocks_after_two(
@@ -73,10 +86,10 @@ def test_another_process_goes_on_after_one_checkpoint_and_reads_the_blocks_after
     assert agrees(two)
     del reloads[:]
     for number in range(4):
-        before = saved(one).number
+        before = read_checkpoint(one).number
         add(one, range(100 * number, 100 * number + 30))
         tend(one)
-        assert saved(one).number == before + 1
+        assert read_checkpoint(one).number == before + 1
         if number != 1:  # between the second and the third it sleeps
             assert agrees(two)
         assert len(reloads) == (number > 1)
@@ -102,13 +115,13 @@ def test_a_process_starts_from_the_checkpoint_and_the_log(make_world: MakeWorld,
 def test_two_processes_that_save_at_once_save_once(make_world: MakeWorld) -> None:
     one, two = make_world(), make_world()
     add(one, range(30))
-    before = saved(one).number
+    before = read_checkpoint(one).number
 
     async def both() -> None:
         await asyncio.gather(one.keeper.lists.maintain(), two.keeper.lists.maintain())
 
     one.run(both())
-    assert saved(one).number == before + 1
+    assert read_checkpoint(one).number == before + 1
     for each in (one, two, make_world()):
         assert agrees(each)
 
@@ -140,9 +153,9 @@ def test_what_commits_late_is_counted_when_it_is_there(make_world: MakeWorld, ho
     level_up(world, range(15))
     assert agrees(world)
     if checkpoint:
-        before = saved(world).number
+        before = read_checkpoint(world).number
         tend(world)
-        assert saved(world).number == before + 1
+        assert read_checkpoint(world).number == before + 1
     world.run(end(late))
     assert agrees(world)
     assert page(world, RANK, 0, 1)[0] == (22 if how == "COMMIT" else 23)

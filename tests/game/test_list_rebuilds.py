@@ -14,15 +14,15 @@ from listings import (
     MakeWorld,
     add,
     agrees,
+    count_log_rows,
     crowd,
     delete,
     insert,
     level_up,
     load,
-    logged,
     page,
+    read_checkpoint,
     rebuild,
-    saved,
     sizes,
     tend,
     view,
@@ -38,9 +38,9 @@ def test_a_bulk_load_is_counted_the_slow_way_until_the_lists_are_built_anew(
 ) -> None:
     one, two = make_world(), make_world()
     assert agrees(two)
-    before = logged(one)
+    before = count_log_rows(one)
     one.run(load(one, range(50)))
-    assert logged(one) == before
+    assert count_log_rows(one) == before
     for each in (one, two):
         assert view(each) is None
         assert agrees(each)
@@ -90,14 +90,14 @@ def test_a_bulk_load_while_a_checkpoint_is_made_is_not_taken_for_counted(make_wo
     world = make_world()
     add(world, range(30))
     world.run(interrupted(world, lambda: load(world, range(30, 80))).maintain())
-    assert not saved(world).whole
+    assert not read_checkpoint(world).whole
     assert agrees(world)
     assert agrees(make_world())
 
 
 def test_a_bulk_load_while_the_lists_are_built_is_counted_too(world: World) -> None:
     world.run(interrupted(world, lambda: load(world, range(30))).rebuild())
-    assert saved(world).whole
+    assert read_checkpoint(world).whole
     assert agrees(world)
 
 
@@ -108,9 +108,9 @@ def test_a_checkpoint_of_another_while_the_lists_are_built_costs_no_change(make_
         await insert(other, crowd(range(30)))
         await other.keeper.lists.maintain()
 
-    before = saved(world).number
+    before = read_checkpoint(world).number
     world.run(interrupted(world, change_and_save).rebuild())
-    assert saved(world).number == before + 3
+    assert read_checkpoint(world).number == before + 3
     for each in (world, other, make_world()):
         assert agrees(each)
 
@@ -121,7 +121,7 @@ def test_changes_while_the_lists_of_a_restored_copy_are_built_are_kept(make_worl
     world.sql("UPDATE lists SET cluster = 'another', mark = $1", far)
 
     world.run(interrupted(world, lambda: insert(world, crowd(range(10)))).rebuild())
-    assert saved(world).whole
+    assert read_checkpoint(world).whole
     assert agrees(make_world())
 
 

@@ -9,7 +9,21 @@ from gamekeeper.game.list_definitions import EMAILS, NAMES, ONLINE, ONLINE_RANK,
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.store import players
 from gamekeeper.store.engine import Writing
-from listings import IN_ORDER, MakeWorld, add, agrees, columns, crowd, delete, logged, page, rebuild, saved, sizes, tend
+from listings import (
+    IN_ORDER,
+    MakeWorld,
+    add,
+    agrees,
+    columns,
+    count_log_rows,
+    crowd,
+    delete,
+    page,
+    read_checkpoint,
+    rebuild,
+    sizes,
+    tend,
+)
 from people import ANN, BOB, ZOE
 from world import SENT, World
 
@@ -138,7 +152,7 @@ def test_nothing_names_an_account_that_went(make_world: MakeWorld, reloads: list
     for gone in (first, character):
         assert gone not in str(one.sql("SELECT word FROM list_changes"))
         assert gone not in str(one.sql("SELECT buckets FROM list_blocks"))
-    number = saved(one).number
+    number = read_checkpoint(one).number
     assert agrees(other)
     assert len(reloads) == before  # it made them
     one.run(eight_at_once(one))
@@ -147,7 +161,7 @@ def test_nothing_names_an_account_that_went(make_world: MakeWorld, reloads: list
     assert agrees(other)
     tend(one)
     tend(other)
-    assert saved(one).number == number  # once
+    assert read_checkpoint(one).number == number  # once
 
 
 def test_a_deleted_row_takes_its_presence_out_of_the_list(world: World) -> None:
@@ -163,7 +177,7 @@ def test_a_deleted_row_takes_its_presence_out_of_the_list(world: World) -> None:
 
 def test_what_is_rolled_back_leaves_no_trace(world: World) -> None:
     assert agrees(world)
-    before = logged(world)
+    before = count_log_rows(world)
     put = f"/api/link/v1/players/{BOB.id}?dryRun=true"
     assert world.call("PUT", put, body={"Level": 77, "Name": "Qq"}, by="Server").json["Level"] == 77
 
@@ -174,7 +188,7 @@ def test_what_is_rolled_back_leaves_no_trace(world: World) -> None:
 
     with pytest.raises(ValueError, match="no"):
         world.run(world.keeper.store.write(fail))
-    assert logged(world) == before
+    assert count_log_rows(world) == before
     assert agrees(world)
     add(world, [1])
     assert agrees(world)

@@ -9,7 +9,7 @@ import people
 from expectations import everything
 from gamekeeper import log
 from gamekeeper.game.passwords import hash_for_wire
-from proof import refused, registered, reset_code, rows, spelt
+from proof import refused, registration_date, reset_code, rows, spelt
 from world import SENT, Answer, World
 
 USERS = "/api/v1/users"
@@ -52,7 +52,10 @@ WRONG_CODE = "The reset code is wrong, was used, or has run out; ask for a new o
 
 
 def anns_record(world: World) -> dict[str, object]:
-    return ANNS_RECORD | {"RegistrationDate": registered(world, "Ann"), "PlayTimeSeconds": people.ANN.play_time_seconds}
+    return ANNS_RECORD | {
+        "RegistrationDate": registration_date(world, "Ann"),
+        "PlayTimeSeconds": people.ANN.play_time_seconds,
+    }
 
 
 def post(world: World, operation: str, body: object = None, *, user: str = "Ann", **more: str) -> Answer:

@@ -9,7 +9,7 @@ from expectations import everything, refused
 from game_server import LINK
 from people import ANN, POUCH
 from world import Answer, World
-from writes import COINS, GIVE, PLAYERS, Case, every_write, send, stored
+from writes import COINS, GIVE, PLAYERS, Case, count_keys, every_write, send
 
 
 def timeless(answer: Answer) -> tuple[int, bytes]:
@@ -38,9 +38,9 @@ def test_a_dry_run_answers_what_would_happen_and_changes_nothing(ready: World, c
 @every_write
 def test_a_dry_run_neither_reads_nor_stores_keys(ready: World, case: Case) -> None:
     send(ready, case, case.good, "?dryRun=true", Idempotency_Key="k")
-    assert stored(ready) == 0
+    assert count_keys(ready) == 0
     real = send(ready, case, case.good, Idempotency_Key="k")
-    assert (real.status, "idempotent-replay" in real.headers, stored(ready)) == (200, False, 1)
+    assert (real.status, "idempotent-replay" in real.headers, count_keys(ready)) == (200, False, 1)
     done = everything(ready)
     again = send(ready, case, case.good, "?dryRun=true", Idempotency_Key="k")
     assert "idempotent-replay" not in again.headers
@@ -71,7 +71,7 @@ def test_every_spelling_of_dry_run_changes_nothing(world: World, spelling: str) 
     before = everything(world)
     tried = world.post(f"{GIVE}?{spelling}=true", COINS, headers={"Idempotency-Key": "k"})
     linked = world.call("PUT", f"{LINK}/players/{ANN.id}?{spelling}=TRUE", body={"Level": 9})
-    assert (tried.status, linked.status, stored(world)) == (200, 200, 0)
+    assert (tried.status, linked.status, count_keys(world)) == (200, 200, 0)
     assert tried.headers["x-dry-run"] == linked.headers["x-dry-run"] == "true"
     assert everything(world) == before
     real = world.post(f"{GIVE}?{spelling}=false", COINS, headers={"Idempotency-Key": "k"})

@@ -12,7 +12,7 @@ from gamekeeper.game.lookup import parse_guid
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.http import caller
 from proof import rows
-from token_pairs import BY_PASSWORD, DAY, FIELDS, MINUTE, TOKEN, exchange, failed, log_in, works
+from token_pairs import BY_PASSWORD, DAY, FIELDS, MINUTE, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, World
 
 WRONG = hash_for_wire("not it")
@@ -100,13 +100,13 @@ def test_new_token_does_not_revoke_older_ones(world: World) -> None:
 )
 def test_log_in_refusals_follow_rfc_6749(world: World, body: object, error: str) -> None:
     tokens = rows(world, "tokens")
-    failed(world.post(TOKEN, body, by=None), error)
+    require_oauth_error(world.post(TOKEN, body, by=None), error)
     assert rows(world, "tokens") == tokens
 
 
 def test_refusals_of_malformed_bodies_follow_rfc_6749(world: World) -> None:
     for raw in (b"{", b"[1]", b"null", b"\xff\xfe"):
-        failed(
+        require_oauth_error(
             world.call("POST", TOKEN, by=None, raw=raw, headers={"Content-Type": "application/json"}), "invalid_request"
         )
 
@@ -121,7 +121,7 @@ def test_unknown_name_and_wrong_password_get_the_same_answer(world: World) -> No
 
 def test_only_accounts_with_api_access_log_in(world: World) -> None:
     answer = world.post(TOKEN, BY_PASSWORD | {"username": "Bob"}, by=None)
-    failed(answer, "unauthorized_client")
+    require_oauth_error(answer, "unauthorized_client")
     world.sql("UPDATE users SET api = (1 = 1) WHERE name = 'Bob'")
     assert works(world, log_in(world, "Bob"))
     assert not rows(world, "guesses")
@@ -133,7 +133,7 @@ def test_removed_api_access_ends_tokens(world: World, monkeypatch: pytest.Monkey
     assert works(world, pair)
     world.sql("UPDATE users SET api = (1 = 0) WHERE name = 'Shop'")
     assert not works(world, pair)
-    failed(exchange(world, pair.json["refresh_token"]), "unauthorized_client")
+    require_oauth_error(exchange(world, pair.json["refresh_token"]), "unauthorized_client")
 
 
 # --- what happens while the password is checked --------------------------------------------------------------------
@@ -167,4 +167,4 @@ def test_account_erased_during_log_in_is_answered_like_an_unknown_one(
         return found
 
     monkeypatch.setattr(world.keeper.passwords, "verify_and_upgrade", slow)
-    failed(world.post(TOKEN, BY_PASSWORD, by=None), "invalid_grant")
+    require_oauth_error(world.post(TOKEN, BY_PASSWORD, by=None), "invalid_grant")

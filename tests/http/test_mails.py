@@ -13,7 +13,7 @@ from gamekeeper.game import mails as rules
 from gamekeeper.http.instants import instant
 from gamekeeper.store import mails
 from gamekeeper.store.engine import Writing
-from outbox import Make, ask, listed, only, send, sending_to
+from outbox import Make, ask, list_mails, only, send, sending_to
 from proof import at_once, refused, spelt
 from smtp_sink import Sink
 from world import Answer, World
@@ -97,7 +97,7 @@ def test_pages_list_every_mail_once(world: World) -> None:
     """Pages are complete although mails share a time; `Next` is the cursor of the next page."""
     for name in ("Ann", "Bob", "Ann", "Mona", "Bob"):
         ask(world, name)
-    everyone = [mail.id for mail in listed(world)]
+    everyone = [mail.id for mail in list_mails(world)]
     world.sql("UPDATE mails SET queued_at = 1000 WHERE user_id = $1", ANN)
     query, found = "", list[str]()
     for _ in everyone:

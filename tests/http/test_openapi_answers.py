@@ -16,7 +16,7 @@ from gamekeeper.http.dry_runs import SPELLINGS
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, UNLESS_RESET_CODES_SHOWN, WRITE
 from gamekeeper.http.request import query_of
 from gamekeeper.store import users
-from world import World, at_work, opened
+from world import World, at_work, open_world
 
 PASSWORD = "correct horse battery staple"  # the examples contain its hash
 FAR = 4_000_000_000_000
@@ -51,7 +51,7 @@ def furnish(world: World) -> None:
 def demo(request: pytest.FixtureRequest) -> Generator[World]:
     databases: Any = request.getfixturevalue(f"{request.param}_databases")
     url = databases.empty()
-    with opened(url, {"Root": asyncio.run(fill_world(url))}) as world:
+    with open_world(url, {"Root": asyncio.run(fill_world(url))}) as world:
         furnish(world)
         yield world
     databases.drop(url)
@@ -85,7 +85,7 @@ def test_document_is_served_without_a_token(demo: World) -> None:
 
 @each_operation
 def test_example_succeeds_and_its_answer_fits_the_schema(demo: World, operation: Operation) -> None:
-    method, path, bodies = operation.route.method, operation.tried(), operation.bodies()
+    method, path, bodies = operation.route.method, operation.dry_run_path(), operation.bodies()
     for kind, body in bodies.items():
         raw = (urlencode(body) if kind == FORM else json.dumps(body)).encode()
         hold(operation, demo.call(method, path, raw=raw, headers={"content-type": kind}), 200)
@@ -116,7 +116,7 @@ def test_documented_parameters_are_exactly_those_read(
 
     monkeypatch.setattr(dispatcher, "query_of", parse_recorded_query)
     body = operation.bodies().get(JSON)
-    demo.call(operation.route.method, operation.tried(), body=body)
+    demo.call(operation.route.method, operation.dry_run_path(), body=body)
     others = {each.lower() for each in SPELLINGS[1:]}  # other spellings of dryRun
     assert asked - others == {name.lower() for name in operation.parameters("query")}
 
@@ -130,7 +130,7 @@ def test_invalid_parameter_is_refused_as_described(demo: World, operation: Opera
         assert name in answer.message
     hold(operation, demo.call(operation.route.method, f"{operation.path()}?a=1&A=2", body=body), 400)
     for name in operation.parameters("header").keys() - {IGNORED}:
-        answer = demo.call(operation.route.method, operation.tried(), body=body, headers={name: "a\x01b"})
+        answer = demo.call(operation.route.method, operation.dry_run_path(), body=body, headers={name: "a\x01b"})
         hold(operation, answer, 400)
 
 
@@ -155,13 +155,13 @@ def test_unknown_key_is_refused_as_described(demo: World, operation: Operation) 
     body = operation.bodies().get(JSON)
     for name, each in operation.parameters("path").items():
         other = samples.EPOCH if each["schema"].get("format") == "uuid" else "nothing"
-        answer = demo.call(operation.route.method, operation.tried(**{name: other}), body=body)
+        answer = demo.call(operation.route.method, operation.dry_run_path(**{name: other}), body=body)
         if operation.name == "send_heartbeat":
             continue  # any server name is accepted, so none is missing
         assert answer.status in {400, 404}, (name, answer.raw)
         hold(operation, answer, answer.status)
         if each["schema"].get("format") == "uuid":
-            hold(operation, demo.call(operation.route.method, operation.tried(**{name: "x"}), body=body), 400)
+            hold(operation, demo.call(operation.route.method, operation.dry_run_path(**{name: "x"}), body=body), 400)
 
 
 @each_operation
@@ -169,7 +169,7 @@ def test_invalid_body_is_refused_as_described(demo: World, operation: Operation)
     if operation.route.body is None:
         assert not {"413", "415"} & operation.about["responses"].keys()
         return
-    method, path = operation.route.method, operation.tried()
+    method, path = operation.route.method, operation.dry_run_path()
     limit = SETTINGS.link_body_limit if operation.route.over_link else SETTINGS.body_limit
     for raw, status in ((b"{", 400), (b'"text"', 400), (b'{"a": 1, "A": 2}', 400), (b" " * (limit + 1), 413)):
         hold(operation, demo.call(method, path, raw=raw, headers={"content-type": JSON}), status)
@@ -220,7 +220,7 @@ def test_reused_key_is_refused_as_described(demo: World) -> None:
 )
 def test_broken_rule_is_refused_as_described(demo: World, name: str, body: object, status: int) -> None:
     operation = next(each for each in OPERATIONS if each.name == name)
-    answer = demo.call(operation.route.method, operation.tried(), body=body)
+    answer = demo.call(operation.route.method, operation.dry_run_path(), body=body)
     hold(operation, answer, status)
 
 

@@ -11,7 +11,7 @@ from command_line import CommandLine
 from expectations import everything
 from gamekeeper.game import lookup, tokens
 from proof import refused, spelt
-from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, failed, log_in, works
+from token_pairs import BY_PASSWORD, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, Answer, World
 
 NOTHING = dict.fromkeys(("Editor", "Ban", "Kick", "Mute", "Api", "UsersQuery", "UsersManage", "GameLink"), False)
@@ -220,11 +220,11 @@ def test_restored_api_access_does_not_restore_tokens(world: World, take: Callabl
 
     take(world)
     assert [world.get(PLAYERS, token=each).status for each in access] == [401] * 3
-    failed(world.post(TOKEN, BY_PASSWORD, by=None), "unauthorized_client")
+    require_oauth_error(world.post(TOKEN, BY_PASSWORD, by=None), "unauthorized_client")
 
     assert change(world, "Shop", {"api": True}).status == 200
     assert [world.get(PLAYERS, token=each).status for each in access] == [401] * 3
-    failed(exchange(world, pair.json["refresh_token"]), "invalid_grant")
+    require_oauth_error(exchange(world, pair.json["refresh_token"]), "invalid_grant")
     assert works(world, log_in(world))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import people
 from proof import at_once
-from token_pairs import BY_PASSWORD, DAY, FIELDS, TOKEN, exchange, failed, log_in, works
+from token_pairs import BY_PASSWORD, DAY, FIELDS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import World
 
 
@@ -42,9 +42,9 @@ def test_reuse_after_the_grace_period_revokes_the_family(world: World) -> None:
     third = exchange(world, second.json["refresh_token"])
     assert all(works(world, each) for each in (first, second, third))
     age_exchange(world, 31)
-    failed(exchange(world, first.json["refresh_token"]), "invalid_grant")
+    require_oauth_error(exchange(world, first.json["refresh_token"]), "invalid_grant")
     assert not any(works(world, each) for each in (first, second, third))
-    failed(exchange(world, third.json["refresh_token"]), "invalid_grant")
+    require_oauth_error(exchange(world, third.json["refresh_token"]), "invalid_grant")
     assert works(world, stranger)
 
 
@@ -53,7 +53,7 @@ def test_grace_period_is_not_extended_by_reuse(world: World) -> None:
     for _ in range(2):
         assert exchange(world, token).status == 200
         age_exchange(world, 20)
-    failed(exchange(world, token), "invalid_grant")
+    require_oauth_error(exchange(world, token), "invalid_grant")
 
 
 def test_grace_period_is_a_setting(make_world: Callable[..., World]) -> None:
@@ -61,13 +61,13 @@ def test_grace_period_is_a_setting(make_world: Callable[..., World]) -> None:
     token = log_in(world).json["refresh_token"]
     assert exchange(world, token).status == 200
     age_exchange(world, 1)
-    failed(exchange(world, token), "invalid_grant")
+    require_oauth_error(exchange(world, token), "invalid_grant")
 
 
 def test_refresh_token_expires(world: World) -> None:
     token = log_in(world).json["refresh_token"]
     world.sql("UPDATE tokens SET refresh_expires = refresh_expires - $1", 7 * DAY)
-    failed(exchange(world, token), "invalid_grant")
+    require_oauth_error(exchange(world, token), "invalid_grant")
 
 
 def test_concurrent_refreshes_with_one_token_both_get_a_pair(make_world: Callable[..., World]) -> None:

@@ -167,7 +167,7 @@ def test_counting_uses_an_index(three: World) -> None:
         caller, values = new_guid(), ", ".join(f"($1, {now - number - each}, $2)" for each in range(100))
         three.sql(f"INSERT INTO registrations (caller_id, at, user_id) VALUES {values}", caller, new_guid())  # noqa: S608 - the test's own numbers
     register(three, 1, 2, 3)
-    counting = registrations.SQL.wait.text(three.keeper.store.engine, WORDS[three.keeper.store.engine])
+    counting = registrations.SQL.wait.render(three.keeper.store.engine, WORDS[three.keeper.store.engine])
     assert not whole_tables(three, counting, [people.USER_IDS["Root"], 3, HOUR])
     assert whole_tables(three, "SELECT at FROM registrations WHERE user_id = $1", [people.USER_IDS["Root"]])
 

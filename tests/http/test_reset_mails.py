@@ -1,7 +1,7 @@
 """The rate limits on reset mails per account and per caller, counted in the database for all instances."""
 
 from expectations import everything
-from outbox import Make, age, ask, listed
+from outbox import Make, age, ask, list_mails
 from proof import at_once, refused
 from world import Answer, World
 
@@ -55,7 +55,7 @@ def test_concurrent_resets_on_two_instances_keep_the_limit(make_world: Make) -> 
     calls = [each.send("GET", f"{USERS}/{name}/password/reset") for name in PEOPLE for each in worlds for _ in range(4)]
     statuses = [answer.status for answer in at_once(worlds[0], calls)]
     assert (statuses.count(200), statuses.count(429)) == (8, 24)
-    assert len(listed(worlds[0])) == 8
+    assert len(list_mails(worlds[0])) == 8
     counts = worlds[0].sql("SELECT COUNT(*) FROM mails GROUP BY user_id")
     assert max(count for (count,) in counts) <= 3
 
@@ -76,7 +76,7 @@ def test_replayed_reset_is_not_counted(world: World) -> None:
     key = {"Idempotency-Key": "once"}
     for _ in range(6):
         assert reset(world, headers=key).status == 200
-    assert len(listed(world)) == 1
+    assert len(list_mails(world)) == 1
     ask(world)
     ask(world)
     assert reset(world, headers=key).headers["idempotent-replay"] == "true"

@@ -12,7 +12,7 @@ from gamekeeper.http import caller, gate, large_bodies
 from gamekeeper.store import tokens as stored
 from gamekeeper.store.engine import Reading
 from proof import refused
-from token_pairs import DENIED, PLAYERS, TOKEN, exchange, failed, log_in, works
+from token_pairs import DENIED, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, Answer, World
 
 GIVE = {"itemid": people.COIN.id, "quantity": 1}
@@ -32,7 +32,7 @@ def test_revoke_all_own_tokens(world: World, route: str) -> None:
     assert (answer.status, answer.raw) == (200, b'{"username":"Shop"}')
     assert not any(works(world, pair) for pair in pairs)
     for pair in pairs:
-        failed(exchange(world, pair.json["refresh_token"]), "invalid_grant")
+        require_oauth_error(exchange(world, pair.json["refresh_token"]), "invalid_grant")
     assert world.get(PLAYERS, by="Clerk").status == 200
 
 

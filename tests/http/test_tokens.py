@@ -9,7 +9,7 @@ from expectations import everything
 from gamekeeper.http import caller
 from gamekeeper.store import tokens as stored
 from proof import refused
-from token_pairs import DENIED, MINUTE, PLAYERS, TOKEN, exchange, failed, log_in, works
+from token_pairs import DENIED, MINUTE, PLAYERS, TOKEN, exchange, log_in, require_oauth_error, works
 from world import SENT, World
 
 
@@ -132,4 +132,4 @@ def test_stolen_hash_is_not_a_token(world: World) -> None:
     )[0]
     refused(world.get(PLAYERS, token=access_hash), 401, "denied")
     refused(world.get(PLAYERS, token=f"gka_{access_hash}"), 401, "denied")
-    failed(exchange(world, refresh_hash), "invalid_grant")
+    require_oauth_error(exchange(world, refresh_hash), "invalid_grant")

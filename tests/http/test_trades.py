@@ -11,7 +11,7 @@ from expectations import everything, refused
 from game_server import put_player, stack
 from gamekeeper.game import trades
 from people import ANN, ANNS_POUCH, ARROW, BOB, COIN, POUCH, SWORD
-from undos import CHANGES, EMPTY, held, items, last, row, undone
+from undos import CHANGES, EMPTY, items, last, read_slot, row, undone
 from world import Answer, World
 
 BUFFS = [1, 2, 0, 0, 0]
@@ -56,7 +56,7 @@ def test_forced_undo_gives_the_item_back(world: World) -> None:
     get_sword(world)
     assert undone(world, took, "?dryRun=true&force=true").status == 200
     assert undone(world, took, "?force=true").status == 200
-    assert held(world, "inventory", 7) == (SWORD.id, 1)
+    assert read_slot(world, "inventory", 7) == (SWORD.id, 1)
 
 
 def test_undo_of_an_undo_is_refused_like_the_undo_of_the_games_report(world: World) -> None:
@@ -186,6 +186,6 @@ def test_console_names_the_other_player_and_offers_to_force(world: World) -> Non
     shown = root.post(ACT, fields, csrf=form.fields["csrf"])
     assert shown.status == 200
     assert f"Bob gained the same item by change {got}" in Page(shown.raw.decode()).text
-    assert held(world, "inventory", 7)[1] == 0
+    assert read_slot(world, "inventory", 7)[1] == 0
     assert root.confirm(shown, "Bob was banned").status == 303
-    assert held(world, "inventory", 7) == (SWORD.id, 1)
+    assert read_slot(world, "inventory", 7) == (SWORD.id, 1)

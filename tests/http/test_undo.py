@@ -23,11 +23,11 @@ from undos import (
     CHANGES,
     EARLIER,
     conflict,
-    granted,
-    held,
+    grant,
     items,
     last,
     moderate,
+    read_slot,
     row,
     state,
     undone,
@@ -121,9 +121,9 @@ def test_undo_needs_the_permission_of_the_operation(world: World) -> None:
 
 
 def test_undo_of_an_act_on_a_higher_ranked_account_is_refused(world: World) -> None:
-    granted(world, "Ann", Powers(*[True] * 8))
+    grant(world, "Ann", Powers(*[True] * 8))
     seq = last(world)
-    granted(world, "Clerk", Powers(api=True, users_query=True, users_manage=True))
+    grant(world, "Clerk", Powers(api=True, users_query=True, users_manage=True))
     refused(undone(world, seq, by="Clerk"), 403, "outranked")
     own = last(world)
     refused(undone(world, own, by="Clerk"), 409, "own_powers")
@@ -238,7 +238,7 @@ def test_repeated_key_undoes_once(world: World) -> None:
     assert (first.status, again.status, again.raw) == (200, 200, first.raw)
     assert again.headers["idempotent-replay"] == "true"
     refused(undone(world, seq - 1, headers=key), 422, "idempotency_key_reused")
-    assert held(world, "inventory", 0) == (COIN.id, 250)
+    assert read_slot(world, "inventory", 0) == (COIN.id, 250)
 
 
 @pytest.mark.parametrize("name", ["items_given", "player_deleted", "user_renamed"])
@@ -262,7 +262,7 @@ def test_long_chain_of_undos_is_listed_correctly(world: World) -> None:
     for _ in range(30):
         assert undone(world, last(world)).status == 200
     assert (row(world, first)["UndoneBy"], row(world, first + 1)["UndoneBy"]) == (None, first + 2)
-    assert held(world, "inventory", 0) == (COIN.id, 255)
+    assert read_slot(world, "inventory", 0) == (COIN.id, 255)
     world.sql("UPDATE ledger SET undoes = seq - 1 WHERE seq > 1")  # imitates a chain of two thousand undos
     assert world.get(f"{CHANGES}?limit=1000").status == 200
     chain = world.run(history.find_undos(world.keeper.store, range(1, last(world) + 1)))

@@ -19,11 +19,11 @@ from undos import (
     EARLIER,
     EMPTY,
     conflict,
-    granted,
-    held,
+    grant,
     items,
     last,
     moderate,
+    read_slot,
     row,
     undone,
 )
@@ -35,12 +35,12 @@ def test_undo_changes_a_stack_by_the_difference(world: World) -> None:
     seq = last(world)
     items(world, "give", COIN.id, 7)
     assert undone(world, seq).status == 200
-    assert held(world, "inventory", 0) == (COIN.id, 257)
+    assert read_slot(world, "inventory", 0) == (COIN.id, 257)
     items(world, "take", COIN.id, 100)
     seq = last(world)
     items(world, "take", COIN.id, 57)
     assert undone(world, seq).status == 200
-    assert held(world, "inventory", 0) == (COIN.id, 200)
+    assert read_slot(world, "inventory", 0) == (COIN.id, 200)
     assert errors(world) == []
 
 
@@ -171,7 +171,7 @@ def test_undo_is_refused_when_the_record_or_account_changed_since(world: World) 
     world.post("/api/v1/users/Anna/name", {"name": "Annie"})
     for seq, part in zip(numbers, ("level", "name", "address"), strict=True):
         conflict(world, seq, f"another {part}" if part != "level" else "its level is another")
-    granted(world, "Ann", Powers(api=True, users_query=True))
+    grant(world, "Ann", Powers(api=True, users_query=True))
     seq = last(world)
     world.sql("UPDATE users SET kick = mute WHERE name = 'Annie'")
     world.sql("UPDATE users SET api = (SELECT ban FROM users WHERE name = 'Bob') WHERE name = 'Annie'")
@@ -267,7 +267,7 @@ def test_move_by_the_game_can_be_undone_and_redone(world: World) -> None:
         assert undone(world, dropped).status == 200
         assert undone(world, last(world)).status == 200
     assert undone(world, dropped).status == 200
-    assert held(world, "inventory", 0) == (COIN.id, 250)
+    assert read_slot(world, "inventory", 0) == (COIN.id, 250)
 
 
 def test_undo_is_refused_when_too_many_changes_followed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +311,7 @@ def test_undo_restores_equipment_slot(world: World) -> None:
     put_player(world, ANN.id, {"Items": [stack(2, SWORD.id, 1, StatBuffs=[9, 9, 9, 9, 9])]})
     conflict(world, off, "what it wore")
     assert undone(world, last(world)).status == 200
-    assert held(world, "inventory", 2) == (ARROW.id, 3)
+    assert read_slot(world, "inventory", 2) == (ARROW.id, 3)
     conflict(world, off, "what it wore")
 
 
@@ -320,7 +320,7 @@ def test_undo_does_not_equip_another_item_in_the_slot(world: World) -> None:
     seq = last(world)
     put_player(world, ANN.id, {"Equipment": [-1, -1, 2, -1, -1]})
     assert undone(world, seq).status == 200
-    assert held(world, "inventory", 2) == (SWORD.id, 1)
+    assert read_slot(world, "inventory", 2) == (SWORD.id, 1)
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, -1, -1, -1]
 
 

@@ -13,7 +13,7 @@ from gamekeeper.game import history, item_undo, retention, undo
 from gamekeeper.store import history as rows
 from people import ANN, ARROW, BOB, COIN, SWORD, USER_IDS
 from tidying import tidy
-from undos import conflict, held, items, last, row, undone
+from undos import conflict, items, last, read_slot, row, undone
 from world import World
 
 BOBS = "/api/v1/players/Bob"
@@ -179,7 +179,7 @@ def test_half_of_a_move_is_not_undone_alone(world: World) -> None:
     conflict(world, went, f"by change {came}; undo that first")
     undo_of(world, came)
     undo_of(world, went)
-    assert (held(world, "inventory", 0, "Bob"), total(world, ARROW.id)) == ((ARROW.id, 5), 5)
+    assert (read_slot(world, "inventory", 0, "Bob"), total(world, ARROW.id)) == ((ARROW.id, 5), 5)
     conflict(world, went + 1, "again since")  # nor is the first half applied again
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import people
 from expectations import everything
-from proof import at_once, refused, registered, reset_code, rows, spelt
+from proof import at_once, refused, registration_date, reset_code, rows, spelt
 from world import SENT, Answer, World
 from writes import token_of
 
@@ -36,7 +36,7 @@ def record(world: World, name: str, **differing: object) -> dict[str, object]:
         "IsMuted": False,
         "MuteReason": None,
         "IsBanned": False,
-        "RegistrationDate": registered(world, name),
+        "RegistrationDate": registration_date(world, name),
         "PlayTimeSeconds": 3600 if name == "Ann" else 0,
     }
     return known | differing
@@ -44,7 +44,7 @@ def record(world: World, name: str, **differing: object) -> dict[str, object]:
 
 def newbie(world: World, user_id: str) -> dict[str, object]:
     known: dict[str, object] = {"Id": user_id, "Name": "Newbie", "Email": "newbie@example.test", "PlayTimeSeconds": 0}
-    return record(world, "Ann", **known, RegistrationDate=registered(world, "Newbie"))
+    return record(world, "Ann", **known, RegistrationDate=registration_date(world, "Newbie"))
 
 
 def newcomer(**differing: object) -> dict[str, object]:

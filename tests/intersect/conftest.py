@@ -8,7 +8,7 @@ import pytest
 
 import make_intersect
 from command_line import CommandLine
-from intersect_files import PLAYERS, Files, Make
+from intersect_files import PLAYERS, IntersectFiles, Make
 from world import World
 
 
@@ -27,10 +27,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Path]
 def files(kept: Callable[[str, int], Path], tmp_path: Path) -> Make:
     """Databases of an era with some characters: copies of one's own."""
 
-    def copied(era: str = "0.8", players: int = PLAYERS) -> Files:
+    def copied(era: str = "0.8", players: int = PLAYERS) -> IntersectFiles:
         folder = tmp_path / f"{era}-{players}"
         shutil.copytree(kept(era, players), folder)
-        return Files(folder / "playerdata.db", folder / "gamedata.db", folder / "report.jsonl")
+        return IntersectFiles(folder / "playerdata.db", folder / "gamedata.db", folder / "report.jsonl")
 
     return copied
 

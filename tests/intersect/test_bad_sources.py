@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from command_line import CommandLine
-from intersect_files import Files, Make
+from intersect_files import IntersectFiles, Make
 
-Spoil = Callable[[Files], Files]
+Spoil = Callable[[IntersectFiles], IntersectFiles]
 
 
 def sql(path: Path, *statements: str) -> None:
@@ -19,44 +19,44 @@ def sql(path: Path, *statements: str) -> None:
             db.execute(each)
 
 
-def no_database(files: Files) -> Files:
+def no_database(files: IntersectFiles) -> IntersectFiles:
     files.players.write_bytes(b"Dear diary, " * 1000)
     return files
 
 
-def missing(files: Files) -> Files:
+def missing(files: IntersectFiles) -> IntersectFiles:
     return files._replace(players=files.players.with_name("none.db"))
 
 
-def empty(files: Files) -> Files:
+def empty(files: IntersectFiles) -> IntersectFiles:
     files.players.write_bytes(b"")
     return files
 
 
-def swapped(files: Files) -> Files:
+def swapped(files: IntersectFiles) -> IntersectFiles:
     return files._replace(players=files.game, game=files.players)
 
 
-def game_twice(files: Files) -> Files:
+def game_twice(files: IntersectFiles) -> IntersectFiles:
     return files._replace(game=files.players)
 
 
-def unknown_era(files: Files) -> Files:
+def unknown_era(files: IntersectFiles) -> IntersectFiles:
     sql(files.players, "ALTER TABLE Player_Items RENAME COLUMN ItemProperties TO Extras")
     return files
 
 
-def no_table(files: Files) -> Files:
+def no_table(files: IntersectFiles) -> IntersectFiles:
     sql(files.players, "DROP TABLE Player_Bank")
     return files
 
 
-def no_column(files: Files) -> Files:
+def no_column(files: IntersectFiles) -> IntersectFiles:
     sql(files.game, "ALTER TABLE Classes DROP COLUMN BaseVitals")
     return files
 
 
-def corrupt(files: Files) -> Files:
+def corrupt(files: IntersectFiles) -> IntersectFiles:
     """A page that is read late."""
     with closing(sqlite3.connect(files.players)) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'Player_Spells'").fetchone()
@@ -66,7 +66,7 @@ def corrupt(files: Files) -> Files:
     return files
 
 
-def cut_off(files: Files) -> Files:
+def cut_off(files: IntersectFiles) -> IntersectFiles:
     files.players.write_bytes(files.players.read_bytes()[: 4096 * 5 + 100])
     return files
 

@@ -34,12 +34,12 @@ from intersect_files import (
     add,
     change,
     contents,
-    left_rows,
-    listed,
+    find_unaccounted,
     own,
+    read_left_rows,
+    read_report,
     run,
     spoil,
-    unaccounted,
 )
 from world import World
 
@@ -56,7 +56,7 @@ def test_every_era(era: str, files: Make, command: CommandLine, opened: Callable
     made = files(era)
     before = made.players.read_bytes(), made.game.read_bytes()
     told = run(command, made)
-    assert unaccounted(told) == []
+    assert find_unaccounted(told) == []
     tables = {name: each["taken"] for name, each in told["tables"].items()}
     prefix = "Character" if era == "0.6" else "Player"
     assert (tables["Users"], tables[f"{prefix}s"], tables["Bags"], tables["Bag_Items"]) == (3, 3, 2, 3)
@@ -144,7 +144,7 @@ def test_a_dry_run_on_what_is_there(files: Make, command: CommandLine, opened: C
     done = run(command, more)
     assert tried["tables"] == done["tables"]
     assert {name: (each["taken"], each["there"]) for name, each in done["tables"].items() if name in TAKEN} == TAKEN
-    assert unaccounted(done) == []
+    assert find_unaccounted(done) == []
     assert errors(opened(command.database)) == []
 
 
@@ -189,10 +189,10 @@ def test_nor_out_of_a_newer_copy_of_the_same_game(
     change(made.players, "DELETE FROM Player_Spells WHERE rowid = (SELECT MAX(rowid) FROM Player_Spells)")
     newer = made._replace(report=made.report.with_name("second.jsonl"))
     told = run(command, newer)
-    assert unaccounted(told) == []
+    assert find_unaccounted(told) == []
     assert [row[0] for row in world.sql("SELECT name FROM players")] == ["Knight2"]
     assert world.run(users.count(world.keeper.store)) == 2
-    gone = {(line["table"], line["id"]) for line in listed(newer) if line["reason"] == importing.DELETED}
+    gone = {(line["table"], line["id"]) for line in read_report(newer) if line["reason"] == importing.DELETED}
     assert gone == {("Users", own("user", 1)), ("Players", own("player", 0)), ("Players", own("player", 1))}
     assert errors(world) == []
 
@@ -250,7 +250,7 @@ def test_names_that_clash_and_addresses_that_are_none(
         "UPDATE Players SET Name = 'KNIGHT0' WHERE Name = 'Knight1'",
     )
     told = run(command, made)
-    assert unaccounted(told) == []
+    assert find_unaccounted(told) == []
     assert (told["tables"]["Users"]["taken"], told["tables"]["Players"]["taken"]) == (6, 6)
     world = opened(command.database)
     assert errors(world) == []
@@ -264,7 +264,7 @@ def test_names_that_clash_and_addresses_that_are_none(
     assert json.loads(reached.document)["Name"] in ("Knight0", "KNIGHT0")
     folds = world.sql("SELECT fold FROM players WHERE id = $1", other)
     assert folds == [(make_clashing_fold("knight0", other),)]
-    lines = [(line["table"], line["taken"]) for line in listed(made) if line["id"]]
+    lines = [(line["table"], line["taken"]) for line in read_report(made) if line["id"]]
     assert lines.count(("Players", True)) == 1
     assert sum(taken for table, taken in lines if table == "Users") == 5  # a clash, two without, a double, reserved
 
@@ -296,8 +296,8 @@ def test_rows_that_cannot_be_taken_are_listed(
     made = files("0.8", 5)
     spoil(made)
     told = run(command, made)
-    assert unaccounted(told) == []
-    left = left_rows(made)
+    assert find_unaccounted(told) == []
+    left = read_left_rows(made)
     assert left >= SPOILT
     assert told["tables"]["Players"]["left"] == 1
     assert sum(each["left"] for each in told["tables"].values()) == len(left) + 4  # and what we do not keep
@@ -317,10 +317,10 @@ def test_spellings_of_guids_in_one_file(files: Make, command: CommandLine, opene
         twice = db.execute("SELECT * FROM Players WHERE Name = 'Knight3'").fetchone()
     add(made.players, "Players", (own("player", 3).upper(), *twice[1:]))
     told = run(command, made)
-    assert unaccounted(told) == []
+    assert find_unaccounted(told) == []
     assert (told["tables"]["Players"]["taken"], told["tables"]["Player_Items"]["taken"]) == (4, 12)
     assert told["tables"]["Player_Spells"]["taken"] == 8  # their owners are spelt as before
-    doubled = [line["id"] for line in listed(made) if line["table"] == "Players"]
+    doubled = [line["id"] for line in read_report(made) if line["table"] == "Players"]
     assert doubled == [own("player", 3)]
     assert errors(opened(command.database)) == []
 
@@ -330,7 +330,7 @@ def test_beside_who_is_there(files: Make, database: str, opened: Callable[[str],
     made = files()
     change(made.players, "UPDATE Players SET Name = 'ann' WHERE Name = 'Knight0'")
     told = run(CommandLine(database), made)
-    assert unaccounted(told) == []
+    assert find_unaccounted(told) == []
     world = opened(database)
     found = world.run(players.find_record_by_fold(world.keeper.store, "ann"))
     assert found

@@ -15,7 +15,7 @@ import pytest
 
 import make_intersect
 from command_line import CommandLine
-from intersect_files import SPOILT, Files, Make, add, contents, left_rows, spoil
+from intersect_files import SPOILT, IntersectFiles, Make, add, contents, read_left_rows, spoil
 from server import free_port
 from world import World
 
@@ -87,7 +87,7 @@ def _cut(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(each[:26] if isinstance(each, str) and each.startswith(("20", "9999-")) else each for each in row)
 
 
-def both(port: int, name: str, made: Files) -> tuple[str, str]:
+def both(port: int, name: str, made: IntersectFiles) -> tuple[str, str]:
     era = make_intersect.BY_NAME["0.8"]
     players = copied(port, f"{name}_players", made.players, make_intersect.player_tables(era))
     return players, copied(port, f"{name}_game", made.game, make_intersect.game_tables(era))
@@ -124,7 +124,7 @@ def test_rows_that_cannot_be_taken_are_listed(
     options = ["--players", players, "--game", game, "--report", str(made.report)]
     told = command.json("import", "intersect", *options)
     assert told["do_not_add_up"] == []
-    assert left_rows(made) >= SPOILT
+    assert read_left_rows(made) >= SPOILT
     assert told["tables"]["Users"]["taken"] == 5
     assert told["tables"]["Spells"]["left"] == 1
 

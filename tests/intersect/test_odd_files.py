@@ -11,7 +11,7 @@ from gamekeeper.intersect import importing
 from gamekeeper.intersect.eras import BadSource
 from gamekeeper.intersect.sqlite_source import SqliteSource
 from gamekeeper.store import indexes
-from intersect_files import Make, change, listed, own, run, unaccounted
+from intersect_files import Make, change, find_unaccounted, own, read_report, run
 from world import World
 
 SPOILT_ID = "no UTF-8: \ufffd"
@@ -33,13 +33,13 @@ def test_text_that_is_not_utf_8(files: Make, command: CommandLine, opened: Calla
     tried = run(command, made, "--dry-run")
     told = run(command, made)
     assert told["tables"] == tried["tables"]
-    assert unaccounted(told) == []
-    replaced = [(line["table"], line["id"]) for line in listed(made) if "UTF-8" in line["reason"]]
+    assert find_unaccounted(told) == []
+    replaced = [(line["table"], line["id"]) for line in read_report(made) if "UTF-8" in line["reason"]]
     assert {("Players", own("player", 3)), ("Player_Spells", SPOILT_ID), ("Items", own("item", 4))} <= set(replaced)
     assert [table for table, _ in replaced].count("Bans") == 2
     assert "Bag_Items" in dict(replaced)
     assert len(replaced) == len(set(replaced))
-    assert ("Users", SPOILT_ID, False) in [(line["table"], line["id"], line["taken"]) for line in listed(made)]
+    assert ("Users", SPOILT_ID, False) in [(line["table"], line["id"], line["taken"]) for line in read_report(made)]
     world = opened(command.database)
     assert world.sql("SELECT reason FROM bans") == [("Kn\ufffdight",)] * 2
     assert world.sql("SELECT name FROM players WHERE id = $1", own("player", 3)) == [(own("player", 3),)]  # no name

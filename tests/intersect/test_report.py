@@ -9,14 +9,14 @@ import pytest
 from command_line import CommandLine
 from gamekeeper.intersect import importing
 from gamekeeper.intersect.eras import BadSource
-from intersect_files import Files, Make, change, run
+from intersect_files import IntersectFiles, Make, change, run
 
 
 async def _broken(*_: object) -> None:
     raise BadSource("it broke off")
 
 
-def break_off(command: CommandLine, made: Files, monkeypatch: pytest.MonkeyPatch) -> bytes:
+def break_off(command: CommandLine, made: IntersectFiles, monkeypatch: pytest.MonkeyPatch) -> bytes:
     """All but the last stages are done. Returns the report so far."""
     change(made.players, "UPDATE Players SET Name = Name || ' the Bold'")  # so that something is listed
     with monkeypatch.context() as patched:

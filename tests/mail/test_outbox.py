@@ -21,7 +21,7 @@ from gamekeeper.mail.outbox import Sender
 from gamekeeper.settings import BadSetting
 from gamekeeper.store import clock, mails
 from gamekeeper.store.engine import DatabaseUnavailable
-from outbox import FROM, Make, age, ask, listed, make_due, only, send, sending_to
+from outbox import FROM, Make, age, ask, list_mails, make_due, only, send, sending_to
 from server import Server, free_port
 from smtp_sink import HERE, Rude, Sink
 from tidying import tidy
@@ -97,7 +97,7 @@ def test_instances_send_each_mail_once(make_world: Make, worlds: int) -> None:
         assert Counter(mail.recipients[0] for mail in sink.received) == Counter(
             f"{name.lower()}@example.test" for name in names
         )
-    assert {(mail.state, mail.tries) for mail in listed(each[0])} == {("sent", 1)}
+    assert {(mail.state, mail.tries) for mail in list_mails(each[0])} == {("sent", 1)}
 
 
 # --- trying again --------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def test_one_that_hangs_holds_up_nobody(make_world: Make) -> None:
 
         answered, sent = world.run(meanwhile())
     assert max(answered, sent) < 15  # half of what it takes to give up on the one that hangs
-    assert sorted(mail.state for mail in listed(world)) == ["queued", "sent"]
+    assert sorted(mail.state for mail in list_mails(world)) == ["queued", "sent"]
 
 
 def test_a_stop_puts_back_what_hangs(make_world: Make) -> None:
@@ -263,7 +263,7 @@ def test_only_the_newest_code_is_sent(make_world: Make) -> None:
         [mail] = sink.received
         assert new in str(mail.message)
         assert old not in str(mail.message)
-    assert sorted((mail.state, mail.tries) for mail in listed(world)) == [("expired", 0), ("sent", 1)]
+    assert sorted((mail.state, mail.tries) for mail in list_mails(world)) == [("expired", 0), ("sent", 1)]
 
 
 def test_a_code_that_ends_while_the_server_dawdles(make_world: Make) -> None:
@@ -298,7 +298,7 @@ def test_sent_mails_are_kept_for_a_week(make_world: Make) -> None:
     for minutes, left in ((60 * 24 * 7 - 1, 1), (2, 0)):
         age(world, minutes)
         tidy(world)
-        assert len(listed(world)) == left
+        assert len(list_mails(world)) == left
 
 
 # --- the account's address -----------------------------------------------------------------------------------------
