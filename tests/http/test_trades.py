@@ -151,7 +151,7 @@ def test_bag_that_another_player_has_is_not_given_back(world: World) -> None:
     took = last(world)
     gained = {"Items": [stack(8, POUCH.id, BagId=ANNS_POUCH)], "Bags": [EMPTY]}
     assert put_player(world, BOB.id, gained).status == 200
-    refused(undone(world, took, "?force=true"), 409, "undo_conflict", "with somebody")
+    refused(undone(world, took, "?force=true"), 409, "undo_conflict", "belongs to a player")
 
 
 def test_empty_bag_that_another_player_gained_is_found_whatever_its_id(world: World) -> None:

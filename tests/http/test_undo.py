@@ -78,7 +78,7 @@ def require_same_state(wanted: Mapping[str, list[str]], found: Mapping[str, list
 def test_equipment_is_restored_by_undoing_its_own_change(world: World) -> None:
     items(world, "take", SWORD.id)
     taken, off = last(world) - 1, last(world)
-    refused(undone(world, off), 409, "undo_conflict", "what it wore")
+    refused(undone(world, off), 409, "undo_conflict", "the equipped item")
     assert undone(world, taken).status == undone(world, off).status == 200
     assert world.get("/api/v1/players/Ann").json["Equipment"] == [-1, -1, 2, -1, -1]
 
@@ -160,11 +160,11 @@ def test_change_that_cannot_be_undone_says_why(world: World) -> None:
     why = {
         "catalogue_put": "let the game send",
         "user_registered": "delete the account",
-        "password_changed": "kept nowhere",
-        "reset_requested": "runs out by itself",
-        "mail_retried": "on its way",
+        "password_changed": "is not stored",
+        "reset_requested": "expires by itself",
+        "mail_retried": "may have been sent",
         "user_kicked": "come back since",
-        "user_deleted": "kept nowhere",
+        "user_deleted": "is not stored",
     }
     found = {each.kind: each.seq for each in world.ledger() if each.kind in why}
     assert found.keys() == why.keys()
@@ -194,7 +194,7 @@ def test_long_chain_of_undos_is_refused(world: World, monkeypatch: pytest.Monkey
     items(world, "give", COIN.id, 5)
     for _ in range(3):
         assert undone(world, last(world)).status == 200
-    conflict(world, last(world), "3 times")
+    conflict(world, last(world), "3 levels deep")
     assert not row(world, last(world))["Undoable"]
 
 

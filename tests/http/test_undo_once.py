@@ -208,10 +208,10 @@ def test_undo_reads_a_limited_number_of_skipped_changes(world: World, monkeypatc
         put_player(world, ANN.id, {"X": 100 + place})
     assert undone(world, dropped, "?dryRun=true").status == undone(world, off, "?dryRun=true").status == 200
     put_player(world, ANN.id, {"X": 90})
-    conflict(world, dropped, "or anything of it 4 times")
+    conflict(world, dropped, "or the player 4 times")
     assert undone(world, off, "?dryRun=true").status == 200
     put_player(world, ANN.id, {"X": 91})
-    conflict(world, off, "or anything of it 4 times")
+    conflict(world, off, "or the player 4 times")
 
 
 def test_search_for_earlier_equipment_is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Every kind of change of an account, as effects.py has those of characters."""
+"""Every kind of change of an account. `effects.py` has those of players."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from gamekeeper.store.engine import Writing
 
 @dataclass(frozen=True, slots=True)
 class _UserChange:
-    user: users.User  # as it was
+    user: users.User  # before the change
 
     def whose(self) -> SubjectIds:
         return None, self.user.id
@@ -33,11 +33,11 @@ class UserRegistered(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class UsersLoaded:
-    """Many accounts at once, each made when it says: one ledger row for the batch."""
+    """A bulk load of accounts that keep their creation times. The whole batch is one entry of the audit log."""
 
     accounts: Sequence[users.User]
-    taken_name_ids: Collection[str] = ()  # ids of those whose name is another's
-    bad_email_ids: Collection[str] = ()  # ids of those whose email is no address, or another's
+    taken_name_ids: Collection[str] = ()  # accounts whose name another account already has
+    bad_email_ids: Collection[str] = ()  # accounts whose email is invalid, or belongs to another account
     bans: Sequence[moderation.ImposedPenalty] = ()
     mutes: Sequence[moderation.ImposedPenalty] = ()
     kind: ClassVar[str] = "users_loaded"
@@ -74,13 +74,13 @@ class UserRenamed(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class UserDeleted(_UserChange):
-    """The row itself has the id alone; the characters are gone before, each by a change of its own.
+    """The deletion of an account. Its audit log entry has only the id; each player is deleted by an own change before.
 
-    The changes before it and the kept answers are masked at once, and blanked later by a background job (`person.py`).
+    Earlier changes and stored answers are masked at once, and blanked later by a background job (`erasures.py`).
     """
 
-    upto: int  # number of the last change before it
-    players: Sequence[str]  # the characters' ids
+    upto: int  # number of the last change before this one
+    players: Sequence[str]  # ids of the account's present and former players
     kind: ClassVar[str] = "user_deleted"
 
     def sides(self) -> tuple[ChangeSide | None, ChangeSide | None]:
@@ -109,7 +109,7 @@ class EmailChanged(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class PasswordChanged(_UserChange):
-    """A new password ends all that the old one opened: tokens and reset codes."""
+    """A new password. It revokes the account's tokens and reset codes."""
 
     password: str
     kind: ClassVar[str] = "password_changed"
@@ -125,9 +125,9 @@ class PasswordChanged(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class PowersChanged(_UserChange):
-    """Change what an account may do. Taking API access away revokes all tokens and sessions of the account.
+    """New permissions of an account. Removing API access revokes all its tokens and sessions.
 
-    Giving it does so too: it may have been taken away by SQL, or by a version that revoked nothing.
+    Granting API access revokes them too: it may have been removed by SQL, or by an old version that revoked nothing.
     """
 
     powers: users.Powers
@@ -144,7 +144,7 @@ class PowersChanged(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class UserBanned(_UserChange):
-    """A ban ends all that the account has open."""
+    """A ban. It revokes the account's tokens and sessions."""
 
     ban: moderation.Penalty
     kind: ClassVar[str] = "user_banned"
@@ -205,7 +205,7 @@ class UserUnmuted(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class GameNotified(_UserChange):
-    """What was done to the account of a character that is online: the row itself is all, the game hears it and acts."""
+    """A notice for the game about the account of an online player. It changes nothing: the game reads the entry."""
 
     kind: str  # user_kicked, user_banned, user_muted, user_unmuted
     player_id: str
@@ -223,7 +223,7 @@ class GameNotified(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class ResetRequested(_UserChange):
-    """The code itself is in no ledger."""
+    """A new password reset code, and the mail with it. The audit log does not have the code itself."""
 
     code: str
     tries: int
@@ -242,8 +242,8 @@ class ResetRequested(_UserChange):
 
 @dataclass(frozen=True, slots=True)
 class MailRetried:
-    mail: mails.OutboxMail  # as it was
-    at: int  # when it is due
+    mail: mails.OutboxMail  # before the change
+    at: int  # time of the next attempt, in milliseconds since 1970
     kind: ClassVar[str] = "mail_retried"
 
     def whose(self) -> SubjectIds:

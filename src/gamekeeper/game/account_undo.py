@@ -1,4 +1,4 @@
-"""Taking back what was done to an account, as undo.py has it for characters."""
+"""Undo of changes of accounts. `undo.py` has those of players."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,33 +27,33 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Powers, User
 
 QUERY, MANAGE = frozenset({"users.query"}), frozenset({"users.query", "users.manage"})
-NOT_RECORDED = "the ledger does not say what it was"
+NOT_RECORDED = "the audit log does not have the former value"
 BAN, MUTE = QUERY | {"ban"}, QUERY | {"mute"}
 
 
 async def _undo_email(tx: Reading, context: UndoContext) -> list[Change]:
     user = await _lock_user(tx, context)
     if user.email != context.after.user.get("email"):
-        raise context.make_conflict("the account has another address by now")
+        raise context.make_conflict("the account's email was changed again since")
     former = _require_former_text(context, "email")
     try:
         accounts.require_email(former, "email")
-    except BadField:  # an import takes what another server had
-        raise context.make_conflict("what it was is no address") from None
+    except BadField:  # an import accepts invalid addresses of the other server
+        raise context.make_conflict("the former email is not a valid address") from None
     return _ledger_changes(await accounts.change_email(tx, user.id, former, None))
 
 
 async def _undo_rename(tx: Reading, context: UndoContext) -> list[Change]:
     user = await _lock_user(tx, context)
     if user.name != context.after.user.get("name"):
-        raise context.make_conflict("the account has another name by now")
+        raise context.make_conflict("the account was renamed again since")
     return _ledger_changes(await accounts.rename(tx, user.id, _require_former_text(context, "name")))
 
 
 async def _undo_powers(tx: Reading, context: UndoContext) -> list[Change]:
     user = await _lock_user(tx, context)
     if user.powers != _read_powers(context.after):
-        raise context.make_conflict("the account has other powers by now")
+        raise context.make_conflict("the account's powers were changed again since")
     former = _read_powers(context.before)
     await powers.require_may_change(tx, user, former, context.actor.id)
     return [PowersChanged(user, former)]
@@ -96,13 +96,16 @@ async def _lock_user(tx: Reading, context: UndoContext) -> User:
     try:
         return await lookup.lock_user(tx, context.user_id)
     except NoSuchUser:
-        raise context.make_conflict("the account is not there any more") from None
+        raise context.make_conflict("the account was deleted since") from None
 
 
 async def _require_unchanged_penalty(
     tx: Reading, context: UndoContext, there: Penalty | None, of: str, kinds: set[str]
 ) -> None:
-    """As it was imposed, but for a moderator who was erased since; and with nothing of `kinds` after it."""
+    """Refuse unless the ban or mute is as it was imposed, with no change of `kinds` since.
+
+    The name of the moderator may be missing: their account may have been erased since.
+    """
     told = context.after.user
     same = there is not None and (
         (there.reason, there.ends_at) == (told.get(of), told.get("ends_at"))
@@ -111,22 +114,22 @@ async def _require_unchanged_penalty(
     if not same or await history.find_account_change(
         tx, context.user_id, context.change.seq, kinds, context.undo_chain
     ):
-        raise context.make_conflict("it ended, or another took its place")
+        raise context.make_conflict("it has ended, or was replaced by another")
 
 
 async def _make_restoring_request(tx: Reading, context: UndoContext, of: str) -> ModerationRequest:
-    """What was lifted, with the reason and the end that it had."""
+    """Make a request that imposes a lifted ban or mute again, with its former reason and end."""
     await _lock_user(tx, context)
     lifted = context.before.user
     if "ends_at" not in lifted:
         raise context.make_conflict(NOT_RECORDED)
     ends_at = lifted["ends_at"]
     if isinstance(ends_at, int) and ends_at <= await clock.now(tx):
-        raise context.make_conflict("it would have ended by itself by now")
+        raise context.make_conflict("its end has passed by now")
     ends = ends_at if isinstance(ends_at, int) else None
     moderator = str(lifted.get("moderator") or "")
     if moderator and not await users.find_by_fold(tx, lookup.fold(moderator)):
-        moderator = ""  # who was erased stays so
+        moderator = ""  # the name of an erased account must not come back
     return _make_request(context)._replace(restored=Penalty(_require_former_text(context, of), moderator, ends))
 
 
@@ -140,7 +143,7 @@ def _read_powers(side: ChangeSide) -> Powers:
 
 
 def _require_former_text(context: UndoContext, name: str) -> str:
-    """Rows from before a version that kept it, and those of an erased person, do not have it."""
+    """Return a former value. Entries of old versions and of erased accounts do not have it."""
     found = context.before.user.get(name)
     if not isinstance(found, str):
         raise context.make_conflict(NOT_RECORDED)

@@ -1,4 +1,4 @@
-"""Accounts: names, emails, powers, and what it takes to change them."""
+"""Rules for accounts: names, email addresses, passwords and permissions."""
 
 import re
 
@@ -15,7 +15,7 @@ from gamekeeper.store import users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import Powers, User
 
-email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()  # .test and .local are real addresses on somebody's network
+email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()  # accept .test and .local: local networks use such addresses
 RESERVED_NAMES = frozenset({"rank", "online", "bag", "register"})
 ROLES = {"users.query": "users_query", "users.manage": "users_manage", "game.link": "game_link"}
 SYNONYMS = {"userquery": "users.query", "usermanage": "users.manage"}
@@ -24,7 +24,7 @@ FLAGS = {**ROLES, **{power: power for power in (*POWERS, "api")}}
 
 
 def require_name(name: str, field: str, settings: Settings) -> str:
-    """A name that may be given to a new account or character."""
+    """Check a name for a new or renamed account or player."""
     if fold(name) in RESERVED_NAMES:
         raise ReservedName(name=name)
     if lookup.parse_guid(name):
@@ -35,7 +35,7 @@ def require_name(name: str, field: str, settings: Settings) -> str:
 
 
 def require_email(email: str, field: str) -> str:
-    """The address as it was sent: clients compare what they get back."""
+    """Check an email address. Return it as it was sent, not normalised: clients compare it with the answer."""
     try:
         validate_email(email, check_deliverability=False)
     except EmailNotValidError as error:
@@ -44,13 +44,13 @@ def require_email(email: str, field: str) -> str:
 
 
 def find_role(name: str) -> str | None:
-    """A role's name as we write it; None when there is no such role."""
+    """Return the canonical name of a role; None: there is no such role."""
     found = SYNONYMS.get(name.lower(), name.lower())
     return found if found in ROLES else None
 
 
 def grant(powers: Powers, right: str) -> Powers:
-    """A role or a power; managing users includes reading them."""
+    """Add a role or power. `users.manage` includes `users.query`."""
     wider = powers._replace(**{FLAGS[right]: True})
     return wider._replace(users_query=wider.users_query or wider.users_manage)
 
@@ -70,7 +70,7 @@ async def register(tx: Reading, name: str, email: str, password: str, powers: Po
 
 
 async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
-    """Nobody else's name; one's own in another case is free, and so is one that another has no more."""
+    """Rename an account. The name must be free; the account's own name in another case counts as free."""
     user = await lookup.lock_user_record(tx, key)
     owner = await users.find_by_fold(tx, fold(name))
     if owner and owner.id != user.id:
@@ -81,7 +81,7 @@ async def rename(tx: Reading, key: str, name: str) -> Decision[User]:
 
 
 async def change_email(tx: Reading, key: str, email: str, proven: str | None) -> Decision[User]:
-    """`proven` is the stored hash that the caller's password matched; None for those who need no password."""
+    """Change the email. `proven` is the stored hash that the sent password matched; None: no password is needed."""
     user = await _lock_user(tx, key, proven)
     owner = await users.find_id_by_email_fold(tx, fold(email))
     if owner not in (None, user.id):
@@ -105,5 +105,5 @@ async def change_powers(tx: Reading, key: str, powers: Powers) -> Decision[User]
 async def _lock_user(tx: Reading, key: str, proven: str | None) -> User:
     user = await lookup.lock_user_record(tx, key)
     if proven is not None and user.password != proven:
-        raise WrongPassword  # it changed since the caller's password was checked
+        raise WrongPassword  # the password changed after the check
     return user

@@ -1,4 +1,4 @@
-"""Bulk loads: what all of them do, and how far one that reads another server's data has come."""
+"""Parts that all bulk loads share, and the progress of an import."""
 
 import contextlib
 import gc
@@ -11,7 +11,7 @@ from gamekeeper.store.engine import Writing
 
 @contextlib.contextmanager
 def pause_gc() -> Generator[None]:
-    """Rows refer to no row: looking for cycles among them, again and again, takes a third of the time they take."""
+    """Disable the cyclic garbage collector during a bulk load: rows have no cycles, and it takes a third of the time."""
     gc.disable()
     try:
         yield
@@ -20,7 +20,7 @@ def pause_gc() -> Generator[None]:
 
 
 def save_progress(state: imports.ImportState) -> Unlogged:
-    """Goes with the changes that it counts; itself it is none."""
+    """Return the effect that stores the progress of an import, in the same transaction as the imported rows."""
 
     async def effect(tx: Writing) -> None:
         imports.save(tx, state)

@@ -1,4 +1,4 @@
-"""What the game knows of, as its servers tell us."""
+"""The game's catalogue of items, spells, variables, classes and maps, which the game servers send."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from gamekeeper.game.refusals import NoSuchKind
 from gamekeeper.store import catalogue
 from gamekeeper.store.engine import Reading, Store
 
-MOST_FOLDED = 10_000  # entries of a kind whose names are folded here: the databases fold A to Z and nothing else
+MOST_FOLDED = 10_000  # entries of a kind whose names are folded in Python: the databases fold only A to Z
 
 
 def require_kind(kind: str) -> None:
@@ -18,7 +18,7 @@ def require_kind(kind: str) -> None:
 
 
 async def load_page(store: Store, kind: str, limit: int, offset: int) -> tuple[int, list[catalogue.CatalogueEntry]]:
-    """How many there are, and some of them, of the same moment."""
+    """Return the number of entries and one page, from the same snapshot."""
 
     async def look(tx: Reading) -> tuple[int, list[catalogue.CatalogueEntry]]:
         return await catalogue.count(tx, kind), await catalogue.read_page(tx, kind, limit, offset)
@@ -27,13 +27,13 @@ async def load_page(store: Store, kind: str, limit: int, offset: int) -> tuple[i
 
 
 async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[catalogue.CatalogueEntry]:
-    """Those with this text in their names, in any case: what is called so first, then what begins so."""
+    """Find entries whose names contain the text, in any case: exact names first, then names that start with it."""
     sought = lookup.fold(text)
     if not lookup.is_nameable(sought):
         return []
     if sought.isascii():
         return await catalogue.search(tx, kind, sought, limit)
-    spelled = await catalogue.search(tx, kind, text, limit)  # also where there are more than we fold
+    spelled = await catalogue.search(tx, kind, text, limit)  # finds exact spellings even among entries beyond the limit
     looked_at = [
         each for each in await catalogue.read_page(tx, kind, MOST_FOLDED, 0) if sought in lookup.fold(each.name)
     ]
@@ -41,7 +41,7 @@ async def find_by_name(tx: Reading, kind: str, text: str, limit: int) -> list[ca
 
 
 async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry]) -> Decision[int]:
-    """Upserts by id; entries that are as they were leave no trace."""
+    """Insert or replace entries by id. Unchanged entries are not recorded in the audit log."""
     await catalogue.lock_kind(tx, kind)
     before = await catalogue.find_by_ids(tx, kind, [entry.id for entry in entries])
     differing = [entry for entry in entries if before.get(entry.id) != entry]
@@ -51,6 +51,6 @@ async def put(tx: Reading, kind: str, entries: Sequence[catalogue.CatalogueEntry
 
 
 def _sort_key(entry: catalogue.CatalogueEntry, sought: str) -> tuple[bool, bool, str, str]:
-    """Smaller is likelier; as the database orders what it finds."""
+    """Sort exact names first, then names that start with the text, as the database does."""
     fold = lookup.fold(entry.name)
     return fold != sought, not fold.startswith(sought), entry.name, entry.id

@@ -1,7 +1,7 @@
-"""The write path: one transaction = effect + ledger row + idempotency answer + outbox.
+"""The write path: one transaction = effect + audit log entry + idempotency answer + outbox.
 
-A change is a value (`effects.py`); carrying it out writes its effect and its ledger row from that one value, so
-neither can be had without the other.
+A change is a value (`effects.py`). Its effect and its entry in the audit log are both written from that one value, so
+neither can be written without the other.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ from gamekeeper.store import keys, ledger
 from gamekeeper.store.engine import ClaimTaken, Reading, Store, Writing
 
 R = TypeVar("R")
-ERASED_NAME = "(erased)"  # in place of a name
+ERASED_NAME = "(erased)"  # replaces the name of an erased account or player in a reason
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Who asks for a change, why, and under which key."""
+    """A request for a change: the caller, the reason and the idempotency key."""
 
     request_id: str
     actor_id: str | None = None  # None: the command line
@@ -33,35 +33,33 @@ class Intent:
     key: str | None = None
     fingerprint: str = ""
     dry_run: bool = False
-    expected: str | None = None  # as `seen` has it: whoever looked before must have looked at this
-    queue: str | None = None  # changes with the same one wait for each other before they take a connection
+    expected: str | None = None  # fingerprint of the state that the caller saw in a dry run; another state is refused
+    queue: str | None = None  # requests with the same queue name wait for each other before they take a connection
 
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[R]):
-    """What a rule decided: the changes to carry out, and what to tell the caller once they are."""
+    """The result of a rule: the changes to write, and the answer for the caller."""
 
     changes: Sequence[Change | Unlogged]
     result: R
-    subject: SubjectIds | None = None  # whom the result is about, where the first change does not say it
-    stored_result: R | None = None  # what a replay is told, where the result may not be kept
-    undoes: int | None = None  # the change that the first of these takes back
-    erased_names: Sequence[str] = ()  # names that are taken out of the reason
-    preview: str = ""  # what a preview shows besides the changes: it must not have changed either
+    subject: SubjectIds | None = None  # player and account that the answer is about; None: those of the first change
+    stored_result: R | None = None  # the answer stored for retries, if `result` has data that must not be stored
+    undoes: int | None = None  # number of the change that the first of `changes` undoes
+    erased_names: Sequence[str] = ()  # names to remove from the reason
+    preview: str = ""  # other data that a dry run shows; part of the state fingerprint
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyResult:
     answer: bytes
     replayed: bool = False
-    entries: Sequence[ledger.LedgerEntry] = ()  # what is in the ledger now, or would be
-    state_fingerprint: str = field(
-        default="", compare=False
-    )  # of a dry run: fingerprint of the state that it started from
+    entries: Sequence[ledger.LedgerEntry] = ()  # entries that were written to the audit log, or would be in a dry run
+    state_fingerprint: str = field(default="", compare=False)  # fingerprint of the state before a dry run
 
 
 class _DryRun(Exception):
-    """Rolls the transaction back with the answer in hand."""
+    """Rolls the transaction of a dry run back, and carries its result out of it."""
 
     def __init__(self, done: ApplyResult) -> None:
         self.done = done
@@ -108,13 +106,13 @@ class Changes:
             raise IdempotencyInProgress from None
 
     async def replay(self, intent: Intent) -> ApplyResult | None:
-        """The kept answer, for those who must prove something before they come to `apply`."""
+        """Return the stored answer to a retry, for callers that must check a password before they call `apply`."""
         if not _find_key(intent):
             return None
         return await self._store.write(lambda tx: self._find_stored_answer(tx, intent))
 
     async def _find_stored_answer(self, tx: Writing, intent: Intent) -> ApplyResult | None:
-        """A row is written, so that this COMMIT too waits for what the first may not have reached: the standby."""
+        """Return the stored answer to this key. A retry also writes a row, so that its COMMIT waits for the standby."""
         key = _find_key(intent)
         kept = await keys.find(tx, *key) if key else None
         if not key or not kept:
@@ -135,7 +133,7 @@ class Changes:
                 await change.effect(tx)
             else:
                 change.carry_out(tx, self.codec)
-                # what comes with it, such as telling a game, takes nothing back
+                # only the first change undoes one; the others are side effects, such as notices for a game
                 entries.append(self._make_entry(intent, change, None if entries else decision.undoes))
         await ledger.append(tx, entries)
         return entries
@@ -159,9 +157,9 @@ class Changes:
 
 
 def fingerprint_state(entries: Sequence[ledger.LedgerEntry], shown: str = "") -> str:
-    """Fingerprint of the state that a request starts from: equal for two requests that find the same state.
+    """Make a fingerprint of the state before a request: two requests that start from the same state have the same one.
 
-    The id of a new account is left out: every attempt makes another one.
+    The id of a new account is left out, because every attempt makes another id.
     """
     from_here = [
         (each.kind, each.player_id, None if each.kind == UserRegistered.kind else each.user_id, each.before)
@@ -171,20 +169,20 @@ def fingerprint_state(entries: Sequence[ledger.LedgerEntry], shown: str = "") ->
 
 
 def _erase_names(reason: str | None, names: Sequence[str]) -> str | None:
-    """The reason with each of these names, as a whole word in any case, replaced; longer ones first."""
+    """Replace these names in a reason, as whole words in any case, the longest names first."""
     for name in sorted(filter(None, names), key=len, reverse=True) if reason else ():
         reason = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", ERASED_NAME, reason or "", flags=re.IGNORECASE)
     return reason
 
 
 def _find_subject(decision: Decision[Any]) -> SubjectIds:
-    """Whoever is erased takes the answers about them along."""
+    """Return whom the answer is about: stored answers about an erased account are erased with it."""
     said = (change.whose() for change in decision.changes if not isinstance(change, Unlogged))
     return decision.subject or next(said, (None, None))
 
 
 def _find_key(intent: Intent) -> tuple[str, str] | None:
-    """Whose it is, and the key; None: the answer is not kept."""
+    """Return the account and the idempotency key; None: the answer is not stored."""
     if not intent.key or not intent.actor_id or intent.dry_run:
         return None
     return intent.actor_id, intent.key

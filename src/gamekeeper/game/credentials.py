@@ -1,4 +1,4 @@
-"""Proving that one knows an account's password, or its reset code, with a limit on guesses."""
+"""Checks of passwords and reset codes, with a limit on wrong guesses."""
 
 import hmac
 import secrets
@@ -20,7 +20,7 @@ from gamekeeper.store.users import User
 
 T = TypeVar("T")
 OnRightPassword = Callable[[Writing, User], Coroutine[Any, Any, T]]
-CODE_BYTES = 24
+CODE_BYTES = 24  # random bytes of a reset code
 CODE_LIFE_MS = 30 * 60 * 1000
 CODE_ATTEMPTS = 5
 MAILS_WINDOW_MS = 60 * 60 * 1000
@@ -41,9 +41,9 @@ async def check_password(keeper: Keeper, user: User, sent: str, caller: str, add
 async def run_if_password_right(
     keeper: Keeper, guess: Guess, user: User | None, sent: str, then: OnRightPassword[T]
 ) -> T | None:
-    """What is done with a right password, in the transaction that gives its guess back; None: it is not right.
+    """Check a password; if it is right, run `then` in the transaction that releases the guess. None: it is wrong.
 
-    Who stood behind somebody with the same right password has reserved nothing, and has nothing to give back.
+    A request that reuses the result of the one before it in the queue has no reserved guess to release.
     """
     seal = keeper.passwords.make_fingerprint(sent, user.password if user else "")
     async with keeper.password_queues.enter(guess.account, guess.caller) as turn:
@@ -94,7 +94,7 @@ async def request_reset(tx: Reading, key: str, caller: str, settings: Settings) 
 
 
 async def check_reset_code(keeper: Keeper, key: str, sent: str) -> str:
-    """A wrong one spends one of the code's tries, in a transaction of its own: a dry run's counts too."""
+    """Check a reset code. A wrong one uses up an attempt in its own transaction, so a dry run counts too."""
 
     async def compare(tx: Writing) -> str | None:
         user = await lookup.lock_user(tx, key)
@@ -113,12 +113,12 @@ async def check_reset_code(keeper: Keeper, key: str, sent: str) -> str:
 async def redeem_code(tx: Reading, key: str, code: str, password: str) -> Decision[User]:
     user = await lookup.lock_user(tx, key)
     if await resets.find_current(tx, user.id) != code:
-        raise WrongCode  # used, or replaced by a newer one, since it was looked at
+        raise WrongCode  # used or replaced since the check
     return Decision([PasswordChanged(user, password), guesses.forget_known_callers(user.id)], user)
 
 
 async def _lock_user_and_caller(tx: Reading, key: str, caller: str) -> User:
-    """The account with its caller's: nobody else queues a mail for the one, or by the other, while they are counted."""
+    """Lock the account and the caller's account, so that no other mail for or by them is queued during the count."""
     found = await lookup.find_user(tx, key)
     for each in sorted({found.id, caller}):
         await users.lock(tx, each)

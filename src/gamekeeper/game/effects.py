@@ -1,6 +1,6 @@
-"""Every kind of change: its effect on the tables and the two sides of its ledger row, from one value.
+"""Every kind of change: its effect on the tables, and its state before and after for the audit log.
 
-Only `changes.py` carries them out.
+Only `changes.py` carries changes out.
 """
 
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
@@ -46,7 +46,7 @@ from gamekeeper.store.engine import Writing
 class ItemsChanged:
     kind: str  # items_given, items_taken, items_set
     player_id: str
-    slots: Slots  # as they were
+    slots: Slots  # before the change
     outcome: InventoryChange
 
     def whose(self) -> SubjectIds:
@@ -97,7 +97,7 @@ class SpellsChanged:
 class VariablesSet:
     player_id: str
     before: Mapping[str, int | bool | None]
-    after: Mapping[str, int | bool | None]  # None: never set
+    after: Mapping[str, int | bool | None]  # None: the variable has no value
     kind: ClassVar[str] = "variables_set"
 
     def whose(self) -> SubjectIds:
@@ -115,7 +115,7 @@ class VariablesSet:
 
 @dataclass(frozen=True, slots=True)
 class PlayerState:
-    """All that a character has, besides its record."""
+    """A player's items, bags, spells and variables: everything except its record."""
 
     slots: Slots = field(default_factory=dict[tuple[str, int], Stack])
     bags: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -155,11 +155,11 @@ class PlayerCreated:
 
 @dataclass(frozen=True, slots=True)
 class PlayerChanged:
-    """Anything in the record: progress, place, looks, name, owner, equipment."""
+    """A change of the player's record: progress, position, appearance, name, owner or equipment."""
 
     before: Player
     after: Player
-    claims_name: bool = False  # it is given its name, be it the same: who shared it with another is found by it now
+    claims_name: bool = False  # set the name even if it is unchanged: a player with a taken name becomes findable by it
     kind: ClassVar[str] = "player_changed"
 
     def whose(self) -> SubjectIds:
@@ -201,10 +201,10 @@ class PlayerDeleted:
 
 @dataclass(frozen=True, slots=True)
 class PlayersLoaded:
-    """Many characters at once: one ledger row for the batch, with the sums of what they hold."""
+    """A bulk load of players. The batch is one entry of the audit log, with the totals of their items."""
 
     players: Sequence[tuple[Player, PlayerState]]
-    taken_name_ids: Collection[str] = ()  # ids of those whose name is another's
+    taken_name_ids: Collection[str] = ()  # players whose name another player already has
     kind: ClassVar[str] = "players_loaded"
 
     def whose(self) -> SubjectIds:
@@ -251,7 +251,7 @@ class CataloguePut:
 
 @dataclass(frozen=True, slots=True)
 class LedgerTrimmed:
-    """Old rows thrown away: this one carries on what they brought in, so that the ledger still adds up."""
+    """A deletion of old entries of the audit log. It has their item totals, so that the log still adds up."""
 
     upto: int
     numbers: Sequence[int]
@@ -271,14 +271,14 @@ class LedgerTrimmed:
 
 @dataclass(frozen=True, slots=True)
 class Unlogged:
-    """Who is online and who holds a token are not changes: effects without a ledger row."""
+    """An effect that is not recorded in the audit log, such as presence and tokens."""
 
     effect: Callable[[Writing], Coroutine[Any, Any, None]]
 
 
-# around the changes of a bulk load: what it writes goes past the lists' log
+# these two enclose the changes of a bulk load, whose rows bypass the log of the ordered lists
 PAUSE_LISTS, RESUME_LISTS = Unlogged(lists.begin_bulk_load), Unlogged(lists.end_bulk_load)
-# before the first batch of one into an empty world
+# comes before the first batch of a bulk load into an empty database
 DROP_INDEXES = Unlogged(indexes.drop)
 
 

@@ -1,8 +1,8 @@
-"""The background job that blanks the old changes and kept answers of erased persons, in batches.
+"""The background job that blanks the old changes and stored answers of erased accounts, in batches.
 
 The transaction of an erasure only records jobs (`store/erasures.py`), and every reader masks the rows from then on.
-Each batch is a transaction that also moves its job's cursor. A crash therefore loses only the batch under way, and any
-instance can go on with it.
+Each batch is a transaction that also moves its job's cursor. A crash therefore loses only the current batch, and any
+process can continue the job.
 """
 
 import asyncio
@@ -14,13 +14,15 @@ from gamekeeper.store.engine import Reading, Store, Writing
 from gamekeeper.store.history import NEVER
 
 POLL_SECONDS = 1.0
-BATCH_ROWS = 1_000  # changes or answers in one transaction: a few milliseconds, so that no request waits long for it
-REST_FACTOR = 3  # times as long as the batch took: requests have at least three quarters of the time
-LOCKED_SECONDS = 0.1  # pause when other instances work on all jobs
+BATCH_ROWS = 1_000  # changes or answers per transaction: takes a few milliseconds, so that requests do not wait long
+REST_FACTOR = (
+    3  # the pause after a batch is this many times as long as the batch: at most a quarter of the time is used
+)
+LOCKED_SECONDS = 0.1  # pause when other processes work on all jobs
 
 
 async def run_all_jobs(store: Store, blanked: Callable[[int], object] = lambda _: None) -> None:
-    """Blank what is left of all erased persons; `blanked` is called with the number of rows after each batch."""
+    """Run all jobs to their end; `blanked` is called with the number of rows after each batch."""
     while await erasures.has_jobs(store):
         started = time.monotonic()
         rows = await blank_batch(store, BATCH_ROWS)
@@ -32,7 +34,7 @@ async def run_all_jobs(store: Store, blanked: Callable[[int], object] = lambda _
 
 
 async def describe_backlog(tx: Reading) -> list[str]:
-    """How far the background job is, in a sentence; nothing when it is done."""
+    """Describe the remaining work in a sentence; empty list: all jobs are done."""
     accounts = await erasures.count_accounts(tx)
     if not accounts:
         return []
@@ -43,7 +45,7 @@ async def describe_backlog(tx: Reading) -> list[str]:
 
 
 async def blank_batch(store: Store, most: int) -> int | None:
-    """Blank the next rows of one job, in one transaction; None: no job, or other instances work on all of them."""
+    """Blank the next rows of one job, in one transaction. None: no job, or other processes work on all jobs."""
 
     async def blank(tx: Writing) -> int | None:
         job = await erasures.claim(tx)
@@ -53,7 +55,7 @@ async def blank_batch(store: Store, most: int) -> int | None:
 
 
 async def _blank_rows(tx: Writing, job: erasures.ErasureJob, most: int) -> int:
-    """Changes first, then answers about the person, then answers to the person; the job ends with its last row."""
+    """Blank changes first, then answers about the account, then answers to it; delete the job after the last row."""
     changes = await erasures.blank_changes(tx, job, most)
     if changes:
         erasures.set_seq(tx, job, changes[-1])

@@ -1,9 +1,9 @@
-"""Deleting an account is erasing a person: what is known of them goes, what the game counts stays.
+"""Deletion of an account: it erases all personal data, and keeps the quantities that the audit log adds up.
 
-The characters go with all they hold. In the ledger rows about the account and its characters, names, addresses and
-reasons are taken out; numbers, times and quantities stay, so that the ledger goes on adding up.
+The account's players are deleted with all their items. Names, email addresses and reasons are removed from the audit
+log entries about the account and its players; numbers, times and quantities stay.
 
-There may be millions of these rows: the erasure masks them for every reader, and `erasing.py` blanks them afterwards.
+There may be millions of entries: the erasure masks them for every reader, and `erasure_jobs.py` blanks them later.
 """
 
 from collections.abc import Sequence
@@ -18,18 +18,21 @@ from gamekeeper.store import ledger, players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.users import User
 
-MOST_COUNTED = 10_000  # changes that a summary of an erasure counts
+MOST_COUNTED = 10_000  # changes that the summary counts: counting millions would be slow
 
 
 @dataclass(frozen=True, slots=True)
 class ErasureSummary:
-    user: User  # as it was
-    characters: Sequence[str]  # their names
-    changes: int  # about them, counted up to COUNTED_MOST
+    user: User  # before the erasure
+    characters: Sequence[str]  # names of the deleted players
+    changes: int  # number of changes about the account and its players, at most MOST_COUNTED
 
 
 async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Decision[ErasureSummary]:
-    """Refused while one of the characters is online, and to the account itself: nobody could repeat the request."""
+    """Erase an account. Refused while one of its players is online.
+
+    An account cannot erase itself: it could not retry the request after a lost answer.
+    """
     user = await lookup.lock_user_record(tx, key)
     if user.id == caller:
         raise OwnAccount(act="delete")
@@ -41,7 +44,7 @@ async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Deci
     deleted = UserDeleted(user, await ledger.read_last(tx), ids)
     nobody = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
-    # the answer that is kept has no names and refers to no account, so that the job leaves it alone
+    # the answer that is stored for retries has no names and belongs to no account, so the job does not blank it
     kept, unnamed = ErasureSummary(nobody, [], 0), (user.name, user.email, *names)
     shown = repr((user.name, user.email, user.powers, user.mute_reason, user.ban_reason, names))
     result = ErasureSummary(user, names, changes)
@@ -49,6 +52,6 @@ async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Deci
 
 
 async def _plan_player_deletion(tx: Reading, player_id: str, codec: Codec) -> tuple[str, PlayerDeleted]:
-    """The name, and the change without it. Fields of a newer version go too: they may be personal data."""
+    """Return a player's name, and its deletion without the name and without unknown fields, which may be personal."""
     _, change = await player_edits.plan_deletion(tx, player_id, codec)
     return change.player.name, replace(change, player=replace(change.player, name="", unknown={}))

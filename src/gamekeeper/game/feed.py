@@ -1,4 +1,9 @@
-"""The change feed: long polls that are answered as soon as there is something decided to tell."""
+"""The change feed: long polls that are answered as soon as new changes are final.
+
+Numbers of changes are drawn before their transactions commit, so a higher number may become visible first. The
+watermark is the highest number up to which every transaction has ended: only changes up to it are sent. A horizon is
+a number that becomes the watermark once all transactions that were open when it was read have ended.
+"""
 
 import asyncio
 import contextlib
@@ -12,14 +17,14 @@ from gamekeeper.store.engine import DatabaseUnavailable, Store
 from gamekeeper.store.feed import FeedRow, Horizon
 
 POLL_SECONDS = 0.02
-FAST_POLL_SECONDS = 0.005  # while a horizon is ahead, for most transactions are short; and while there is traffic
-LONG_TRANSACTION_SECONDS = 1.0  # older ones are not: look less often, and do not keep a caller who did not want to wait
-WINDOW_CHANGES = 5_000  # numbers looked at in one go: what is filtered out must not make a request long
+FAST_POLL_SECONDS = 0.005  # poll interval while a horizon is pending (most transactions are short) and during traffic
+LONG_TRANSACTION_SECONDS = 1.0  # a pending transaction older than this is polled less often, and ends a short wait
+WINDOW_CHANGES = 5_000  # numbers read per request: a filter that matches few changes must not make a request slow
 
 
 @dataclass(frozen=True, slots=True)
 class FeedQuery:
-    after: int | None  # None: from now on
+    after: int | None  # cursor: number of the last change that the caller has; None: start at the present
     limit: int
     wait_seconds: float  # seconds
     account_id: str
@@ -35,12 +40,12 @@ class FeedPage:
 
 
 class Feed:
-    """One task follows the ledger for all who ask in this process."""
+    """Answers the feed requests of a process. One task polls the audit log for all of them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._watermark = 0  # in the ledger, and with it every change before it
-        self._last_horizon = 0  # the last horizon's number; those it has beyond `_watermark` were drawn for nothing
+        self._watermark = 0  # every change up to this number is final
+        self._last_horizon = 0  # number of the last horizon; numbers between the watermark and it were never used
         self._pending: Horizon | None = None
         self._pending_since = 0.0
         self._waiters = 0
@@ -64,17 +69,17 @@ class Feed:
             if cursor < self._watermark:
                 found, cursor = await self._read_window(asked, cursor)
                 trimmed = (await feed.read_state(self._store)).trimmed
-                if trimmed > asked.after:  # while we looked: some may be missing
+                if trimmed > asked.after:  # trimmed during the read: some changes may be missing
                     raise ChangesTrimmed(trimmed=trimmed)
                 if found or cursor < self._watermark:
                     return FeedPage(found, cursor, epoch)
-            # what was acknowledged before we were asked is told, also to those who do not wait
+            # changes that were acknowledged before this request are sent even if the caller does not want to wait
             patience = asked.wait_seconds if cursor >= last else max(asked.wait_seconds, LONG_TRANSACTION_SECONDS)
             if not await self._wait_for_number(cursor + 1, began + patience):
                 return FeedPage([], cursor, epoch)
 
     def stop(self) -> None:
-        """Answers everybody who waits, at once."""
+        """Answer all waiting requests at once, for the shutdown."""
         self._stopping.set()
         self._advanced.set()
 
@@ -83,7 +88,7 @@ class Feed:
         return self._stopping.is_set()
 
     async def wait_for_stop(self, seconds: float) -> bool:
-        """Waits so long, or until this process is told to stop."""
+        """Wait this long, or until the shutdown of the process. True: the process shuts down."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()
@@ -96,7 +101,7 @@ class Feed:
             await asyncio.gather(self._follower, return_exceptions=True)
 
     async def _find_current_cursor(self, last: int) -> int:
-        """A cursor with all before it that was acknowledged before we were asked."""
+        """Return the highest cursor that covers every change acknowledged before this request."""
         if not await self._wait_for_number(last, time.monotonic() + LONG_TRANSACTION_SECONDS):
             raise DatabaseUnavailable("A transaction that was open when we were asked is taking too long.")
         return self._watermark
@@ -107,7 +112,7 @@ class Feed:
         return found, found[-1].seq if len(found) == asked.limit else upto
 
     async def _wait_for_number(self, number: int, deadline: float) -> bool:
-        """Waits until this number is decided; not beyond the deadline, and not when we stop."""
+        """Wait until the watermark reaches a number. False: the deadline passed, or the process shuts down."""
         self._waiters += 1
         try:
             while self._watermark < number and not self.is_stopping and time.monotonic() < deadline:
@@ -121,15 +126,15 @@ class Feed:
 
     async def _follow(self) -> None:
         try:
-            while self._waiters and not self.is_stopping:  # noqa: ASYNC110 - other processes write; no event tells us
+            while self._waiters and not self.is_stopping:  # noqa: ASYNC110 - other processes write too, so there is no event to wait for
                 await asyncio.sleep(await self._advance())
-        except Exception:  # noqa: BLE001 - the next who asks begins anew; this one is in the log
+        except Exception:  # noqa: BLE001 - it is logged, and the next request starts a new task
             log.failure("feed")
         finally:
             self._follower = None
 
     async def _advance(self) -> float:
-        """How long to wait before the next."""
+        """Move the watermark if possible, and return the seconds until the next poll."""
         with contextlib.suppress(DatabaseUnavailable):  # those who wait go on waiting; it may be back in time
             if self._pending is None:
                 self._pending = await feed.take_horizon(self._store, self._last_horizon, self._watermark)
@@ -143,7 +148,7 @@ class Feed:
                 return FAST_POLL_SECONDS
             if time.monotonic() - self._pending_since < LONG_TRANSACTION_SECONDS:
                 return FAST_POLL_SECONDS
-            # a database server that crashed may count its transactions from further back
+            # after a crash the database server may reuse transaction numbers: then the horizon is never reached
             behind = await feed.read_own_transaction(self._store) < self._pending.transaction
             self._pending = None if behind else self._pending
         return LONG_TRANSACTION_SECONDS / 4

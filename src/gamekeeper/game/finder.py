@@ -1,7 +1,7 @@
-"""One search for everything: characters, accounts, the catalogue, changes; the best match first.
+"""One search over players, accounts, the catalogue and changes; the best match first.
 
-Nothing here reads more when the game is bigger: beginnings are index seeks, parts are asked of the index of parts, and
-a slip of the finger in the first letters is tried as the beginnings that it may have stood for.
+The cost does not depend on the size of the game: prefixes are index seeks, parts use the trigram index, and a typo in
+the first letters is searched as the prefixes that may have been meant.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,14 +15,14 @@ from gamekeeper.store import finder, history, pattern, players, users
 from gamekeeper.store import search as parts
 from gamekeeper.store.engine import Reading
 
-MOST_PER_MATCH = 8  # of one kind and one way to match
+MOST_PER_MATCH = 8  # hits per kind and per way to match
 SIMILAR_PER_PREFIX, MOST_SIMILAR = (
     2,
     64,
-)  # for each of the beginnings that a slip may have stood for, and for all of them
-TYPO_LETTERS = 6  # a slip among the first so many letters is forgiven
+)  # hits per corrected prefix, and for all of them
+TYPO_LETTERS = 6  # first letters in which a typo is corrected
 MOST_CANDIDATES = 1000
-MOST_ENTRIES = 2000  # entries that are looked at for a slip
+MOST_ENTRIES = 2000  # catalogue entries that are compared with a typo
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_- "
 ID, EXACT, PREFIX, PART, NEAR = "id", "exact", "prefix", "part", "near"
 MATCHES = (ID, EXACT, PREFIX, PART, NEAR)
@@ -43,7 +43,7 @@ class SearchHit(NamedTuple):
 
 
 async def find(tx: Reading, text: str, most: int, codec: Codec, *, accounts: bool) -> list[SearchHit]:
-    """`accounts`: whoever asks may see those and their emails."""
+    """Search for a text. `accounts`: the caller may see accounts and their email addresses."""
     sought = lookup.fold(text.strip())
     if not lookup.is_nameable(sought):
         return []
@@ -58,7 +58,7 @@ async def find(tx: Reading, text: str, most: int, codec: Codec, *, accounts: boo
 
 
 async def find_similar_entries(tx: Reading, kind: str, text: str, most: int) -> list[entries.CatalogueEntry]:
-    """What of one kind of the catalogue may be meant by a slip; what is about as long as what was typed first."""
+    """Find catalogue entries of a kind that a text with a typo may mean; names of about the same length first."""
     sought = lookup.fold(text)
     if len(sought) < SHORTEST_SIMILAR or not lookup.is_nameable(sought):
         return []
@@ -75,7 +75,7 @@ async def _find_by_id(tx: Reading, sought: str, codec: Codec, *, accounts: bool)
     wanted = lookup.parse_guid(sought)
     named = [*await _find_existing(tx, wanted), *await _find_deleted(tx, wanted, codec)] if wanted else []
     found = [each for each in named if accounts or each.kind != "user"]
-    number = sought.removeprefix("#")  # as people write them
+    number = sought.removeprefix("#")  # people write change numbers as #123
     if number.isascii() and number.isdigit() and len(number) < len(str(history.NEVER)):
         change = await history.find_change(tx, int(number))
         if change and (accounts or not change.about_account):
@@ -88,7 +88,10 @@ async def _find_existing(tx: Reading, wanted: str) -> list[SearchHit]:
 
 
 async def _find_deleted(tx: Reading, wanted: str, codec: Codec) -> list[SearchHit]:
-    """By what the ledger says; who was erased has no name there. What is there again is found twice, and told once."""
+    """Find deleted players and accounts in the audit log. Erased ones have no name there, so the id is shown.
+
+    A player that exists again is found here too; `_rank_hits` removes the duplicate.
+    """
     return [
         SearchHit(
             each.kind,
@@ -120,7 +123,7 @@ async def _find_by_prefix(tx: Reading, sought: str, *, accounts: bool) -> list[S
 
 
 def _has_whole_match(found: Iterable[SearchHit], sought: str) -> bool:
-    """Who types a long name whole means it; a number may be a change's and a part of a name as well."""
+    """Tell whether a long text matched a whole name or id. A number of a change does not count: it may be part of a name."""
     whole = any(each.match in {ID, EXACT} and each.kind != "change" for each in found)
     return whole and len(sought) > TYPO_LETTERS
 
@@ -140,7 +143,7 @@ async def _find_by_part(tx: Reading, sought: str, *, accounts: bool) -> list[Sea
 
 
 def _pick_shortest(found: Iterable[parts.PlayerMatch | parts.UserMatch]) -> list[str]:
-    """The ids of those of whom the part is most."""
+    """Return the ids with the shortest names: the text is the largest part of those."""
     return [each.id for each in sorted(found, key=lambda each: (len(each.fold), each.fold))[:MOST_PER_MATCH]]
 
 
@@ -152,7 +155,7 @@ async def _find_in_catalogue(tx: Reading, typed: str, sought: str) -> list[Searc
         ]
         return [_make_entry_hit(finder.FoundEntry(one, each.id, each.name), sought) for one, each in found]
     part = await finder.find_catalogue_entries(tx, pattern.build_substring_pattern(typed), MOST_PER_MATCH)
-    # if there are no more with this part, those that begin so are among them
+    # with fewer hits than the limit, all names that start with the text are already among them
     beginning = (
         await finder.find_catalogue_entries(tx, pattern.build_prefix_pattern(typed), MOST_PER_MATCH)
         if len(part) == MOST_PER_MATCH
@@ -186,17 +189,17 @@ async def _find_similar(tx: Reading, sought: str, *, accounts: bool) -> list[Sea
 
 
 def _list_similar_prefixes(sought: str) -> list[str]:
-    """That may have been meant, each once."""
+    """Return the prefixes that may have been meant, without duplicates."""
     return list(dict.fromkeys(generate_typos(sought[:TYPO_LETTERS])))
 
 
 def _has_prefix(fold: str, meant: set[str]) -> bool:
-    """With one of these: none of them is longer than a slip makes what is looked at."""
+    """Tell whether a name starts with one of these prefixes; a typo adds at most one letter to the longest."""
     return any(fold[:size] in meant for size in range(1, TYPO_LETTERS + 2))
 
 
 def generate_typos(typed: str) -> Iterator[str]:
-    """What may have been meant: two letters exchanged, one wrong, one forgotten, one too many; what says most first."""
+    """Yield corrections of a text: two letters swapped, one replaced, one added, one removed; likeliest first."""
     for at in range(len(typed) - 1):
         yield typed[:at] + typed[at + 1] + typed[at] + typed[at + 2 :]
     for at in reversed(range(len(typed))):
@@ -208,7 +211,7 @@ def generate_typos(typed: str) -> Iterator[str]:
 
 
 def _rank_hits(found: Iterable[SearchHit], typed: int) -> list[SearchHit]:
-    """Each thing once, by its best match; of equal ones what is about as long as what was typed."""
+    """Keep the best hit of each object, and sort them; among equal matches, names of about the typed length first."""
     best: dict[tuple[str, str], SearchHit] = {}
     for each in found:
         held = best.get((each.kind, each.id))

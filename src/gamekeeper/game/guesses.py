@@ -1,4 +1,4 @@
-"""How often a password may be guessed. A guess is reserved before the check and given back when it was right."""
+"""Limits on password guesses. A guess is reserved before the check, and released if the password was right."""
 
 import hashlib
 import ipaddress
@@ -13,41 +13,43 @@ from gamekeeper.settings import Settings
 from gamekeeper.store import guesses, known_callers
 from gamekeeper.store.engine import ClaimTaken, Store, Writing
 
-WINDOW_MS = 5 * 60 * 1000
-KNOWN_CALLER_MS = 30 * 24 * 60 * 60 * 1000
-NETWORK_BITS = 64  # of an IPv6 address: whoever has one has all that begin alike
+WINDOW_MS = 5 * 60 * 1000  # guesses older than this are not counted
+KNOWN_CALLER_MS = 30 * 24 * 60 * 60 * 1000  # a right password makes its caller known for this long
+NETWORK_BITS = 64  # prefix of an IPv6 address that is counted: one subscriber has all addresses with this prefix
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A password that is about to be tried."""
+    """One attempt to check a password, and the keys under which it is counted."""
 
     id: str
-    user_id: str | None  # None: nobody has this name
+    user_id: str | None  # None: no account has this name
     account: str
     caller: str
-    address: str | None  # counted over all accounts; None for callers with a token: one address may serve many people
+    address: (
+        str | None
+    )  # counted over all accounts; None for callers with a token, which may send for many people from one address
 
 
 def make_caller_guess(user_id: str, caller_id: str, address: str) -> Guess:
-    """With a token: counted per calling account and client address, which tells the visitors of one site apart.
+    """Make a guess of a caller with a token. It is counted per calling account and client address.
 
-    The address is the visitor's where the site forwards it and is one of `trusted_proxies`. Only a digest of both is
-    stored: it says nothing of either once the calling account is erased.
+    The address is the site visitor's if the site forwards it and is one of `trusted_proxies`. Only a hash of both is
+    stored, so nothing of them remains once the calling account is erased.
     """
     digest = hashlib.sha256(f"{caller_id}\n{find_network(address)}".encode()).hexdigest()
     return Guess(new_guid(), user_id, user_id, f"caller:{digest}", None)
 
 
 def make_address_guess(user_id: str | None, name: str, address: str) -> Guess:
-    """Without a token, where anybody may try. Nobody's name is kept in clear: it may be somebody's password."""
+    """Make a guess of a caller without a token. Unknown names are stored as hashes: some are mistyped passwords."""
     account = user_id or "name:" + hashlib.sha256(name.encode()).hexdigest()
     place = find_network(address)
     return Guess(new_guid(), user_id, account, place, place)
 
 
 def find_network(address: str) -> str:
-    """The part of an address that one cannot change at will."""
+    """Return the part of an IP address that a client cannot easily change: IPv4 whole, IPv6 its /64 network."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -61,7 +63,7 @@ def find_network(address: str) -> str:
 
 @asynccontextmanager
 async def reserve_guess(store: Store, settings: Settings, guess: Guess) -> AsyncGenerator[None]:
-    """Around the check; when there was no time to check anything, nothing was guessed."""
+    """Reserve a guess around a password check; release it if the server was too busy to check."""
     await _reserve(store, settings, guess)
     try:
         yield
@@ -71,14 +73,14 @@ async def reserve_guess(store: Store, settings: Settings, guess: Guess) -> Async
 
 
 def release_right_guess(tx: Writing, guess: Guess) -> None:
-    """It is given back, and this caller is known: whatever others guess does not shut them out."""
+    """Release the guess, and mark the caller as known: guesses of others no longer lock this caller out."""
     guesses.delete(tx, guess.id)
     if guess.user_id:
         known_callers.save(tx, guess.user_id, guess.caller)
 
 
 def forget_known_callers(user_id: str) -> Unlogged:
-    """With a new password: who knew the old one is known no longer."""
+    """Return the effect of a new password: callers that knew the old one are no longer known."""
 
     async def forget(tx: Writing) -> None:
         known_callers.delete(tx, user_id)
@@ -87,18 +89,18 @@ def forget_known_callers(user_id: str) -> Unlogged:
 
 
 def claim_number(counted: str) -> int:
-    """One at a time, of those who count the guesses of this account, or from this address."""
+    """Return the advisory lock number that serialises counting the guesses of an account or an address."""
     return int.from_bytes(hashlib.blake2b(f"guesses\n{counted}".encode(), digest_size=8).digest(), "big", signed=True)
 
 
 async def _reserve(store: Store, settings: Settings, guess: Guess) -> None:
-    """In a transaction of its own, so that neither parallel requests nor a dry run get a free guess."""
+    """Count and store the guess in its own transaction, so that parallel requests and dry runs are counted too."""
 
     async def count_and_insert(tx: Writing) -> None:
         if guess.address:
             await guesses.lock_claim(
                 tx, claim_number(guess.address)
-            )  # always after the account: nobody waits in a circle
+            )  # always after the account's lock, so that no deadlock is possible
         wait = await _find_wait_ms(tx, settings, guess)
         if wait:
             raise TooManyGuesses(-(-wait // 1000))
@@ -111,7 +113,7 @@ async def _reserve(store: Store, settings: Settings, guess: Guess) -> None:
 
 
 async def _find_wait_ms(tx: Writing, settings: Settings, guess: Guess) -> int:
-    """Who has lately given the right password is held to their own guesses alone, not to those of everybody."""
+    """Return the milliseconds to wait. For known callers only their own guesses count, not those of others."""
     waits = await guesses.read_waits(
         tx,
         guess.account,

@@ -1,4 +1,4 @@
-"""What happened, the newest first; and what a character had at an earlier moment."""
+"""The audit log, newest change first; and a player's items, spells and variables at an earlier time."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,16 +15,18 @@ from gamekeeper.store.history import NEVER, PAGE_LETTERS, HistoryChange, History
 
 K = TypeVar("K")
 V = TypeVar("V")
-Pause = Callable[[], Awaitable[None]]  # between the pieces of long work, so that others have their turn
-WINDOW_ROWS = 625  # rows looked at by one statement: few milliseconds
-MOST_WINDOWS = 32  # such statements in one request: who wants to look further back asks again from there
-MOST_ITEM_WINDOWS = 8  # an item is looked for in all that the rows say
-PIECE_ROWS = 250  # rows read by one statement when all of them are wanted
-CLOCK_SLACK_MS = 60_000  # transactions that were begun in one order may be numbered in another; clocks differ too
-REWIND_BATCH_ROWS = 100  # rows of a character read in one go
-MOST_REWOUND = 5_000  # of them that are taken back to see an earlier moment
-HIDDEN_NAME = ""  # in place of an account's name
-SKIP_FACTOR = 10  # times as many changes of it are passed over: most say nothing of what it holds
+Pause = Callable[[], Awaitable[None]]  # called between the parts of a long read, so that other requests can run
+WINDOW_ROWS = 625  # rows that one statement reads with a filter: a few milliseconds
+MOST_WINDOWS = 32  # windows per request: the caller continues from the returned cursor
+MOST_ITEM_WINDOWS = 8  # windows per request when filtering by item, which decodes each row
+PIECE_ROWS = 250  # rows that one statement reads without a filter
+CLOCK_SLACK_MS = (
+    60_000  # numbers and times of changes may be out of order by this much: parallel transactions, different clocks
+)
+REWIND_BATCH_ROWS = 100  # changes of a player read per statement
+MOST_REWOUND = 5_000  # changes of a player's items, spells and variables that a request rewinds at most
+HIDDEN_NAME = ""  # shown instead of an account's name to callers that may not see accounts
+SKIP_FACTOR = 10  # the search skips up to this many times MOST_REWOUND changes: most do not concern items
 PLAYER_KINDS = (
     "items_given",
     "items_taken",
@@ -53,29 +55,29 @@ ACCOUNT_KINDS = (
     "user_kicked",
 )
 GLOBAL_KINDS = ("catalogue_put", "players_loaded", "users_loaded", "ledger_trimmed")
-KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *GLOBAL_KINDS)  # that there ever were: old rows keep theirs
+KINDS = (*PLAYER_KINDS, *ACCOUNT_KINDS, *GLOBAL_KINDS)  # all kinds of all versions: old entries keep their kind
 
 
 class HistoryPage(NamedTuple):
     changes: list[HistoryChange]
-    undone: Mapping[int, int]  # those that were taken back, and by which change
-    next: int | None  # where to go on: changes before this one; None: there are none
+    undone: Mapping[int, int]  # undone change → the change that undid it
+    next: int | None  # cursor: continue with changes before this number; None: no more changes
 
 
 class PointInTime(NamedTuple):
-    """A number in the ledger or a time: everything up to it has happened. Nothing: now."""
+    """The state after a change (`seq`) or at a time (`at`, milliseconds since 1970). Neither: the present."""
 
     seq: int | None = None
     at: int | None = None
 
 
 async def do_not_pause() -> None:
-    """For work that is done in one go."""
+    """The pause of work that is not interrupted."""
 
 
 @dataclass(slots=True)
 class _PastState:
-    """What a character holds, while its changes are taken back one by one."""
+    """A player's items, spells and variables while changes are reverted one by one."""
 
     slots: dict[SlotAddress, Stack]
     bags: dict[str, int]
@@ -101,7 +103,7 @@ class _PastState:
 async def load_page(
     tx: Reading, wanted: HistoryFilter, before: int | None, limit: int, rest: Pause = do_not_pause
 ) -> HistoryPage:
-    """At most so many changes before a number, and fewer where few of many are wanted or they are very long."""
+    """Load at most `limit` changes before a number; fewer if the filter matches few, or the changes are very long."""
     changes, undone, following = list[HistoryChange](), dict[int, int](), None
     async for piece in load_pages(tx, wanted, before, limit):
         changes += piece.changes
@@ -112,7 +114,7 @@ async def load_page(
 
 
 async def load_pages(tx: Reading, wanted: HistoryFilter, before: int | None, limit: int) -> AsyncGenerator[HistoryPage]:
-    """The same in pieces of a few milliseconds each; `next` of the last one says where to go on."""
+    """Yield the changes of a page in parts of a few milliseconds each; `next` of the last part is the cursor."""
     cursor = await _find_start(tx, wanted.until) if before is None else before
     found = letters = 0
     for window in _plan_windows(wanted, limit):
@@ -130,7 +132,7 @@ async def load_pages(tx: Reading, wanted: HistoryFilter, before: int | None, lim
 
 
 def _plan_windows(wanted: HistoryFilter, limit: int) -> list[int]:
-    """How many rows each statement looks at."""
+    """Return the number of rows for each statement of a request."""
     if wanted.is_selective:
         return [WINDOW_ROWS] * (MOST_ITEM_WINDOWS if wanted.item_id else MOST_WINDOWS)
     whole, rest = divmod(limit, PIECE_ROWS)
@@ -138,13 +140,13 @@ def _plan_windows(wanted: HistoryFilter, limit: int) -> list[int]:
 
 
 async def find_undone(tx: Reading, numbers: Iterable[int]) -> dict[int, int]:
-    """Which of these changes are taken back, and by which: not by one that was taken back itself."""
+    """Return which of these changes are undone, and by which change. An undo that was itself undone does not count."""
     wanted = list(numbers)
     return history.resolve_undos(await history.find_undos(tx, wanted), wanted)
 
 
 def hide_account_names(found: Iterable[HistoryChange], wanted: HistoryFilter) -> list[HistoryChange]:
-    """Who may not look at accounts is not told what they are called either, but for their own."""
+    """Hide the names of accounts, except the caller's own, if the caller may not see accounts."""
     if wanted.accounts:
         return list(found)
     return [
@@ -156,7 +158,7 @@ def hide_account_names(found: Iterable[HistoryChange], wanted: HistoryFilter) ->
 async def load_state_at(
     tx: Reading, key: str, moment: PointInTime, codec: Codec, rest: Pause = do_not_pause
 ) -> tuple[str, PlayerState]:
-    """The character's id, and what it had; also of one that is deleted by now, by its id. Rests between its pieces."""
+    """Return a player's id and its items, spells and variables at a point in time. A deleted player is found by id."""
     player_id = await _find_player_id(tx, key)
     world = await player_edits.load_state(tx, player_id)
     held = _PastState(dict(world.slots), dict(world.bags), dict(world.spells), dict(world.variables))
@@ -179,11 +181,11 @@ async def _rewind_to(
     codec: Codec,
     rest: Pause,
 ) -> int:
-    """To the number that is returned: of the last change that stays."""
+    """Revert changes back to a point in time, and return the number of the last change that remains."""
     await _require_past(tx, moment)
     await _require_untrimmed(tx, moment)
     most = SKIP_FACTOR * MOST_REWOUND
-    # by the newest change until that time: those before it that say a later one waited for their turn
+    # a time means the newest change up to it; an earlier number with a later time waited for its commit
     since = moment.seq or 0 if moment.at is None else await history.find_newest_until(tx, player_id, moment.at, most)
     passed, told = await history.count_since(tx, player_id, since, most)
     if passed == most or told > MOST_REWOUND:
@@ -198,7 +200,7 @@ async def _rewind_to(
 
 
 async def _was_imported_after(tx: Reading, player_id: str, moment: PointInTime, since: int) -> bool:
-    """Characters of an import have no row that says so, and none at all before it."""
+    """Tell whether an import created the player later: imported players have no entry of their creation."""
     if await history.has_any_until(tx, player_id, since):
         return False
     following = await history.find_first_from(tx, since + 1) if moment.at is None else (0, moment.at + 1)
@@ -206,11 +208,11 @@ async def _was_imported_after(tx: Reading, player_id: str, moment: PointInTime, 
 
 
 async def _require_past(tx: Reading, moment: PointInTime) -> None:
-    """Nobody is told how it was at a moment that is still to come; clocks may differ a little."""
+    """Refuse a point in time in the future; a small difference of clocks is allowed."""
     if moment.seq is not None and moment.seq > (last := await ledger.read_last(tx)):
-        raise BadField(field="at", problem=f"must be the number of a change that has been made, {last} at most")
+        raise BadField(field="at", problem=f"must be the number of an existing change, at most {last}")
     if moment.at is not None and moment.at > await clock.now(tx) + CLOCK_SLACK_MS:
-        raise BadField(field="at", problem="must be a time that has passed; leave it out to see what is there now")
+        raise BadField(field="at", problem="must be a time in the past; leave it out for the present state")
 
 
 async def _require_untrimmed(tx: Reading, moment: PointInTime) -> None:
@@ -224,7 +226,7 @@ async def _require_untrimmed(tx: Reading, moment: PointInTime) -> None:
 
 
 async def _find_player_id(tx: Reading, key: str) -> str:
-    """Who is deleted is known by id alone, and by what the ledger says."""
+    """Find a player's id. A deleted player is found only by its id, in the audit log."""
     try:
         return await lookup.find_player_id(tx, key)
     except NoSuchPlayer:
@@ -235,7 +237,7 @@ async def _find_player_id(tx: Reading, key: str) -> str:
 
 
 async def _find_start(tx: Reading, until: int) -> int:
-    """A number that no change until then is beyond, found without reading what is later."""
+    """Find a number above all changes up to a time, by binary search, without reading later changes."""
     if until == NEVER:
         return NEVER
     low, high = 0, await ledger.read_last(tx) + 1

@@ -1,4 +1,4 @@
-"""Slots, stacks and bags: what fits, what can be taken, and what is there afterwards. No database here."""
+"""Rules for slots, stacks and bags: what fits, what can be taken, and the result. They use no database."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ NO_BUFFS = (0, 0, 0, 0, 0)
 
 
 class Stack(NamedTuple):
-    """What an occupied slot holds."""
+    """The content of an occupied slot."""
 
     item_id: str
     quantity: int
@@ -22,9 +22,9 @@ class Stack(NamedTuple):
     buffs: tuple[int, ...] = NO_BUFFS
 
 
-SlotAddress = tuple[str, int]  # place and slot; a place is INVENTORY, BANK or a bag's id
-Slots = Mapping[SlotAddress, Stack]  # the occupied ones
-SlotChanges = dict[SlotAddress, Stack | None]  # what slots hold afterwards; None: nothing
+SlotAddress = tuple[str, int]  # place and slot number; a place is INVENTORY, BANK or a bag's id
+Slots = Mapping[SlotAddress, Stack]  # occupied slots only
+SlotChanges = dict[SlotAddress, Stack | None]  # new contents of changed slots; None: empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class InventoryChange:
     changed_slots: SlotChanges
     new_bags: dict[str, int] = field(default_factory=dict[str, int])
     removed_bags: dict[str, int] = field(default_factory=dict[str, int])
-    resized_bags: dict[str, int] = field(default_factory=dict[str, int])  # as they were; `new_bags` has what they are
+    resized_bags: dict[str, int] = field(default_factory=dict[str, int])  # former sizes; `new_bags` has the new ones
 
 
 class ItemCounts(NamedTuple):
@@ -57,7 +57,7 @@ def read_capacity(settings: Settings) -> Capacity:
 def give(
     slots: Slots, item: CatalogueItem, quantity: int, room: Capacity, *, overflow: bool, new_id: Callable[[], str]
 ) -> InventoryChange:
-    """Existing stacks in slot order, then free slots; the bank after the inventory if it may overflow."""
+    """Give items: fill existing stacks in slot order, then free slots; then the bank if `overflow` is true."""
     touched: SlotChanges = {}
     left = quantity
     for place in (INVENTORY, BANK) if overflow else (INVENTORY,):
@@ -72,7 +72,7 @@ def give(
 
 
 def take(slots: Slots, bags: Mapping[str, int], item_id: str, quantity: int) -> InventoryChange:
-    """From the inventory only, ascending; a bag that holds something is passed over. `bags` are their sizes."""
+    """Take items from the inventory, lowest slots first. Bags with content are skipped. `bags` has their sizes."""
     mine = sorted((spot, stack) for spot, stack in slots.items() if spot[0] == INVENTORY and stack.item_id == item_id)
     held = sum(stack.quantity for _, stack in mine)
     if held < quantity:
@@ -105,12 +105,12 @@ def count_item(slots: Slots, item_id: str) -> ItemCounts:
 
 
 def find_stack_limit(item: CatalogueItem, room: Capacity) -> int:
-    """The most of an item that one slot holds."""
+    """Return the largest quantity of an item that one slot can hold."""
     return (item.max_stack or room.stack) if item.stackable else 1
 
 
 def _can_stack(stack: Stack, item: CatalogueItem) -> bool:
-    """More can lie on it: the same item, and not a bag (it may have been one before the catalogue changed)."""
+    """Tell whether more of the item can be added to a stack. Never to a bag: the item may have been one formerly."""
     return stack.item_id == item.id and not stack.bag_id
 
 

@@ -1,4 +1,4 @@
-"""Taking back what was done to the things that a character holds, as undo.py has it for the rest of it."""
+"""Undo of changes of a player's items. `undo.py` has the other changes of players."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -25,13 +25,13 @@ from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, HistoryStep
 
-MOST_LATER = 1_000  # changes of what a character holds that are looked at to see whether something came back to it
+MOST_LATER = 1_000  # later changes of the player's items that are searched for a return of the item
 PRECEDING_CHANGES, PRECEDING_MS = (
     100,
     60_000,
-)  # changes right before one, and how long before, that may be the other half of a move
-ITEMS_REPORTED = "items_set"  # what a game says of what a character holds
-BAG_CHANGED = "a bag of it holds other things by now, or lies elsewhere"
+)  # how many earlier changes may be the other half of a move, and how much earlier
+ITEMS_REPORTED = "items_set"  # the kind of a game server's report
+BAG_CHANGED = "a bag of this change holds other items now, or was moved"
 
 
 async def undo_items(tx: Reading, context: UndoContext) -> list[Change]:
@@ -50,7 +50,7 @@ async def undo_items(tx: Reading, context: UndoContext) -> list[Change]:
     made = {bag: size for bag, size in became.items() if bag not in was}
     resized = {bag: size for bag, size in world.bags.items() if bag in was}
     if any(world.bags.get(bag) != size for bag, size in became.items()):
-        raise context.make_conflict("a bag of it has another size by now, or is gone")
+        raise context.make_conflict("a bag of this change has another size now, or was removed")
     _require_consistent_bags(
         context, apply_slot_changes(world.slots, touched), _remove_bags({**world.bags, **was}, made)
     )
@@ -60,13 +60,13 @@ async def undo_items(tx: Reading, context: UndoContext) -> list[Change]:
 
 
 async def _restore_slot(tx: Reading, context: UndoContext, spot: SlotAddress, now: Stack | None) -> Stack | None:
-    """What the slot holds when the change is taken back."""
+    """Return what the slot holds after the undo."""
     was, became = context.before.slots.get(spot), context.after.slots.get(spot)
     if now == became:
         return was
     kinds = {stack._replace(quantity=1) for stack in (was, became, now) if stack}
     if len(kinds) > 1 or any(stack.bag_id for stack in kinds):
-        raise context.make_conflict(f"{_describe_slot(spot)} holds something else by now")
+        raise context.make_conflict(f"{_describe_slot(spot)} holds something else now")
     quantity = _quantity(now) - _quantity(became) + _quantity(was)
     if quantity < 0:
         raise context.make_conflict(f"{_describe_slot(spot)} has {_quantity(now)} left of {_quantity(became)}")
@@ -79,24 +79,24 @@ async def _restore_slot(tx: Reading, context: UndoContext, spot: SlotAddress, no
 
 
 async def _find_limit(tx: Reading, context: UndoContext, stack: Stack, now: Stack | None) -> int:
-    """Of what the catalogue no longer has there will be less, but not more."""
+    """Find the largest allowed stack. Items that the catalogue no longer has can be taken, but not given."""
     if stack.quantity <= _quantity(now):
         return stack.quantity
     try:
         return find_stack_limit(await items.require_item(tx, stack.item_id), context.room)
     except NoSuchItem:
-        raise context.make_conflict("the catalogue does not have the item any more") from None
+        raise context.make_conflict("the catalogue no longer has the item") from None
 
 
 def _require_room(context: UndoContext, slots: Slots, touched: SlotChanges) -> None:
     for spot, stack in touched.items():
         place, slot = spot
         if stack and spot not in slots and place in (INVENTORY, BANK) and slot >= context.room.count_slots(place):
-            raise context.make_conflict(f"there is no {_describe_slot(spot)} any more")
+            raise context.make_conflict(f"{_describe_slot(spot)} no longer exists")
 
 
 async def _require_not_regained(tx: Reading, context: UndoContext) -> None:
-    """What left a character in the game may have come back to it, in another slot: it is not given twice."""
+    """Refuse if the player got the item back since, perhaps in another slot: it must not be given twice."""
     told, sums = context.change, context.codec.count_items
     wanted = {item for item, quantity in _count_added(sums(told.after), sums(told.before)).items() if quantity > 0}
     for step in await _load_later_steps(tx, context) if wanted else ():
@@ -107,18 +107,18 @@ async def _require_not_regained(tx: Reading, context: UndoContext) -> None:
 
 
 async def _load_later_steps(tx: Reading, context: UndoContext) -> list[HistoryStep]:
-    """What was done since to what the character holds, the newest first."""
+    """Read the later changes of the player's items, newest first."""
     most = history.SKIP_FACTOR * MOST_LATER
     passed, told = await rows.count_since(tx, context.player_id, context.change.seq, most)
     if passed == most or told > MOST_LATER:
         raise context.make_conflict(
-            f"what the player holds has changed more than {MOST_LATER} times since, or anything of it {most} times"
+            f"the player's items have changed more than {MOST_LATER} times since, or the player {most} times"
         )
     return await rows.read_back(tx, context.player_id, NEVER, context.change.seq, MOST_LATER)
 
 
 async def _require_not_moved(tx: Reading, context: UndoContext, wanted: set[str]) -> None:
-    """A game may report a move within a character as two: what came to one slot, then what went from another."""
+    """Refuse if the change may be half of a move: a game may report a gain in one slot, then a loss in another."""
     told = context.change
     came = [
         step.seq
@@ -135,13 +135,13 @@ async def _require_not_moved(tx: Reading, context: UndoContext, wanted: set[str]
 
 
 def _has_gained(context: UndoContext, step: HistoryStep, wanted: set[str]) -> bool:
-    """Whether the character had more of one of these after it."""
+    """Tell whether the player had more of one of these items after the change."""
     added = _count_added(context.codec.count_items(step.before), context.codec.count_items(step.after))
     return any(added[item] > 0 for item in wanted)
 
 
 def _has_gained_elsewhere(context: UndoContext, step: HistoryStep, wanted: set[str]) -> bool:
-    """Whether they came to other slots than those that they went from: what comes and goes in one was not moved."""
+    """Tell whether the items appeared in other slots than those they left; within one slot it is not a move."""
     before, after_ = read_side(step.before, context.codec), read_side(step.after, context.codec)
     return bool(_find_grown_slots(before, after_, wanted) - _find_grown_slots(context.after, context.before, wanted))
 
@@ -156,7 +156,7 @@ def _find_grown_slots(before: ChangeSide, after_: ChangeSide, wanted: set[str]) 
 
 
 def _require_consistent_bags(context: UndoContext, slots: Slots, bags: Mapping[str, int]) -> None:
-    """One gets to each bag through one slot, and nothing lies in a bag that is not there."""
+    """Refuse unless each bag is in exactly one slot, and every item is in an existing slot or bag."""
     for (place, slot), stack in slots.items():
         there = place in (INVENTORY, BANK) or slot < bags.get(place, 0)
         if not there or (stack.bag_id and stack.bag_id not in bags):
@@ -170,13 +170,16 @@ def _require_consistent_bags(context: UndoContext, slots: Slots, bags: Mapping[s
 
 
 async def require_free_bags(tx: Reading, context: UndoContext, bags: Iterable[str]) -> None:
-    """A bag that comes back must not be with somebody by now."""
+    """Refuse if a bag that the undo restores belongs to a player now."""
     if await item_rows.find_known_bags(tx, bags):
-        raise context.make_conflict("a bag of it is with somebody by now")
+        raise context.make_conflict("a bag of this change belongs to a player now")
 
 
 async def require_same_equipment(tx: Reading, context: UndoContext, former: Player, put_on: set[int]) -> None:
-    """Each slot that is worn again holds what it held when it was taken off, before anything of that request."""
+    """Refuse unless each slot that is equipped again holds the item that was equipped.
+
+    The comparison starts before the whole request: it may have changed the slot and the equipment together.
+    """
     worn = {(INVENTORY, slot) for slot in put_on if slot >= 0}
     held = items.read_stacks(await item_rows.read_slots_of_place(tx, former.id, INVENTORY))
     then: dict[SlotAddress, Stack | None] = {spot: held.get(spot) for spot in worn}
@@ -186,7 +189,7 @@ async def require_same_equipment(tx: Reading, context: UndoContext, former: Play
         before, after_ = read_side(step.before, context.codec).slots, read_side(step.after, context.codec).slots
         then |= {spot: before.get(spot) for spot in worn & (before.keys() | after_.keys())}
     if any(spot not in held or not _is_same_item(held[spot], then[spot]) for spot in worn):
-        raise context.make_conflict("what it wore is not in its slot any more")
+        raise context.make_conflict("the equipped item is no longer in its slot")
 
 
 def _remove_bags(bags: Mapping[str, int], gone: Mapping[str, int]) -> dict[str, int]:
@@ -200,7 +203,7 @@ def _count_added(before: Mapping[str, int], after_: Mapping[str, int]) -> Counte
 
 
 def _is_same_item(one: Stack | None, other: Stack | None) -> bool:
-    """The same thing, be it more or less of it."""
+    """Tell whether two stacks have the same item, in any quantity."""
     return one is not None and other is not None and one._replace(quantity=1) == other._replace(quantity=1)
 
 

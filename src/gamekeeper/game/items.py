@@ -1,4 +1,4 @@
-"""Giving and taking items: the rules of inventory.py on what the store has."""
+"""Giving and taking items: applies the rules of `inventory.py` to stored players."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -42,7 +42,7 @@ async def take(tx: Reading, key: str, item_id: str, quantity: int, codec: Codec)
 
 
 def unequip_removed(player: Player, touched: SlotChanges) -> list[Change]:
-    """Nobody wears what they no longer have."""
+    """Return the change that unequips the inventory slots that were emptied, if one of them was equipped."""
     emptied = {slot for (place, slot), stack in touched.items() if place == INVENTORY and stack is None}
     after = replace(player, equipment=unequip_slots(player, emptied))
     return [PlayerChanged(player, after)] if after != player else []
@@ -55,7 +55,7 @@ def read_stacks(rows: Iterable[items.SlotRow]) -> dict[SlotAddress, Stack]:
 
 
 async def require_item(tx: Reading, item_id: str) -> CatalogueItem:
-    """The item as the catalogue has it; while the catalogue is empty, any id is a stackable item."""
+    """Return an item of the catalogue. While the catalogue has no items, any id is a stackable item."""
     found = await catalogue.find_item(tx, item_id) if item_id != lookup.ZERO_GUID else None
     if found is None and (item_id == lookup.ZERO_GUID or await catalogue.has_items(tx)):
         raise NoSuchItem
@@ -63,7 +63,7 @@ async def require_item(tx: Reading, item_id: str) -> CatalogueItem:
 
 
 async def load_bag(tx: Reading, bag_id: str) -> tuple[int, dict[SlotAddress, Stack], dict[str, str]]:
-    """A bag's size, what is in it, and the names of these items."""
+    """Return a bag's size, its content, and the names of the items in it."""
     found = await items.find_bag(tx, bag_id)
     if found is None:
         raise NoSuchBag(id=bag_id)

@@ -1,4 +1,4 @@
-"""What the rules need to work with, in one hand: app.py fills it, http and the command line hold it."""
+"""The objects that the rules of the game need. `app.py` makes them; the API and the command line use them."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
-"""Passwords that were imported: good at once, and kept under argon2id as soon as may be.
+"""Imported passwords: valid at once, and stored as argon2id as soon as possible.
 
-With the first right password, and by and by in the background. The password stays what it is, so this is no change of
-the account: no row of the ledger tells of it, of which an import would bring a million, and no token ends.
+That happens at the first log-in, or earlier by a background job. The password itself stays the same, so this is not a
+change of the account: it is not in the audit log (an import would add a million entries) and revokes no token.
 """
 
 import asyncio
@@ -14,15 +14,15 @@ from gamekeeper.store.engine import Writing
 from gamekeeper.store.users import User
 
 POLL_SECONDS = 30.0
-BATCH_ACCOUNTS = 16  # read at a time; few, since another process may read the same ones
-YIELD_SECONDS = 0.05
-REST_FACTOR = 3  # times as long as the work took: a quarter of one core at most
+BATCH_ACCOUNTS = 16  # accounts read at a time; few, because another process may read the same ones
+YIELD_SECONDS = 0.05  # poll interval while log-ins wait for the hashing threads
+REST_FACTOR = 3  # the pause after a hash is this many times as long as the hash: at most a quarter of one core is used
 
 
 async def check_password(keeper: Keeper, user: User | None, sent: str) -> User | None:
-    """The account as it is kept from now on, if this is its password: none but a new password changes that hash.
+    """Check a password. Return the account with its argon2id hash, which only a new password changes; None: wrong.
 
-    When somebody was first, the wrapping or another log-in, the password is held against what they wrote.
+    If the background job or another log-in replaced the stored hash meanwhile, check against the new one.
     """
     while True:
         kept = await keeper.passwords.verify_and_upgrade(sent, user.password if user else None)
@@ -34,10 +34,10 @@ async def check_password(keeper: Keeper, user: User | None, sent: str) -> User |
 
 
 async def wrap_all(keeper: Keeper) -> None:
-    """All that wait for it, one after the other; whoever logs in goes first."""
+    """Wrap all imported hashes in argon2id, one after the other; log-ins have priority."""
     while some := await _load_batch(keeper):
         for user_id, stored in some:
-            while keeper.passwords.queue_length:  # noqa: ASYNC110 - a look now and then; nobody who logs in has to tell us
+            while keeper.passwords.queue_length:  # noqa: ASYNC110 - polling keeps the log-in code simple
                 await asyncio.sleep(YIELD_SECONDS)
             started = time.monotonic()
             await _wrap(keeper, user_id, stored)
@@ -45,14 +45,14 @@ async def wrap_all(keeper: Keeper) -> None:
 
 
 async def measure_wraps_per_minute(keeper: Keeper) -> int:
-    """How many one process wraps on a machine like this, by trying it."""
+    """Measure how many hashes one process can wrap per minute on this machine."""
     started = time.monotonic()
     await keeper.passwords.wrap_imported(imported_hashes.ImportedHash("", "", wrapped=False))
     return round(60 / (time.monotonic() - started) / (1 + REST_FACTOR))
 
 
 async def _load_batch(keeper: Keeper) -> list[tuple[str, str]]:
-    """From anywhere: several processes seldom meet, and it does no harm when they do."""
+    """Read some imported hashes from a random id on, so that several processes seldom work on the same accounts."""
     anywhere = await legacy.read_imported_hashes(keeper.store, lookup.new_guid(), BATCH_ACCOUNTS)
     return anywhere or await legacy.read_imported_hashes(keeper.store, lookup.ZERO_GUID, BATCH_ACCOUNTS)
 

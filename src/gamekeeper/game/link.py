@@ -1,4 +1,4 @@
-"""What a game server says of a character: created whole, or just what changed."""
+"""Reports of game servers about a player: a whole new player, or only what changed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -56,14 +56,14 @@ MOST_UNAPPLIED = 100
 
 @dataclass(frozen=True, slots=True)
 class PlayerReport:
-    """Only what the game gave: fields of the record, slots, bags, spells, variables."""
+    """The data that a game server sent: fields of the record, slots, bags, spells and variables."""
 
     fields: Mapping[str, object] = field(default_factory=dict[str, object])  # attributes of Player
     slots: SlotChanges = field(default_factory=dict[SlotAddress, Stack | None])
     bags: Mapping[str, int] = field(default_factory=dict[str, int])
     spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
     variables: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
-    applied: int | None = None  # the last change to this character that the game has applied
+    applied: int | None = None  # number of the last change to this player that the game server has applied
 
 
 async def put_player(
@@ -93,12 +93,12 @@ async def put_player(
 
 
 async def _require_applied(tx: Reading, player_id: str, applied: int | None, account_id: str) -> None:
-    """With the player locked, every change of it that was acknowledged is in the ledger."""
+    """Refuse if the game server has not applied all changes. The player is locked, so none can be added meanwhile."""
     if applied is None:
         return
     newer = await feed.read_of_player(tx, player_id, applied, account_id, MOST_UNAPPLIED)
     _, last, trimmed = await feed.read_state(tx)
-    if newer and applied < trimmed:  # the newest change of a character is kept, those before it may be gone
+    if newer and applied < trimmed:  # a trim keeps the newest change of each player, but not those before it
         raise ChangesTrimmed(trimmed=trimmed)
     if newer:
         raise UnappliedChanges(newer, newer[-1].seq)
@@ -140,7 +140,7 @@ async def _merge_player(
         await lookup.find_user(tx, user_id)
     given = dict(report.fields)
     if old is not None:
-        given.pop("last_online", None)  # presence keeps it, and it may have moved since the game read the record
+        given.pop("last_online", None)  # presence sets it, perhaps after the game server read the record
     else:
         given.setdefault("created_at", await clock.now(tx))
     blank = old or Player(player_id, "", "")
@@ -148,12 +148,12 @@ async def _merge_player(
 
 
 async def _plan_items(tx: Reading, world: PlayerState, report: PlayerReport, room: Capacity) -> InventoryChange:
-    """What the reported slots come to: bags made for bag items, and bags that nothing holds any more gone."""
+    """Work out the change of items: create bags for bag items, and remove bags that are in no slot any more."""
     if lookup.ZERO_GUID in report.bags:
         raise NoSuchBag(id=lookup.ZERO_GUID)
     for bag_id in report.bags.keys() - world.bags.keys():
         if await item_rows.find_bag(tx, bag_id):
-            raise BadField(field="Bags", problem=f"has bag '{bag_id}', which is another player's")
+            raise BadField(field="Bags", problem=f"has bag '{bag_id}', which belongs to another player")
     stated = _skip_unchanged_slots(report.slots, world.slots)
     kinds = await _load_items(tx, {stack.item_id for stack in stated.values() if stack})
     new_bags = {bag_id: size for bag_id, size in report.bags.items() if world.bags.get(bag_id) != size}
@@ -169,7 +169,7 @@ async def _plan_items(tx: Reading, world: PlayerState, report: PlayerReport, roo
     held = find_reachable_bags(occupied, bags)
     for bag_id in report.bags:
         if bag_id not in held:
-            raise BadField(field="Bags", problem=f"has bag '{bag_id}', which no slot holds")
+            raise BadField(field="Bags", problem=f"has bag '{bag_id}', which is in no slot")
     lost = {bag_id: size for bag_id, size in world.bags.items() if bag_id not in held}
     touched |= {spot: None for spot in world.slots if spot[0] in lost}
     resized = {bag_id: world.bags[bag_id] for bag_id in new_bags if bag_id in world.bags}
@@ -177,7 +177,7 @@ async def _plan_items(tx: Reading, world: PlayerState, report: PlayerReport, roo
 
 
 def _skip_unchanged_slots(reported: SlotChanges, held: Slots) -> SlotChanges:
-    """Without the slots that are reported as they are: they may be older than today's catalogue and sizes."""
+    """Skip slots whose content is unchanged: they may violate a newer catalogue or smaller sizes."""
     last: dict[str, int] = {}
     for place, slot in held:
         last[place] = max(slot, last.get(place, -1))
@@ -199,7 +199,7 @@ async def _load_items(tx: Reading, ids: set[str]) -> dict[str, catalogue.Catalog
 
 
 def _assign_bag(stack: Stack, item: catalogue.CatalogueItem, was: Stack | None, new_bags: dict[str, int]) -> Stack:
-    """A bag item has its container: the one it is said to have, the one it had, or a new one."""
+    """Give a bag item its bag: the reported one, the one it had, or a new one."""
     if not item.bag_slots or stack.bag_id:
         return stack
     if was and was.item_id == stack.item_id and was.bag_id:
@@ -234,7 +234,7 @@ def _check_shrunk(occupied: Slots, sizes: Mapping[str, int]) -> None:
 
 
 def find_reachable_bags(slots: Slots, bags: Mapping[str, int]) -> set[str]:
-    """The bags one gets to from the inventory and the bank, each through one slot only."""
+    """Return the bags that can be reached from the inventory and the bank. Refuse a bag that is in two slots."""
     inside: dict[str, list[str]] = {}
     for (place, _), stack in slots.items():
         if stack.bag_id and stack.bag_id in bags:
@@ -271,7 +271,7 @@ async def _check_variables(tx: Reading, world: PlayerState, report: PlayerReport
 
 
 async def _load_declared_types(tx: Reading, ids: Iterable[str]) -> dict[str, str]:
-    """Asked for all at once: a report may set very many. While no variable is declared, any id is one."""
+    """Load the types of variables in one query. While the catalogue has no variables, any id is accepted."""
     wanted = set(ids)
     if lookup.ZERO_GUID in wanted:
         raise NoSuchVariable
@@ -284,4 +284,4 @@ async def _load_declared_types(tx: Reading, ids: Iterable[str]) -> dict[str, str
 def _check_equipment(new: Player, occupied: Slots) -> None:
     for slot in new.equipment:
         if slot >= 0 and (INVENTORY, slot) not in occupied:
-            raise BadField(field="Equipment", problem=f"names inventory slot {slot}, where nothing is")
+            raise BadField(field="Equipment", problem=f"names inventory slot {slot}, which is empty")

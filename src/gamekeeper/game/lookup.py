@@ -1,4 +1,4 @@
-"""Keys: a guid is an id, anything else is a name, matched without regard to case. An exact match wins."""
+"""Finding players and accounts by key: a guid is an id, any other text a name in any case. An exact name wins."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ class LookupKey(NamedTuple):
 
 
 def parse_guid(text: str) -> str | None:
-    """The guid in its one spelling, lower case with hyphens; None when the text is no guid."""
+    """Return a guid in its canonical form, lower case with hyphens; None: the text is not a guid."""
     if len(text) < SHORTEST_GUID:
         return None
     if _CANONICAL.fullmatch(text):
@@ -42,17 +42,17 @@ def new_guid() -> str:
 
 
 def fold(name: str) -> str:
-    """What two spellings of one name have in common, whatever their case and however their accents are composed."""
+    """Return the form by which names are compared: case-folded, with accents composed (NFC)."""
     return unicodedata.normalize("NFC", name.casefold())
 
 
 def make_clashing_fold(name: str, own_id: str) -> str:
-    """Return the fold of a name that another has already: found by the exact name only, listed behind the other's."""
+    """Return the fold of a taken name, with a suffix: it is found only by the exact name, and sorted after the other."""
     return f"{fold(name)}{CLASH}{own_id}"
 
 
 def strip_clash(folded: str) -> str:
-    """What of it somebody can be found by."""
+    """Return a fold without the suffix of a taken name."""
     return folded.partition(CLASH)[0]
 
 
@@ -62,7 +62,7 @@ def parse_key(text: str) -> LookupKey:
 
 
 def is_nameable(name: str) -> bool:
-    """Nothing in the database has a name that is not: no need to ask it."""
+    """Tell whether a text can be a name. No stored name fails this check, so a query would be useless."""
     return 0 < len(name) <= LONGEST_NAME and not _UNNAMEABLE.search(name)
 
 
@@ -79,12 +79,12 @@ async def find_rank_key(tx: Reading, text: str) -> players.RankKey:
 
 
 async def lock_player(tx: Reading, text: str) -> players.LockedPlayer:
-    """The player, with everybody else who would change it waiting until this transaction ends."""
+    """Find a player, and lock it until the transaction ends."""
     return await _find(tx, text, players.lock_by_id, players.lock_by_fold, NoSuchPlayer)
 
 
 async def find_owner(tx: Reading, text: str) -> moderation.PlayerOwner:
-    """Whose character it is."""
+    """Find the account that owns a player."""
     return await _find(tx, text, moderation.find_owner_by_id, moderation.find_owner_by_fold, NoSuchPlayer)
 
 
@@ -93,7 +93,7 @@ async def find_user(tx: Reading, text: str) -> users.User:
 
 
 async def find_user_record(tx: Reading, text: str) -> users.User:
-    """The account as it is shown: with how long it was played."""
+    """Find an account with its play time, as the API shows it."""
     return await _find(tx, text, users.find_record_by_id, users.find_record_by_fold, NoSuchUser)
 
 

@@ -1,4 +1,4 @@
-"""The outbox for keepers: how mails fare, page by page, and trying one again."""
+"""The outbox for operators: the state of mails, page by page, and retries."""
 
 from functools import partial
 from typing import NamedTuple
@@ -11,33 +11,33 @@ from gamekeeper.store import clock, mails, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.mails import OutboxMail
 
-RETRIABLE_STATES = frozenset({"queued", "failed"})  # states in which nobody has it in hand, and it has not been sent
-CODE_EXPIRED = "its code has run out, was used or was replaced; ask for a new reset mail"
+RETRIABLE_STATES = frozenset({"queued", "failed"})  # not sent, and not being sent
+CODE_EXPIRED = "its code has expired, was used or was replaced; request a new reset mail"
 WHY_NOT_RETRIABLE = {
-    "sent": "it was sent; if it did not arrive, ask for a new reset mail",
-    "sending": "it is being sent; look again in a minute",
+    "sent": "it was sent; if it did not arrive, request a new reset mail",
+    "sending": "it is being sent; check again in a minute",
 }
 
 
 class MailPage(NamedTuple):
     mails: list[OutboxMail]
-    next: tuple[int, str] | None  # where to go on: those queued before; None: there are none
+    next: tuple[int, str] | None  # cursor: continue with mails queued before this time and id; None: no more mails
 
 
 async def load_page(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> MailPage:
-    """At most so many, the newest first: to one account, or to all."""
+    """Load at most `limit` mails, newest first, to one account or to all."""
     found = await mails.read_newest(tx, user_id, before, limit + 1)
     shown = found[:limit]
     return MailPage(shown, (shown[-1].queued_at, shown[-1].id) if len(found) > limit else None)
 
 
 def can_retry(mail: OutboxMail) -> bool:
-    """One whose code is worth nothing any more is of no use to its reader."""
+    """Tell whether a mail can be sent again: it waits or failed, and its code is still valid."""
     return mail.live and mail.state in RETRIABLE_STATES
 
 
 async def retry(tx: Reading, mail_id: str) -> Decision[OutboxMail]:
-    """Makes it due now, whatever the back-off says, and also if it was refused for good."""
+    """Make a mail due now, regardless of the backoff and of a permanent failure."""
     mail = await _lock_mail(tx, mail_id)
     if not can_retry(mail):
         raise MailNotRetriable(id=mail_id, fate=WHY_NOT_RETRIABLE.get(mail.state, CODE_EXPIRED))
@@ -45,7 +45,7 @@ async def retry(tx: Reading, mail_id: str) -> Decision[OutboxMail]:
 
 
 async def retry_all(keeper: Keeper, intent: Intent) -> int:
-    """Each in a transaction of its own; returns how many there were. Who is taken, or gone, meanwhile is left out."""
+    """Retry all unsent mails, each in its own transaction, and return their number. Skip those sent meanwhile."""
     count = 0
     for each in await mails.find_unsent(keeper.store):
         try:
@@ -57,7 +57,7 @@ async def retry_all(keeper: Keeper, intent: Intent) -> int:
 
 
 async def _lock_mail(tx: Reading, mail_id: str) -> OutboxMail:
-    """The account first, as everybody does who changes something about it."""
+    """Lock a mail, after its account: every change of an account locks the account first."""
     found = await mails.find_outbox_mail(tx, mail_id)
     if found is not None:
         await users.lock(tx, found.user_id)

@@ -1,4 +1,4 @@
-"""A character as anybody may change it: renamed, set to a level or a class, deleted."""
+"""Changes of a player that the API and game servers share: rename, set level, set class, delete."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def require_level(level: int, settings: Settings) -> int:
 
 
 async def require_free_name(tx: Reading, name: str, player_id: str) -> bool:
-    """Nobody else's name; one's own in another case is free. True: it is found by it already."""
+    """Refuse a name that another player has. True: this player already has it, perhaps in another case."""
     owner = await players.find_id_by_fold(tx, lookup.fold(name))
     if owner not in (None, player_id):
         raise NameTaken(name=name)
@@ -32,7 +32,7 @@ async def require_free_name(tx: Reading, name: str, player_id: str) -> bool:
 
 
 async def rename(tx: Reading, key: str, name: str, codec: Codec) -> Decision[StoredPlayer]:
-    """Also while it is online: the game hears of it over the feed, as of everything."""
+    """Rename a player, also while it is online: the game server reads the change in the feed."""
     before = await _lock_player(tx, key, codec)
     found_by_it = await require_free_name(tx, name, before.id)
     if found_by_it and name == before.name:
@@ -42,13 +42,13 @@ async def rename(tx: Reading, key: str, name: str, codec: Codec) -> Decision[Sto
 
 
 async def set_level(tx: Reading, key: str, level: int, codec: Codec) -> Decision[StoredPlayer]:
-    """A level begins without experience."""
+    """Set the level, and the experience to 0."""
     before = await _lock_player(tx, key, codec)
     return await _decide_change(tx, before, replace(before, level=level, exp=0), codec)
 
 
 async def set_class(tx: Reading, key: str, class_id: str, codec: Codec) -> Decision[StoredPlayer]:
-    """While the catalogue knows no class at all, any id is one."""
+    """Set the class. While the catalogue has no classes, any id is accepted."""
     before = await _lock_player(tx, key, codec)
     known = await catalogue.find_by_ids(tx, "classes", [class_id])
     if class_id == lookup.ZERO_GUID or (not known and await catalogue.has_classes(tx)):
@@ -62,7 +62,7 @@ async def delete(tx: Reading, key: str, codec: Codec) -> Decision[StoredPlayer]:
 
 
 async def plan_deletion(tx: Reading, key: str, codec: Codec) -> tuple[StoredPlayer, PlayerDeleted]:
-    """The record as it was, and the change that takes the character away with all it holds."""
+    """Return the player's record, and the change that deletes the player with all its items."""
     locked = await lookup.lock_player(tx, key)
     record = await lookup.find_player_record(tx, locked.id)
     if record.online:
@@ -83,7 +83,7 @@ async def load_state(tx: Reading, player_id: str) -> PlayerState:
 
 
 async def build_record(tx: Reading, player: Player, codec: Codec) -> StoredPlayer:
-    """As it will be read once it is stored."""
+    """Build the record of a player that is not stored yet, as it will be read later."""
     class_names = await catalogue.find_by_ids(tx, "classes", [player.class_id])
     map_names = await catalogue.find_by_ids(tx, "maps", [player.map_id])
     return StoredPlayer(

@@ -1,4 +1,4 @@
-"""Whether an item that a game took from a player went to another player: then giving it back would make a second one.
+"""Finds out whether an item that a game took from a player went to another player: an undo would then duplicate it.
 
 A game reports a trade, or a drop and a pick-up, as two changes: one player loses the item, another gains it. Their
 order is not known, and nothing links them but the item itself and the time.
@@ -16,14 +16,14 @@ from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 
 WINDOW_CHANGES = 1_000  # numbers of changes in one statement
-MOST_WINDOWS = 20  # in each direction: so many are looked at, however busy the game is
+MOST_WINDOWS = 20  # in each direction: limits the search, however busy the game is
 MINUTE_MS = 60_000
 
 
 async def require_not_traded(tx: Reading, context: UndoContext) -> None:
-    """Reject the undo if a game's report took what it gives back, and another player gained that about then.
+    """Refuse the undo if a game's report took the items that it gives back, and another player gained them then.
 
-    Of an undo of an undo, the game's report is the first change of the chain.
+    For an undo of an undo, the report is the first change of the chain.
     """
     report = await rows.find_change(tx, context.change.first) if context.trade_ms and context.change.from_game else None
     lost = _find_gained(context.after, context.before) & _find_lost(report, context) if report else None
@@ -45,7 +45,7 @@ async def require_not_traded(tx: Reading, context: UndoContext) -> None:
 
 
 async def _iterate_windows(tx: Reading, context: UndoContext, seq: int, times: tuple[int, int]) -> AsyncIterator[range]:
-    """Numbers of the changes between two times, a window at a time: those after change `seq`, then those before it."""
+    """Yield ranges of change numbers between two times: first those after change `seq`, then those before it."""
     start = seq + 1
     for _ in range(MOST_WINDOWS):
         first = await rows.find_first_from(tx, start)
@@ -71,9 +71,9 @@ def _find_lost(report: rows.HistoryChange, context: UndoContext) -> set[Stack]:
 
 
 def _find_gained(before: ChangeSide, after: ChangeSide) -> set[Stack]:
-    """Each item, with its buffs and its bag, of which there are more afterwards; as a stack of one.
+    """Return the items, with buffs and bag, of which there are more afterwards, as stacks of one.
 
-    An empty bag is like any other of its kind: Gamekeeper gives it a new id where the game names none.
+    The id of an empty bag is ignored: Gamekeeper makes a new one when the game does not name it.
     """
     filled = {place for place, _ in (*before.slots, *after.slots)}
     sums: Counter[Stack] = Counter()
@@ -87,7 +87,7 @@ def _find_gained(before: ChangeSide, after: ChangeSide) -> set[Stack]:
 
 def _make_too_many_refusal(context: UndoContext) -> ItemMovedOn:
     most = f"{WINDOW_CHANGES * MOST_WINDOWS:,}"
-    return _make_refusal(context, f"more than {most} changes, too many to look for a trade, were made")
+    return _make_refusal(context, f"more than {most} changes, too many to search for a trade, were made")
 
 
 def _make_refusal(context: UndoContext, trade: str) -> ItemMovedOn:

@@ -1,7 +1,7 @@
-"""Taking a change back: what it changed must still be as it left it, or nothing is done.
+"""Undo of changes. What the change set must still be as the change left it; otherwise the undo is refused.
 
-A stack that has grown or shrunk since is given or taken the difference, as long as that much is there: nothing is
-invented. An undo is a change like others, so it can be undone too.
+Stacks of items are the exception: the undo gives or takes the difference, if the stack is large enough. An undo is a
+change itself, so it can be undone too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,13 +34,13 @@ from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import HistoryChange
 
 LINK = frozenset({"game.link"})
-MOST_DEPTH = 100  # an undo of an undo of an undo…
-MOST_UNDOS = 1_000  # undos of one change, of those, and so on
+MOST_DEPTH = 100  # undos of undos, which `store/history` follows down to the first change
+MOST_UNDOS = 1_000  # undos in one chain: undos of one change, undos of those, and so on
 MOVED_BY_PRESENCE = "last_online"
 
 
 class UndoResult(NamedTuple):
-    """The change that is taken back, and the changes that do it."""
+    """The undone change, and the changes that undo it."""
 
     change: HistoryChange
     changes: list[Change]
@@ -56,15 +56,13 @@ async def require_change(tx: Reading, seq: int) -> HistoryChange:
 async def undo(
     tx: Reading, seq: int, actor: Actor, codec: Codec, room: Capacity, trade_ms: int
 ) -> Decision[UndoResult]:
-    trimmed = await ledger.read_trimmed(
-        tx
-    )  # the first lock of every undo, so that none waits for one that waits for it
+    trimmed = await ledger.read_trimmed(tx)  # every undo takes this lock first, so that no deadlock is possible
     told = await require_change(tx, seq)
     actor.require(list_permissions(told))
     rule = _find_rule(told)
-    if told.first <= trimmed:  # what took it back may be gone, and so may what came after it
+    if told.first <= trimmed:  # an earlier undo of it, or later changes, may have been deleted
         raise HistoryTrimmed(trimmed=trimmed)
-    await _lock_subject(tx, told, actor)  # from here on nobody else undoes the same
+    await _lock_subject(tx, told, actor)  # no other transaction can undo the same change from here on
     by = await rows.find_undos(tx, [told.first])
     _require_not_undone(by, seq)
     kin = frozenset({told.first, *(each for numbers in by.values() for each in numbers)})
@@ -72,19 +70,19 @@ async def undo(
     context = UndoContext(told, *sides, codec, room, actor, trade_ms, kin)
     if told.depth >= MOST_DEPTH or len(kin) > MOST_UNDOS:
         raise context.make_conflict(
-            f"it takes back what takes back another, {MOST_DEPTH} times, or one change was taken back and made again "
+            f"it is an undo of an undo {MOST_DEPTH} levels deep, or the change was undone and redone "
             f"{MOST_UNDOS} times; make the change you want"
         )
     if unknown := unknown_fields(told.kind, *sides):
         raise context.make_conflict(f"this version of Gamekeeper does not know {', '.join(unknown)}; use a newer one")
     changes = await rule(tx, context)
     if not changes:
-        raise context.make_conflict("everything is as it was before it already")
+        raise context.make_conflict("everything already is as it was before the change")
     return Decision(changes, UndoResult(told, changes), subject=(told.player_id, told.user_id), undoes=seq)
 
 
 def _require_not_undone(by: Mapping[int, Sequence[int]], seq: int) -> None:
-    """Neither it nor, through it, any other change is taken back by two."""
+    """Refuse a second undo in force, of this change or of one below it in the chain."""
     if standing := rows.resolve_undos(by, [seq]).get(seq):
         raise AlreadyUndone(seq=seq, by=standing)
     if twice := rows.find_double_undos(by, [seq]).get(seq):
@@ -96,7 +94,7 @@ async def _undo_spells(tx: Reading, context: UndoContext) -> list[Change]:
     known = await spell_rows.read_known(tx, player.id)
     now = {slot: known.get(slot) for slot in context.after.spells}
     if now != dict(context.after.spells):
-        raise context.make_conflict("the spell's slot holds something else by now")
+        raise context.make_conflict("the spell's slot holds something else now")
     elsewhere = {spell for slot, spell in known.items() if slot not in context.after.spells}
     if elsewhere & {spell for spell in context.before.spells.values() if spell}:
         raise context.make_conflict("the player has learnt the spell again")
@@ -109,7 +107,7 @@ async def _undo_variables(tx: Reading, context: UndoContext) -> list[Change]:
     for each, became in context.after.variables.items():
         there = now.get(each)
         if there is not None if became is None else not variables.is_same_value(there, became):
-            raise context.make_conflict("the variable has another value by now")
+            raise context.make_conflict("the variable has another value now")
     held = {each: now.get(each) for each in context.after.variables}
     return [VariablesSet(player.id, held, context.before.variables)]
 
@@ -119,7 +117,7 @@ async def _undo_record(tx: Reading, context: UndoContext) -> list[Change]:
     wanted = {name: value for name, value in context.before.player.items() if name != MOVED_BY_PRESENCE}
     for name in wanted:
         if getattr(player, name) != context.after.player.get(name):
-            raise context.make_conflict(f"its {name.replace('_', ' ')} is another by now")
+            raise context.make_conflict(f"its {name.replace('_', ' ')} was changed again since")
     former = replace(player, **wanted)
     named = former.name != player.name
     if named:
@@ -142,14 +140,14 @@ async def _undo_creation(tx: Reading, context: UndoContext) -> list[Change]:
 
 async def _undo_deletion(tx: Reading, context: UndoContext) -> list[Change]:
     held = context.before
-    if not held.player.keys() >= REQUIRED:  # an erased person's rows have lost the name
-        raise context.make_conflict("the ledger no longer says who it was")
+    if not held.player.keys() >= REQUIRED:  # the entries of an erased account have no names
+        raise context.make_conflict("the player's data was erased from the audit log")
     player = make_player(held.player, held.unknown)
     await _require_user(tx, context, player.user_id)
     if await players.lock_by_id(tx, player.id):
-        raise context.make_conflict("the player is there again")
+        raise context.make_conflict("the player exists again")
     if since := await rows.find_following(tx, player.id, context.change.seq, context.undo_chain):
-        raise context.make_conflict(f"the player was there again since, as change {since} says; undo its last deletion")
+        raise context.make_conflict(f"the player existed again since, as change {since} shows; undo its last deletion")
     await player_edits.require_free_name(tx, player.name, player.id)
     await item_undo.require_free_bags(tx, context, held.bags)
     await trades.require_not_traded(tx, context)
@@ -177,29 +175,29 @@ RULES: Mapping[str, tuple[frozenset[str], Rule]] = {
     **account_undo.RULES,
 }
 WHY_NOT = {
-    "password_changed": "the old password is kept nowhere",
+    "password_changed": "the old password is not stored",
     "user_registered": "delete the account instead",
-    "user_deleted": "who was erased is kept nowhere",
-    "user_kicked": "they may have come back since",
-    "reset_requested": "the mail may have been read; the code runs out by itself",
-    "mail_retried": "the mail may be on its way; its code runs out by itself",
+    "user_deleted": "the data of an erased account is not stored",
+    "user_kicked": "the player may have come back since",
+    "reset_requested": "the mail may have been read; the code expires by itself",
+    "mail_retried": "the mail may have been sent; its code expires by itself",
     "catalogue_put": "let the game send the catalogue again",
 }
-GAME_NOTICE = "it only told a game what was done to the account; undo that change"
-BULK_LOAD = "it brought in, or threw away, very many rows at once"
+GAME_NOTICE = "it is only the notice for the game; undo the change of the account"
+BULK_LOAD = "it is a bulk load or a trim of many rows"
 
 
 def is_undoable(told: HistoryChange) -> bool:
-    """Whether there is a way back at all; it may be too late for it."""
+    """Tell whether this kind of change can be undone at all; later changes may still prevent it."""
     stands = told.later_changes_kept and told.depth < MOST_DEPTH and not told.barred and not told.erased
     return told.kind in RULES and not _is_game_notice(told) and stands
 
 
 def unknown_fields(kind: str, before: ChangeSide, after: ChangeSide) -> list[str]:
-    """Fields of a newer version that the change set: this version has no rule for them.
+    """Return the fields of a newer version that the change set: this version has no undo rule for them.
 
-    When a player came or went, the fields of its record came and went together, so no rule is needed for those.
-    Its belongings are in tables that this version does not know.
+    A created or deleted player has all fields of its record, so those need no rule. Only lists of objects do: they
+    stand for tables that this version does not know.
     """
     values = {**before.unknown, **after.unknown}
     changed = sorted(name for name in values if before.unknown.get(name) != after.unknown.get(name))
@@ -209,13 +207,13 @@ def unknown_fields(kind: str, before: ChangeSide, after: ChangeSide) -> list[str
 
 
 def _is_list_of_objects(value: object) -> bool:
-    """Tell belongings, such as items and spells, from fields of the record: only belongings are lists of objects."""
+    """Tell whether a JSON value is a list of objects, as items and spells are; fields of the record never are."""
     found: object = msgspec.json.decode(cast("msgspec.Raw", value))
     return isinstance(found, list) and any(isinstance(each, dict) for each in cast("list[object]", found))
 
 
 def list_permissions(told: HistoryChange) -> frozenset[str]:
-    """Which roles and powers it takes to undo it, or to hear why that cannot be."""
+    """Return the permissions needed to undo a change, or to be told why it cannot be undone."""
     needs, _ = RULES.get(told.kind, (NO_PERMISSIONS, None))
     return (
         needs
@@ -237,7 +235,7 @@ def _is_game_notice(told: HistoryChange) -> bool:
 
 
 async def _lock_subject(tx: Reading, told: HistoryChange, actor: Actor) -> None:
-    """The character; of one that is gone, its account."""
+    """Lock the player of the change; if it is deleted, its account and the caller's."""
     locked = await players.lock_by_id(tx, told.player_id) if told.player_id else None
     if locked is None and told.user_id:
         await powers.lock_both(tx, told.user_id, actor.id)
@@ -247,10 +245,10 @@ async def _require_user(tx: Reading, context: UndoContext, user_id: str) -> None
     try:
         await lookup.lock_user(tx, user_id)
     except NoSuchUser:
-        raise context.make_conflict("the account that owned it is not there any more") from None
+        raise context.make_conflict("the account that owned the player was deleted since") from None
 
 
 def _drop_presence(side: ChangeSide) -> ChangeSide:
-    """Presence is not a change, and a field that is newer than the change has its default."""
+    """Prepare a side for comparison: without the time last online, and with defaults for missing fields."""
     values = {**DEFAULTS, **side.player}
     return replace(side, player={name: value for name, value in values.items() if name != MOVED_BY_PRESENCE})

@@ -1,4 +1,4 @@
-"""One undo under way, as the rules of undo.py and account_undo.py get it."""
+"""The data of one undo, which all undo rules receive."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from gamekeeper.store.history import HistoryChange
 
 
 class Actor(NamedTuple):
-    """Whoever asks."""
+    """The account that asks for the undo."""
 
     id: str
     name: str
-    require: Callable[[frozenset[str]], None]  # refuses when they lack one of these roles and powers
+    require: Callable[[frozenset[str]], None]  # raises if the account lacks one of these permissions
 
 
 @dataclass(frozen=True, slots=True)
 class UndoContext:
-    """The change that is to be taken back with both its sides, and whoever asks."""
+    """The change to undo, with both its sides, and the account that asks."""
 
     change: HistoryChange
     before: ChangeSide
@@ -32,10 +32,8 @@ class UndoContext:
     codec: Codec
     room: Capacity
     actor: Actor
-    trade_ms: int  # within which another player's gain counts as the same item; 0: not looked for
-    undo_chain: frozenset[
-        int
-    ]  # the change that was made in the first place, what took it back, what took that back, and so on
+    trade_ms: int  # a gain of another player within this time counts as the same item; 0: no search
+    undo_chain: frozenset[int]  # numbers of the first change, its undos, the undos of those, and so on
 
     def make_conflict(self, why: str) -> UndoConflict:
         return UndoConflict(seq=self.change.seq, why=why)
@@ -55,7 +53,7 @@ Rule = Callable[[Reading, UndoContext], Coroutine[Any, Any, list[Change]]]
 async def lock_player(tx: Reading, context: UndoContext) -> Player:
     found = await players.lock_by_id(tx, context.player_id)
     if found is None:
-        raise context.make_conflict("the player is not there any more")
+        raise context.make_conflict("the player was deleted since")
     return context.codec.decode_player(found.document, found.last_online)
 
 
