@@ -103,7 +103,7 @@ class Feed:
     async def _find_current_cursor(self, last: int) -> int:
         """Return the highest cursor that covers every change acknowledged before this request."""
         if not await self._wait_for_number(last, time.monotonic() + LONG_TRANSACTION_SECONDS):
-            raise DatabaseUnavailable("A transaction that was open when we were asked is taking too long.")
+            raise DatabaseUnavailable("A transaction that was open when the request arrived is taking too long.")
         return self._watermark
 
     async def _read_window(self, asked: FeedQuery, cursor: int) -> tuple[list[FeedRow], int]:
@@ -135,7 +135,7 @@ class Feed:
 
     async def _advance(self) -> float:
         """Move the watermark if possible, and return the seconds until the next poll."""
-        with contextlib.suppress(DatabaseUnavailable):  # those who wait go on waiting; it may be back in time
+        with contextlib.suppress(DatabaseUnavailable):  # the database may be back before the requests time out
             if self._pending is None:
                 self._pending = await feed.take_horizon(self._store, self._last_horizon, self._watermark)
                 self._pending_since = time.monotonic()

@@ -123,7 +123,7 @@ async def _find_by_prefix(tx: Reading, sought: str, *, accounts: bool) -> list[S
 
 
 def _has_whole_match(found: Iterable[SearchHit], sought: str) -> bool:
-    """Tell whether a long text matched a whole name or id. A number of a change does not count: it may be part of a name."""
+    """Tell whether a long text matched a whole name or id. Change numbers do not count: names may contain them."""
     whole = any(each.match in {ID, EXACT} and each.kind != "change" for each in found)
     return whole and len(sought) > TYPO_LETTERS
 
