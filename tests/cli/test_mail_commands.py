@@ -99,7 +99,7 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
         by_name = {mail.name: mail for mail in list_mails(world)}
         sink.handler.refusal = None
         said = command.refuses("mail", "retry", by_name["Mona"].id)
-        assert "it was sent; if it did not arrive, ask for a new reset mail." in said
+        assert "it was sent; if it did not arrive, request a new reset mail." in said
         assert command.says("mail", "retry", by_name["Bob"].id) == (
             "1 mails are due now, and wait until GAMEKEEPER_SMTP_URL is set.\n"
         )
@@ -116,7 +116,7 @@ def test_retry(command: CommandLine, make_world: Make) -> None:
 def test_retry_of_what_has_run_out(command: CommandLine, world: World) -> None:
     ask(world)
     world.sql("UPDATE resets SET expires_at = 1")
-    assert "its code has run out, was used or was replaced; ask" in command.refuses("mail", "retry", only(world).id)
+    assert "its code has expired, was used or was replaced; request" in command.refuses("mail", "retry", only(world).id)
     assert command.says("mail", "retry", "--all").startswith("0 mails")
 
 

@@ -185,7 +185,7 @@ def test_another_players_bag_is_refused(world: World) -> None:
     items = [stack(0, POUCH.id, BagId=ANNS_POUCH)]
     refused(put_player(world, BOB.id, {"Items": items}), 404, "no_such_bag", ANNS_POUCH)
     answer = put_player(world, BOB.id, {"Items": items, "Bags": [bag(ANNS_POUCH)]})
-    refused(answer, 400, "bad_field", "another player's")
+    refused(answer, 400, "bad_field", "belongs to another player")
     player_id, body = newcomer(1, Items=items, Bags=[bag(ANNS_POUCH)])
-    refused(put_player(world, player_id, body), 400, "bad_field", "another player's")
+    refused(put_player(world, player_id, body), 400, "bad_field", "belongs to another player")
     assert everything(world) == before

@@ -22,7 +22,7 @@ from writes import token_of
 MAILS = "/api/keeper/v1/mails"
 ANN = people.USER_IDS["Ann"]
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
-RUN_OUT = "its code has run out, was used or was replaced; ask for a new reset mail. Nothing was changed."
+RUN_OUT = "its code has expired, was used or was replaced; request a new reset mail. Nothing was changed."
 FAIL = "UPDATE mails SET tries = 1, failed_at = 1, next_try_at = NULL, last_error = '550 no'"
 
 

@@ -11,7 +11,7 @@ from gamekeeper.store.engine import Writing
 
 @contextlib.contextmanager
 def pause_gc() -> Generator[None]:
-    """Disable the cyclic garbage collector during a bulk load: rows have no cycles, and it takes a third of the time."""
+    """Disable the cyclic garbage collector in a bulk load: rows have no cycles, and it costs a third of the time."""
     gc.disable()
     try:
         yield

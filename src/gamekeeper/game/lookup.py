@@ -47,7 +47,7 @@ def fold(name: str) -> str:
 
 
 def make_clashing_fold(name: str, own_id: str) -> str:
-    """Return the fold of a taken name, with a suffix: it is found only by the exact name, and sorted after the other."""
+    """Return the fold of a taken name, with a suffix: only the exact name finds it, and it sorts after the other."""
     return f"{fold(name)}{CLASH}{own_id}"
 
 
