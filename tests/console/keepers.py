@@ -72,9 +72,9 @@ class Keeper:
         sent = {f"body.{name}": str(value) for name, value in (body or {}).items()}
         return self.post(ACT, {"method": method, "path": quote(path), **sent, **fields})
 
-    def confirm(self, preview: Answer, reason: str, button: str = "Do it", **fields: str) -> Answer:
-        """The second step: what the page of the first would send."""
-        shown = Page(preview.raw.decode()).form(ACT, button)
+    def confirm(self, preview: Answer, reason: str, **fields: str) -> Answer:
+        """Send the second step: the form of the preview, with a reason."""
+        shown = Page(preview.raw.decode()).confirmation()
         return self.post(ACT, {**shown.fields, "reason": reason, **fields}, csrf=shown.fields["csrf"])
 
     def act(

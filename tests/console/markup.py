@@ -37,6 +37,10 @@ class Page(HTMLParser):
                 return each
         raise AssertionError(f"no form to {action} with {button!r} among {self.forms}")
 
+    def confirmation(self) -> Form:
+        """The form that confirms a preview."""
+        return next(each for each in self.forms if "data-confirm" in each.attributes)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         self.tags.append((tag, attributes))

@@ -44,7 +44,7 @@ def test_what_an_account_is(root: Keeper) -> None:
         assert words in page.text
     places = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
     assert {f"/console/players/{each.id}" for each in (people.ANN, people.ZOE)} <= places
-    assert "user registered" in page.text
+    assert "Account registered" in page.text
     assert "No token, and without API access there will be none." in page.text
     assert "No character yet." in root.page(f"/console/accounts/{CLERK}").text
     assert root.get("/console/accounts/Nobody").status == 404
@@ -96,8 +96,8 @@ def test_powers_are_given_and_taken_with_the_form(world: World, root: Keeper) ->
     page = root.page(HOME)
     assert sent(page) == {}
     shown = press(root, page, "Change powers", **{"body.ban": "true", "body.users.manage": "true"})
-    assert "Ban no yes" in shown
-    assert "Users query no yes" in shown  # it comes with managing them
+    assert "Permission: ban no yes" in shown
+    assert "Permission: users.query no yes" in shown  # it comes with managing them
     page = root.page(HOME)
     assert sent(page) == {"body.ban": "true", "body.users.query": "true", "body.users.manage": "true"}
     hidden = [each for tag, each in page.tags if tag == "input" and each.get("name") == "body.ban"]
@@ -188,7 +188,7 @@ def test_name_and_email(world: World, root: Keeper) -> None:
 def test_a_password_is_typed_in_the_second_step(world: World, root: Keeper) -> None:
     form = root.page(HOME).form(ACT, "Set a new password")
     shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
-    again = Page(shown.raw.decode()).form(ACT, "Do it")
+    again = Page(shown.raw.decode()).confirmation()
     assert again.fields["password.new"] == ""
     typed = {"password.new": "moss and lanterns", "again.new": "moss and lanterns"}
     assert root.confirm(shown, "she forgot it", **typed).status == 303

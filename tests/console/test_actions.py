@@ -10,7 +10,7 @@ import people
 from expectations import everything
 from game_server import heartbeat, join
 from gamekeeper.console import differences
-from gamekeeper.console.differences import MANY, Line
+from gamekeeper.console.differences import TIMES_SIGN, Difference
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import IdempotencyInProgress
 from gamekeeper.store.engine import CommitUnknown, DatabaseUnavailable
@@ -23,10 +23,10 @@ PASSWORD = "/api/v1/users/Ann/manage/password/change"
 JSON = {"accept": "application/json"}
 
 
-def lines(world: World, number: int) -> list[Line]:
-    """What the ledger's row of that number says, in the words of the pages."""
+def lines(world: World, number: int) -> list[Difference]:
+    """List the differences of the change with this number, as the pages show them."""
     row = next(each for each in world.ledger() if each.seq == number)
-    [found] = world.run(differences.lines(world.keeper, [(row.before, row.after)]))
+    [found] = world.run(differences.list_differences(world.keeper, [row], sees_accounts=True))
     return found
 
 
@@ -67,11 +67,11 @@ def test_what_is_shown_is_what_is_done(world: World, root: Keeper, path: str, bo
 
 
 def test_it_says_whom_it_will_change(world: World, root: Keeper) -> None:
-    assert "Exactly this will change: Ann What" in said(root.preview("POST", GIVE, COINS))
+    assert "These changes will be made: Ann What" in said(root.preview("POST", GIVE, COINS))
     ban = f"/api/v1/players/{people.ZOE.id}/admin/ban"
-    assert "Exactly this will change: Ann What" in said(root.preview("POST", ban))
+    assert "These changes will be made: Ann What" in said(root.preview("POST", ban))
     world.sql("UPDATE users SET ban = TRUE WHERE name = 'Shop'")
-    assert "Exactly this will change: What" in said(signed_in(world, "Shop").preview("POST", ban))
+    assert "These changes will be made: What" in said(signed_in(world, "Shop").preview("POST", ban))
 
 
 def test_it_says_what_it_did_and_offers_the_way_back(world: World, root: Keeper) -> None:
@@ -79,11 +79,11 @@ def test_it_says_what_it_did_and_offers_the_way_back(world: World, root: Keeper)
     where, _, request_id = done.headers["location"].partition("&done=")
     assert where == "/console/players/x?tab=2"
     page = root.page(f"/console/done/{request_id}")
-    assert f": items given, Ann What Before After Inventory, slot 0 250 {MANY} Gold Coin 255" in page.text
-    undo = page.form(ACT, "Undo")
+    assert f": Items given, Ann What Before After Inventory, slot 0 250 {TIMES_SIGN} Gold Coin 255" in page.text
+    undo = page.form(ACT, f"Undo change {numbers(world)[-1]}")
     assert undo.fields["path"] == f"/api/keeper/v1/changes/{numbers(world)[-1]}/undo"
     shown = root.post(ACT, undo.fields)
-    assert f"255 {MANY} Gold Coin 250 {MANY} Gold Coin" in said(shown)
+    assert f"255 {TIMES_SIGN} Gold Coin 250 {TIMES_SIGN} Gold Coin" in said(shown)
     assert root.confirm(shown, "by mistake").status == 303
     assert world.get(f"/api/v1/players/{people.ANN.id}/items/inventory").json[0]["Quantity"] == 250
 
@@ -95,8 +95,8 @@ def test_what_changed_meanwhile_is_shown_anew_and_nothing_is_done(world: World, 
     stale = root.confirm(shown, "a gift")
     assert stale.status == 409
     assert "It has changed since you looked" in said(stale)
-    assert f"350 {MANY} Gold Coin 355 {MANY} Gold Coin" in said(stale)
-    assert Page(stale.raw.decode()).form(ACT, "Do it").fields["reason"] == "a gift"
+    assert f"350 {TIMES_SIGN} Gold Coin 355 {TIMES_SIGN} Gold Coin" in said(stale)
+    assert Page(stale.raw.decode()).confirmation().fields["reason"] == "a gift"
     assert everything(world) == before
     assert root.confirm(stale, "a gift").status == 303
     assert world.get(f"/api/v1/players/{people.ANN.id}/items/inventory").json[0]["Quantity"] == 355
@@ -116,8 +116,8 @@ def test_a_repeated_confirmation_is_harmless(world: World, root: Keeper) -> None
     assert (again.status, again.headers["location"]) == (303, "/console?done=already")
     assert world.ledger() == after
     page = root.page("/console/done/already")
-    assert "It was done already" in page.text
-    assert page.links["What you did"] == f"/console/changes?actor={people.USER_IDS['Root']}"
+    assert "This was done already" in page.text
+    assert page.links["Your changes"] == f"/console/changes?actor={people.USER_IDS['Root']}"
 
 
 @pytest.mark.parametrize("missing", ["key", "seen"])
@@ -144,9 +144,9 @@ def test_a_log_in_is_neither_tried_nor_done_here(world: World, root: Keeper) -> 
 @pytest.mark.parametrize(
     ("failure", "status", "told"),
     [
-        (CommitUnknown("gone"), 503, "It is not known whether it was done"),
-        (IdempotencyInProgress(), 409, "It is not known whether it was done"),
-        (RuntimeError("oh"), 500, "It is not known whether it was done"),
+        (CommitUnknown("gone"), 503, "It is not known whether this was done"),
+        (IdempotencyInProgress(), 409, "It is not known whether this was done"),
+        (RuntimeError("oh"), 500, "It is not known whether this was done"),
         (DatabaseUnavailable("gone"), 503, "The database cannot be reached"),
     ],
 )
@@ -155,22 +155,22 @@ def test_what_may_have_been_done_can_be_sent_again(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, failure: Exception, status: int, told: str, done: str
 ) -> None:
     shown, before = root.preview("POST", GIVE, COINS), len(world.ledger())
-    sent = Page(shown.raw.decode()).form(ACT, "Do it").fields
+    sent = Page(shown.raw.decode()).confirmation().fields
     break_off(monkeypatch, world, failure, done=bool(done))
     unsure = root.confirm(shown, "a gift")
     monkeypatch.undo()
     assert unsure.status == status
     assert told in said(unsure)
-    assert "it is never done twice." in said(unsure)
+    assert "it takes effect only once." in said(unsure)
     assert "Nothing was changed" not in said(unsure)
-    assert Page(unsure.raw.decode()).form(ACT, "Do it").fields == {**sent, "reason": "a gift"}
+    assert Page(unsure.raw.decode()).confirmation().fields == {**sent, "reason": "a gift"}
     again = root.confirm(unsure, "a gift")
     assert again.headers["location"] == (done or f"/console?done={world.ledger()[-1].request_id}")
     assert len(world.ledger()) == before + 1
 
 
 def test_a_script_is_told_when_to_send_it_again(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    fields = Page(root.preview("POST", GIVE, COINS).raw.decode()).form(ACT, "Do it").fields
+    fields = Page(root.preview("POST", GIVE, COINS).raw.decode()).confirmation().fields
     break_off(monkeypatch, world, CommitUnknown("gone"))
     answer = root.post(ACT, {**fields, "reason": "a gift"}, headers=JSON, csrf=fields["csrf"])
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "outcome_unknown", "1")
@@ -182,8 +182,8 @@ def test_a_script_is_told_when_to_send_it_again(world: World, root: Keeper, monk
 def test_only_ones_own_changes_are_shown_as_done(world: World, root: Keeper) -> None:
     root.act("POST", GIVE, COINS)
     request_id = world.ledger()[-1].request_id
-    assert "items given" in root.page(f"/console/done/{request_id}").text
-    assert "items given" not in signed_in(world, "Clerk").page(f"/console/done/{request_id}").text
+    assert "Items given" in root.page(f"/console/done/{request_id}").text
+    assert "Items given" not in signed_in(world, "Clerk").page(f"/console/done/{request_id}").text
 
 
 @pytest.mark.parametrize(("quantity", "opened"), [(5, True), (8 * 1_000_000, False)])
@@ -198,20 +198,20 @@ def test_however_many_changes_others_make_ones_own_are_found(
 ) -> None:
     root.act("POST", GIVE, COINS)
     request_id = world.ledger()[-1].request_id
-    monkeypatch.setattr("gamekeeper.console.actions.LATEST", 2)
+    monkeypatch.setattr("gamekeeper.console.actions.NEWEST_CHANGES", 2)
     for _ in range(3):
         assert world.post(GIVE, COINS, by="Shop").status == 200
-    assert "items given" in root.page(f"/console/done/{request_id}").text
+    assert "Items given" in root.page(f"/console/done/{request_id}").text
 
 
 def test_what_was_done_over_the_game_link_is_found_too(world: World, root: Keeper) -> None:
     done = root.act("DELETE", f"/api/link/v1/players/{people.BOB.id}")
     request_id = done.headers["location"].removeprefix("/console?done=")
-    assert f"Change {numbers(world)[-1]} : player deleted" in root.page(f"/console/done/{request_id}").text
+    assert f"Change {numbers(world)[-1]} : Player deleted" in root.page(f"/console/done/{request_id}").text
     other = signed_in(world, "Server")
-    assert "player deleted" not in other.page(f"/console/done/{request_id}").text
+    assert "Player deleted" not in other.page(f"/console/done/{request_id}").text
     shown = root.preview("DELETE", f"/api/link/v1/players/{people.ZOE.id}")
-    fields = Page(shown.raw.decode()).form(ACT, "Do it").fields
+    fields = Page(shown.raw.decode()).confirmation().fields
     told = root.post(ACT, {**fields, "reason": "gone"}, headers=JSON, csrf=fields["csrf"]).json
     assert told["numbers"] == numbers(world)[-1:]
 
@@ -230,8 +230,8 @@ def test_what_leaves_no_line_in_the_ledger_says_so(
     assert root.act(method, path, body).headers["location"] == "/console?done=unwritten"
     assert world.ledger() == before
     page = root.page("/console/done/unwritten")
-    assert "Done. The ledger keeps no line of this, so there is no undo." in page.text
-    assert "What the ledger has of it" not in page.links
+    assert "Done. This is not recorded in the audit log, so it cannot be undone." in page.text
+    assert "Changes of this request" not in page.links
 
 
 def test_who_may_not_see_accounts_is_told_why_nothing_is_shown(world: World) -> None:
@@ -241,22 +241,22 @@ def test_who_may_not_see_accounts_is_told_why_nothing_is_shown(world: World) -> 
     assert world.ledger()[-1].kind == "user_banned"
     page = shop.page(done.headers["location"].replace("/console?done=", "/console/done/"))
     assert "Ann" not in page.text
-    assert "what it says about accounts is for those who may see accounts" in page.text
+    assert "Changes to accounts are shown only with the permission users.query." in page.text
 
 
 def test_undo_is_offered_where_it_can_be_done(world: World, root: Keeper) -> None:
     root.act("POST", GIVE, COINS)
     done, number = f"/console/done/{world.ledger()[-1].request_id}", numbers(world)[-1]
-    assert root.page(done).form(ACT, "Undo")
+    assert root.page(done).form(ACT, f"Undo change {number}")
     root.act("POST", f"/api/keeper/v1/changes/{number}/undo")
-    assert "Undo" not in [button for form in root.page(done).forms for button in form.buttons]
+    assert f"Undo change {number}" not in [button for form in root.page(done).forms for button in form.buttons]
 
 
 @pytest.mark.parametrize("nobodys", ["%00", "%00" * 24, "%ED%A0%80", "x" * 300, "%25", "'"])
 def test_what_is_no_id_of_a_request_finds_nothing(root: Keeper, nobodys: str) -> None:
     page = root.page(f"/console/done/{nobodys}")
-    assert "What the ledger has of it" in page.text
-    assert "items given" not in page.text
+    assert "Changes of this request" in page.text
+    assert "Items given" not in page.text
 
 
 def test_times_are_spelled_as_everywhere_else(world: World, root: Keeper) -> None:
@@ -296,11 +296,11 @@ def test_there_is_no_change_without_a_reason(world: World, root: Keeper, reason:
 
 def test_who_says_that_there_is_no_line_is_not_believed(world: World, root: Keeper) -> None:
     """Else that would be a way around the reason."""
-    nothing = Page(root.preview("DELETE", "/api/oauth/token/Ann").raw.decode()).form(ACT, "Do it").fields["seen"]
+    nothing = Page(root.preview("DELETE", "/api/oauth/token/Ann").raw.decode()).confirmation().fields["seen"]
     shown, before = root.preview("POST", GIVE, COINS), everything(world)
     again = root.confirm(shown, "", seen=nothing)
     assert (again.status, everything(world) == before) == (409, True)
-    assert "reason" in Page(again.raw.decode()).form(ACT, "Do it").fields
+    assert "reason" in Page(again.raw.decode()).confirmation().fields
 
 
 @pytest.mark.parametrize("deed", ["ban", "mute", "kick"])
@@ -308,10 +308,10 @@ def test_a_reason_that_the_player_is_told_is_not_typed_twice(world: World, root:
     assert heartbeat(world).status == 200
     assert join(world, people.ANN.id).status == 200
     shown = root.preview("POST", f"/api/v1/players/{people.ANN.id}/admin/{deed}", {"reason": "sells <gold>"})
-    asked = Page(shown.raw.decode()).form(ACT, "Do it").fields
+    asked = Page(shown.raw.decode()).confirmation().fields
     assert (asked["body.reason"], asked["reason"]) == ("sells <gold>", "sells <gold>")
     stale = root.confirm(shown, "a third report", seen="something else")
-    again = Page(stale.raw.decode()).form(ACT, "Do it").fields
+    again = Page(stale.raw.decode()).confirmation().fields
     assert (stale.status, again["body.reason"], again["reason"]) == (409, "sells <gold>", "a third report")
     assert root.confirm(stale, "a third report").status == 303
     assert world.ledger()[-1].reason == "a third report"
@@ -326,7 +326,7 @@ def test_a_reason_may_be_in_any_language(world: World, root: Keeper) -> None:
 def test_a_password_is_asked_for_in_the_second_step_and_never_shown(world: World, root: Keeper) -> None:
     shown = root.preview("POST", PASSWORD, {"authorization": "x"}, ask="new")
     assert shown.status == 200, shown.raw
-    fields = Page(shown.raw.decode()).form(ACT, "Do it").fields
+    fields = Page(shown.raw.decode()).confirmation().fields
     assert fields["password.new"] == ""
     missing = root.confirm(shown, "forgot it")
     assert (missing.status, "Type the new password twice, or tick the generated one." in said(missing)) == (400, True)
@@ -343,7 +343,7 @@ def test_a_password_is_asked_for_in_the_second_step_and_never_shown(world: World
 
 
 def seen(answer: Answer) -> bytes:
-    return Page(answer.raw.decode()).form(ACT, "Do it").fields["seen"].encode()
+    return Page(answer.raw.decode()).confirmation().fields["seen"].encode()
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,11 @@ def test_a_token_that_only_reads_changes_nothing(world: World, root: Keeper) -> 
 def test_scripts_are_told_the_same_as_json(world: World, root: Keeper) -> None:
     fields = {"method": "POST", "path": GIVE, **{f"body.{name}": str(value) for name, value in COINS.items()}}
     shown = root.post(ACT, fields, headers=JSON).json
-    line = {"what": "Inventory, slot 0", "before": f"250 {MANY} Gold Coin", "after": f"255 {MANY} Gold Coin"}
+    line = {
+        "what": "Inventory, slot 0",
+        "before": f"250 {TIMES_SIGN} Gold Coin",
+        "after": f"255 {TIMES_SIGN} Gold Coin",
+    }
     assert shown["changes"] == [[line]]
     confirmed = {**fields, "confirmed": "yes", "reason": "a gift", "key": "k", "seen": shown["seen"]}
     done = root.post(ACT, confirmed, headers=JSON).json

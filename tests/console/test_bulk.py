@@ -11,7 +11,7 @@ from markup import Page
 
 import people
 from gamekeeper.console import bulk
-from gamekeeper.console.differences import MANY
+from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.game.players import Player
 from world import Answer, World
 
@@ -50,7 +50,7 @@ def test_the_page_says_that_it_needs_a_script(root: Keeper) -> None:
 
 def test_how_many_at_once_is_said_before_anybody_is_selected(root: Keeper) -> None:
     page = root.page(PAGE)
-    assert f"At most {MOST} at once." in page.text
+    assert f"Select up to {MOST} players" in page.text
     assert limits(page) == [str(MOST)]
     for each in ("characters", "ranking", "online"):
         page = root.page(f"/console/{each}")
@@ -78,7 +78,9 @@ def test_an_item_can_be_chosen_beforehand(root: Keeper) -> None:
 def test_looked_at_given_and_taken_back(world: World, root: Keeper) -> None:
     before = [coins(world, each) for each in EVERYBODY]
     looked = [give(root, each).json for each in EVERYBODY]
-    assert [each["changes"][0][0]["after"] for each in looked] == [f"{count} {MANY} Gold Coin" for count in (252, 2, 2)]
+    assert [each["changes"][0][0]["after"] for each in looked] == [
+        f"{count} {TIMES_SIGN} Gold Coin" for count in (252, 2, 2)
+    ]
     assert [coins(world, each) for each in EVERYBODY] == before
     done = [give(root, each, **confirmed(each, row["seen"])) for each, row in zip(EVERYBODY, looked, strict=True)]
     assert [each.status for each in done] == [200] * 3
@@ -143,7 +145,7 @@ def test_a_colleague_finds_the_whole_run_and_takes_it_back(
         (player.name, number, None) for player, number in zip(EVERYBODY[::-1], numbers[::-1], strict=True)
     ]
     assert shown["rows"][0]["reason"] == f"a feast (run {RUN})"
-    assert shown["rows"][0]["lines"][0]["after"] == f"2 {MANY} Gold Coin"
+    assert shown["rows"][0]["lines"][0]["after"] == f"2 {TIMES_SIGN} Gold Coin"
     assert (shown["next"], shown["reached"]) == (None, "")
     for number in numbers:
         path = f"/api/keeper/v1/changes/{number}/undo"
@@ -181,7 +183,7 @@ def test_a_run_is_one_accounts_where_it_is_named(root: Keeper, keeper: Callable[
 
 
 def test_a_run_comes_in_pieces(root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "PIECE", 2)
+    monkeypatch.setattr(bulk, "PAGE_SIZE", 2)
     numbers = carry_out(root, *EVERYBODY)
     first = run_of(root)
     assert [each["number"] for each in first["rows"]] == numbers[:0:-1]
@@ -206,7 +208,7 @@ def test_two_keepers_at_once_lose_nothing(world: World, root: Keeper, keeper: Ca
     assert give(clerk, people.BOB, **confirmed(people.BOB, theirs)).status == 200
     late = give(root, people.BOB, **confirmed(people.BOB, mine))
     assert late.status == 409
-    assert late.json["changes"][0][0]["before"] == f"2 {MANY} Gold Coin"
+    assert late.json["changes"][0][0]["before"] == f"2 {TIMES_SIGN} Gold Coin"
     assert coins(world, people.BOB) == 2
     assert give(root, people.BOB, **confirmed(people.BOB, late.json["seen"])).status == 200
     assert coins(world, people.BOB) == 4

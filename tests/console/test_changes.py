@@ -14,7 +14,7 @@ from markup import Page
 
 import people
 from gamekeeper.console import changes
-from gamekeeper.console.differences import MANY
+from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.game import account_effects, effects, history, undo
 from world import World
 
@@ -39,7 +39,7 @@ def test_the_newest_is_first_with_both_sides_and_a_way_back(world: World, root: 
     first, second = give(world), give(world, reason="<b>another</b>")
     page = root.page(CHANGES)
     assert numbers(page)[:2] == [second, first]
-    assert f"250 {MANY} Gold Coin 255 {MANY} Gold Coin" in page.text
+    assert f"250 {TIMES_SIGN} Gold Coin 255 {TIMES_SIGN} Gold Coin" in page.text
     assert "<b>another</b>" in page.text
     assert "&lt;b&gt;another" in page.html
     assert page.form(UNDO, "Undo").fields["path"] == f"/api/keeper/v1/changes/{second}/undo"
@@ -82,7 +82,7 @@ def test_the_filter_takes_names_and_ids(world: World, root: Keeper, sought: str,
     assert [each for each in numbers(page) if each in made] == [made[place] for place in reversed(found)]
     assert page.form(CHANGES).fields["from"] == "2020-01-01T00:00"
     if not found:
-        assert "No change is like this" in page.text
+        assert "No results." in page.text
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_older_ones_are_a_page_further_with_the_same_filter(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = [give(world) for _ in range(3)]
-    monkeypatch.setattr(changes, "LIMIT", 2)
+    monkeypatch.setattr(changes, "PAGE_SIZE", 2)
     page = root.page(f"{CHANGES}?player=Ann&reason=gift")
     assert numbers(page) == made[:0:-1]
     page = root.page(page.links["Older"])
@@ -126,9 +126,9 @@ def test_where_few_are_found_it_says_how_far_it_looked(
     monkeypatch.setattr(history, "MOST_WINDOWS", 4)
     page = root.page(f"{CHANGES}?reason=the+one")
     assert numbers(page) == []
-    assert "Looked back to" in page.text
-    assert "No change is like this" not in page.text
-    assert numbers(root.page(page.links["Look further back"])) == [seq]
+    assert "No results back to" in page.text
+    assert "No results." not in page.text
+    assert numbers(root.page(page.links["Search further back"])) == [seq]
 
 
 def test_a_change_of_very_much_is_brief_in_the_list_and_whole_on_its_page(world: World, root: Keeper) -> None:
@@ -145,12 +145,12 @@ def test_one_change_tells_everything(world: World, root: Keeper) -> None:
     seq = give(world, by="Shop", reason="<i>why</i>")
     row = world.ledger()[-1]
     page = root.page(f"{CHANGES}/{seq}")
-    for said in (f"Change {seq}: items given", "Ann", "Shop", "<i>why</i>", row.request_id, '"Quantity": 255'):
+    for said in (f"Change {seq}: Items given", "Ann", "Shop", "<i>why</i>", row.request_id, '"Quantity": 255'):
         assert said in page.text, said
-    assert page.form(UNDO, "Undo").fields["back"] == f"{CHANGES}/{seq}"
+    assert page.form(UNDO, f"Undo change {seq}").fields["back"] == f"{CHANGES}/{seq}"
     root.act("POST", f"/api/keeper/v1/changes/{seq}/undo")
-    assert "It was taken back by" in root.page(f"{CHANGES}/{seq}").text
-    assert page.links["what else they did"] == f"{CHANGES}?actor={people.USER_IDS['Shop']}"
+    assert "Undone by change" in root.page(f"{CHANGES}/{seq}").text
+    assert page.links["All changes made by this account"] == f"{CHANGES}?actor={people.USER_IDS['Shop']}"
 
 
 def test_one_change_names_the_others_of_its_request(world: World, root: Keeper) -> None:
@@ -232,14 +232,15 @@ def test_who_may_not_see_accounts_does_not_see_their_changes(
 
 def test_undo_is_shown_to_those_who_may(world: World, root: Keeper, keeper: Callable[[str], Keeper]) -> None:
     assert world.post("/api/v1/users/Bob/name", {"name": "Bobby"}).status == 200
-    path = f"{CHANGES}/{world.ledger()[-1].seq}"
-    assert root.page(path).form(UNDO, "Undo")
-    assert "Undo" not in [button for form in keeper("Clerk").page(path).forms for button in form.buttons]
+    seq = world.ledger()[-1].seq
+    path, undo = f"{CHANGES}/{seq}", f"Undo change {seq}"
+    assert root.page(path).form(UNDO, undo)
+    assert undo not in [button for form in keeper("Clerk").page(path).forms for button in form.buttons]
 
 
 def test_the_same_changes_as_a_table(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [give(world, reason="=1+1") for _ in range(5)]
-    monkeypatch.setattr(changes, "PIECE", 2)
+    monkeypatch.setattr(changes, "BATCH", 2)
     answer = root.get(root.page(f"{CHANGES}?player=Ann&reason=1").links["CSV"])
     assert answer.headers["content-disposition"] == 'attachment; filename="changes.csv"'
     assert answer.headers["content-type"].startswith("text/csv")
@@ -252,8 +253,8 @@ def test_the_same_changes_as_a_table(world: World, root: Keeper, monkeypatch: py
 
 def test_the_same_changes_as_json_up_to_a_limit(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     made = [give(world) for _ in range(5)]
-    monkeypatch.setattr(changes, "PIECE", 2)
-    monkeypatch.setattr(changes, "PIECES", 2)
+    monkeypatch.setattr(changes, "BATCH", 2)
+    monkeypatch.setattr(changes, "BATCHES", 2)
     answer = root.get(root.page(f"{CHANGES}?player=Ann&kind=items_given").links["JSON"])
     assert answer.headers["content-disposition"] == 'attachment; filename="changes.json"'
     assert [each["Seq"] for each in answer.json["Changes"]] == made[:0:-1]
@@ -265,12 +266,12 @@ def test_a_table_ends_by_saying_that_there_is_more(
     world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch, piece: int, pieces: int, more: str
 ) -> None:
     made = [give(world, reason="for the file") for _ in range(5)]
-    monkeypatch.setattr(changes, "PIECE", piece)
-    monkeypatch.setattr(changes, "PIECES", pieces)
+    monkeypatch.setattr(changes, "BATCH", piece)
+    monkeypatch.setattr(changes, "BATCHES", pieces)
     answer = root.get(root.page(f"{CHANGES}?reason=for+the+file").links["CSV"])
     _, *rows = csv.reader(io.StringIO(answer.raw.decode()))
     assert [row[0] for row in rows[:4]] == [str(each) for each in made[:0:-1]]
-    assert rows[4][0] == (f"{more}: export those before change {made[1]} too" if more else str(made[0]))
+    assert rows[4][0] == (f"{more}: export those before change {made[1]} too." if more else str(made[0]))
 
 
 def test_a_list_without_a_change_is_one(root: Keeper) -> None:
@@ -295,7 +296,7 @@ def test_pieces_without_a_row_do_not_end_a_file(
 
 def test_others_are_served_while_a_file_is_made(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also while nothing is found that could be sent."""
-    monkeypatch.setattr(changes, "PIECES", 20)
+    monkeypatch.setattr(changes, "BATCHES", 20)
     monkeypatch.setattr(history, "WINDOW_ROWS", 1)
     monkeypatch.setattr(history, "MOST_WINDOWS", 1)
     path = f"{CHANGES}/file?format=csv&reason=nobody+said+this"
@@ -309,7 +310,7 @@ def test_others_are_served_while_a_file_is_made(world: World, root: Keeper, monk
             count += 1
         return count
 
-    assert world.run(turns()) >= changes.PIECES
+    assert world.run(turns()) >= changes.BATCHES
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_nonsense_is_refused_in_words(root: Keeper) -> None:
     for query in ("page=-1", "sortby=colour", "sortdirection=up", "search=%00", "page=1&page=2", "online=no"):
         answer = root.get(f"{PAGE}?{query}")
         assert answer.status == 400, query
-        assert b"<h1>That did not work</h1>" in answer.raw or b"Message" in answer.raw
+        assert b"<h1>Request rejected</h1>" in answer.raw or b"Message" in answer.raw
 
 
 def test_owners_are_for_those_who_may_see_accounts(root: Keeper, keeper: Callable[[str], Keeper]) -> None:

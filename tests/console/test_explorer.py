@@ -8,7 +8,7 @@ from explorer import RUN, confirm, run
 from keepers import Keeper, break_off
 
 import people
-from gamekeeper.console.differences import MANY
+from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.console.explorer import MOST_SHOWN
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import IdempotencyInProgress
@@ -95,7 +95,7 @@ def test_write_is_a_dry_run_until_it_is_confirmed(world: World, root: Keeper) ->
     before = world.ledger()
     tried = run(root, "POST", GIVE, COINS)
     assert (tried["status"], tried["recorded"]) == (200, True)
-    assert [[line["after"] for line in each] for each in tried["changes"]] == [[f"255 {MANY} {people.COIN.name}"]]
+    assert [[line["after"] for line in each] for each in tried["changes"]] == [[f"255 {TIMES_SIGN} {people.COIN.name}"]]
     assert world.ledger() == before
     assert confirm(root, tried, reason=" ")["answer"]["Code"] == "missing_field"
     done = confirm(root, tried, reason="it's a gift")

@@ -197,4 +197,4 @@ def test_markup_is_shown_as_text(world: World, root: Keeper) -> None:
         assert_nothing_inline("", page)
         assert "img" not in [tag for tag, attributes in page.tags if attributes.get("src") == "x"]
     assert Page(refused.raw.decode()).form(SIGN_IN).fields["name"] == hostile
-    assert Page(shown.raw.decode()).form(ACT, "Do it").fields["reason"] == hostile
+    assert Page(shown.raw.decode()).confirmation().fields["reason"] == hostile

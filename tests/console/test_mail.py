@@ -90,18 +90,18 @@ def test_try_again(world: World, root: Keeper) -> None:
     assert form.fields["path"] == RETRY.format(mail_id)
     shown = root.post(ACT, form.fields, csrf=form.fields["csrf"])
     words = Page(shown.raw.decode()).text
-    assert "Try a mail again now To Ann" in words
+    assert "Send the mail to Ann again To Ann" in words
     assert "To Ann, ann@example.test: password reset. Mail is not set up: it waits all the same." in words
-    assert "Mail state failed queued Next try \u2014 " in words
+    assert "Mail state failed queued Next attempt \u2014 " in words
     assert world.sql("SELECT failed_at FROM mails") == [(1,)]
     answer = root.confirm(shown, "the mailbox was full")
     done, _, part = answer.headers["location"].partition("#")
     assert (done.startswith("/console/mail?done="), part) == (True, "outbox")
-    assert "mail retried, Ann" in root.page(f"/console/done/{done.partition('=')[2]}").text
+    assert "Mail queued again, Ann" in root.page(f"/console/done/{done.partition('=')[2]}").text
     assert "queued Ann" in root.page("/console/mail").text
     assert (world.ledger()[-1].kind, world.ledger()[-1].reason) == ("mail_retried", "the mailbox was full")
     history = root.page(f"/console/accounts/{people.USER_IDS['Ann']}").text
-    assert "mail retried Ann by Root" in history
+    assert "Mail queued again Ann by Root" in history
     assert "the mailbox was full" in history
 
 

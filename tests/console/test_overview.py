@@ -13,7 +13,7 @@ from watching import EVENTS, Watch
 
 from game_server import heartbeat, join, leave, put_catalogue
 from gamekeeper.console import events, pulse, sessions
-from gamekeeper.console.differences import MANY
+from gamekeeper.console.differences import TIMES_SIGN
 from gamekeeper.http import request_rates
 from gamekeeper.http.caller import Callers
 from people import ANN, BOB, COIN
@@ -104,7 +104,7 @@ def test_what_is_the_callers_fault_is_no_error_of_ours(world: World) -> None:
 def test_the_latest_changes_are_lines_with_links(world: World, root: Keeper) -> None:
     seq = give(world)
     page = root.page("/console")
-    assert f"{seq} items given Bob Inventory, slot 0: — → 5 {MANY} Gold Coin by Root" in page.text
+    assert f"{seq} Items given Bob Inventory, slot 0: — → 5 {TIMES_SIGN} Gold Coin by Root" in page.text
     assert f'<a href="/console/players/{BOB.id}">Bob</a>' in page.html
     assert page.links[str(seq)] == f"/console/changes/{seq}"
     assert [tag for tag, _ in page.tags].count("li") == pulse.LATEST
@@ -112,23 +112,23 @@ def test_the_latest_changes_are_lines_with_links(world: World, root: Keeper) -> 
 
 def test_an_empty_ledger_says_what_will_be_there(world: World, root: Keeper) -> None:
     world.sql("DELETE FROM ledger")
-    assert "Nothing has changed yet." in root.page("/console").text
+    assert "No changes yet." in root.page("/console").text
 
 
 def test_what_games_publish_is_a_line_too(world: World, root: Keeper) -> None:
     for kind, more in (("variables", {"Type": "Integer"}), ("spells", {}), ("items", {"Stackable": True})):
         assert put_catalogue(world, kind, [{"Id": COIN.id, "Name": "Thing", **more}]).status == 200
-    assert "catalogue put Items: 1 entries → 1 entries, changed by Server (game)" in root.page("/console").text
+    assert "Catalogue published Items: 1 entry → 1 entry, changed by Server (game server)" in root.page("/console").text
 
 
 def test_accounts_are_for_those_who_may_know_of_them(world: World, keeper: Callable[[str], Keeper]) -> None:
     assert world.post("/api/v1/users/register", NEWBIE).status == 200
     seq = give(world)
     clerk, shop = keeper("Clerk"), keeper("Shop")
-    assert "user registered Newbie" in clerk.page("/console").text
+    assert "Account registered Newbie" in clerk.page("/console").text
     page = shop.page("/console")
     assert "Newbie" not in page.html
-    assert "user registered" not in page.text
+    assert "Account registered" not in page.text
     assert "/console/accounts" not in page.html
     assert str(seq) in page.links
     assert "accounts" in figures(clerk)
@@ -169,7 +169,7 @@ def test_a_stream_has_no_accounts_for_those_who_may_not_know(lively: World, watc
         each.wait(lambda each=each: bool(each.told) and f"/console/changes/{seq}" in each.told[-1]["latest"])
     assert "Newbie" in clerk.raw
     assert "Newbie" not in shop.raw
-    assert "user registered" not in shop.raw
+    assert "Account registered" not in shop.raw
     assert "accounts" not in shop.told[-1]["texts"]
 
 
@@ -219,7 +219,7 @@ def test_nobody_takes_all_the_places(
     again = signed_in(lively, "Root")
     refused = watch(again)
     assert refused.status == 409
-    assert "2 pages of your account are being kept fresh already" in refused.raw
+    assert "2 pages of your account receive live updates already" in refused.raw
     assert again.get("/console").status == 200
     clerk = watch(signed_in(lively, "Clerk"))
     assert clerk.status == 200

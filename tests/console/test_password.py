@@ -58,7 +58,7 @@ def test_unusable_password_shows_the_form_again(
     assert refused.status == 400
     assert problem in said(refused)
     assert everything(world) == before
-    assert Page(refused.raw.decode()).form(ACT, "Do it").fields["reason"] == "forgot it"
+    assert Page(refused.raw.decode()).confirmation().fields["reason"] == "forgot it"
     assert root.confirm(refused, "forgot it", **TYPED).status == 303
     assert knows(world, "Ann", NEW)
 
@@ -161,7 +161,7 @@ def test_console_never_sets_own_password_without_the_current_one(world: World, r
     """Whoever manages accounts needs none for others; for their own the console asks for it."""
     before = world.ledger()
     refused = root.preview("POST", MANAGE.format(key), ask="new")
-    assert (refused.status, 'Open "Change my password" behind your name.' in said(refused)) == (409, True)
+    assert (refused.status, 'Use "Change my password" in the menu of your name.' in said(refused)) == (409, True)
     tried = run(root, "POST", MANAGE.format(key), {"new": NEW})
     assert (tried["status"], tried["answer"]["Code"]) == (409, "own_password")
     assert world.ledger() == before

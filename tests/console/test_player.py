@@ -308,7 +308,7 @@ def test_as_it_was_at_a_time_and_nothing_can_be_done_there(root: Keeper, world: 
 def test_a_moment_that_is_none(root: Keeper, at: str, status: int) -> None:
     answer = root.get(f"{ANN}?at={at}")
     assert answer.status == status
-    assert "That did not work" in words(answer)
+    assert "Request rejected" in words(answer)
     assert Page(answer.raw.decode()).links["Back"] == ANN
 
 

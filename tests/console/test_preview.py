@@ -7,7 +7,7 @@ from keepers import Keeper
 
 import people
 from game_server import put_player, stack
-from gamekeeper.console.differences import MANY
+from gamekeeper.console.differences import TIMES_SIGN
 from world import Answer, World
 
 
@@ -22,24 +22,26 @@ def heading(shown: Answer) -> str:
 
 def the_button(shown: Answer) -> str:
     """How the button that does it looks."""
-    return shown.raw.decode().partition('">Do it</button>')[0].rpartition('<button class="')[2]
+    return shown.raw.decode().rpartition('<button class="')[2].partition('"')[0]
 
 
 def test_an_undo_that_deletes_a_character_or_brings_it_back_says_so(world: World, root: Keeper) -> None:
     assert root.act("DELETE", f"/api/v1/players/{people.ANN.id}").status == 303
     deletion, shown = world.ledger()[-1].seq, undone(root, world)
-    assert heading(shown) == f"Undo change {deletion}: this brings Ann back"
+    assert heading(shown) == f"Undo change {deletion} of Ann"
     assert the_button(shown) == "main"
+    assert "Undo: restore Ann" in shown.raw.decode()
     assert root.confirm(shown, "by mistake").status == 303
     creation, shown = world.ledger()[-1].seq, undone(root, world)
-    assert heading(shown) == f"Undo change {creation}: this deletes Ann with all it holds"
+    assert heading(shown) == f"Undo change {creation} of Ann"
     assert the_button(shown) == "danger"
+    assert "Undo: delete Ann with everything it owns" in shown.raw.decode()
 
 
 def test_any_other_undo_is_called_what_it_is(world: World, root: Keeper) -> None:
     assert world.post("/api/v1/players/Ann/level", {"level": 13}).status == 200
     shown = undone(root, world)
-    assert heading(shown) == "Take a change back, if what it changed is still as it left it"
+    assert heading(shown) == f"Undo change {world.ledger()[-1].seq} of Ann"
     assert the_button(shown) == "main"
 
 
@@ -48,34 +50,35 @@ def test_what_stays_as_it_is_is_not_among_what_changes(world: World, root: Keepe
     assert world.post("/api/v1/players/Ann/items/give", bought).status == 200
     world.sql("UPDATE ledger SET after = before WHERE seq = $1", world.ledger()[-1].seq)
     page = root.page(f"/console/changes/{world.ledger()[-1].seq}")
-    assert f"{MANY} Gold Coin" not in page.text
+    assert f"{TIMES_SIGN} Gold Coin" not in page.text
     assert "Nothing that can be shown side by side." in page.text
 
 
 def test_as_many_with_other_buffs_are_others(world: World, root: Keeper) -> None:
     for buffs in ([1, 0, 0, 0, 0], [2, 0, 0, 0, 0]):
         put_player(world, people.BOB.id, {"Items": [{**stack(7, people.SWORD.id, 1), "StatBuffs": buffs}]})
-    told = f"Inventory, slot 7 1 {MANY} Sword 1 {MANY} Sword, changed"
+    told = f"Inventory, slot 7 1 {TIMES_SIGN} Sword 1 {TIMES_SIGN} Sword, changed"
     assert told in root.page(f"/console/changes/{world.ledger()[-1].seq}").text
 
 
 def test_a_bag_that_will_be_made_has_no_id_yet(world: World, root: Keeper) -> None:
     give = f"/api/v1/players/{people.ANN.id}/items/give"
     one, two = (root.preview("POST", give, {"itemid": people.POUCH.id, "quantity": count}) for count in (1, 2))
-    assert re.findall(r"A new bag(?: \(\d\))?", one.raw.decode()) == ["A new bag"]
-    assert re.findall(r"A new bag(?: \(\d\))?", two.raw.decode()) == ["A new bag (1)", "A new bag (2)"]
+    assert re.findall(r">(Pouch \(.*?)<", one.raw.decode()) == ["Pouch (Inventory, slot 4)"]
+    wanted = ["Pouch (Inventory, slot 4)", "Pouch (Inventory, slot 5)"]
+    assert sorted(re.findall(r">(Pouch \(.*?)<", two.raw.decode())) == wanted
     assert ">Bag " not in one.raw.decode() + two.raw.decode()
     assert root.confirm(one, "a gift").status == 303
-    assert ">Bag " in root.get(f"/console/changes/{world.ledger()[-1].seq}").raw.decode()
+    assert ">Pouch (Inventory, slot 4)<" in root.get(f"/console/changes/{world.ledger()[-1].seq}").raw.decode()
 
 
 def test_a_bag_that_comes_back_keeps_its_id(world: World, root: Keeper) -> None:
     assert root.act("DELETE", f"/api/v1/players/{people.ANN.id}").status == 303
     shown = undone(root, world).raw.decode()
-    assert f">Bag {people.ANNS_POUCH[:8]}<" in shown
-    assert "A new bag" not in shown
+    assert ">Pouch (Inventory, slot 3)<" in shown
+    assert ">Bag " not in shown
 
 
 def test_explorer_shows_no_id_of_a_bag_that_will_be_made(root: Keeper) -> None:
     shown = run(root, "POST", "/api/v1/players/Ann/items/give", {"itemid": people.POUCH.id, "quantity": 1})
-    assert "A new bag" in [line["what"] for each in shown["changes"] for line in each]
+    assert "Pouch (Inventory, slot 4)" in [line["what"] for each in shown["changes"] for line in each]

@@ -78,7 +78,7 @@ def test_what_is_deleted_leads_to_what_is_left_of_it(
     for each, place, said in (
         (people.BOB.id, f"players/{people.BOB.id}", "This character is deleted."),
         (people.ANN.id, f"players/{people.ANN.id}", "This character is deleted."),
-        (ann, f"changes?user={ann}", "user deleted"),
+        (ann, f"changes?user={ann}", "Account erased"),
     ):
         assert root.get(f"/console/search?q={each}").headers["location"] == f"/console/{place}"
         assert said in root.page(f"/console/{place}").text

@@ -85,8 +85,8 @@ def test_what_is_about_to_end_is_named(world: World, root: Keeper, keeper: Calla
     form = root.page(path.replace("Shop", people.USER_IDS["Shop"])).form(ACT, "Revoke")
     preview = Page(root.post(ACT, form.fields).raw.decode())
     assert "<i>Shop: service, read-only, last used 2023-11-14 22:13:20 UTC." in preview.text
-    assert "no reason is asked for, and there is no undo" in preview.text
-    sent = preview.form(ACT, "Do it").fields
+    assert "This is not recorded in the audit log: it changes no game data. It cannot be undone" in preview.text
+    sent = preview.confirmation().fields
     assert "reason" not in sent
     assert root.post(ACT, sent).status == 303
     assert world.get("/api/v1/players", by="Shop").status == 401

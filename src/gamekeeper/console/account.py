@@ -80,7 +80,7 @@ async def show(request: Request) -> Answer:
         own=request.caller.token_id,
         home=f"/console/accounts/{user.id}",
         operations=f"/api/v1/users/{user.id}",
-        changes=await changes.entries(request, sight.past.changes, sight.past.undone),
+        changes=await changes.load_entries(request, sight.past.changes, sight.past.undone),
         older=sight.past.next,
         later="before" in request.query,
     )

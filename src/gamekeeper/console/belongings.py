@@ -97,7 +97,7 @@ def _cell(slot: int, stack: Stack | None, names: Names, worn: str) -> Cell:
 
 
 def _title(spot: SlotAddress, stack: Stack, names: Names) -> str:
-    return f"{names.of('items', stack.item_id)} ({differences.where(spot, names)})"
+    return f"{names.of('items', stack.item_id)} ({differences.name_spot(spot, names)})"
 
 
 def _initials(name: str) -> str:

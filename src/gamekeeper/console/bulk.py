@@ -1,13 +1,14 @@
-"""Giving an item to many: the page, and what its script has to ask.
+"""Give an item to many players: the page, and the queries of its script.
 
-The script sends one form per character, each with a key of its own; so a row that is sent again is not given again.
-What a run did is in the ledger, so whoever may can take all of it back, wherever it was run.
+The script sends one form per player, each with its own idempotency key, so a retry does not give the item twice.
+The reason of each change names the run, so every account with the permission can undo a whole run from any browser.
 """
 
 import re
 
 from gamekeeper.console import changes, pages
 from gamekeeper.console.queries import find_cursor
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http.instants import instant
@@ -17,25 +18,25 @@ from gamekeeper.store import catalogue
 from gamekeeper.store import history as rows
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, HistoryChange, HistoryFilter
 
-RUN = re.compile(r"[0-9a-f]{12}", re.ASCII)
-NAMED = re.compile(rf"\(run ({RUN.pattern})\)$", re.ASCII)  # at the end of the reason of each of its changes
-GIVEN = "items_given"
-PIECE = 100  # changes of a run in one answer
+RUN_ID = re.compile(r"[0-9a-f]{12}", re.ASCII)
+RUN_IN_REASON = re.compile(rf"\(run ({RUN_ID.pattern})\)$", re.ASCII)  # the reason of each change of a run ends with it
+GIVEN = "items_given"  # the kind of a run's changes
+PAGE_SIZE = 100  # changes of a run in one answer
 
 
 async def show(request: Request) -> Answer:
-    """`item` chooses one beforehand; `run` is one that has been, `by` whom."""
+    """Show the page. `item` in the query selects an item; `run` and `by` load a past run of an account."""
     store = request.services.keeper.store
     wanted = lookup.parse_guid(request.query.get("item", ""))
     chosen = (await catalogue.find_by_ids(store, "items", [wanted])).get(wanted) if wanted else None
     return pages.render(request, "bulk.html", chosen=chosen)
 
 
-async def given(request: Request) -> Answer:
-    """The number of the change by which a run gave to a character, for those whose answer was lost on its way."""
-    player_id, run = lookup.parse_guid(request.query.get("player", "")), _run(request)
+async def find_change(request: Request) -> Answer:
+    """Find the change by which a run gave the item to a player, for a script that lost the answer."""
+    player_id, run = lookup.parse_guid(request.query.get("player", "")), _require_run(request)
     if player_id is None:
-        raise BadField(field="player", problem="must be a guid")
+        raise BadField(field="player", problem=gettext("must be a guid"))
     wanted = HistoryFilter(
         within=OF_PLAYER,
         whose=player_id,
@@ -48,29 +49,29 @@ async def given(request: Request) -> Answer:
     return pages.answer({"numbers": [each.seq for each in page.changes]})
 
 
-async def done(request: Request) -> Answer:
-    """What a run gave, some of it: the newest first, before the change that is named if one is.
+async def list_run(request: Request) -> Answer:
+    """List a page of the changes of a run, the newest first. `before` in the query is the cursor.
 
-    Looked for among what one account did, where it is named: that goes back much further than among all changes.
+    With `by`, only the changes of that account are searched: this reaches much further back than all changes.
     """
-    run, by = _run(request), lookup.parse_guid(request.query.get("by", ""))
+    run, by = _require_run(request), lookup.parse_guid(request.query.get("by", ""))
     wanted = HistoryFilter(within=BY_ACTOR if by else ALL, whose=by, accounts=False, kind=GIVEN, reason=f"(run {run})")
     before = find_cursor(request)
-    page = await request.read_in_pieces(lambda tx, rest: history.load_page(tx, wanted, before, PIECE, rest))
-    entries = await changes.entries(request, page.changes, page.undone)
-    given = [_given(each) for each in entries if run_of(each.told) == run]
+    page = await request.read_in_pieces(lambda tx, rest: history.load_page(tx, wanted, before, PAGE_SIZE, rest))
+    entries = await changes.load_entries(request, page.changes, page.undone)
+    given = [_describe_gift(each) for each in entries if find_run(each.told) == run]
     reached = await rows.find_first_from(request.services.keeper.store, page.next) if page.next else None
-    told = {"rows": given, "next": page.next, "reached": pages.clock(instant(reached[1])) if reached else ""}
-    return pages.answer(told)
+    reached_time = pages.clock(instant(reached[1])) if reached else ""
+    return pages.answer({"rows": given, "next": page.next, "reached": reached_time})
 
 
-def run_of(told: HistoryChange) -> str:
-    """The run that gave something, if one did."""
-    found = NAMED.search(told.reason or "") if told.kind == GIVEN else None
+def find_run(told: HistoryChange) -> str:
+    """Return the id of the run that made a change; empty if none did."""
+    found = RUN_IN_REASON.search(told.reason or "") if told.kind == GIVEN else None
     return found[1] if found else ""
 
 
-def _given(entry: changes.Entry) -> dict[str, object]:
+def _describe_gift(entry: changes.HistoryEntry) -> dict[str, object]:
     told = entry.told
     return {
         "id": told.player_id,
@@ -82,11 +83,11 @@ def _given(entry: changes.Entry) -> dict[str, object]:
     }
 
 
-def _run(request: Request) -> str:
+def _require_run(request: Request) -> str:
     run = request.query.get("run", "")
-    if not RUN.fullmatch(run):
-        raise BadField(field="run", problem="must be the id of a run")
+    if not RUN_ID.fullmatch(run):
+        raise BadField(field="run", problem=gettext("must be the id of a run"))
     return run
 
 
-pages.TEMPLATES.filters["run_of"] = run_of
+pages.TEMPLATES.filters["run_of"] = find_run

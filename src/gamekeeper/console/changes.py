@@ -1,4 +1,4 @@
-"""The ledger for people: what happened, who did it, how it was before, and a way back."""
+"""The pages of the audit log: a filtered list of changes, one change, and exports as CSV and JSON."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 import msgspec
 
 from gamekeeper.console import differences, pages, undos
-from gamekeeper.console.differences import Line
+from gamekeeper.console.differences import Difference
+from gamekeeper.console.kinds import name_kind
 from gamekeeper.console.menu import QUERY
 from gamekeeper.console.queries import find_cursor
+from gamekeeper.console.texts import gettext
 from gamekeeper.game import finder, history, lookup
 from gamekeeper.game.history import HistoryPage, Pause
 from gamekeeper.game.refusals import BadField, NoSuchChange, Refusal
@@ -24,38 +26,39 @@ from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, HistoryChange, HistoryFilter
 
-LIMIT = 50
-BRIEF = 8  # lines of a change in a list
+PAGE_SIZE = 50  # changes
+MOST_DIFFERENCES = 8  # of a change in a list; its own page shows all
 FIELDS = ("player", "user", "actor", "kind", "item", "from", "to", "request", "reason")
-PIECE, PIECES = 1_000, 10  # of a file: no more than a program gets in as many requests
-ROWS = 50  # of a file that are written in one go: about 3 ms
-MARK = "\ufeff".encode()  # without it spreadsheets take a file for one in their own code page
+BATCH, BATCHES = 1_000, 10  # changes per query of an export, and queries: what an API client gets in 10 requests
+ROWS = 50  # changes that are encoded at once: about 3 ms, in which no other request runs
+BYTE_ORDER_MARK = "\ufeff".encode()  # without it spreadsheets read the file in the system's own code page
 FORMATS = {operations.CSV: b"text/csv; charset=utf-8", operations.JSON: b"application/json; charset=utf-8"}
-AROUND = 1_000  # numbers before and after a change, among which others of its request are looked for
-OF_ONE = 50
-MANY_FOUND, NAMED = 100, {finder.EXACT, finder.PREFIX}
+AROUND = 1_000  # how many change numbers before and after a change are searched for others of its request
+REQUEST_CHANGES = 50  # how many changes of one request are shown
+MOST_FOUND, NAMED = 100, {finder.EXACT, finder.PREFIX}
+ACCOUNT_KINDS = gettext("Accounts")
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "Characters": history.PLAYER_KINDS,
-    "Accounts": history.ACCOUNT_KINDS,
-    "The whole game": history.GLOBAL_KINDS,
+    gettext("Players"): history.PLAYER_KINDS,
+    ACCOUNT_KINDS: history.ACCOUNT_KINDS,
+    gettext("The whole game"): history.GLOBAL_KINDS,
 }
 
 
-class Entry(NamedTuple):
-    """A change as a line of a history (`ui.changes`)."""
+class HistoryEntry(NamedTuple):
+    """A change in a list of changes (`ui.changes`)."""
 
     told: HistoryChange
-    lines: Sequence[Line]
+    lines: Sequence[Difference]
     undone_by: int | None
     undoable: bool
 
 
 async def show(request: Request) -> Answer:
-    """What is typed wrongly is said beside the filter, not instead of it."""
+    """Show the list of changes. An error in the filter is shown beside the filter, so that it can be corrected."""
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
     page, reached, refused = HistoryPage([], {}, None), None, None
     try:
-        page, reached = await _page(request, sought)
+        page, reached = await _load_page(request, sought)
     except Refusal as refusal:
         refused = refusal
     older = str(page.next) if page.next else ""
@@ -63,173 +66,177 @@ async def show(request: Request) -> Answer:
         request,
         "changes.html",
         sought=sought,
-        kinds={title: kinds for title, kinds in KINDS.items() if title != "Accounts" or _sees_accounts(request)},
-        entries=[brief(each) for each in await entries(request, page.changes, page.undone, BRIEF + 1)],
+        kinds={title: kinds for title, kinds in KINDS.items() if title != ACCOUNT_KINDS or _sees_accounts(request)},
+        entries=[
+            shorten(each) for each in await load_entries(request, page.changes, page.undone, MOST_DIFFERENCES + 1)
+        ],
         problem=refused.message if refused else "",
         reached=reached,
-        newest="" if "before" not in request.query else address("/console/changes", sought),
-        older=address("/console/changes", sought, before=older) if older else "",
-        files={form: _file_address(request, sought, form) for form in FORMATS},
-        most=PIECE * PIECES,
+        newest="" if "before" not in request.query else build_address("/console/changes", sought),
+        older=build_address("/console/changes", sought, before=older) if older else "",
+        files={form: _build_export_address(request, sought, form) for form in FORMATS},
+        most=BATCH * BATCHES,
     )
     return pages.with_refusal(shown, refused)
 
 
-async def one(request: Request) -> Answer:
-    told = await _visible(request, request.params[0])
+async def show_change(request: Request) -> Answer:
+    told = await _require_visible(request, request.params[0])
     store = request.services.keeper.store
     undone = await history.find_undone(store, [told.seq])
     wanted = HistoryFilter(request_id=told.request_id, accounts=_sees_accounts(request))
-    together = await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, OF_ONE)
-    [entry] = await entries(request, [told], undone)
+    together = await rows.read_page(store, wanted, told.seq + AROUND, 2 * AROUND, REQUEST_CHANGES)
+    [entry] = await load_entries(request, [told], undone)
     return pages.render(
         request,
         "change.html",
         entry=entry,
-        before=_side(told.before),
-        after=_side(told.after),
+        before=_decode_side(told.before),
+        after=_decode_side(told.after),
         others=[each for each in reversed(together) if each.seq != told.seq],
     )
 
 
-async def file(request: Request) -> Answer:
-    """The same changes as a file, the newest first; its end says when there are more."""
+async def export(request: Request) -> Answer:
+    """Export the filtered changes as a file, the newest first. Its last row says whether there are more."""
     try:
-        return await _open_file(request)
-    except Exception as error:  # noqa: BLE001 - every failure leads back to the page of changes
+        return await _start_export(request)
+    except Exception as error:  # noqa: BLE001 - the page of every error links to the list of changes
         return pages.refused(request, errors.refusal_of(error, request.id), back="/console/changes")
 
 
-async def _open_file(request: Request) -> Answer:
+async def _start_export(request: Request) -> Answer:
     form = request.query.get("format", "")
     if form not in FORMATS:
-        raise BadField(field="format", problem="must be csv or json")
+        raise BadField(field="format", problem=gettext("must be csv or json"))
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
-    wanted, cursor = await _filter(request, sought), find_cursor(request)
-    first = await _read(request, wanted, cursor, PIECE)
+    wanted, cursor = await _build_filter(request, sought), find_cursor(request)
+    first = await _read_page(request, wanted, cursor, BATCH)
     attached = (b"content-disposition", f'attachment; filename="changes.{form}"'.encode())
-    stream = (_table if form == operations.CSV else _list)(request, _pieces(request, wanted, first))
+    stream = (_stream_csv if form == operations.CSV else _stream_json)(request, _read_batches(request, wanted, first))
     return Answer(headers=(attached,), content_type=FORMATS[form], stream=stream)
 
 
-async def _pieces(request: Request, wanted: HistoryFilter, page: HistoryPage) -> AsyncGenerator[HistoryPage]:
-    """One after another, so that nobody waits for all of them."""
-    for _ in range(PIECES - 1):
-        for part in _parts(page):
+async def _read_batches(request: Request, wanted: HistoryFilter, page: HistoryPage) -> AsyncGenerator[HistoryPage]:
+    """Read one batch after another: other requests run in between, and the download starts at once."""
+    for _ in range(BATCHES - 1):
+        for part in _split(page):
             yield part
         if page.next is None:
             return
         await asyncio.sleep(0)
-        page = await _read(request, wanted, page.next, PIECE)
-    for part in _parts(page):
+        page = await _read_page(request, wanted, page.next, BATCH)
+    for part in _split(page):
         yield part
 
 
-def _parts(page: HistoryPage) -> list[HistoryPage]:
+def _split(page: HistoryPage) -> list[HistoryPage]:
     starts = range(0, max(1, len(page.changes)), ROWS)
     return [page._replace(changes=page.changes[start : start + ROWS]) for start in starts]
 
 
-async def _table(request: Request, pieces: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
-    begun, more = False, None
-    async for page in pieces:
-        table = await request.through_gate(partial(_write, operations.table, page, request.caller))
-        names, line, rows = table.partition(b"\r\n")
-        if not begun:
-            yield MARK + names + line
+async def _stream_csv(request: Request, pages: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
+    has_header, more = False, None
+    async for page in pages:
+        table = await request.through_gate(partial(_encode, operations.table, page, request.caller))
+        names, line_end, rows = table.partition(b"\r\n")
+        if not has_header:
+            yield BYTE_ORDER_MARK + names + line_end
         if rows:
             yield rows
-        begun, more = True, page.next
+        has_header, more = True, page.next
     if more is not None:
-        yield f"There are more: export those before change {more} too\r\n".encode()
+        yield gettext("There are more changes. Export those before change %(seq)s too.", seq=more).encode() + b"\r\n"
 
 
-async def _list(request: Request, pieces: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
-    """Each piece is the same list with other rows; what follows them is the last one's."""
-    before, end = None, b""
-    async for page in pieces:
-        told = await request.through_gate(partial(_write, _json, page, request.caller))
-        head, opened, rest = told.partition(b"[")
+async def _stream_json(request: Request, pages: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
+    """Join the rows of all pages to one list. The text after it, such as the cursor, is that of the last page."""
+    separator, end = None, b""
+    async for page in pages:
+        encoded = await request.through_gate(partial(_encode, _encode_json, page, request.caller))
+        head, opened, rest = encoded.partition(b"[")
         rows, closed, tail = rest.rpartition(b"]")
-        if before is None:
+        if separator is None:
             yield head + opened
-            before = b""
+            separator = b""
         if rows:
-            yield before + rows
-            before = b","
+            yield separator + rows
+            separator = b","
         end = closed + tail
     yield end
 
 
-async def _write(form: Callable[[HistoryPage, Caller], bytes], page: HistoryPage, caller: Caller) -> bytes:
+async def _encode(form: Callable[[HistoryPage, Caller], bytes], page: HistoryPage, caller: Caller) -> bytes:
     return form(page, caller)
 
 
-def _json(page: HistoryPage, caller: Caller) -> bytes:
+def _encode_json(page: HistoryPage, caller: Caller) -> bytes:
     return wire.encode(operations.told(page, caller))
 
 
-async def entries(
+async def load_entries(
     request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int], most: int | None = None
-) -> list[Entry]:
-    """With Undo where the caller may and it can work; `most`: lines of each."""
-    found = await differences.lines(request.services.keeper, [(each.before, each.after) for each in changes], most)
-    offered = await undos.offered(request, changes, undone)
+) -> list[HistoryEntry]:
+    """Load the differences of each change, `most` of each, and whether the caller can undo it."""
+    found = await differences.list_differences(
+        request.services.keeper, changes, most, sees_accounts=_sees_accounts(request)
+    )
+    undoable = await undos.find_undoable(request, changes, undone)
     return [
-        Entry(told, lines, undone.get(told.seq), told.seq in offered)
+        HistoryEntry(told, lines, undone.get(told.seq), told.seq in undoable)
         for told, lines in zip(changes, found, strict=True)
     ]
 
 
-def brief(entry: Entry) -> Entry:
-    """Of a change of very much, its beginning: its own page has the rest."""
-    return (
-        entry if len(entry.lines) <= BRIEF else entry._replace(lines=[*entry.lines[:BRIEF], Line("and more", "", "")])
-    )
+def shorten(entry: HistoryEntry) -> HistoryEntry:
+    """Cut the differences off after the first few: the change's own page shows all."""
+    if len(entry.lines) <= MOST_DIFFERENCES:
+        return entry
+    return entry._replace(lines=[*entry.lines[:MOST_DIFFERENCES], Difference(gettext("and more"), "", "")])
 
 
-def address(path: str, sought: Mapping[str, str], **more: str) -> str:
-    """What is sought stays in the address bar; what is empty does not."""
+def build_address(path: str, sought: Mapping[str, str], **more: str) -> str:
+    """Build an address whose query holds the filter, without its empty fields."""
     return f"{path}?{urlencode({name: text for name, text in {**sought, **more}.items() if text})}".rstrip("?")
 
 
-async def _page(request: Request, sought: Mapping[str, str]) -> tuple[HistoryPage, int | None]:
-    """With the time back to which was looked, when that was not far enough for a page."""
-    wanted = await _filter(request, sought)
-    page = await _read(request, wanted, find_cursor(request), LIMIT)
-    if page.next is None or len(page.changes) == LIMIT:
+async def _load_page(request: Request, sought: Mapping[str, str]) -> tuple[HistoryPage, int | None]:
+    """Load a page of changes. If the search stopped before the page was full, also return the time it reached."""
+    wanted = await _build_filter(request, sought)
+    page = await _read_page(request, wanted, find_cursor(request), PAGE_SIZE)
+    if page.next is None or len(page.changes) == PAGE_SIZE:
         return page, None
     found = await rows.find_first_from(request.services.keeper.store, page.next)
     return page, found[1] if found else None
 
 
-async def _read(request: Request, wanted: HistoryFilter, cursor: int | None, limit: int) -> HistoryPage:
+async def _read_page(request: Request, wanted: HistoryFilter, cursor: int | None, limit: int) -> HistoryPage:
     async def read(tx: Reading, rest: Pause) -> HistoryPage:
         return await history.load_page(tx, wanted, cursor, limit, rest)
 
     return await request.read_in_pieces(read)
 
 
-async def _filter(request: Request, sought: Mapping[str, str]) -> HistoryFilter:
-    """Names become ids; the rest is read as the operation reads it."""
+async def _build_filter(request: Request, sought: Mapping[str, str]) -> HistoryFilter:
+    """Replace names by ids, then read the filter as the API's list of changes does."""
     store = request.services.keeper.store
     query = {
         **sought,
-        "player": await _player(store, sought["player"]),
-        "user": await _account(request, sought["user"]),
-        "actor": await _account(request, sought["actor"]),
-        "item": await _item(request, sought["item"]),
+        "player": await _find_player_id(store, sought["player"]),
+        "user": await _find_account_id(request, sought["user"]),
+        "actor": await _find_account_id(request, sought["actor"]),
+        "item": await _find_item_id(request, sought["item"]),
     }
     return operations.filter_of(queries.decode(wire.history.HistoryQuery, query), request.caller)
 
 
-async def _player(tx: Reading, text: str) -> str:
-    """An id is taken as it is: also one that is deleted has a history."""
+async def _find_player_id(tx: Reading, text: str) -> str:
+    """Return the id of a player; an id is not looked up, because a deleted player has changes too."""
     return text and (lookup.parse_guid(text) or await lookup.find_player_id(tx, text))
 
 
-async def _account(request: Request, text: str) -> str:
-    """Who may not see accounts knows their own name, and ids."""
+async def _find_account_id(request: Request, text: str) -> str:
+    """Return the id of an account. Callers without users.query can search for ids and for their own name only."""
     if not text or lookup.parse_guid(text):
         return text
     own, sees = request.caller.name, request.caller.rights >= QUERY
@@ -239,25 +246,23 @@ async def _account(request: Request, text: str) -> str:
     return (await lookup.find_user(request.services.keeper.store, text)).id
 
 
-async def _item(request: Request, text: str) -> str:
-    """The item that is called so, or else one that begins so; a slip is not guessed at here."""
+async def _find_item_id(request: Request, text: str) -> str:
+    """Return the id of the item with this name, or else of one whose name starts with it. Do not guess at typos."""
     if not text or lookup.parse_guid(text):
         return text
     keeper = request.services.keeper
-    found = await finder.find(keeper.store, text, MANY_FOUND, keeper.changes.codec, accounts=False)
+    found = await finder.find(keeper.store, text, MOST_FOUND, keeper.changes.codec, accounts=False)
     best = next((each.id for each in found if each.kind == "item" and each.match in NAMED), None)
     if best is None:
-        raise BadField(field="item", problem="must be the name or the id of an item of the catalogue")
+        raise BadField(field="item", problem=gettext("must be the name or the id of an item in the catalogue"))
     return best
 
 
-async def _visible(request: Request, text: str) -> HistoryChange:
-    """Looked for as in the list, so that whoever does not see it there does not see it here."""
+async def _require_visible(request: Request, text: str) -> HistoryChange:
+    """Find a change with the filter of the list, so that callers see here what they see there, and no more."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
     wanted = HistoryFilter(accounts=_sees_accounts(request), me=request.caller.account_id)
-    found = history.hide_account_names(
-        await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted
-    )
+    found = history.hide_account_names(await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted)
     if not found or found[0].seq != seq:
         raise NoSuchChange(seq=text)
     return found[0]
@@ -267,9 +272,12 @@ def _sees_accounts(request: Request) -> bool:
     return request.caller.rights >= QUERY
 
 
-def _file_address(request: Request, sought: Mapping[str, str], form: str) -> str:
-    return address("/console/changes/file", sought, before=request.query.get("before", ""), format=form)
+def _build_export_address(request: Request, sought: Mapping[str, str], form: str) -> str:
+    return build_address("/console/changes/file", sought, before=request.query.get("before", ""), format=form)
 
 
-def _side(side: bytes | str | None) -> object:
+def _decode_side(side: bytes | str | None) -> object:
     return msgspec.json.decode(side) if side else None
+
+
+pages.TEMPLATES.filters["kind_title"] = name_kind

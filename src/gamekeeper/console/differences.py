@@ -1,167 +1,322 @@
-"""What a change changed, line by line, in words: before and after."""
+"""Describe a change in words: each field, slot, spell and variable that differs, with its value before and after."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 from gamekeeper.console import pages
-from gamekeeper.game.codec import ChangeSide
+from gamekeeper.console.texts import gettext, ngettext
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
+from gamekeeper.game.lookup import ZERO_GUID
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.http.instants import instant
-from gamekeeper.store import catalogue
+from gamekeeper.store import catalogue, items, users
 from gamekeeper.store.engine import Reading
-from gamekeeper.store.ledger import LedgerEntry
 
 NOTHING = "—"
-NEW_BAG = "A new bag"
-MANY = "\u00d7"  # the multiplication sign
-OTHERWISE = "changed"  # as many as before, and not the same: an item with other buffs, entries that say something else
-PLACES = {place: place.capitalize() for place in (INVENTORY, BANK)}
-WORDS = {
-    "class_id": "Class",
-    "map_id": "Map",
-    "user_id": "Owner",
-    "exp": "Experience",
-    "ban_reason": "Banned because of",
-    "mute_reason": "Muted because of",
-    "ends_at": "Until",
-    "next_try_at": "Next try",
+TIMES_SIGN = "\u00d7"  # the multiplication sign between a quantity and an item
+CHANGED = gettext("changed")  # marks two values that read the same but differ, such as an item whose stat buffs changed
+PLACES = {INVENTORY: gettext("Inventory"), BANK: gettext("Bank")}
+LABELS = {
+    "name": gettext("Name"),
+    "user_id": gettext("Owner"),
+    "class_id": gettext("Class"),
+    "map_id": gettext("Map"),
+    "exp": gettext("Experience"),
+    "experience_to_next_level": gettext("Experience for the next level"),
+    "gender": gettext("Gender"),
+    "vitals": gettext("Vitals"),
+    "max_vitals": gettext("Maximum vitals"),
+    "base_stats": gettext("Base stats"),
+    "stat_point_allocations": gettext("Allocated stat points"),
+    "stat_points": gettext("Unspent stat points"),
+    "x": gettext("X coordinate"),
+    "y": gettext("Y coordinate"),
+    "z": gettext("Z coordinate"),
+    "dir": gettext("Direction"),
+    "in_bank": gettext("Bank open"),
+    "created_at": gettext("Created"),
+    "play_time_seconds": gettext("Time played"),
+    "email": gettext("Email"),
+    "reset_code": gettext("Password reset code"),
+    "ban_reason": gettext("Ban reason"),
+    "mute_reason": gettext("Mute reason"),
+    "ends_at": gettext("Until"),
+    "mail_state": gettext("Mail state"),
+    "next_try_at": gettext("Next attempt"),
+    "api": gettext("Permission: API access"),
+    "users_query": gettext("Permission: users.query"),
+    "users_manage": gettext("Permission: users.manage"),
+    "game_link": gettext("Permission: game.link"),
+    "editor": gettext("Permission: editor"),
+    "ban": gettext("Permission: ban"),
+    "kick": gettext("Permission: kick"),
+    "mute": gettext("Permission: mute"),
+    "upto": gettext("Deleted up to change"),
+    "rows": gettext("Deleted changes"),
 }
-NAMED = {"class_id": "classes", "map_id": "maps"}
+PARTS = {  # fields that hold several values, with a label for each
+    "vitals": (gettext("Health"), gettext("Mana")),
+    "max_vitals": (gettext("Maximum health"), gettext("Maximum mana")),
+    "base_stats": (
+        gettext("Attack"),
+        gettext("Ability power"),
+        gettext("Defense"),
+        gettext("Magic resist"),
+        gettext("Speed"),
+    ),
+    "stat_point_allocations": (
+        gettext("Points in attack"),
+        gettext("Points in ability power"),
+        gettext("Points in defense"),
+        gettext("Points in magic resist"),
+        gettext("Points in speed"),
+    ),
+    "equipment": (gettext("Helmet"), gettext("Armor"), gettext("Weapon"), gettext("Shield"), gettext("Boots")),
+}
+VALUES: Mapping[str, Mapping[int, str]] = {  # fields whose numbers stand for words in the game
+    "gender": {0: gettext("Male"), 1: gettext("Female")},
+    "dir": {0: gettext("Up"), 1: gettext("Down"), 2: gettext("Left"), 3: gettext("Right")},
+}
+CATALOGUE_KINDS = {"class_id": "classes", "map_id": "maps"}
 TIMES = frozenset({"ends_at", "created_at", "last_online", "next_try_at"})
-Side = bytes | str | None
+HIDDEN = frozenset({"id", "mail_id"})  # ids that say nothing to people
+Inventory = Mapping[int, str | None]  # item ids by slot; None: the slot is empty
 
 
-class Line(NamedTuple):
+class Recorded(Protocol):
+    """A change as the audit log or a dry run has it."""
+
+    @property
+    def player_id(self) -> str | None: ...
+    @property
+    def request_id(self) -> str: ...
+    @property
+    def before(self) -> bytes | str | None: ...
+    @property
+    def after(self) -> bytes | str | None: ...
+
+
+class Difference(NamedTuple):
     what: str
     before: str
     after: str
 
 
 class Names(NamedTuple):
-    """What the catalogue calls things, by kind and id; and bags that have no id of their own yet."""
+    """Names of items, spells, variables, classes and maps, by kind and id, and of accounts and bags, by id."""
 
     known: Mapping[str, Mapping[str, catalogue.CatalogueEntry]]
+    accounts: Mapping[str, str] = MappingProxyType({})
     bags: Mapping[str, str] = MappingProxyType({})
 
     def of(self, kind: str, each: str) -> str:
+        """Return the name, or the id if the catalogue has no name for it."""
         entry = self.known.get(kind, {}).get(each)
         return entry.name if entry and entry.name else each
 
 
-async def of_request(keeper: Keeper, entries: Sequence[LedgerEntry], *, dry_run: bool) -> list[list[Line]]:
-    """Of what a request changed, or would change: then a bag has no id yet, unless an undo brings it back."""
-    anew = dry_run and not any(each.undoes for each in entries)
-    return await lines(keeper, [(each.before, each.after) for each in entries], made_anew=anew)
+class _Sides(NamedTuple):
+    """A change with the inventory of its player before and after the request, as far as it is known."""
+
+    before: ChangeSide
+    after: ChangeSide
+    inventory_before: Inventory
+    inventory_after: Inventory
 
 
-async def lines(
-    keeper: Keeper, changes: Sequence[tuple[Side, Side]], most: int | None = None, *, made_anew: bool = False
-) -> list[list[Line]]:
-    """Of each change, given by its two sides; `most`: its first so many; `made_anew`: its new bags have no ids."""
-    read = keeper.changes.codec.decode_side
-    traces = [
-        (read(before) if before else ChangeSide(), read(after) if after else ChangeSide()) for before, after in changes
-    ]
-    names = await names_of(keeper.store, [side for sides in traces for side in sides])
-    return [
-        list(islice(_changed(before, after, names._replace(bags=_new(before, after) if made_anew else {})), most))
-        for before, after in traces
-    ]
+async def list_differences(
+    keeper: Keeper,
+    changes: Sequence[Recorded],
+    most: int | None = None,
+    *,
+    sees_accounts: bool,
+    is_preview: bool = False,
+) -> list[list[Difference]]:
+    """List the differences of each change, the first `most` of each.
+
+    `sees_accounts`: show names of accounts. `is_preview`: the changes are a dry run, so the database still holds the
+    inventories that they start from.
+    """
+    sides = await _read_sides(keeper, changes, is_preview=is_preview)
+    traces = [trace for each in sides for trace in (each.before, each.after)]
+    worn = {item for each in sides for side in (each.inventory_before, each.inventory_after) for item in side.values()}
+    names = await load_names(keeper.store, traces, worn, sees_accounts=sees_accounts)
+    return [list(islice(_compare(each, names), most)) for each in sides]
 
 
-async def names_of(tx: Reading, sides: Iterable[ChangeSide]) -> Names:
-    """Of all that is mentioned, asked for once."""
+async def load_names(
+    tx: Reading, traces: Iterable[ChangeSide], item_ids: Iterable[str | None] = (), *, sees_accounts: bool = False
+) -> Names:
+    """Load the names of everything that the traces mention, with one query per kind."""
     wanted: dict[str, set[str]] = {kind: set() for kind in ("items", "spells", "variables", "classes", "maps")}
-    for side in sides:
+    wanted["items"] |= {each for each in item_ids if each}
+    owners: set[str] = set()
+    for side in traces:
         wanted["items"] |= {stack.item_id for stack in side.slots.values() if stack} | side.sums.keys()
         wanted["spells"] |= {spell for spell in side.spells.values() if spell}
         wanted["variables"] |= side.variables.keys()
-        for name, kind in NAMED.items():
+        for name, kind in CATALOGUE_KINDS.items():
             wanted[kind] |= {str(side.player[name])} if name in side.player else set()
-    return Names({kind: await catalogue.find_by_ids(tx, kind, ids) if ids else {} for kind, ids in wanted.items()})
+        owners |= {str(side.player["user_id"])} if sees_accounts and "user_id" in side.player else set()
+    known = {kind: await catalogue.find_by_ids(tx, kind, ids) if ids else {} for kind, ids in wanted.items()}
+    accounts = {each.id: each.name for each in await users.read_by_ids(tx, owners)} if owners else {}
+    return Names(known, accounts)
 
 
-def _changed(before: ChangeSide, after: ChangeSide, names: Names) -> Iterator[Line]:
-    """What is the same on both sides did not change: it is left out."""
-    return (each for each in _lines(before, after, names) if each.before != each.after)
+async def _read_sides(keeper: Keeper, changes: Sequence[Recorded], *, is_preview: bool) -> list[_Sides]:
+    """Decode the changes. Those of one request to one player share what they say about its inventory."""
+    read = keeper.changes.codec.decode_side
+    traces = [(read(each.before or "{}"), read(each.after or "{}")) for each in changes]
+    keys = [(each.request_id, each.player_id or "") for each in changes]
+    inventories: dict[tuple[str, str], tuple[dict[int, str | None], dict[int, str | None]]] = {}
+    for key, (before, after) in zip(keys, traces, strict=True):
+        is_equipped = "equipment" in before.player and "equipment" in after.player
+        if is_preview and is_equipped:  # one change of a preview at most: there is one player whose equipment changes
+            stored = await items.read_slots_of_place(keeper.store, key[1], INVENTORY)
+            inventories[key] = (
+                {each.slot: each.item_id for each in stored},
+                {each.slot: each.item_id for each in stored},
+            )
+    for key, (before, after) in zip(keys, traces, strict=True):
+        first, last = inventories.setdefault(key, ({}, {}))
+        first.update({slot: item for slot, item in _list_inventory(before).items() if slot not in first})
+        last.update(_list_inventory(after))
+    return [_Sides(*sides, *inventories[key]) for key, sides in zip(keys, traces, strict=True)]
 
 
-def _lines(before: ChangeSide, after: ChangeSide, names: Names) -> Iterator[Line]:
-    """One by one: a list shows the first few of what may be thousands."""
-    fields = [{**side.player, **side.user, **side.catalogue} for side in (before, after)]
-    for name in dict.fromkeys([*fields[0], *fields[1]]):
-        values = [side.get(name) for side in fields]
-        yield _line(_word(name), *(_field(name, each, names) for each in values), same=values[0] == values[1])
+def _list_inventory(side: ChangeSide) -> dict[int, str | None]:
+    return {slot: stack and stack.item_id for (place, slot), stack in side.slots.items() if place == INVENTORY}
+
+
+def _compare(sides: _Sides, names: Names) -> Iterator[Difference]:
+    """Yield one difference at a time: a list shows the first few of what may be thousands."""
+    names = names._replace(bags=_name_bags(sides, names))
+    return (each for each in _pair(sides, names) if each.before != each.after)
+
+
+def _pair(sides: _Sides, names: Names) -> Iterator[Difference]:
+    """Yield every value of both sides, also those that are equal."""
+    before, after = sides.before, sides.after
+    yield from _pair_fields(sides, names)
     for bag in sorted(before.bags.keys() | after.bags.keys()):
-        yield Line(_bag(bag, names), _size(before.bags.get(bag)), _size(after.bags.get(bag)))
+        yield Difference(_name_bag(bag, names), _count_slots(before.bags.get(bag)), _count_slots(after.bags.get(bag)))
     for spot in sorted(before.slots.keys() | after.slots.keys()):
         was, now = before.slots.get(spot), after.slots.get(spot)
-        yield _line(where(spot, names), _stack(was, names), _stack(now, names), same=was == now)
+        texts = (_describe_stack(was, names), _describe_stack(now, names))
+        yield _mark_difference(name_spot(spot, names), *texts, is_equal=was == now)
     for slot in sorted(before.spells.keys() | after.spells.keys()):
-        sides = (_spell(before.spells.get(slot), names), _spell(after.spells.get(slot), names))
-        yield Line(f"Spell slot {slot}", *sides)
+        spells = (before.spells.get(slot), after.spells.get(slot))
+        was, now = (names.of("spells", spell) if spell else NOTHING for spell in spells)
+        yield Difference(gettext("Spell slot %(slot)s", slot=slot), was, now)
     for each in sorted(before.variables.keys() | after.variables.keys()):
-        sides = (_plain(before.variables.get(each)), _plain(after.variables.get(each)))
-        yield Line(names.of("variables", each), *sides)
+        values = (before.variables.get(each), after.variables.get(each))
+        yield Difference(names.of("variables", each), *map(describe_value, values))
     for each in sorted(before.sums.keys() | after.sums.keys()):
-        sides = (_plain(before.sums.get(each)), _plain(after.sums.get(each)))
-        yield Line(names.of("items", each), *sides)
+        sums = (before.sums.get(each), after.sums.get(each))
+        yield Difference(names.of("items", each), *map(describe_value, sums))
 
 
-def where(spot: SlotAddress, names: Names) -> str:
+def _pair_fields(sides: _Sides, names: Names) -> Iterator[Difference]:
+    before, after = ({**side.player, **side.user, **side.catalogue} for side in (sides.before, sides.after))
+    for name in dict.fromkeys([*before, *after]):
+        was, now = before.get(name), after.get(name)
+        if name in PARTS:
+            parts = (
+                _describe_parts(name, was, names, sides.inventory_before),
+                _describe_parts(name, now, names, sides.inventory_after),
+            )
+            yield from _pair_parts(name, *parts, is_change=name in before and name in after)
+        elif name not in HIDDEN:
+            texts = (_describe_field(name, was, names), _describe_field(name, now, names))
+            yield _mark_difference(_label(name), *texts, is_equal=was == now)
+
+
+def _pair_parts(
+    name: str, before: Mapping[str, str], after: Mapping[str, str], *, is_change: bool
+) -> Iterator[Difference]:
+    """Yield a difference per part of a change; a new or deleted player has one for all parts together."""
+    if is_change:
+        for part in PARTS[name]:
+            yield Difference(part, before.get(part, NOTHING), after.get(part, NOTHING))
+    else:
+        texts = (", ".join(f"{part}: {text}" for part, text in side.items()) for side in (before, after))
+        yield Difference(_label(name), *(text or NOTHING for text in texts))
+
+
+def _describe_parts(name: str, value: object, names: Names, inventory: Inventory) -> dict[str, str]:
+    numbers = cast("tuple[int, ...]", value) if isinstance(value, tuple) else ()
+    parts = zip(PARTS[name], numbers, strict=False)
+    if name != "equipment":
+        return {part: describe_value(number) for part, number in parts}
+    return {part: _describe_worn(slot, names, inventory) for part, slot in parts if slot >= 0}
+
+
+def _describe_worn(slot: int, names: Names, inventory: Inventory) -> str:
+    item = inventory.get(slot)
+    return names.of("items", item) if item else gettext("the item in inventory slot %(slot)s", slot=slot)
+
+
+def name_spot(spot: SlotAddress, names: Names) -> str:
     place, slot = spot
-    return f"{PLACES.get(place) or _bag(place, names)}, slot {slot}"
+    return gettext("%(place)s, slot %(slot)s", place=PLACES.get(place) or _name_bag(place, names), slot=slot)
 
 
-def _bag(bag: str, names: Names) -> str:
-    return names.bags.get(bag) or f"Bag {bag[:8]}"
+def _name_bag(bag: str, names: Names) -> str:
+    return names.bags.get(bag) or gettext("Bag %(id)s", id=bag[:8])
 
 
-def _new(before: ChangeSide, after: ChangeSide) -> dict[str, str]:
-    """What to call bags that are not there before; several are told apart by a number."""
-    found = sorted(after.bags.keys() - before.bags.keys())
-    return {bag: f"{NEW_BAG} ({number})" if len(found) > 1 else NEW_BAG for number, bag in enumerate(found, 1)}
+def _name_bags(sides: _Sides, names: Names) -> dict[str, str]:
+    """Name each bag by its item and the slot of that item; a bag in a dry run has no lasting id yet."""
+    return {
+        stack.bag_id: f"{names.of('items', stack.item_id)} ({name_spot(spot, names)})"
+        for spot, stack in [*sides.before.slots.items(), *sides.after.slots.items()]
+        if stack and stack.bag_id
+    }
 
 
-def _word(name: str) -> str:
-    return WORDS.get(name) or name.replace("_", " ").capitalize()
+def _label(name: str) -> str:
+    return LABELS.get(name) or name.replace("_", " ").capitalize()
 
 
-def _line(what: str, before: str, after: str, *, same: bool) -> Line:
-    """`same`: also in what the words do not say."""
-    return Line(what, before, after if same or before != after or after == NOTHING else f"{after}, {OTHERWISE}")
+def _mark_difference(what: str, before: str, after: str, *, is_equal: bool) -> Difference:
+    """Mark values that read the same but are not equal."""
+    reads_same = before == after and after != NOTHING
+    return Difference(what, before, f"{after}, {CHANGED}" if reads_same and not is_equal else after)
 
 
-def _stack(stack: Stack | None, names: Names) -> str:
-    return f"{stack.quantity:,} {MANY} {names.of('items', stack.item_id)}" if stack else NOTHING
+def _describe_stack(stack: Stack | None, names: Names) -> str:
+    return f"{stack.quantity:,} {TIMES_SIGN} {names.of('items', stack.item_id)}" if stack else NOTHING
 
 
-def _spell(spell: str | None, names: Names) -> str:
-    return names.of("spells", spell) if spell else NOTHING
+def _count_slots(count: int | None) -> str:
+    return NOTHING if count is None else ngettext("%(num)s slot", "%(num)s slots", count)
 
 
-def _size(count: int | None) -> str:
-    return NOTHING if count is None else f"{count} slots"
-
-
-def _field(name: str, value: object, names: Names) -> str:
-    if name in NAMED and isinstance(value, str):
-        return names.of(NAMED[name], value)
+def _describe_field(name: str, value: object, names: Names) -> str:
+    if value == ZERO_GUID:
+        return NOTHING
+    if name in CATALOGUE_KINDS and isinstance(value, str):
+        return names.of(CATALOGUE_KINDS[name], value)
+    if name == "user_id":
+        return names.accounts.get(str(value)) or describe_value(value)
     if name in TIMES and isinstance(value, int):
         return pages.clock(instant(value))
-    return _plain(value)
+    if name == "play_time_seconds" and isinstance(value, int):
+        return gettext("%(hours)s h %(minutes)s min", hours=f"{value // 3600:,}", minutes=value % 3600 // 60)
+    words = VALUES.get(name, {})
+    return words[value] if isinstance(value, int) and value in words else describe_value(value)
 
 
-def _plain(value: object) -> str:
+def describe_value(value: object) -> str:
     if value is None or value == "":
         return NOTHING
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return gettext("yes") if value else gettext("no")
     if isinstance(value, list):
-        return f"{len(cast('list[object]', value))} entries"
+        return ngettext("%(num)s entry", "%(num)s entries", len(cast("list[object]", value)))
     if isinstance(value, tuple):
         return ", ".join(str(each) for each in cast("tuple[object, ...]", value))
     return f"{value:,}" if isinstance(value, int) else str(value)

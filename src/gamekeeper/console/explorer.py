@@ -49,7 +49,12 @@ async def _answer(request: Request, route: Operation, fields: Fields) -> dict[st
     if call.key:
         await erasing.require_name(request, call, fields)
     answer = await inside.call(request, call)
-    changes = await differences.of_request(request.services.keeper, answer.entries, dry_run=call.dry_run)
+    changes = await differences.list_differences(
+        request.services.keeper,
+        answer.entries,
+        sees_accounts="users.query" in request.caller.rights,
+        is_preview=call.dry_run,
+    )
     return {
         "status": answer.status,
         "text": RESET_CODE.sub(r"\1…", answer.content[:MOST_SHOWN].decode("utf-8", "ignore")),
@@ -90,7 +95,7 @@ async def _with_hashes(request: Request, route: Operation, call: Call) -> Call:
     hashed = {each.name.lower() for each in msgspec.structs.fields(shape) if each.type == Sent}
     typed = {name: value for name, value in call.body.items() if name.lower() in hashed and isinstance(value, str)}
     new = [value for name, value in typed.items() if route.access is WRITE and name.lower() != CHECKED]
-    whose = await password.owner_of(request, call) if new else ()
+    whose = await password.find_owner(request, call) if new else ()
     for each in new:
         password.require_usable(request, each, whose)
     return call._replace(body={**call.body, **{name: hash_for_wire(value) for name, value in typed.items()}})

@@ -59,7 +59,7 @@ async def show(request: Request) -> Answer:
     )
     equipment = () if then else player.equipment
     told = [*([sight.deletion] if sight.deletion else []), *sight.past.changes]
-    entries = await changes.entries(request, told, sight.past.undone)
+    entries = await changes.load_entries(request, told, sight.past.undone)
     home, at = f"/console/players/{player.id}", {"at": request.query.get("at", "")}
     return pages.render(
         request,
@@ -80,8 +80,8 @@ async def show(request: Request) -> Answer:
         days=account.DAYS,
         deletion=entries.pop(0) if sight.deletion else None,
         entries=[each._replace(undoable=each.undoable and not then) for each in entries],
-        newest=changes.address(home, at) if "before" in request.query else "",
-        older=changes.address(home, at, before=str(sight.past.next)) if sight.past.next else "",
+        newest=changes.build_address(home, at) if "before" in request.query else "",
+        older=changes.build_address(home, at, before=str(sight.past.next)) if sight.past.next else "",
         max_level=request.services.keeper.settings.max_level,
     )
 
@@ -102,7 +102,7 @@ async def _look(tx: Reading, request: Request, moment: PointInTime, rest: histor
         record=record,
         deletion=deletion,
         held=held,
-        names=await differences.names_of(tx, [held]),
+        names=await differences.load_names(tx, [held]),
         owner=await users.find_by_id(tx, player.user_id),
         looker=await users.find_by_id(tx, request.caller.account_id),
         server=await presence.find_server_of(tx, player.id),

@@ -83,7 +83,7 @@ class Pulse:
         keeper = self._keeper
         online, characters = await keeper.lists.count(ONLINE), await keeper.lists.count(NAMES)
         page = await keeper.store.read(lambda tx: history.load_page(tx, HistoryFilter(accounts=accounts), None, LATEST))
-        lines = await differences.lines(keeper, [(each.before, each.after) for each in page.changes])
+        lines = await differences.list_differences(keeper, page.changes, sees_accounts=accounts)
         shown = pages.TEMPLATES.get_template("latest.html").render(
             changes=list(zip(page.changes, lines, strict=True)), undone=page.undone, accounts=accounts
         )

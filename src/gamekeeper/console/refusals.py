@@ -1,5 +1,6 @@
-"""How the console itself can say no; everything else the rules say."""
+"""Refusals of the console itself. The docstring of each class is its message."""
 
+from gamekeeper.console.texts import gettext
 from gamekeeper.game.refusals import (
     Conflict,
     Denied,
@@ -14,8 +15,8 @@ from gamekeeper.game.refusals import (
 )
 from gamekeeper.http.errors import InternalError, OutcomeUnknown
 
-UNSURE = (OutcomeUnknown, InternalError, IdempotencyInProgress)  # it may have been done all the same
-BY_QUERY = (Malformed, Conflict, NotThereThen, SearchNotReady)  # of a page: without its query it is there
+UNSURE = (OutcomeUnknown, InternalError, IdempotencyInProgress)  # the call may have taken effect
+BY_QUERY = (Malformed, Conflict, NotThereThen, SearchNotReady)  # caused by a page's query: the page without it works
 
 
 class SignInFirst(Denied):
@@ -31,7 +32,7 @@ class UnusablePassword(Malformed):
 
 
 class OwnPassword(Conflict):
-    """This would set your own password without the current one. Open "Change my password" behind your name."""
+    """This would set your own password without the current one. Use "Change my password" in the menu of your name."""
 
 
 class NoSuchPage(NotFound):
@@ -39,19 +40,21 @@ class NoSuchPage(NotFound):
 
 
 class TooManyWatching(Overloaded):
-    """{most} pages are being kept fresh by this process already. Close some, or reload this one to see what is new."""
+    """{most} pages receive live updates from this process already. Close some, or reload this page to update it."""
 
 
 class WatchingEnough(Conflict):
-    """{most} pages of your account are being kept fresh already, and this one is not. Close one, or reload this one."""
+    """{most} pages of your account receive live updates already. Close one, or reload this page to update it."""
 
 
 class NameNotTyped(Malformed):
     """Type the account's name, {name}, to erase it. Nothing was changed."""
 
 
-def again(refusal: Refusal) -> str:
-    """What is said of what can be sent again under its key; nothing where that would not help."""
+def explain_retry(refusal: Refusal) -> str:
+    """Explain that the call can be sent again with its idempotency key; empty where a retry would not help."""
     if isinstance(refusal, UNSURE):
-        return "It is not known whether it was done; send it again: it is never done twice."
-    return f"{refusal.message} Send it again then: it is never done twice." if refusal.retry_after else ""
+        return gettext("It is not known whether this was done. Send it again: it takes effect only once.")
+    if refusal.retry_after:
+        return gettext("%(problem)s Then send it again: it takes effect only once.", problem=refusal.message)
+    return ""

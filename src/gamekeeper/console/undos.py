@@ -1,13 +1,12 @@
-"""Which undos a page offers: none that the rules would refuse, as far as that is known without trying.
+"""Decide which changes get an Undo button: those that the rules of undo would accept, as far as a cheap check can tell.
 
-What a character holds is not compared here: whether a gift can be taken back is found out by the dry run.
+Items, spells and variables are not compared here: the dry run of the undo does that.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.game import moderation, undo
-from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import (
     EmailChanged,
     PlayerChanged,
@@ -21,105 +20,112 @@ from gamekeeper.game.effects import (
     UserUnmuted,
 )
 from gamekeeper.game.players import Player
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import HistoryChange
 from gamekeeper.store.users import Powers, User
 
-OF_RECORDS = {PlayerChanged.kind, PlayerCreated.kind}
+RECORD_KINDS = {PlayerChanged.kind, PlayerCreated.kind}  # changes of a player's own fields
 
 
-class Now(NamedTuple):
-    """The caller, and those whom the changes are about, as they are now."""
+class Current(NamedTuple):
+    """The current state of the caller and of the accounts and players that the changes are about."""
 
-    at: int
+    at: int  # time, in milliseconds
     me: User | None
     accounts: Mapping[str, User]
-    characters: Mapping[str, Player]
+    players: Mapping[str, Player]
 
 
-class Change(NamedTuple):
+class DecodedChange(NamedTuple):
     told: HistoryChange
     before: ChangeSide
     after: ChangeSide
 
 
-async def offered(request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int]) -> frozenset[int]:
-    """The numbers of those changes that get an Undo button."""
+# (change, account, caller, time in milliseconds) → whether the undo would be accepted
+AccountRule = Callable[[DecodedChange, User, User, int], bool]
+
+
+async def find_undoable(
+    request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int]
+) -> frozenset[int]:
+    """Return the numbers of the changes that get an Undo button."""
     rights, read = request.caller.rights, request.services.keeper.changes.codec.decode_side
     allowed = [
-        Change(each, read(each.before or "{}"), read(each.after or "{}"))
+        DecodedChange(each, read(each.before or "{}"), read(each.after or "{}"))
         for each in changes
         if each.seq not in undone and undo.is_undoable(each) and undo.list_permissions(each) <= rights
     ]
-    now = await request.services.keeper.store.read(lambda tx: _look(tx, request, allowed)) if allowed else None
-    return frozenset(each.told.seq for each in allowed if now and _can_work(each, now))
+    now = await request.services.keeper.store.read(lambda tx: _load_current(tx, request, allowed)) if allowed else None
+    return frozenset(each.told.seq for each in allowed if now and _can_undo(each, now))
 
 
-async def _look(tx: Reading, request: Request, changes: Sequence[Change]) -> Now:
+async def _load_current(tx: Reading, request: Request, changes: Sequence[DecodedChange]) -> Current:
     read, me = request.services.keeper.changes.codec.decode_player, request.caller.account_id
-    owners = {each.told.user_id for each in changes if each.told.user_id and each.told.kind in OF_ACCOUNTS}
-    moved = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in OF_RECORDS}
+    owners = {each.told.user_id for each in changes if each.told.user_id and each.told.kind in ACCOUNT_RULES}
+    changed = {each.told.player_id for each in changes if each.told.player_id and each.told.kind in RECORD_KINDS}
     accounts = {each.id: each for each in await users.read_by_ids(tx, owners | {me})} if owners else {}
-    records = await players.read_records_of_ids(tx, moved) if moved else []
-    characters = [read(each.document, each.last_online) for each in records]
-    return Now(await clock.now(tx), accounts.get(me), accounts, {each.id: each for each in characters})
+    records = await players.read_records_of_ids(tx, changed) if changed else []
+    found = [read(each.document, each.last_online) for each in records]
+    return Current(await clock.now(tx), accounts.get(me), accounts, {each.id: each for each in found})
 
 
-def _can_work(change: Change, now: Now) -> bool:
+def _can_undo(change: DecodedChange, now: Current) -> bool:
     told = change.told
     if undo.unknown_fields(told.kind, change.before, change.after):
         return False
-    if told.kind in OF_ACCOUNTS:
+    if told.kind in ACCOUNT_RULES:
         user = now.accounts.get(told.user_id or "")
-        return user is not None and now.me is not None and OF_ACCOUNTS[told.kind](change, user, now.me, now.at)
+        return user is not None and now.me is not None and ACCOUNT_RULES[told.kind](change, user, now.me, now.at)
     if told.kind == PlayerDeleted.kind:
         return told.player is None
     if told.player is None:
         return False
-    player = now.characters.get(told.player_id or "")
-    return player is None or _is_as_left(change, player)
+    player = now.players.get(told.player_id or "")
+    return player is None or _is_unchanged(change, player)
 
 
-def _is_as_left(change: Change, player: Player) -> bool:
-    """Tell whether the player's record still has what the change gave it; a creation gave it everything."""
+def _is_unchanged(change: DecodedChange, player: Player) -> bool:
+    """Tell whether the player still has the values that the change set; a creation set all values."""
     fields = (change.before.player or change.after.player).keys() - {undo.MOVED_BY_PRESENCE}
     return all(getattr(player, name) == change.after.player.get(name) for name in fields)
 
 
-def _powers(change: Change, user: User, me: User, _: int) -> bool:
-    before, after = _powers_of(change.before), _powers_of(change.after)
+def _can_undo_powers(change: DecodedChange, user: User, me: User, _: int) -> bool:
+    before, after = _read_powers(change.before), _read_powers(change.after)
     held = all(was == became or mine for was, became, mine in zip(before, after, me.powers, strict=True))
     return user.id != me.id and user.powers == after and held and moderation.can_act_on(me.powers, user.powers)
 
 
-def _powers_of(side: ChangeSide) -> Powers:
+def _read_powers(side: ChangeSide) -> Powers:
     return Powers(**{name: bool(side.user.get(name)) for name in Powers._fields})
 
 
-def _email(change: Change, user: User, *_: object) -> bool:
+def _can_undo_email(change: DecodedChange, user: User, *_: object) -> bool:
     return user.email == change.after.user.get("email")
 
 
-def _name(change: Change, user: User, *_: object) -> bool:
+def _can_undo_name(change: DecodedChange, user: User, *_: object) -> bool:
     return user.name == change.after.user.get("name")
 
 
-def _imposed(reason: str) -> Callable[[Change, User, User, int], bool]:
-    """A ban or a mute, which must be in force."""
+def _make_penalty_rule(reason: str) -> AccountRule:
+    """Make the rule for a ban or a mute: it can be undone while it is in force."""
 
-    def stands(change: Change, user: User, me: User, _: int) -> bool:
+    def is_in_force(change: DecodedChange, user: User, me: User, _: int) -> bool:
         same = getattr(user, reason) is not None and getattr(user, reason) == change.after.user.get(reason)
         return same and moderation.can_act_on(me.powers, user.powers)
 
-    return stands
+    return is_in_force
 
 
-def _lifted(reason: str) -> Callable[[Change, User, User, int], bool]:
-    """The end of one, which must not have come by itself meanwhile."""
+def _make_pardon_rule(reason: str) -> AccountRule:
+    """Make the rule for the end of a ban or a mute: it can be undone until the ban or mute would have expired."""
 
-    def can_return(change: Change, user: User, me: User, now: int) -> bool:
+    def can_return(change: DecodedChange, user: User, me: User, now: int) -> bool:
         ends_at = change.before.user.get("ends_at")
         lasts = not isinstance(ends_at, int) or ends_at > now
         return getattr(user, reason) is None and lasts and moderation.can_act_on(me.powers, user.powers)
@@ -127,12 +133,12 @@ def _lifted(reason: str) -> Callable[[Change, User, User, int], bool]:
     return can_return
 
 
-OF_ACCOUNTS: Mapping[str, Callable[[Change, User, User, int], bool]] = {
-    PowersChanged.kind: _powers,
-    EmailChanged.kind: _email,
-    UserRenamed.kind: _name,
-    UserBanned.kind: _imposed("ban_reason"),
-    UserMuted.kind: _imposed("mute_reason"),
-    UserUnbanned.kind: _lifted("ban_reason"),
-    UserUnmuted.kind: _lifted("mute_reason"),
+ACCOUNT_RULES: Mapping[str, AccountRule] = {
+    PowersChanged.kind: _can_undo_powers,
+    EmailChanged.kind: _can_undo_email,
+    UserRenamed.kind: _can_undo_name,
+    UserBanned.kind: _make_penalty_rule("ban_reason"),
+    UserMuted.kind: _make_penalty_rule("mute_reason"),
+    UserUnbanned.kind: _make_pardon_rule("ban_reason"),
+    UserUnmuted.kind: _make_pardon_rule("mute_reason"),
 }

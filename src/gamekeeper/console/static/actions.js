@@ -1,48 +1,50 @@
-// A form that changes something: what will change is shown in a dialog, and done from there.
+// Forms that change something: a dialog previews the changes and confirms them.
+import { gettext } from "./texts.js";
+
 const HEADERS = () => ({ "X-Fragment": "yes", "X-Place": location.pathname + location.search, "Content-Type": "application/x-www-form-urlencoded" });
 
-const UNKNOWN = "It is not known whether it was done; send it again: it is never done twice.";
-const NOT_DONE = "The server cannot be reached. Nothing was done: try again.";
-const SCROLLED = "gamekeeper-scrolled";
-export const PATIENCE_MS = 60_000; // then nobody will answer any more
+const UNKNOWN = gettext("It is not known whether this was done. Send it again: it takes effect only once.");
+const NOT_DONE = gettext("The server cannot be reached. Nothing was changed. Try again.");
+const SCROLL_KEY = "gamekeeper-scrolled";
+export const TIMEOUT_MS = 60_000; // longer than the server takes for any answer
 
-// Sends a form and gives the answer's HTML. Gives nothing when the answer leads elsewhere or is lost, and then the form
-// stays as it is, with its key. `final`: it is to be done, not only tried.
-async function sent(form, submitter, headers, final) {
+// Send a form and return the HTML of the answer; empty if the answer is a redirect or is lost. A form whose answer is
+// lost stays as it is, with its idempotency key. `final`: the form confirms a preview.
+async function send(form, submitter, headers, final) {
   const place = form.contains(submitter ?? form) ? form : submitter.parentElement;
   const fields = new URLSearchParams(new FormData(form, submitter));
   const focused = document.activeElement;
-  place.querySelector("[data-said]")?.remove(); // of an earlier try
+  place.querySelector("[data-said]")?.remove(); // the message of an earlier attempt
   setBusy(form, true);
   try {
-    const answer = await fetch(form.action, { method: "POST", body: fields, headers, signal: AbortSignal.timeout(PATIENCE_MS) });
+    const answer = await fetch(form.action, { method: "POST", body: fields, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (answer.redirected) goBack(answer.url);
-    else if (lost(answer, final)) say(place, final ? UNKNOWN : NOT_DONE);
+    else if (isLost(answer, final)) say(place, final ? UNKNOWN : NOT_DONE);
     else return await answer.text();
   } catch {
     say(place, final ? UNKNOWN : NOT_DONE);
   } finally {
     setBusy(form, false);
-    if (document.activeElement === document.body) focused.focus(); // a button that is busy loses it
+    if (document.activeElement === document.body) focused.focus(); // a disabled button loses the focus
   }
   return "";
 }
 
-// To the page that the form was on, as far down as it is now. The address has no fragment: fetch leaves it out.
+// Return to the page of the form and keep its scroll position. The address has no fragment: fetch drops it.
 function goBack(url) {
-  sessionStorage.setItem(SCROLLED, JSON.stringify({ path: new URL(url).pathname, top: scrollY }));
+  sessionStorage.setItem(SCROLL_KEY, JSON.stringify({ path: new URL(url).pathname, top: scrollY }));
   location.assign(url);
 }
 
-// After an action, once: a page that is opened later begins at its top.
+// Restore the scroll position once, right after an action.
 export function restoreScroll() {
-  const { path, top } = JSON.parse(sessionStorage.getItem(SCROLLED) ?? "{}");
-  sessionStorage.removeItem(SCROLLED);
+  const { path, top } = JSON.parse(sessionStorage.getItem(SCROLL_KEY) ?? "{}");
+  sessionStorage.removeItem(SCROLL_KEY);
   if (path === location.pathname) scrollTo({ top, behavior: "instant" });
 }
 
-// It came too early or from something in between: it does not say what became of what was sent.
-function lost(answer, final) {
+// Tell whether an answer leaves the outcome open: it asks for a retry, or it comes from a proxy.
+function isLost(answer, final) {
   return (final && answer.headers.has("Retry-After")) || !answer.headers.get("Content-Type")?.startsWith("text/html");
 }
 
@@ -50,23 +52,24 @@ export async function openAction(event) {
   const form = event.target;
   if (!form.matches("form[data-action], form[data-confirm]")) return;
   const dialog = document.getElementById("dialog");
-  if (!dialog?.showModal) return; // the form works by itself
+  if (!dialog?.showModal) return; // without dialogs the browser sends the form itself
   event.preventDefault();
-  const html = await sent(form, event.submitter, HEADERS(), form.matches("form[data-confirm]"));
+  const html = await send(form, event.submitter, HEADERS(), form.matches("form[data-confirm]"));
   if (html) show(dialog, html);
 }
 
 function show(dialog, html) {
-  dialog.innerHTML = html; // our own template: everything in it is escaped
+  dialog.innerHTML = html; // from our own template, which escapes all values
   dialog.querySelector("[data-close]")?.addEventListener("click", (event) => {
     event.preventDefault();
     dialog.close();
   });
+  dialog.setAttribute("aria-label", dialog.querySelector("h1").textContent);
   if (!dialog.open) dialog.showModal();
   const first = dialog.querySelector("input:not([type=hidden])") ?? dialog.querySelector("[data-close]");
   first?.focus({ preventScroll: true });
-  first?.select?.(); // a reason that is there already is replaced by what is typed
-  dialog.scrollTop = 0; // what will change is read from its beginning
+  first?.select?.(); // typing replaces a reason that is filled in already
+  dialog.scrollTop = 0;
 }
 
 export function say(place, text) {

@@ -1,38 +1,38 @@
-// An item for many. Each character is a request of its own with a key of its own, so what is sent twice is done once;
-// the run is kept while the tab is open, so that a lost connection or a reload loses neither it nor its undo. What it did
-// is in the ledger: with `?run=` the page is about one that has been, and keeps nothing.
+// Give an item to many players. Each player gets a request with an idempotency key of its own, so a retry has no second
+// effect. The run is saved in the tab, so that it and its undo survive a lost connection or a reload. The audit log keeps
+// what a run did: with `?run=` the page loads a past run from there, and saves nothing.
 import { select, selected } from "./selection.js";
 import { answerOf, Lost } from "./bulk_requests.js";
-import { lookBack, told as toldOfPast } from "./bulk_past.js";
+import { describePastRun, loadPastRun } from "./bulk_past.js";
 import { chooser } from "./chooser.js";
+import { gettext, ngettext } from "./texts.js";
 
-const KEPT = "gamekeeper-bulk";
-const AT_ONCE = 4;
-const GIVEN = ["done", "lost"]; // certainly, or maybe
-const UNKEPT = new Set(["lines", "before"]); // of a row: long, and not needed to go on
-const SHOWN = 3; // lines of a row before the rest is folded away
-const WORDS = { ready: "", sending: "…", lost: "Not known yet: go on to find out", done: { give: "Given", undo: "Taken back" } };
+const STORAGE_KEY = "gamekeeper-bulk";
+const CONCURRENT_REQUESTS = 4;
+const GIVEN = ["done", "lost"]; // states of a row that has the item, certainly or possibly
+const UNSAVED = new Set(["lines", "before", "plan"]); // fields of a row that are long, and not needed to continue
+const SHOWN = 3; // differences of a row that are shown before the rest is folded away
 
 const page = document.getElementById("bulk");
 const part = (name) => page.querySelector(`[data-${name}]`);
 const [plan, question, progress, item] = [part("plan"), part("confirm-all"), part("progress"), part("suggest")];
 const most = Number(page.dataset.most);
 const asked = new URLSearchParams(location.search);
-let run = asked.has("run") ? past() : (restored() ?? planned());
+let run = asked.has("run") ? startPastRun() : (restoreRun() ?? planRun());
 let stopped = false;
 
-// Whose turn is still to come, or whose outcome is not known.
+// Rows that are not sent yet, or whose outcome is not known.
 function left(of = run) {
   return of.rows.filter((row) => ["ready", "lost", "changed"].includes(row.state));
 }
 
-function planned() {
-  const rows = [...selected()].map(([id, name]) => ({ id, name, state: "", said: "", lines: [], seen: "", number: null }));
+function planRun() {
+  const rows = [...selected()].map(([id, name]) => ({ id, name, state: "", said: "", lines: [], plan: "", seen: "", number: null }));
   return { id: newId(), me: page.dataset.me, kind: "give", stage: "plan", rows };
 }
 
-// Its undos get other keys each time: what was taken back, and given back since, is taken back once more.
-function past() {
+// Each visit uses new keys for its undos: an item that was taken back and given back since can be taken back again.
+function startPastRun() {
   return { id: asked.get("run"), by: asked.get("by") ?? "", turn: newId(), kind: "give", stage: "finding", rows: [], next: "", past: true };
 }
 
@@ -40,26 +40,26 @@ function newId() {
   return [...crypto.getRandomValues(new Uint8Array(6))].map((each) => each.toString(16).padStart(2, "0")).join("");
 }
 
-function restored() {
-  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
-  if (kept?.me !== page.dataset.me) return null; // keys are one keeper's own: another would give again
-  for (const row of kept.rows) Object.assign(row, { state: row.state === "sending" ? "lost" : row.state, lines: [] });
-  kept.stage = "over";
-  return left(kept).length === 0 && selected().size > 0 ? null : kept;
+function restoreRun() {
+  const saved = JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? "null");
+  if (saved?.me !== page.dataset.me) return null; // keys belong to one account: another account would give the item a second time
+  for (const row of saved.rows) Object.assign(row, { state: row.state === "sending" ? "lost" : row.state, lines: [] });
+  saved.stage = "over";
+  return left(saved).length === 0 && selected().size > 0 ? null : saved;
 }
 
 function save() {
-  if (run.past) return; // the ledger has it
+  if (run.past) return; // the audit log has it
   try {
-    sessionStorage.setItem(KEPT, JSON.stringify(run, (name, value) => (UNKEPT.has(name) ? undefined : value)));
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(run, (name, value) => (UNSAVED.has(name) ? undefined : value)));
     part("unkept").hidden = true;
   } catch {
-    part("unkept").hidden = false; // it goes on: only a reload would lose it
+    part("unkept").hidden = false; // the run continues: only a reload would lose it
   }
 }
 
 const done = () => run.rows.filter((row) => row.state === "done");
-const many = (count) => `${count} ${count === 1 ? "character" : "characters"}`;
+const many = (count) => ngettext("%(num)s player", "%(num)s players", count);
 const what = () => `${Number(run.quantity).toLocaleString()} × ${run.item.name}`;
 
 function fieldsOf(row) {
@@ -67,14 +67,14 @@ function fieldsOf(row) {
   return { path: `/api/v1/players/${row.id}/items/give`, "body.itemid": run.item.id, "body.quantity": run.quantity, "body.bankoverflow": run.overflow };
 }
 
-async function look(row) {
+async function preview(row) {
   if (run.kind === "undo" && row.number === null) row.number = await numberOf(row);
   if (run.kind === "undo" && row.number === null) {
-    Object.assign(row, { state: "out", said: "The ledger knows of no gift", lines: [] });
+    Object.assign(row, { state: "out", said: gettext("Not given: the audit log has no change for this player"), lines: [] });
     return;
   }
   const { ok, told } = await answerOf("/console/act", fieldsOf(row));
-  if (ok) Object.assign(row, { state: "ready", said: "", lines: told.changes.flat(), seen: told.seen });
+  if (ok) Object.assign(row, { state: "ready", said: "", plan: told.button, lines: told.changes.flat(), seen: told.seen });
   else Object.assign(row, { state: "refused", said: told.Message });
 }
 
@@ -85,32 +85,32 @@ async function carryOut(row) {
   const again = { confirmed: "yes", key: run.past ? `${run.turn}-${row.number}` : `${run.id}-${run.kind}-${row.id}`, seen: row.seen, reason: `${run.reason} (run ${run.id})` };
   const { ok, told } = await answerOf("/console/act", { ...fieldsOf(row), ...again });
   if (ok) await note(row, told);
-  else if (told.seen) Object.assign(row, { state: "changed", said: "It changed meanwhile: nothing was done. This is what would happen now.", lines: told.changes.flat(), seen: told.seen });
+  else if (told.seen) Object.assign(row, { state: "changed", said: gettext("Not done: the player changed since the preview. The differences show what would happen now."), lines: told.changes.flat(), seen: told.seen });
   else Object.assign(row, { state: "refused", said: told.Message });
 }
 
 async function note(row, told) {
   if (told.changes.length) row.lines = told.changes.flat();
-  // an answer to what was sent twice names no change: the first one did, and was lost
+  // the answer to a retry has no change number: the lost first answer had it
   if (run.kind === "give") row.number = told.numbers[0] ?? (await numberOf(row));
   Object.assign(row, { state: "done", said: "" });
 }
 
 async function numberOf(row) {
   const { ok, told } = await answerOf(`/console/bulk/given?${new URLSearchParams({ player: row.id, run: run.id })}`);
-  if (!ok) throw new Lost(told.Message); // "none" would be an answer
+  if (!ok) throw new Lost(told.Message); // null would mean that there is no change
   return told.numbers[0] ?? null;
 }
 
-// One after the other, a few at once, until all are through or somebody stops it.
-async function course(rows, step, stage, said) {
+// Run a step for each row, a few at the same time, until all are finished or the user stops it.
+async function runAll(rows, step, stage, said) {
   stopped = false;
   run.stage = stage;
   const waiting = [...rows];
   let through = 0;
   let problem = "";
   refresh(said);
-  part("course").focus(); // not Stop: a second Enter is not meant for it
+  part("course").focus(); // not the Stop button: a second Enter would press it
   const work = async () => {
     while (!stopped && waiting.length) {
       const row = waiting.shift();
@@ -126,50 +126,57 @@ async function course(rows, step, stage, said) {
       show(row);
       progress.max = rows.length;
       progress.value = through;
-      part("tally").textContent = `${through} of ${rows.length}`;
+      part("tally").textContent = gettext("%(count)s of %(total)s", { count: through, total: rows.length });
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
   return { problem, whole: !waiting.length && !problem };
 }
 
-async function lookAtAll(rows) {
-  const { problem, whole } = await course(rows, look, "looking", "Looking at what will happen to each. Nothing is done yet.");
+async function previewAll(rows) {
+  const { problem, whole } = await runAll(rows, preview, "looking", gettext("Loading the preview. Nothing is changed yet."));
   run.stage = whole ? "asked" : run.kind === "give" ? "plan" : "over";
   if (!whole && run.kind === "undo") backToGiven();
-  refresh(whole ? "" : `${problem || "Stopped."} Nothing was done.`);
+  refresh(whole ? "" : gettext("%(problem)s Nothing was changed.", { problem: problem || gettext("Stopped.") }));
   if (whole) question.elements.reason.focus();
 }
 
 async function carryOutAll() {
   const rows = left();
-  if (run.kind === "give") select([]); // what is under way is no longer only selected
-  const { problem } = await course(rows, carryOut, "running", run.kind === "give" ? `Giving ${what()} to ${many(rows.length)}.` : `Taking it back from ${many(rows.length)}.`);
+  if (run.kind === "give") select([]); // a run that has started is not a selection any more
+  const { problem } = await runAll(rows, carryOut, "running", describeProgress(rows.length));
   run.stage = "over";
   save();
-  refresh(`${problem ? `${problem} ` : ""}${outcome()}`);
+  refresh(`${problem ? `${problem} ` : ""}${describeOutcome()}`);
   (part("again").hidden ? part("undo").hidden ? part("forget") : part("undo") : part("again")).focus();
 }
 
-function outcome() {
-  if (run.past && run.kind === "give") return toldOfPast(run, many);
+function describeProgress(count) {
+  if (run.kind === "undo") return ngettext("Taking the item back from %(num)s player.", "Taking the item back from %(num)s players.", count);
+  return ngettext("Giving %(items)s to %(num)s player.", "Giving %(items)s to %(num)s players.", count, { items: what() });
+}
+
+function describeOutcome() {
+  if (run.past && run.kind === "give") return describePastRun(run);
   const refused = run.rows.filter((row) => row.state === "refused").length;
-  const verb = run.kind === "give" ? `${what()} given to` : "Taken back from";
+  const count = done().length;
   return [
-    `${verb} ${many(done().length)}.`,
-    refused ? `Not done for ${refused}: see why below.` : "",
-    left().length ? `${left().length} left; whatever was sent is never done twice.` : "",
+    run.kind === "give"
+      ? ngettext("%(items)s given to %(num)s player.", "%(items)s given to %(num)s players.", count, { items: what() })
+      : ngettext("Taken back from %(num)s player.", "Taken back from %(num)s players.", count),
+    refused ? ngettext("Rejected for %(num)s player: see the table.", "Rejected for %(num)s players: see the table.", refused) : "",
+    left().length ? ngettext("%(num)s player left. Continuing never gives or takes twice.", "%(num)s players left. Continuing never gives or takes twice.", left().length) : "",
   ].join(" ").trim();
 }
 
-// What is lost may be under way still. Sent again with its key it is given once, and its number is known.
+// A request without an answer may still be running. Sent again with its key it has one effect, and its change is known.
 async function settle() {
   const unsure = run.rows.filter((row) => row.state === "lost");
   if (!unsure.length) return true;
-  const { problem, whole } = await course(unsure, carryOut, "running", `Finding out whether ${many(unsure.length)} got it.`);
+  const { problem, whole } = await runAll(unsure, carryOut, "running", ngettext("Checking whether %(num)s player got the item.", "Checking whether %(num)s players got the item.", unsure.length));
   run.stage = "over";
   save();
-  if (!whole) refresh(`${problem || "Stopped."} Nothing was taken back. ${outcome()}`);
+  if (!whole) refresh(gettext("%(problem)s Nothing was taken back. %(outcome)s", { problem: problem || gettext("Stopped."), outcome: describeOutcome() }));
   return whole;
 }
 
@@ -179,10 +186,10 @@ async function undoAll() {
   for (const row of run.rows) {
     const { state, said, lines, seen } = row;
     row.before = { state, said, lines, seen };
-    if (!rows.includes(row)) Object.assign(row, { state: "out", said: said || "Nothing was given", lines: [] });
+    if (!rows.includes(row)) Object.assign(row, { state: "out", said: said || gettext("Not given"), lines: [] });
   }
   run.kind = "undo";
-  lookAtAll(rows);
+  previewAll(rows);
 }
 
 function backToGiven() {
@@ -190,9 +197,14 @@ function backToGiven() {
   for (const row of run.rows) Object.assign(row, row.before);
 }
 
-function resultOf(row) {
+function describeRow(row) {
   if (row.said) return row.said;
-  return row.state === "done" ? WORDS.done[run.kind] : (WORDS[row.state] ?? "");
+  if (row.state === "ready") return row.plan ?? "";
+  if (row.state === "sending") return gettext("Sending…");
+  if (row.state === "lost") return gettext("Outcome unknown: continue to find out");
+  if (row.state !== "done") return "";
+  if (run.kind === "undo") return gettext("Taken back");
+  return run.past ? gettext("Given") : gettext("Given: %(items)s", { items: what() });
 }
 
 function make(tag, text = "", name = "") {
@@ -227,10 +239,10 @@ function show(row) {
   if (row.lines.length) lines.append(listOf(row.lines.slice(0, SHOWN)));
   if (row.lines.length > SHOWN) {
     const rest = make("details");
-    rest.append(make("summary", `${row.lines.length - SHOWN} more`), listOf(row.lines.slice(SHOWN)));
+    rest.append(make("summary", gettext("%(count)s more", { count: row.lines.length - SHOWN })), listOf(row.lines.slice(SHOWN)));
     lines.append(rest);
   }
-  const result = make("td", resultOf(row), row.state);
+  const result = make("td", describeRow(row), row.state);
   if (run.stage === "plan") result.append(leaveOut(row));
   made.append(head, result, lines);
   if (there) there.replaceWith(made);
@@ -238,9 +250,9 @@ function show(row) {
 }
 
 function leaveOut(row) {
-  const button = make("button", "Leave out", "small");
+  const button = make("button", gettext("Leave out"), "small");
   button.type = "button";
-  button.setAttribute("aria-label", `Leave out ${row.name}`);
+  button.setAttribute("aria-label", gettext("Leave out %(name)s", { name: row.name }));
   button.addEventListener("click", () => {
     run.rows = run.rows.filter((each) => each !== row);
     select(run.rows.map((each) => [each.id, each.name]));
@@ -249,7 +261,7 @@ function leaveOut(row) {
   return button;
 }
 
-// Everything but the rows' own steps: what can be done now, and what is said about it.
+// Show the state of the whole run: the buttons that can be used now, the message, and all rows.
 function refresh(said = "") {
   const busy = run.stage === "looking" || run.stage === "running";
   const over = run.stage === "over";
@@ -259,22 +271,22 @@ function refresh(said = "") {
   part("who").textContent = many(run.rows.length);
   const tooMany = run.rows.length - most;
   part("too-many").hidden = tooMany <= 0;
-  part("too-many").textContent = tooMany > 0 ? `${most} are the most at once. Leave out ${tooMany} below; nothing is done before that.` : "";
+  part("too-many").textContent = tooMany > 0 ? gettext("At most %(most)s players can be selected. Leave out %(count)s players in the table.", { most, count: tooMany }) : "";
   part("look").disabled = tooMany > 0;
   question.hidden = run.stage !== "asked" || left().length === 0;
   part("course").hidden = !said && !busy && !over && !(run.stage === "asked" && left().length === 0);
-  part("said").textContent = said || (over ? outcome() : run.stage === "asked" && !left().length ? "It cannot be done for anybody: see why below." : "");
+  part("said").textContent = said || (over ? describeOutcome() : run.stage === "asked" && !left().length ? gettext("All players were rejected: see the table.") : "");
   progress.hidden = part("tally").hidden = !busy;
   progress.value = 0;
   part("tally").textContent = "";
   part("stop").hidden = !busy;
   part("again").hidden = !over || left().length === 0;
-  part("again").textContent = `Go on with the ${left().length} left`;
+  part("again").textContent = ngettext("Continue with %(num)s player", "Continue with %(num)s players", left().length);
   part("undo").hidden = !over || run.kind === "undo" || given === 0;
-  part("undo").textContent = `Undo all ${given}`;
+  part("undo").textContent = ngettext("Undo for %(num)s player", "Undo for %(num)s players", given);
   part("forget").hidden = busy || run.stage === "plan" || !question.hidden;
   part("further").hidden = !over || run.kind === "undo" || !run.past || run.next === null;
-  part("further").textContent = run.reached ? "Look further back" : "Look again";
+  part("further").textContent = run.reached ? gettext("Search further back") : gettext("Search again");
   part("address").hidden = !over || run.past;
   part("address").href = `/console/bulk?${new URLSearchParams({ run: run.id, by: run.me })}`;
   part("changes").hidden = !over;
@@ -288,18 +300,22 @@ function refresh(said = "") {
 function ask() {
   if (question.hidden) return;
   const refused = run.rows.filter((row) => row.state === "refused").length;
-  const who = many(left().length);
-  const not = refused ? ` ${refused} cannot: see why below.` : "";
-  part("question").textContent = (run.kind === "give" ? `Give ${what()} to ${who}?` : `Take it back from ${who}?`) + not;
-  part("go").textContent = run.kind === "give" ? `Give to ${who}` : `Take back from ${who}`;
+  const count = left().length;
+  const act =
+    run.kind === "give"
+      ? ngettext("Give %(items)s to %(num)s player", "Give %(items)s to %(num)s players", count, { items: what() })
+      : ngettext("Undo: take the item back from %(num)s player", "Undo: take the item back from %(num)s players", count);
+  const rejected = ngettext("%(num)s player is rejected: see the table.", "%(num)s players are rejected: see the table.", refused);
+  part("question").textContent = refused ? `${act}. ${rejected}` : act;
+  part("go").textContent = act;
 }
 
 async function find() {
   run.stage = "finding";
-  refresh("Looking for it in the ledger.");
+  refresh(gettext("Searching the audit log for this run."));
   let problem = "";
   try {
-    await lookBack(run, most);
+    await loadPastRun(run, most);
   } catch (failure) {
     if (!(failure instanceof Lost)) throw failure;
     problem = failure.message;
@@ -310,17 +326,17 @@ async function find() {
 
 function forget() {
   if (run.past) return location.assign("/console/bulk");
-  sessionStorage.removeItem(KEPT);
-  run = planned();
+  sessionStorage.removeItem(STORAGE_KEY);
+  run = planRun();
   refresh();
 }
 
-chooser(item); // before our own submit, which waits for it
+chooser(item); // its submit listener must run before ours
 plan.addEventListener("submit", (event) => {
   event.preventDefault();
   const chosen = { id: plan.elements.given.value, name: item.value.trim() };
   Object.assign(run, { item: chosen, quantity: plan.elements.quantity.value, overflow: plan.elements.overflow.checked });
-  lookAtAll(run.rows);
+  previewAll(run.rows);
 });
 question.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -338,7 +354,7 @@ part("back").addEventListener("click", () => {
 });
 part("stop").addEventListener("click", () => {
   stopped = true;
-  part("said").textContent = "Stopping…";
+  part("said").textContent = gettext("Stopping…");
 });
 part("again").addEventListener("click", carryOutAll);
 part("undo").addEventListener("click", undoAll);

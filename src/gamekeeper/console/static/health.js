@@ -1,5 +1,5 @@
 // While the doctor looks, how far it is. Any process may answer; only the one that was asked knows.
-import { PATIENCE_MS } from "./actions.js";
+import { TIMEOUT_MS } from "./actions.js";
 import { localTimes } from "./console.js";
 
 const LOOK_MS = 1000;
@@ -14,7 +14,7 @@ async function look(missed = 0) {
   await new Promise((done) => setTimeout(done, LOOK_MS));
   let met = false;
   try {
-    const answer = await fetch(location.href, { headers: { "X-Fragment": "yes" }, signal: AbortSignal.timeout(PATIENCE_MS) });
+    const answer = await fetch(location.href, { headers: { "X-Fragment": "yes" }, signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (answer.redirected) return location.reload();
     if (!answer.ok) throw new Error(answer.statusText);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");

@@ -1,0 +1,138 @@
+"""Titles and buttons of the confirmation dialogs. Both name the action and its player or account."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from gamekeeper.console import inside, undo_dialogs
+from gamekeeper.console.differences import TIMES_SIGN
+from gamekeeper.console.inside import Call
+from gamekeeper.console.texts import CATALOGUE, gettext, ngettext
+from gamekeeper.game import lookup
+from gamekeeper.http.operation import Operation
+from gamekeeper.http.request import Request
+from gamekeeper.store import catalogue, mails, players
+from gamekeeper.store.engine import Reading
+from gamekeeper.store.ledger import LedgerEntry
+
+UNDO = "undo_change"
+IN_BODY = {"itemid": "items", "spellid": "spells", "classid": "classes"}  # ids in a body, with their catalogue kind
+BOOLEANS = {"true": gettext("yes"), "false": gettext("no")}
+YEAR_DAYS = 365
+_ = CATALOGUE.gettext  # translates a text without filling in its placeholders
+
+
+class Dialog(NamedTuple):
+    """Texts of a dialog. Those of the table have placeholders; `load_facts` loads their values."""
+
+    title: str
+    button: str
+
+
+def _same(text: str) -> Dialog:
+    return Dialog(text, text)
+
+
+# by operation: every operation that a form of the console sends is here
+DIALOGS: Mapping[str, Dialog] = {
+    "give_item": Dialog(_("Give %(item)s to %(name)s"), _("Give %(items)s to %(name)s")),
+    "take_item": Dialog(_("Take %(item)s from %(name)s"), _("Take %(items)s from %(name)s")),
+    "teach_spell": _same(_("Teach %(spell)s to %(name)s")),
+    "forget_spell": _same(_("Remove %(spell)s from %(name)s")),
+    "set_variable": Dialog(_("Set %(variable)s of %(name)s"), _("Set %(variable)s of %(name)s to %(value)s")),
+    "rename_player": Dialog(_("Rename %(name)s"), _("Rename %(name)s to %(new_name)s")),
+    "set_level": Dialog(_("Set the level of %(name)s"), _("Set %(name)s to level %(level)s")),
+    "set_class": Dialog(_("Set the class of %(name)s"), _("Set the class of %(name)s to %(class_name)s")),
+    "delete_player": _same(_("Delete %(name)s")),
+    "ban_player": Dialog(_("Ban the account of %(name)s"), _("Ban the account of %(name)s %(duration)s")),
+    "unban_player": _same(_("End the ban of the account of %(name)s")),
+    "mute_player": Dialog(_("Mute the account of %(name)s"), _("Mute the account of %(name)s %(duration)s")),
+    "unmute_player": _same(_("End the mute of the account of %(name)s")),
+    "kick_player": _same(_("Kick %(name)s out of the game")),
+    "ban_user": Dialog(_("Ban %(name)s"), _("Ban %(name)s %(duration)s")),
+    "unban_user": _same(_("End the ban of %(name)s")),
+    "mute_user": Dialog(_("Mute %(name)s"), _("Mute %(name)s %(duration)s")),
+    "unmute_user": _same(_("End the mute of %(name)s")),
+    "kick_user": _same(_("Kick %(name)s out of the game")),
+    "register_user": _same(_("Register the account %(username)s")),
+    "rename_user": Dialog(_("Rename %(name)s"), _("Rename %(name)s to %(new_name)s")),
+    "manage_email": Dialog(_("Change the email of %(name)s"), _("Change the email of %(name)s to %(email)s")),
+    "manage_password": _same(_("Set a new password for %(name)s")),
+    "request_password_reset": _same(_("Send a password reset mail to %(name)s")),
+    "change_powers": _same(_("Change the permissions of %(name)s")),
+    "delete_user": _same(_("Erase %(name)s")),
+    "revoke_token": _same(_("Revoke token of %(name)s")),
+    "revoke_tokens": _same(_("Revoke all tokens of %(name)s")),
+    "retry_mail": _same(_("Send the mail to %(name)s again")),
+}
+
+
+async def describe(request: Request, call: Call, entries: Sequence[LedgerEntry]) -> Dialog:
+    """Return the texts of the dialog for a call whose dry run succeeded with these entries."""
+    route, params = inside.find(request, call.method, call.path)
+    if route.name == UNDO:
+        return Dialog(*await undo_dialogs.describe(request, int(params[0]), entries))
+    texts = DIALOGS.get(route.name)
+    if texts is None:  # no form of the console sends it
+        return _same(gettext("Run %(method)s %(path)s", method=call.method, path=call.path))
+    facts = await request.services.keeper.store.read(lambda tx: load_facts(tx, route, params, call.body or {}))
+    return Dialog(*(text % facts for text in texts))
+
+
+async def load_facts(
+    tx: Reading, route: Operation, params: Sequence[str], body: Mapping[str, object]
+) -> dict[str, str]:
+    """Load what the placeholders stand for: the name of the player or account, and the values of the form."""
+    sent = {name.lower(): str(value) for name, value in body.items()}
+    facts = {
+        "name": await _find_name(tx, route, params),
+        "new_name": sent.get("name", ""),
+        "username": sent.get("username", ""),
+        "email": sent.get("new", ""),
+        "level": _group(sent.get("level", "")),
+        "value": BOOLEANS.get(sent.get("value", ""), _group(sent.get("value", ""))),
+        "duration": _describe_duration(sent.get("duration", "0")),
+    }
+    wanted = {kind: sent[field] for field, kind in IN_BODY.items() if field in sent}
+    if route.name == "set_variable":
+        wanted["variables"] = params[1]
+    names = {kind: await _find_catalogue_name(tx, kind, each) for kind, each in wanted.items()}
+    item = names.get("items", "")
+    return facts | {
+        "item": item,
+        "items": f"{_group(sent.get('quantity', '1'))} {TIMES_SIGN} {item}",
+        "spell": names.get("spells", ""),
+        "class_name": names.get("classes", ""),
+        "variable": names.get("variables", ""),
+    }
+
+
+async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> str:
+    if not params:
+        return ""
+    if route.path.startswith("/api/v1/players/"):
+        player_id = await lookup.player_id(tx, params[0])
+        return next((each.name for each in await players.read_summaries(tx, {player_id})), "")
+    if route.name == "retry_mail":
+        mail = await mails.find_outbox_mail(tx, params[0])
+        return mail.name if mail else ""
+    return (await lookup.user(tx, params[0])).name
+
+
+async def _find_catalogue_name(tx: Reading, kind: str, text: str) -> str:
+    """Return the name, or the id if the catalogue has no name for it."""
+    wanted = lookup.guid(text) or text
+    entry = (await catalogue.find_by_ids(tx, kind, [wanted])).get(wanted)
+    return entry.name if entry and entry.name else wanted
+
+
+def _group(text: str) -> str:
+    """Write a number with separators; leave every other text as it is."""
+    return f"{int(text):,}" if text.removeprefix("-").isdecimal() else text
+
+
+def _describe_duration(days: str) -> str:
+    if days in {"", "0"}:
+        return gettext("permanently")
+    if days == str(YEAR_DAYS):
+        return gettext("for 1 year")
+    return ngettext("for %(num)s day", "for %(num)s days", int(days))

@@ -1,0 +1,38 @@
+"""Titles of the kinds of changes."""
+
+from gamekeeper.console.texts import gettext
+
+KIND_TITLES = {
+    "items_given": gettext("Items given"),
+    "items_taken": gettext("Items taken"),
+    "items_set": gettext("Items changed"),
+    "spell_taught": gettext("Spell taught"),
+    "spell_forgotten": gettext("Spell removed"),
+    "spells_set": gettext("Spells changed"),
+    "variables_set": gettext("Variables set"),
+    "player_created": gettext("Player created"),
+    "player_changed": gettext("Player changed"),
+    "player_deleted": gettext("Player deleted"),
+    "user_registered": gettext("Account registered"),
+    "user_renamed": gettext("Account renamed"),
+    "user_deleted": gettext("Account erased"),
+    "email_changed": gettext("Email changed"),
+    "password_changed": gettext("Password changed"),
+    "reset_requested": gettext("Password reset requested"),
+    "mail_retried": gettext("Mail queued again"),
+    "powers_changed": gettext("Permissions changed"),
+    "user_banned": gettext("Account banned"),
+    "user_unbanned": gettext("Ban ended"),
+    "user_muted": gettext("Account muted"),
+    "user_unmuted": gettext("Mute ended"),
+    "user_kicked": gettext("Player kicked"),
+    "catalogue_put": gettext("Catalogue published"),
+    "players_loaded": gettext("Players imported"),
+    "users_loaded": gettext("Accounts imported"),
+    "ledger_trimmed": gettext("Old changes deleted"),
+}
+
+
+def name_kind(kind: str) -> str:
+    """Return the title of a kind; one of a newer version of Gamekeeper has none, so its own words are used."""
+    return KIND_TITLES.get(kind) or kind.replace("_", " ").capitalize()

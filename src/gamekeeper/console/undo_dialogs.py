@@ -1,0 +1,137 @@
+"""Title and button of the dialog that undoes a change: the button names what the undo does, and to whom."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from gamekeeper.console import differences
+from gamekeeper.console.differences import TIMES_SIGN, Names
+from gamekeeper.console.texts import CATALOGUE, gettext
+from gamekeeper.game.effects import (
+    EmailChanged,
+    PlayerChanged,
+    PlayerCreated,
+    PlayerDeleted,
+    PowersChanged,
+    UserBanned,
+    UserMuted,
+    UserRenamed,
+    UserUnbanned,
+    UserUnmuted,
+    VariablesSet,
+)
+from gamekeeper.game.spelling import Trace
+from gamekeeper.http.request import Request
+from gamekeeper.store import players, users
+from gamekeeper.store.ledger import LedgerEntry
+
+_ = CATALOGUE.gettext  # translates a text without filling in its placeholders
+
+
+class Undo(NamedTuple):
+    """The change that an undo makes, and the name of the player or account that it is about."""
+
+    before: Trace
+    after: Trace
+    names: Names
+    name: str
+
+
+async def describe(request: Request, seq: int, entries: Sequence[LedgerEntry]) -> tuple[str, str]:
+    """Return title and button for the undo of change `seq`; `entries` are the changes that the undo makes."""
+    read, store = request.services.keeper.changes.spelling.read_trace, request.services.keeper.store
+    first = entries[0]
+    before, after = read(first.before or "{}"), read(first.after or "{}")
+    name = await _find_name(request, first) or str((before.player or after.player).get("name", ""))
+    undo = Undo(before, after, await differences.load_names(store, [before, after]), name)
+    title = gettext("Undo change %(seq)s of %(name)s", seq=seq, name=name)
+    return title, BUTTONS.get(first.kind, _restore_values)(undo)
+
+
+async def _find_name(request: Request, entry: LedgerEntry) -> str:
+    """Return the name of the player or account; a player that the undo restores is not in the database yet."""
+    store = request.services.keeper.store
+    if entry.player_id:
+        return next((each.name for each in await players.read_summaries(store, {entry.player_id})), "")
+    return next((each.name for each in await users.read_by_ids(store, {entry.user_id or ""})), "")
+
+
+def _restore_items(undo: Undo) -> str:
+    gained = _count_items(undo.after)
+    gained.subtract(_count_items(undo.before))
+    moved = {item: count for item, count in gained.items() if count}
+    if len(moved) != 1:
+        return gettext("Undo: restore the items of %(name)s", name=undo.name)
+    [(item, count)] = moved.items()
+    text = _("Undo: give back %(items)s to %(name)s") if count > 0 else _("Undo: take back %(items)s from %(name)s")
+    return text % {"items": f"{abs(count):,} {TIMES_SIGN} {undo.names.of('items', item)}", "name": undo.name}
+
+
+def _count_items(side: Trace) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for stack in side.slots.values():
+        if stack:
+            counts[stack.item_id] += stack.quantity
+    return counts
+
+
+def _restore_spells(undo: Undo) -> str:
+    known, wanted = ({each for each in side.spells.values() if each} for side in (undo.before, undo.after))
+    gained, lost = wanted - known, known - wanted
+    if len(gained) + len(lost) != 1:
+        return gettext("Undo: restore the spells of %(name)s", name=undo.name)
+    text = _("Undo: teach %(spell)s to %(name)s again") if gained else _("Undo: remove %(spell)s from %(name)s")
+    return text % {"spell": undo.names.of("spells", *(gained or lost)), "name": undo.name}
+
+
+def _restore_variables(undo: Undo) -> str:
+    if len(undo.after.variables) != 1:
+        return gettext("Undo: restore the variables of %(name)s", name=undo.name)
+    [(each, value)] = undo.after.variables.items()
+    is_cleared = value is None
+    text = (
+        _("Undo: clear %(variable)s of %(name)s")
+        if is_cleared
+        else _("Undo: set %(variable)s of %(name)s back to %(value)s")
+    )
+    facts = {"variable": undo.names.of("variables", each), "value": differences.describe_value(value)}
+    return text % {**facts, "name": undo.name}
+
+
+def _restore_values(undo: Undo) -> str:
+    before, after, name = undo.before.player, undo.after.player, undo.name
+    wanted = {field: value for field, value in after.items() if before.get(field) != value}
+    if "name" in wanted:
+        return gettext("Undo: rename %(name)s back to %(former)s", name=name, former=wanted["name"])
+    if "level" in wanted:
+        return gettext("Undo: set %(name)s back to level %(level)s", name=name, level=wanted["level"])
+    if "class_id" in wanted:
+        former = undo.names.of("classes", str(wanted["class_id"]))
+        return gettext("Undo: set the class of %(name)s back to %(former)s", name=name, former=former)
+    return gettext("Undo: restore the values of %(name)s", name=name)
+
+
+def _fill(text: str) -> Callable[[Undo], str]:
+    """Make a function that fills the name, and the account's former name and email, into the text."""
+    return lambda undo: text % {"name": undo.name, **{f"former_{key}": value for key, value in undo.after.user.items()}}
+
+
+BUTTONS: Mapping[str, Callable[[Undo], str]] = {  # by the kind of change that the undo makes
+    "items_given": _restore_items,
+    "items_taken": _restore_items,
+    "items_set": _restore_items,
+    "spell_taught": _restore_spells,
+    "spell_forgotten": _restore_spells,
+    "spells_set": _restore_spells,
+    VariablesSet.kind: _restore_variables,
+    PlayerChanged.kind: _restore_values,
+    PlayerCreated.kind: _fill(_("Undo: restore %(name)s")),
+    PlayerDeleted.kind: _fill(_("Undo: delete %(name)s with everything it owns")),
+    UserBanned.kind: _fill(_("Undo: ban %(name)s again")),
+    UserUnbanned.kind: _fill(_("Undo: end the ban of %(name)s")),
+    UserMuted.kind: _fill(_("Undo: mute %(name)s again")),
+    UserUnmuted.kind: _fill(_("Undo: end the mute of %(name)s")),
+    UserRenamed.kind: _fill(_("Undo: rename %(name)s back to %(former_name)s")),
+    EmailChanged.kind: _fill(_("Undo: change the email of %(name)s back to %(former_email)s")),
+    PowersChanged.kind: _fill(_("Undo: restore the permissions of %(name)s")),
+}
