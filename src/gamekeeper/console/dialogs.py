@@ -110,17 +110,17 @@ async def _find_name(tx: Reading, route: Operation, params: Sequence[str]) -> st
     if not params:
         return ""
     if route.path.startswith("/api/v1/players/"):
-        player_id = await lookup.player_id(tx, params[0])
+        player_id = await lookup.find_player_id(tx, params[0])
         return next((each.name for each in await players.read_summaries(tx, {player_id})), "")
     if route.name == "retry_mail":
         mail = await mails.find_outbox_mail(tx, params[0])
         return mail.name if mail else ""
-    return (await lookup.user(tx, params[0])).name
+    return (await lookup.find_user(tx, params[0])).name
 
 
 async def _find_catalogue_name(tx: Reading, kind: str, text: str) -> str:
     """Return the name, or the id if the catalogue has no name for it."""
-    wanted = lookup.guid(text) or text
+    wanted = lookup.parse_guid(text) or text
     entry = (await catalogue.find_by_ids(tx, kind, [wanted])).get(wanted)
     return entry.name if entry and entry.name else wanted
 

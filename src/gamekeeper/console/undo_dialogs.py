@@ -20,7 +20,7 @@ from gamekeeper.game.effects import (
     UserUnmuted,
     VariablesSet,
 )
-from gamekeeper.game.spelling import Trace
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, users
 from gamekeeper.store.ledger import LedgerEntry
@@ -31,15 +31,15 @@ _ = CATALOGUE.gettext  # translates a text without filling in its placeholders
 class Undo(NamedTuple):
     """The change that an undo makes, and the name of the player or account that it is about."""
 
-    before: Trace
-    after: Trace
+    before: ChangeSide
+    after: ChangeSide
     names: Names
     name: str
 
 
 async def describe(request: Request, seq: int, entries: Sequence[LedgerEntry]) -> tuple[str, str]:
     """Return title and button for the undo of change `seq`; `entries` are the changes that the undo makes."""
-    read, store = request.services.keeper.changes.spelling.read_trace, request.services.keeper.store
+    read, store = request.services.keeper.changes.codec.decode_side, request.services.keeper.store
     first = entries[0]
     before, after = read(first.before or "{}"), read(first.after or "{}")
     name = await _find_name(request, first) or str((before.player or after.player).get("name", ""))
@@ -67,7 +67,7 @@ def _restore_items(undo: Undo) -> str:
     return text % {"items": f"{abs(count):,} {TIMES_SIGN} {undo.names.of('items', item)}", "name": undo.name}
 
 
-def _count_items(side: Trace) -> Counter[str]:
+def _count_items(side: ChangeSide) -> Counter[str]:
     counts: Counter[str] = Counter()
     for stack in side.slots.values():
         if stack:
