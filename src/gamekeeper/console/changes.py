@@ -262,7 +262,9 @@ async def _require_visible(request: Request, text: str) -> HistoryChange:
     """Find a change with the filter of the list, so that callers see here what they see there, and no more."""
     seq = int(text) if text.isascii() and text.isdigit() and len(text) < len(str(NEVER)) else 0
     wanted = HistoryFilter(accounts=_sees_accounts(request), me=request.caller.account_id)
-    found = history.hide_account_names(await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted)
+    found = history.hide_account_names(
+        await rows.read_page(request.services.keeper.store, wanted, seq + 1, 1, 1), wanted
+    )
     if not found or found[0].seq != seq:
         raise NoSuchChange(seq=text)
     return found[0]

@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol, cast
 
 from gamekeeper.console import pages
 from gamekeeper.console.texts import gettext, ngettext
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.inventory import BANK, INVENTORY, SlotAddress, Stack
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.lookup import ZERO_GUID
-from gamekeeper.game.codec import ChangeSide
 from gamekeeper.http.instants import instant
 from gamekeeper.store import catalogue, items, users
 from gamekeeper.store.engine import Reading

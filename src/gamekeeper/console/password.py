@@ -61,7 +61,9 @@ async def change(request: Request, raw: bytes) -> Answer:
     user = await lookup.find_user(keeper.store, me)
     try:
         chosen = choose(request, fields, NEW, (user.name, user.email))
-        proven = await credentials.check_password(keeper, user, hash_for_wire(fields.get(CURRENT, "")), me, request.address)
+        proven = await credentials.check_password(
+            keeper, user, hash_for_wire(fields.get(CURRENT, "")), me, request.address
+        )
         stored = await keeper.passwords.hash_password(hash_for_wire(chosen))
         decide = partial(accounts.change_password, key=me, password=stored, proven=proven)
         await request.change(decide, lambda _: b"")

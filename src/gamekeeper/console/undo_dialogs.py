@@ -7,6 +7,7 @@ from typing import NamedTuple
 from gamekeeper.console import differences
 from gamekeeper.console.differences import TIMES_SIGN, Names
 from gamekeeper.console.texts import CATALOGUE, gettext
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import (
     EmailChanged,
     PlayerChanged,
@@ -20,7 +21,6 @@ from gamekeeper.game.effects import (
     UserUnmuted,
     VariablesSet,
 )
-from gamekeeper.game.codec import ChangeSide
 from gamekeeper.http.request import Request
 from gamekeeper.store import players, users
 from gamekeeper.store.ledger import LedgerEntry

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gamekeeper.game import moderation, undo
+from gamekeeper.game.codec import ChangeSide
 from gamekeeper.game.effects import (
     EmailChanged,
     PlayerChanged,
@@ -20,7 +21,6 @@ from gamekeeper.game.effects import (
     UserUnmuted,
 )
 from gamekeeper.game.players import Player
-from gamekeeper.game.codec import ChangeSide
 from gamekeeper.http.request import Request
 from gamekeeper.store import clock, players, users
 from gamekeeper.store.engine import Reading
