@@ -1,16 +1,16 @@
-"""The calls of real clients, replayed: what each sends, to the letter, and what it reads of the answers.
+"""Replay the calls of real clients exactly, and check the fields that each client reads from the answers.
 
-A conversation is a TOML file beside this one. `online` names the characters that are in the game. `[before]` is called
-before each call, by a client that logs in every time. In a `[[call]]`, `send` is method and path, `headers` and `body`
-go as they are written, `status` is 200 unless told, and of the answer the client
+A conversation is a TOML file in this folder. `online` names the online players. `[before]` is called before each call,
+for clients that log in every time. In a `[[call]]`, `send` is method and path, `headers` and `body` are sent as
+written, `status` is 200 by default, and the client does this with the answer:
 
-* compares `exactly` with what is written there,
-* `reads` a value of a kind: text, number, flag, list, object, guid, time, nothing (null), `text?` (text or nothing), or
-  a whole record out of records.toml,
-* `keeps` a value for later calls, which write it as `<name>`.
+* it compares values with those under `exactly`,
+* it `reads` values of a kind: text, number, flag, list, object, guid, time, nothing (null), `text?` (text or null), or
+  a whole record of records.toml,
+* it `keeps` values for later calls, which refer to them as `<name>`.
 
-A value's place is written as `Values/0/Name`; "" is the whole answer. `answers` are its headers. `<coin>` and other
-names of people.py can be written everywhere.
+A path such as `Values/0/Name` selects a value; "" is the whole answer. `answers` are its headers. `<coin>` and other
+names of people.py can be used everywhere.
 """
 
 import asyncio
@@ -37,8 +37,8 @@ from world import SENT, Answer, World
 HERE = Path(__file__).parent
 FILES = [file for file in sorted(HERE.glob("*.toml")) if file.stem != "records"]
 RECORDS: Mapping[str, Mapping[str, str]] = tomllib.loads((HERE / "records.toml").read_text(encoding="utf-8"))
-OURS = ("/api/link/", "/api/keeper/")  # no client of the engine's calls them
-ASIDE = {"Warning", "Code", "RequestId"}  # fields that only our own clients know of
+OURS = ("/api/link/", "/api/keeper/")  # our own operations, which clients of the engine do not call
+ASIDE = {"Warning", "Code", "RequestId"}  # fields of ours, which clients of the engine do not read
 PEOPLE = {"ann": people.ANN.id, "bob": people.BOB.id, "zoe": people.ZOE.id}
 THINGS = {"coin": people.COIN, "arrow": people.ARROW, "sword": people.SWORD, "pouch": people.POUCH}
 LORE = {"fireball": people.FIREBALL, "heal": people.HEAL, "kills": people.KILLS, "tutorial": people.TUTORIAL}
@@ -70,16 +70,16 @@ KINDS: Mapping[str, Callable[[Any], bool]] = {
 
 
 class Spoken(NamedTuple):
-    """A call as it was sent, and what came back."""
+    """A call as it was sent, and its answer."""
 
     call: Mapping[str, Any]
     route: Operation
     answer: Answer
-    words: Mapping[str, str]  # that the client had by then
+    words: Mapping[str, str]  # values that the client had kept before the call
 
 
 class Misread(AssertionError):
-    """The client does not find what it reads."""
+    """The answer lacks a value that the client reads."""
 
 
 def fill_in(text: str, words: Mapping[str, str]) -> str:
@@ -93,7 +93,7 @@ def at(answer: Any, place: str) -> Any:
 
 
 def replay(world: World, conversation: Mapping[str, Any]) -> list[Spoken]:
-    """All of it; raises Misread where the client would go astray."""
+    """Replay a conversation; raise Misread where the client would fail."""
     if conversation.get("online"):
         game_server.heartbeat(world)
         game_server.join(world, *(PEOPLE[name] for name in conversation["online"]))
@@ -115,7 +115,7 @@ def say(world: World, call: Mapping[str, Any], words: Mapping[str, str]) -> Spok
 
 
 def read(spoken: Spoken) -> None:
-    """As the client does it."""
+    """Read the answer like the client."""
     call, answer = spoken.call, spoken.answer
     about = f"{call['send']}: {answer.status} {answer.raw[:600]!r}"
     if answer.status != call.get("status", 200):
@@ -139,7 +139,7 @@ def of_kind(spoken: Spoken, place: str, kind: str) -> None:
 
 
 def same(value: Any, wanted: Any) -> bool:
-    """True is no 1 to a client that compares."""
+    """Compare strictly: True does not equal 1."""
     return json.dumps(value) == json.dumps(wanted)
 
 
@@ -151,7 +151,7 @@ def find_value(spoken: Spoken, place: str) -> Any:
 
 
 def route_of(method: str, path: str) -> Operation:
-    """Literal paths win."""
+    """Return the operation of a path; literal segments win over parameters."""
     plain = path.partition("?")[0].rstrip("/")
     fitting = [each for each in ROUTES if each.method == method and pattern(each.path).fullmatch(plain)]
     return min(fitting, key=lambda each: len(each.parameters))
@@ -165,32 +165,32 @@ def load(file: Path) -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-# --- the replay ---------------------------------------------------------------------------------------------------
+# --- the replay ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_client_finds_what_it_reads(world: World, file: Path) -> None:
+def test_client_finds_what_it_reads(world: World, file: Path) -> None:
     replay(world, load(file))
 
 
 def list_called() -> set[tuple[str, str]]:
-    """The operations that some client calls with success."""
+    """Return the operations that a client calls successfully."""
     every = [call for file in FILES for call in [*load(file)["call"], load(file).get("before")] if call]
     words = {**{word: "x" for call in every for word in call.get("keeps", {})}, **WORDS}
     sent = [fill_in(call["send"], words).split(" ", 1) for call in every if "status" not in call]
     return {(route.method, route.path) for route in (route_of(method, path) for method, path in sent)}
 
 
-def test_every_operation_is_in_some_conversation() -> None:
+def test_every_operation_is_in_a_conversation() -> None:
     wanted = {(route.method, route.path) for route in ROUTES if not route.path.startswith(OURS)}
     assert wanted - list_called() == set()
 
 
-# --- a field that is spelt otherwise ------------------------------------------------------------------------------
+# --- renamed fields are noticed ------------------------------------------------------------------------------------
 
 
 def rename_field(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct]:
-    """The shape with one field spelt otherwise on the wire, and nothing else changed."""
+    """Return the shape with one field renamed on the wire."""
     fields = [
         (each.name, each.type, each.default) if each.default is not msgspec.NODEFAULT else (each.name, each.type)
         for each in msgspec.structs.fields(shape)
@@ -208,7 +208,7 @@ def rename_field(shape: type[msgspec.Struct], field: str) -> type[msgspec.Struct
         ("registration_site", wire.users.Message, "Message"),
     ],
 )
-def test_renaming_a_field_of_the_wire_fails_the_replay(
+def test_renamed_wire_field_fails_the_replay(
     world: World, monkeypatch: pytest.MonkeyPatch, file: str, shape: type[msgspec.Struct], field: str
 ) -> None:
     monkeypatch.setattr(sys.modules[shape.__module__], shape.__name__, rename_field(shape, field))
@@ -217,7 +217,7 @@ def test_renaming_a_field_of_the_wire_fails_the_replay(
 
 
 def shapes_in(kind: Any) -> set[type[msgspec.Struct]]:
-    """Every struct of an answer, those inside it too."""
+    """Return every struct of an answer, including nested ones."""
     inside = [shapes_in(each) for each in get_args(kind)]
     origin = getattr(kind, "__origin__", kind)
     if isinstance(origin, type) and issubclass(origin, msgspec.Struct):
@@ -247,7 +247,7 @@ def is_noticed(spoken: Iterable[Spoken], name: str) -> bool:
 
 @pytest.fixture
 def everything_spoken(sqlite_databases: Sqlite, loop: asyncio.AbstractEventLoop) -> Mapping[str, list[Spoken]]:
-    """All conversations, each in a world of its own, by what the operation gives; no engine has a part in that."""
+    """Replay all conversations on SQLite, each in its own world; return the calls by answer type."""
     by_shape: defaultdict[str, list[Spoken]] = defaultdict(list)
     for file in FILES:
         url = sqlite_databases.fresh()
@@ -259,7 +259,7 @@ def everything_spoken(sqlite_databases: Sqlite, loop: asyncio.AbstractEventLoop)
     return by_shape
 
 
-def test_no_field_of_any_answer_can_be_renamed_unnoticed(everything_spoken: Mapping[str, list[Spoken]]) -> None:
+def test_every_renamed_field_is_noticed(everything_spoken: Mapping[str, list[Spoken]]) -> None:
     shapes = {str(route.answer): route.answer for route in ROUTES if not route.path.startswith(OURS)}
     unnoticed = [
         f"{shape}: {name}"

@@ -1,4 +1,4 @@
-"""The client generators of docs/generators.md: what each prints when all is well, and where its operations are."""
+"""The client generators of docs/generators.md: their normal output, and the files with their operations."""
 
 import json
 import os
@@ -10,25 +10,25 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "generators.md"
-TOOLS = ROOT / ".venv" / "generators"  # scripts/install_generators.sh
+TOOLS = ROOT / ".venv" / "generators"  # filled by scripts/install_generators.sh
 COLUMNS = ("generator", "version", "operations", "warnings", "compiled", "log in", "rank", "give")
-SECONDS = 300  # for one program, on a busy machine
+SECONDS = 300  # timeout of one program, long enough for a busy machine
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_INSTALLS = ("pip install ", "npm install ")  # done before, by the lock files
+_INSTALLS = ("pip install ", "npm install ")  # skipped commands: the lock files have installed these already
 
 
 class Generator(NamedTuple):
     name: str
-    usual: str  # a line of its output that is no warning
-    files: str  # that have its operations
-    operation: str  # the line of an operation there; of the file's name where it is one file per operation
-    camel: bool = True  # giveItem for give_item
+    usual: str  # pattern of output lines that are not warnings
+    files: str  # glob of the files with the operations
+    operation: str  # pattern of an operation's line, or of its file name if each operation has a file
+    camel: bool = True  # whether names are in camel case, like giveItem
     python: bool = False
 
     @property
     def folder(self) -> Path:
-        """Below the packages of Node, where its programs look for them."""
+        """Return the working folder, below Node's packages, so that programs find them."""
         return TOOLS / "out" / re.sub(r"\W+", "-", self.name).strip("-")
 
     def version(self) -> str:
@@ -68,7 +68,7 @@ GENERATORS = (
     Generator("orval", usual=r"🍻 orval v|🎉 ", files="client.ts", operation=r"^export const (\w+) = async "),
     Generator(
         "openapi-generator-cli",
-        # its notice about 3.1 comes with every such document
+        # it prints a notice for every OpenAPI 3.1 document
         usual=r"\[main\] INFO |# |#+$|\[main\] WARN \S* *\S+ - OpenAPI 3\.1 support is still in beta",
         files="client/apis/*.ts",
         operation=r"^    async (\w+)\(",
@@ -110,7 +110,7 @@ def lay_out(generator: Generator, url: str) -> list[str]:
 
 def run(generator: Generator, command: str) -> Done:
     path = f"{TOOLS / 'bin'}:{TOOLS / 'node_modules' / '.bin'}:{os.environ['PATH']}"
-    # npm's own remarks about the machine's settings are none of the generator's
+    # drop npm's own remarks about the machine's settings
     quiet = {"npm_config_loglevel": "error", "npm_config_update_notifier": "false", "NO_COLOR": "1"}
     done = subprocess.run(
         ["sh", "-c", command],  # noqa: S607 - the page's commands, for a shell
@@ -132,7 +132,7 @@ IMPORT_ALL = (
 
 
 def compile_client(generator: Generator) -> Done:
-    """TypeScript with `strict`; of Python every module is imported."""
+    """Compile TypeScript with `strict`, or import every Python module."""
     if generator.python:
         return run(generator, f'python -W error -c "{IMPORT_ALL}"')
     bundle = "esbuild main.ts --bundle --platform=node --format=esm --outfile=main.mjs --log-level=warning"

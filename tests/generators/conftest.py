@@ -1,4 +1,4 @@
-"""A demo to try the generated clients on, and the table of what came of it."""
+"""Fixtures: a demo server for the generated clients, and the table of results."""
 
 import sys
 from collections.abc import Generator
@@ -9,7 +9,7 @@ from client_generators import COLUMNS, TOOLS
 from server import Server
 
 PASSWORD = "moss"
-FILLED_SECONDS = 300  # the demo fills its database first; for a busy machine
+FILLED_SECONDS = 300  # start timeout of the demo, which first fills its database
 
 
 class Demo(Server):

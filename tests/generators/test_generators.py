@@ -1,4 +1,4 @@
-"""docs/generators.md: each generator makes a client of the whole API without a warning, and the client works."""
+"""Each generator of docs/generators.md makes a working client of the whole API without a warning."""
 
 import hashlib
 import re
@@ -15,7 +15,7 @@ GIVEN = 10
 
 
 class Game:
-    """The demo, asked without any generated code."""
+    """Reads the demo directly, without generated code."""
 
     def __init__(self, client: httpx.Client) -> None:
         grant = {"grant_type": "password", "username": "keeper", "password": hashlib.sha256(b"moss").hexdigest()}
@@ -45,7 +45,7 @@ def game(demo: Any) -> Iterator[Game]:
 
 
 class Trial:
-    """One generator's row of the table, filled in as far as it gets, and what was wrong."""
+    """The results of one generator, as far as it got, and its faults."""
 
     def __init__(self, generator: Generator) -> None:
         self.row = dict.fromkeys(COLUMNS, "-") | {"generator": generator.name, "version": generator.version()}
@@ -101,5 +101,5 @@ def test_generated_client_has_every_operation_and_works(
 
 
 @pytest.mark.parametrize("generator", GENERATORS, ids=lambda each: each.name)
-def test_page_names_the_version_that_is_tried(generator: Generator) -> None:
+def test_page_names_the_tested_version(generator: Generator) -> None:
     assert f"| {generator.name} | {generator.version()} |" in generators.read_page()
