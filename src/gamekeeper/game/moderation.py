@@ -1,4 +1,4 @@
-"""Bans, mutes and kicks: of whom, by whom, until when, and what the game hears of it."""
+"""Bans, mutes and kicks of accounts, and the notices that the game reads in the feed."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -15,25 +15,25 @@ from gamekeeper.store.moderation import Penalty
 from gamekeeper.store.users import Powers, User
 
 DAY_MS = 24 * 60 * 60 * 1000
-MOST_DAYS = 999_999  # the engine's way to say for good; its end still is a date that people can read
+MOST_DAYS = 999_999  # game engines send this for a permanent ban; the end date still has a readable year
 
 
 class ModerationRequest(NamedTuple):
-    """Whom a moderator means, and what is to be kept of it."""
+    """What a moderator asks for: the account, the duration and the reason."""
 
     key: str
-    days: int = 0  # 0: for good
+    days: int = 0  # 0: permanent
     reason: str = ""
     moderator: str = ""
-    actor_id: str | None = None  # None: the command line, which outranks everybody
-    key_is_player: bool = False  # the key is a character's; the account that owns it is meant
-    restored: Penalty | None = None  # what is imposed as it was before it was ended
+    actor_id: str | None = None  # None: the command line, which may act on every account
+    key_is_player: bool = False  # `key` is a player; the account that owns it is meant
+    restored: Penalty | None = None  # a lifted ban or mute to impose again unchanged, for an undo
 
 
 async def ban(tx: Reading, order: ModerationRequest) -> Decision[str]:
-    """Results, like all of these, in the name of whom the key meant."""
+    """Ban an account. Like the other functions here, it returns the name of the player or account that was named."""
     name, user, about = await _lock_target(tx, order)
-    if user.id == order.actor_id:  # its tokens would end at once, and nobody might be left to unban it
+    if user.id == order.actor_id:  # its tokens would be revoked, and perhaps no other account could unban it
         raise OwnAccount(act="ban")
     if user.ban_reason is not None:
         raise AlreadyBanned(name=name)
@@ -52,7 +52,7 @@ async def mute(tx: Reading, order: ModerationRequest) -> Decision[str]:
 
 
 async def unban(tx: Reading, order: ModerationRequest) -> Decision[str]:
-    """End a ban; an account that is not banned stays as it is. The game is not told: no banned account is online."""
+    """Lift a ban, if there is one. The game gets no notice: a banned account is not online."""
     name, user, about = await _lock_target(tx, order)
     lifted = await moderation.find_ban(tx, user.id)
     if user.ban_reason is None or lifted is None:
@@ -61,7 +61,7 @@ async def unban(tx: Reading, order: ModerationRequest) -> Decision[str]:
 
 
 async def unmute(tx: Reading, order: ModerationRequest) -> Decision[str]:
-    """End a mute; an account that is not muted stays as it is."""
+    """Lift a mute, if there is one."""
     name, user, about = await _lock_target(tx, order)
     lifted = await moderation.find_mute(tx, user.id)
     if user.mute_reason is None or lifted is None:
@@ -79,7 +79,7 @@ async def kick(tx: Reading, order: ModerationRequest) -> Decision[str]:
 
 
 async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User, SubjectIds]:
-    """The account, locked: whoever issues a token waits, and then sees what was decided."""
+    """Find and lock the account, so that no token is issued during the change; refuse if it outranks the caller."""
     texts.require_text(order.reason, "reason", texts.MOST_REASON_CHARACTERS)
     owner = await lookup.find_owner(tx, order.key) if order.key_is_player else None
     user = await lookup.lock_user(tx, owner.user_id if owner else order.key)
@@ -93,13 +93,16 @@ async def _lock_target(tx: Reading, order: ModerationRequest) -> tuple[str, User
 
 
 def can_act_on(own: Powers, others: Powers) -> bool:
-    """Nor does anybody without such a role take the tokens of a game server, or of who manages users."""
+    """Tell whether an account may ban, mute or kick another: it needs as many powers, and the other's roles.
+
+    The roles protect the tokens of game servers and of account managers.
+    """
     roles = own.users_manage >= others.users_manage and own.game_link >= others.game_link
     return roles and _weigh_powers(own) >= _weigh_powers(others)
 
 
 def _weigh_powers(powers: Powers) -> int:
-    """As the engine weighs them: who may ban outweighs all the rest together."""
+    """Weigh powers as the game engine does: `ban` weighs more than all others together."""
     return powers.editor + 2 * powers.mute + 4 * powers.kick + 8 * powers.ban
 
 
@@ -115,5 +118,5 @@ def _make_details(order: ModerationRequest) -> dict[str, object]:
 
 
 async def _notify_game(tx: Reading, user: User, kind: str, said: Mapping[str, object]) -> list[GameNotified]:
-    """A row for each of the account's characters that is online: the feed tells of characters alone."""
+    """Return a notice for each online player of the account: the feed has only entries of players."""
     return [GameNotified(user, kind, each, said) for each in await moderation.find_online_of_user(tx, user.id)]

@@ -1,8 +1,8 @@
-"""Names of new accounts and characters: which ones a setting allows, and the rule in words."""
+"""Explains in words which names the setting `name_pattern` allows for accounts and players."""
 
 import re
 
-_SIMPLE = re.compile(r"\[([^\\\[\]^]+)\]\{(\d+),(\d+)\}")  # some characters, and how many of them
+_SIMPLE = re.compile(r"\[([^\\\[\]^]+)\]\{(\d+),(\d+)\}")  # a set of characters, and the allowed length
 _WORDS = (  # parts of a character class, the longest first
     ("A-Za-z", "letters from A to Z"),
     ("a-zA-Z", "letters from A to Z"),
@@ -19,7 +19,7 @@ UNEXPLAINED = "is not a name that this server allows"
 
 
 def explain(pattern: str) -> str:
-    """What a name must be like, for people. A pattern that is more than a set of characters is not explained."""
+    """Describe the allowed names. Only patterns that are one set of characters with a length can be described."""
     found = _SIMPLE.fullmatch(pattern)
     if found is None:
         return UNEXPLAINED

@@ -1,6 +1,6 @@
-"""Rules for a new password that a person types: long enough, and not among those that attackers try first.
+"""Rules for a new password that a person types: long enough, and not one that attackers try first.
 
-They hold in the console and on the command line. The API gets a SHA-256 hash, from which no strength can be told.
+They apply in the console and on the command line. The API receives a SHA-256 hash, which does not show the strength.
 """
 
 import functools
@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from gamekeeper.settings import Settings
 
 ADVICE = "Use several words that do not belong together, or a generated password."
-ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # 32 characters, 5 bits each; none that looks like another
+ALPHABET = (
+    "abcdefghijkmnpqrstuvwxyz23456789"  # of generated passwords: 32 characters, 5 bits each; none looks like another
+)
 GROUP, GROUPS = 5, 4  # 100 random bits
 DECORATION = string.digits + string.punctuation + " "
 LEET = str.maketrans("@4831!|0$57+", "aabeiliosstt")
@@ -27,19 +29,19 @@ WALKS = (
     "q1w2e3r4t5y6u7i8o9p0",
     "!@#$%^&*()",
 )
-JUDGED_CHARACTERS = 64  # characters that are looked at, so that a long password takes no longer
-SHORTEST_STEP, LONGEST_STEP = 3, 36  # characters of a walk that are looked for
+JUDGED_CHARACTERS = 64  # characters that are checked, so that a long password does not take longer
+SHORTEST_STEP, LONGEST_STEP = 3, 36  # shortest and longest part of a keyboard walk that is recognised
 FEWEST_DIFFERENT = 5  # different characters
 LONG_NUMBER = 16  # digits; a shorter number may be a date, a telephone number or a sequence
 SHORTEST_NAME = 3
-FEWEST_OWN_LETTERS = 4  # letters beside a known name that make it another word
-PAIR_RANK_PRODUCT = 10**6  # two words whose ranks multiply to less are tried together
+FEWEST_OWN_LETTERS = 4  # letters besides a known name that make the password acceptable
+PAIR_RANK_PRODUCT = 10**6  # attackers try two words together if the product of their ranks is below this
 
 
 def find_problem(password: str, settings: Settings, names: Iterable[str] = ()) -> str:
-    """What is wrong with it and what to do, in a sentence; empty: it can be used.
+    """Describe what is wrong with a password, and what to do; empty: the password is acceptable.
 
-    `names` are what attackers know: the account's name and email.
+    `names` are known to attackers: the account's name and email.
     """
     least = settings.min_password_length
     if len(password) < least:
@@ -56,7 +58,7 @@ def generate(settings: Settings) -> str:
 
 
 def is_common(password: str, least: int, names: Iterable[str]) -> bool:
-    """Whether it is a common word or pattern, also when it is decorated, repeated, or spelt with digits."""
+    """Tell whether a password is a common word or pattern, even if decorated, repeated or spelt with digits."""
     whole = _fold(password)[:JUDGED_CHARACTERS]
     text = _find_repeated_part(whole)
     if len(text) < least and text != whole:
@@ -73,12 +75,12 @@ def _fold(text: str) -> str:
 
 
 def _find_repeated_part(text: str) -> str:
-    """The shortest text that repeats to this one; the text itself in most cases."""
+    """Return the shortest text whose repetition is this text; usually the text itself."""
     return text[: (text + text).index(text, 1)] if text else text
 
 
 def _is_walk(text: str) -> bool:
-    """Whether all of it is cut from walks over the keyboard or the alphabet, such as qwerty12345."""
+    """Tell whether a text consists of keyboard walks and alphabet sequences, such as qwerty12345."""
     walks = [each[::step] for each in WALKS for step in (1, -1)]
     while text:
         length = next(
@@ -91,14 +93,14 @@ def _is_walk(text: str) -> bool:
 
 
 def _strip_decoration(text: str) -> Iterator[str]:
-    """What is left without digits and signs at the ends, as it is and with digits and signs read as letters."""
+    """Yield the text without digits and punctuation at its ends, as it is and with leetspeak read as letters."""
     for core in (text.strip(DECORATION), text.rstrip(DECORATION)):
         yield core
         yield core.translate(LEET)
 
 
 def _is_common_core(core: str) -> bool:
-    """A common word, twice the same, a walk, or two common words."""
+    """Tell whether the core of a password is a common word, a repeated one, a walk, or two common words."""
     letters = _find_repeated_part("".join(each for each in core if each.isalnum()))
     ranks = _load_ranks()
     if not letters or letters in ranks or _is_walk(letters):
@@ -111,7 +113,7 @@ def _is_common_core(core: str) -> bool:
 
 
 def _split_names(names: Iterable[str]) -> Iterator[str]:
-    """Names, and an email with and without its domain."""
+    """Yield the names, and email addresses with and without their domain."""
     for name in names:
         for part in {_fold(name), _fold(name.partition("@")[0])}:
             if len(part) >= SHORTEST_NAME:
@@ -119,15 +121,15 @@ def _split_names(names: Iterable[str]) -> Iterator[str]:
 
 
 def _is_mostly_name(text: str, name: str) -> bool:
-    """The name with little or nothing beside it."""
+    """Tell whether a password is a known name with little or nothing added."""
     rest = text.replace(name, "").strip(DECORATION)
     return name in text and (len(rest) < FEWEST_OWN_LETTERS or rest in _load_ranks() or _is_walk(rest))
 
 
 @functools.cache
 def _load_ranks() -> Mapping[str, int]:
-    """Common passwords, words and names with their rank. Loaded on first use: it takes about 20 MB and 0.2 s."""
-    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - only somebody who sets a password needs it
+    """Load common passwords, words and names with their ranks, on first use: they take about 20 MB and 0.2 s."""
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415 - needed only when a password is set
 
     ranks: dict[str, int] = {}
     for words in FREQUENCY_LISTS.values():

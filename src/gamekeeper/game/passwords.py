@@ -1,4 +1,4 @@
-"""Passwords: argon2id over the SHA-256 that the wire carries, hashed off the loop in a few niced threads."""
+"""Password hashing: argon2id over the SHA-256 hash that clients send, in a few low-priority threads."""
 
 import asyncio
 import functools
@@ -22,15 +22,15 @@ from gamekeeper.game.refusals import BadPassword, Overloaded
 
 T = TypeVar("T")
 NO_PASSWORD = "!"  # noqa: S105 - a stored hash that matches no password
-CACHE_SECONDS = 60
+CACHE_SECONDS = 60  # a right password is remembered for this long, so that repeated log-ins are cheap
 CACHE_ENTRIES = 10_000
-NICENESS = 10
+NICENESS = 10  # of the hashing threads: other requests go first
 _WIRE = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
 
 def hash_for_wire(password: str) -> str:
-    """A plain password as clients send it."""
+    """Return the SHA-256 hash of a plain password, as clients send it."""
     return hashlib.sha256(password.encode()).hexdigest()
 
 
@@ -51,14 +51,14 @@ class Passwords:
 
     @property
     def queue_length(self) -> int:
-        """How many are being hashed or wait for it."""
+        """Number of passwords that are being hashed or wait for it."""
         return self._queue_length
 
     async def hash_password(self, sent: str) -> str:
         return await self._run_queued(lambda: _hasher.hash(sent))
 
     async def wrap_imported(self, imported: imported_hashes.ImportedHash) -> str:
-        """Argon2id over what another server kept of a password; in nobody's place, since nobody waits for it."""
+        """Wrap an imported hash in argon2id. It takes no place in the queue: no request waits for it."""
         return await self._run_in_pool(
             lambda: imported_hashes.format_wrapped(imported.salt, _hasher.hash(imported.hash))
         )
@@ -67,10 +67,10 @@ class Passwords:
         return await self.verify_and_upgrade(sent, stored) is not None
 
     async def verify_and_upgrade(self, sent: str, stored: str | None) -> str | None:
-        """The hash to keep a right password under: the stored one, or a better one for one that was imported.
+        """Check a password; return the hash to store: the same one, or argon2id for an imported one. None: wrong.
 
-        Takes the same time for a wrong password and for no account at all. With a full queue nobody is told anything,
-        not even who is remembered: the wrong ones are not counted then.
+        A wrong password and an unknown account take the same time. With a full queue all checks are refused, even for
+        cached passwords, because wrong guesses are not counted then.
         """
         self._require_room()
         if stored is None or stored == NO_PASSWORD:
@@ -87,7 +87,7 @@ class Passwords:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _verify_stored(self, sent: str, stored: str) -> str | None:
-        """One run of argon2, whatever comes of it; a second when a wrapped hash is made anew, once in its life."""
+        """Check a password with one argon2 run, right or wrong; a second run replaces an imported hash once."""
         imported = imported_hashes.parse(stored)
         if imported is None:
             return stored if _verify_argon2(stored, sent) else None
@@ -96,7 +96,7 @@ class Passwords:
             right = _verify_argon2(imported.hash, theirs)
         else:
             right = hmac.compare_digest(imported.hash.encode(), theirs.encode())
-        if right and imported.salt.strip():  # there, nothing matches where the salt is blank
+        if right and imported.salt.strip():  # in Intersect no password matches a blank salt
             return _hasher.hash(sent)
         if not imported.wrapped:
             _verify_argon2(self._dummy_hash, sent)
@@ -108,7 +108,7 @@ class Passwords:
         self._cache[seal] = time.monotonic() + CACHE_SECONDS
 
     def make_fingerprint(self, sent: str, stored: str) -> bytes:
-        """What this process knows a password by that it has seen."""
+        """Make the key under which this process remembers a checked password: an HMAC with a random secret."""
         return hmac.digest(self._secret, f"{stored}\n{sent}".encode(), "sha256")
 
     def _require_room(self) -> None:
@@ -129,7 +129,7 @@ class Passwords:
 
 @functools.cache
 def _hash_random_password() -> str:
-    """What no password matches; made before anybody is checked, since the first check may not take longer."""
+    """Make a hash that no password matches. It is made at the start, so that the first check is not slower."""
     return _hasher.hash(secrets.token_hex(32))
 
 
@@ -141,5 +141,5 @@ def _verify_argon2(stored: str, sent: str) -> bool:
 
 
 def _lower_priority() -> None:
-    if sys.platform == "linux":  # its scheduler alone takes a thread for a process: elsewhere the id is nobody's
+    if sys.platform == "linux":  # only Linux sets the priority of a single thread
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

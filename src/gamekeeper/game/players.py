@@ -1,4 +1,4 @@
-"""A character: the values of its record, and the rules about them."""
+"""A player: the values of its record."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -12,7 +12,7 @@ NO_STATS = (0, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A new field has a default: documents and changes that older versions wrote do not have it."""
+    """A player's record. A new field needs a default: documents of older versions do not have it."""
 
     id: str
     user_id: str
@@ -49,7 +49,7 @@ REQUIRED = FIELDS.keys() - DEFAULTS.keys()
 
 
 def make_player(values: Mapping[str, object], unknown: Mapping[str, object]) -> Player:
-    """Make a player of the fields that were stored; those that are missing have their defaults."""
+    """Make a player from stored fields; missing fields get their defaults."""
     known = {name: value for name, value in values.items() if name in FIELDS}
     return Player(**cast("dict[str, Any]", known), unknown=unknown)
 

@@ -1,4 +1,4 @@
-"""Powers and roles: given and taken by those who have them, and never by oneself."""
+"""Granting and revoking permissions: callers need those permissions themselves, and cannot change their own."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from gamekeeper.store.users import Powers, User
 
 
 async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str) -> Decision[User]:
-    """`given`: by right, whether the account shall have it; what is not named stays."""
+    """Change permissions. `given` maps a permission to whether the account has it; others stay unchanged."""
     found = await lookup.find_user(tx, key)
     await lock_both(tx, found.id, actor_id)
     user = await lookup.find_user(tx, found.id)
@@ -21,7 +21,7 @@ async def change(tx: Reading, key: str, given: Mapping[str, bool], actor_id: str
 
 
 async def lock_both(tx: Reading, user_id: str, actor_id: str) -> None:
-    """Whose it is and who asks, always in one order: of two who take each other's powers one comes too late."""
+    """Lock the account and the caller's, in order of id: if two accounts revoke each other's powers, one fails."""
     for each in sorted({user_id, actor_id}):
         await users.lock(tx, each)
 
@@ -35,7 +35,7 @@ def apply_powers(powers: Powers, given: Mapping[str, bool]) -> Powers:
 
 
 async def require_may_change(tx: Reading, user: User, wanted: Powers, actor_id: str) -> None:
-    """Nobody gives or takes what they do not have themselves, nor changes whom they are outranked by."""
+    """Refuse callers that lack a permission they grant or revoke, and callers that the account outranks."""
     if user.id == actor_id:
         raise OwnPowers(name=user.name)
     actor = await users.find_by_id(tx, actor_id)

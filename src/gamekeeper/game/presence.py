@@ -1,4 +1,4 @@
-"""Who is online: a character is while a game server whose lease lives says so."""
+"""Presence: a player is online while a game server with a valid lease says so."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +13,7 @@ EXPIRE_SECONDS = 0.5
 
 
 async def heartbeat(tx: Reading, server: str, lease_ms: int) -> Decision[tuple[int, int]]:
-    """Results in when the lease ends and how many are on the server."""
+    """Renew a game server's lease. Return when it ends, and the number of players on the server."""
     online = await presence.count_of_server(tx, server)
 
     async def renew(tx: Writing) -> None:
@@ -32,7 +32,7 @@ async def join(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
 
 
 async def leave(tx: Reading, server: str, ids: Sequence[str]) -> Decision[int]:
-    """One who is not on the server stays where they are: a late `left` undoes no newer `joined` elsewhere."""
+    """Take players offline. Players on another server stay online: a late `left` does not undo a newer `joined`."""
     await _lock_server_and_players(tx, server, ids)
     here = await presence.count_of_server(tx, server)
     leaving = await presence.find_on_server(tx, server, ids)
@@ -45,7 +45,7 @@ async def close_server(tx: Reading, server: str) -> Decision[int]:
 
 
 async def expire_leases(store: Store) -> int:
-    """Takes the players of lapsed leases offline; the only one that looks at the clock."""
+    """Take the players of game servers with expired leases offline. Only this function checks the expiry."""
     if not await presence.has_lapsed(store):
         return 0
 

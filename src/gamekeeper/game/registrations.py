@@ -1,4 +1,4 @@
-"""How many accounts one caller may register: counted in the transaction that makes one more."""
+"""The limit on accounts that one caller may register, counted in the transaction of the registration."""
 
 from gamekeeper.game import accounts
 from gamekeeper.game.changes import Decision
@@ -15,8 +15,8 @@ WINDOW_MS = 60 * 60 * 1000
 async def register(
     tx: Reading, caller: str, settings: Settings, name: str, email: str, password: str
 ) -> Decision[User]:
-    """An account without any powers. What was refused or only tried out is not counted."""
-    await users.lock(tx, caller)  # nobody else registers for the same caller while they are counted
+    """Register an account without permissions. Refused requests and dry runs do not count towards the limit."""
+    await users.lock(tx, caller)  # no other registration by the same caller during the count
     wait = await registrations.read_wait(tx, caller, settings.registrations_per_caller, WINDOW_MS)
     if wait:
         raise TooManyRegistrations(-(-wait // 1000))

@@ -1,4 +1,4 @@
-"""Deletes old rows: answers to keys, tokens, mails, known callers, guesses, and changes if the operator says so.
+"""Deletes old rows: stored answers, tokens, mails, known callers, guesses, and changes if the operator wants it.
 
 A wrong clock must not delete anything: an Idempotency-Key that is deleted too early lets a change be applied twice.
 So a process deletes only by a time that its database's clock showed six hours of serving before, and only while that
@@ -22,9 +22,9 @@ from gamekeeper.store import guesses as guess_rows
 from gamekeeper.store.engine import Reading, Writing
 
 TIDY_SECONDS = 10.0
-BATCH_ROWS = 5_000  # rows in one go: nobody who writes should wait for the broom
+BATCH_ROWS = 5_000  # rows per transaction, so that writers do not wait long
 BATCH_CHANGES = 1_000
-MOST_BATCHES = 20  # one after the other: more than anybody writes meanwhile
+MOST_BATCHES = 20  # batches per pass: deletes faster than rows are added
 HOUR_MS = 60 * 60 * 1000
 DAY_MS = 24 * HOUR_MS
 PROBATION_MS = 6 * HOUR_MS  # long enough for an operator or NTP to correct a wrong clock
@@ -83,7 +83,7 @@ class Retention:
 
 
 async def _tidy_by_clock(tx: Writing) -> None:
-    """Tidy what a wrong clock may tidy, at once.
+    """Delete at once what a wrong clock may safely delete.
 
     Guesses older than five minutes are not counted, so deleting them changes nothing while the clock is wrong. If they
     stayed for hours, an attacker could fill the disk with them. A mail is retired when its reset code has expired; the
@@ -94,7 +94,7 @@ async def _tidy_by_clock(tx: Writing) -> None:
 
 
 async def delete_old(keeper: Keeper, now_ms: int) -> None:
-    """Delete what is too old at that time."""
+    """Delete everything that is past its retention time at `now_ms`."""
     settings = keeper.settings
 
     async def delete_keys(tx: Writing) -> int:
@@ -115,7 +115,7 @@ async def delete_old(keeper: Keeper, now_ms: int) -> None:
 
 
 async def trim(keeper: Keeper, before_ms: int) -> bool:
-    """Delete one batch of the oldest changes, and carry on what they brought in. False: none is that old."""
+    """Delete one batch of the oldest changes, and record their item totals. False: no change is that old."""
     decide = partial(_trim, codec=keeper.changes.codec, before_ms=before_ms)
     done = await keeper.changes.apply(INTENT, decide, lambda any_: b"more" if any_ else b"")
     return bool(done.answer)
@@ -124,7 +124,7 @@ async def trim(keeper: Keeper, before_ms: int) -> bool:
 async def _trim(tx: Reading, codec: Codec, before_ms: int) -> Decision[bool]:
     trimmed = await ledger.read_trimmed(tx)
     old = await ledger.find_old(tx, trimmed, before_ms, BATCH_CHANGES)
-    # a trim is a change itself: not for every few that grow old
+    # a trim is a change itself: wait for a full batch, or for a day
     if old.rows < BATCH_CHANGES and old.oldest_at > before_ms - DAY_MS:
         return Decision([], False)
     upto = old.last

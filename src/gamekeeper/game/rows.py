@@ -1,4 +1,4 @@
-"""What is stored of the rules' values: the one place where rows are made of them."""
+"""Makes database rows from the values of the rules. No other module does that."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,7 +16,7 @@ BOOLEAN, INTEGER = "Boolean", "Integer"  # a variable's type
 
 
 def make_player_columns(player: Player, codec: Codec, *, clashes: bool = False) -> players.PlayerColumns:
-    """What is stored of a player: the one place where the document and the columns beside it are made."""
+    """Make a player's row: the JSON document, and the columns that repeat some of its fields."""
     return players.PlayerColumns(
         id=player.id,
         user_id=player.user_id,
@@ -34,7 +34,7 @@ def make_player_columns(player: Player, codec: Codec, *, clashes: bool = False) 
 
 
 def make_user_columns(user: users.User, *, clashes: bool = False, unaddressed: bool = False) -> users.UserColumns:
-    """`unaddressed`: its email is no address, or another's, and nobody is found by it."""
+    """Make an account's row. `unaddressed`: the email is invalid or taken, so the account is not found by it."""
     by_name = make_clashing_fold(user.name, user.id) if clashes else fold(user.name)
     by_email = make_clashing_fold("", user.id) if unaddressed else fold(user.email)
     return users.UserColumns(user.id, user.name, by_name, user.email, by_email, user.password, *user.powers)
@@ -54,7 +54,7 @@ def make_slot_rows(player_id: str, slots: Slots) -> list[items.PlayerSlot]:
 
 
 def make_slot_values(player_id: str, slots: Slots) -> list[Row]:
-    """The same for a bulk load, where there are so many that having no names for the values saves time."""
+    """Make rows of slots as plain tuples, which are faster than named ones in a bulk load."""
     return [
         (player_id, place, slot, item_id, quantity, bag_id, _encode_buffs(buffs))
         for (place, slot), (item_id, quantity, bag_id, buffs) in slots.items()
@@ -74,5 +74,5 @@ def make_variable_rows(player_id: str, values: Mapping[str, int | bool]) -> list
 
 @lru_cache(maxsize=1024)
 def _encode_buffs(buffs: tuple[int, ...]) -> str:
-    """Most things have none, or those of their kind."""
+    """Encode buffs as JSON. The cache helps because most items have none, or those of their kind."""
     return msgspec.json.encode(buffs).decode()
