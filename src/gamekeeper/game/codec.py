@@ -1,4 +1,4 @@
-"""What is spelt by the wire but stored by the rules: a player's document and the two sides of a ledger row."""
+"""The interface of the codec between the rules' values and stored JSON: player documents and audit log entries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,38 +16,38 @@ def _empty_dict() -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSide:
-    """One side of a change, before or after: only what differs."""
+    """One side of a change in the audit log, before or after: only the values that differ."""
 
     player: Mapping[str, object] = field(default_factory=_empty_dict)  # attributes of Player
     slots: Mapping[SlotAddress, Stack | None] = field(default_factory=dict[SlotAddress, Stack | None])
     bags: Mapping[str, int] = field(default_factory=dict[str, int])  # id → slot count
     spells: Mapping[int, str | None] = field(default_factory=dict[int, str | None])
     variables: Mapping[str, int | bool | None] = field(default_factory=dict[str, int | bool | None])
-    user: Mapping[str, object] = field(default_factory=_empty_dict)  # what the account's record says of it
+    user: Mapping[str, object] = field(default_factory=_empty_dict)  # fields of the account's record
     catalogue: Mapping[str, object] = field(default_factory=_empty_dict)
-    sums: Mapping[str, int] = field(default_factory=dict[str, int])  # item id → how many: a bulk load's
+    sums: Mapping[str, int] = field(default_factory=dict[str, int])  # item id → quantity, in a bulk load
     unknown: Mapping[str, object] = field(default_factory=_empty_dict)  # fields of a newer version, as JSON
 
 
 class Codec(Protocol):
-    """http/codec.py has the one codec there is; app.py hands it in."""
+    """Encodes and decodes stored values. The only implementation is `http/codec.py`; `app.py` passes it in."""
 
     def encode_player(self, player: Player, /) -> bytes: ...
 
     def decode_player(self, document: bytes, last_online: int | None, /) -> Player:
-        """Read what any version wrote: missing fields have their defaults, unknown ones are kept for writing."""
+        """Decode a document of any version: missing fields get their defaults, unknown ones are kept."""
         ...
 
     def encode_side(self, trace: ChangeSide, /) -> str: ...
 
     def decode_side(self, side: bytes | str, /) -> ChangeSide:
-        """What `trace` wrote; a field that players and accounts both have is in both parts."""
+        """Decode what `encode_side` wrote. A field that players and accounts share is in both parts."""
         ...
 
     def list_personal_fields(self) -> Sequence[str]:
-        """What a side of a ledger row calls that which says who somebody is, or what others think of them."""
+        """Return the JSON names of fields with personal data, which an erasure removes."""
         ...
 
     def count_items(self, side: bytes | str | None, /) -> Mapping[str, int]:
-        """How many of each item one side of a ledger row has."""
+        """Return the quantity of each item on one side of an audit log entry."""
         ...

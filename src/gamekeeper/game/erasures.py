@@ -42,10 +42,10 @@ async def erase(tx: Reading, key: str, codec: Codec, caller: str | None) -> Deci
     changes = await ledger.count_about(tx, user.id, ids, MOST_COUNTED)
     names = [name for name, _ in gone]
     deleted = UserDeleted(user, await ledger.read_last(tx), ids)
-    nobody = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
+    anonymous = user._replace(name="", email="", mute_reason=None, ban_reason=None, reset_code=None)
     changed = [*(change for _, change in gone), deleted]
     # the answer that is stored for retries has no names and belongs to no account, so the job does not blank it
-    kept, unnamed = ErasureSummary(nobody, [], 0), (user.name, user.email, *names)
+    kept, unnamed = ErasureSummary(anonymous, [], 0), (user.name, user.email, *names)
     shown = repr((user.name, user.email, user.powers, user.mute_reason, user.ban_reason, names))
     result = ErasureSummary(user, names, changes)
     return Decision(changed, result, subject=(None, None), stored_result=kept, erased_names=unnamed, preview=shown)

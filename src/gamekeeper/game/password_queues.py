@@ -1,9 +1,9 @@
-"""Whoever tries a password at one account from one place waits for whoever does so already.
+"""Serialises password checks per account and client address.
 
-A site that logs in before every call comes fifty at a time with one password. Each of them for itself would be a guess
-that nobody has answered yet, and ten of those are all that an account takes. So they go one after another, and what was
-found for one holds for those who stood right behind with the same: as if each had been checked and given back at once.
-Nobody jumps over somebody else's guess, so nothing can be learnt here without paying for it.
+A site that logs in before every call may send fifty requests with the same password at once. In parallel, each would
+reserve a guess, and an account allows only ten. So requests queue up, and a request reuses the result of the one
+directly before it if both have the same password. A different password in between ends the reuse, so that no request
+learns anything without using a guess.
 """
 
 import asyncio
@@ -17,19 +17,19 @@ from gamekeeper.store.users import User
 
 @dataclass(frozen=True, slots=True)
 class CheckedPassword:
-    fingerprint: bytes  # of the password and the hash it was held against
+    fingerprint: bytes  # HMAC of the password and the stored hash
     user: User
 
 
 @dataclass(slots=True)
 class PasswordQueue:
-    """All who are at one account from one place, as the one whose turn it is sees them."""
+    """The requests that check passwords of one account from one client address."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    arrived: int = 0
-    left: int = 0
-    result: CheckedPassword | TooManyGuesses | None = None  # by the one before
-    result_upto: int = 0  # those who had come by then
+    arrived: int = 0  # requests that have entered the queue so far
+    left: int = 0  # requests that have left it so far
+    result: CheckedPassword | TooManyGuesses | None = None  # of the last request
+    result_upto: int = 0  # the result is valid for requests that had arrived by then
 
     def set_result(self, found: CheckedPassword | TooManyGuesses | None) -> None:
         self.result, self.result_upto = found, self.arrived
@@ -39,7 +39,7 @@ class PasswordQueues:
     def __init__(self, most: int) -> None:
         self._turns: dict[tuple[str, str], PasswordQueue] = {}
         self._most = most
-        self.waiting = 0  # for whichever account and from wherever
+        self.waiting = 0  # requests waiting in all queues together
 
     @asynccontextmanager
     async def enter(self, account: str, caller: str) -> AsyncGenerator[PasswordQueue]:

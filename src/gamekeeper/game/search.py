@@ -1,9 +1,8 @@
-"""Searching the lists by a part of a name or an email, and the orders that they can be had in.
+"""Lists of players and accounts: their sort orders, and the search by part of a name or email.
 
-Without a search a page comes out of the ordered lists, whole and exact. With one, at most so many are looked at,
-however many there are, and put into order: this is the one kind of list whose total has a ceiling. A search among
-those online has the same: it keeps those of the matches that are. Accounts of one state, such as banned, are found
-like this without a text, too: so many of them and no more.
+Without a search text, pages come from the ordered lists, with exact totals. With one, a limited number of matches is
+read and sorted, so the total has an upper limit. A search among online players filters the matches of all players.
+Accounts in one state, such as banned, are always read this way, with or without a text.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -21,15 +20,17 @@ from gamekeeper.store.players import RankKey, StoredPlayer
 from gamekeeper.store.search import PART_LETTERS, PlayerMatch, UserMatch
 
 R = TypeVar("R", StoredPlayer, users.User)
-FindTimes = Callable[[Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]]  # which are so, and since when
-MOST_MATCHES = 1000  # matches that are put into order
-MOST_CANDIDATES = 4000  # that are looked at: they have the parts, and most often the text
-MOST_PARTS = 6  # of a text that the index is asked for: more would cost more than they save
+FindTimes = Callable[
+    [Reading, Iterable[str]], Coroutine[Any, Any, Mapping[str, int]]
+]  # account id → start time, for those in the state
+MOST_MATCHES = 1000  # matches that are sorted
+MOST_CANDIDATES = 4000  # rows read from the trigram index; they contain the parts, but not all contain the whole text
+MOST_PARTS = 6  # trigrams of a text that the index search uses: more would cost more than they save
 
 
 class Matches(NamedTuple):
     found: Sequence[Any]
-    is_cut: bool  # as many as may be were put into order: there may be more
+    is_cut: bool  # the limit was reached: there may be more matches
 
 
 Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
@@ -37,16 +38,16 @@ Find = Callable[[Reading, str], Coroutine[Any, Any, Matches]]
 
 @dataclass(frozen=True, slots=True)
 class Sort(Generic[R]):
-    """An order in which a list can be had."""
+    """One sort order of a list, and how its rows are found."""
 
-    listing: ListDefinition[R] | None  # None: not kept whole, and looked for with no text, too
+    listing: ListDefinition[R] | None  # None: there is no ordered list, so it is searched even without a text
     find: Find
     key: Callable[[Any], Any]
     records: Callable[[Reading, Sequence[str]], Coroutine[Any, Any, Sequence[R]]]
 
 
 async def load_page(keeper: Keeper, sort: Sort[R], text: str, wanted: PageRequest) -> tuple[int, Sequence[R], bool]:
-    """How many there are, those of a page, and whether there may be more. A text too short to search for is none."""
+    """Return the total, the rows of a page, and whether there may be more. A text that is too short is ignored."""
     folded = lookup.fold(text)
     sought = folded if len(folded) >= PART_LETTERS else ""
     if sort.listing and not sought:
@@ -85,7 +86,7 @@ async def _match_users(tx: Reading, sought: str) -> Matches:
 
 async def _require_index(tx: Reading) -> None:
     if not await search.has_index(tx):
-        raise SearchNotReady  # without it every row would have to be looked at
+        raise SearchNotReady  # without the index the search would read every row
 
 
 async def _match_banned(tx: Reading, sought: str) -> Matches:
@@ -101,7 +102,7 @@ async def _match_with_powers(tx: Reading, sought: str) -> Matches:
 
 
 async def _match_state(tx: Reading, sought: str, some: Sequence[UserMatch], among: FindTimes) -> Matches:
-    """Those that have the text, of all in this state; where that is more than some, of what a search finds."""
+    """Find accounts in a state that contain the text. If too many are in the state, filter the search's matches."""
     whole = len(some) < MOST_MATCHES
     if whole or not sought:
         found = [each for each in some if _contains(each.fold, sought) or _contains(each.email_fold, sought)]
@@ -128,7 +129,7 @@ async def _find_with_powers(tx: Reading, ids: Iterable[str]) -> dict[str, int]:
 
 
 def pick_parts(sought: str) -> list[str]:
-    """Some of it, from all over it: the first, the last, and what lies evenly between."""
+    """Pick trigrams of a text for the index: the first, the last, and some evenly between."""
     last = len(sought) - PART_LETTERS
     places = [number * last // (MOST_PARTS - 1) for number in range(MOST_PARTS)]
     return list(dict.fromkeys(sought[at : at + PART_LETTERS] for at in places))
@@ -165,7 +166,7 @@ ACCOUNTS: Mapping[str, Sort[users.User]] = {
 
 
 def _make_sorts(find: Find) -> dict[str, Sort[users.User]]:
-    """Of accounts that no list has whole."""
+    """Make the sort orders of accounts in a state, which have no ordered list."""
     return {
         "name": Sort(None, find, _name_key, users.read_by_ids),
         "email": Sort(None, find, _email_key, users.read_by_ids),

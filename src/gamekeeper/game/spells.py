@@ -1,4 +1,4 @@
-"""The spells a character knows."""
+"""Rules for the spells that a player knows."""
 
 from collections.abc import Mapping
 
@@ -41,7 +41,7 @@ async def forget(tx: Reading, player: str, spell_id: str) -> Decision[str]:
 
 
 async def require_spell(tx: Reading, spell_id: str) -> None:
-    """While the catalogue knows no spell at all, any id is one."""
+    """Refuse an unknown spell. While the catalogue has no spells, any id is accepted."""
     if spell_id == lookup.ZERO_GUID or (
         await catalogue.find_spell(tx, spell_id) is None and await catalogue.has_spells(tx)
     ):

@@ -1,4 +1,4 @@
-"""Synchronous standbys: those that there are against those that the operator expects."""
+"""Compares the number of synchronous standbys with the number that the operator expects."""
 
 from gamekeeper import log
 from gamekeeper.game.keeper import Keeper
@@ -13,7 +13,7 @@ REMEDY = (
 
 
 async def find_shortage(keeper: Keeper) -> str:
-    """Describe the missing synchronous standbys; empty when there are as many as the setting expects."""
+    """Describe missing synchronous standbys; empty: there are as many as the setting `synchronous_standbys` expects."""
     expected = keeper.settings.synchronous_standbys
     if not expected:
         return ""

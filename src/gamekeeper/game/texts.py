@@ -1,4 +1,4 @@
-"""Texts that people write, and what of them can be kept."""
+"""Checks of texts from people and game servers: length and allowed characters."""
 
 import re
 
@@ -14,7 +14,7 @@ def require_text(text: str, field: str, longest: int | None) -> str:
 
 
 def require_game_text(text: str, field: str, longest: int | None) -> str:
-    """Of a game, whose makers may have taken cp1252 for Latin-1: an item's ’ as U+0092 stops no catalogue."""  # noqa: RUF002 - as they meant it
+    """Check a text of a game. U+0080 to U+009F are allowed: games that confuse cp1252 with Latin-1 send them."""
     return _check(text, field, longest, _UNSTORABLE)
 
 

@@ -1,4 +1,4 @@
-"""Token pairs: issued, refreshed by rotation, revoked. Only their hashes are stored."""
+"""Issues, refreshes and revokes tokens. Only their hashes are stored."""
 
 import hashlib
 import secrets
@@ -29,7 +29,7 @@ DAY_MS = 24 * 60 * MINUTE_MS
 
 @dataclass(frozen=True, slots=True)
 class TokenPair:
-    """The only time a token's text is known."""
+    """A new access token with its refresh token, in plain text: the database has only their hashes."""
 
     id: str
     access: str
@@ -45,10 +45,10 @@ def hash_token(token: str) -> str:
 async def log_in(
     keeper: Keeper, name: str, sent: str, address: str, *, read_only: bool = False, session: bool = False
 ) -> TokenPair:
-    """An unknown account and a wrong password get the same answer in the same time.
+    """Log in by name and password. An unknown account and a wrong password get the same answer in the same time.
 
-    The name may be an id: it is the only way in for accounts whose name is found as another's. A session is a person's
-    in a browser: nothing renews it, and it ends when they rest.
+    The name may be an id: accounts with a taken name can log in only by id. A session is for a browser: it has no
+    refresh token, and expires when idle.
     """
     user = await _find_or_none(lookup.find_user(keeper.store, name))
     guess = guesses.make_address_guess(user.id if user else None, lookup.fold(lookup.parse_key(name).text), address)
@@ -56,9 +56,9 @@ async def log_in(
     async def issue(tx: Writing, proven: User) -> TokenPair | LogInRefusal:
         current = await _find_or_none(lookup.lock_user(tx, proven.id))
         if current is None or current.password != proven.password:
-            raise InvalidGrant  # it changed since it was checked, and that ended all it had opened
+            raise InvalidGrant  # the password changed since the check, which revoked all tokens
         if barred := _find_refusal(current):
-            return barred  # not raised here: the password was right all the same
+            return barred  # returned, not raised: the password was right, so the transaction must commit
         if session:
             return await _open_session(tx, keeper, current)
         return await _issue_pair(tx, keeper, current, lookup.new_guid(), read_only=read_only)
@@ -72,12 +72,12 @@ async def log_in(
 
 
 async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> TokenPair:
-    """Rotates; an exchanged token still works for the grace period, and after that ends its whole family."""
+    """Exchange a refresh token for a new pair. A second use after the grace period revokes the whole family."""
     presented = lookup.parse_guid(token)
 
     async def rotate(tx: Writing) -> TokenPair | None:
         owner = await tokens.find_refresh_owner(tx, hash_token(presented or ""))
-        # the user before the token: whoever revokes waits for this, and then sees the new pair
+        # lock the account before the token: a revocation then waits, and revokes the new pair too
         if owner is None or not await users.lock(tx, owner):
             raise InvalidGrant
         row = await tokens.lock_refresh(tx, hash_token(presented or ""))
@@ -100,7 +100,7 @@ async def refresh(keeper: Keeper, token: str, revoked: Callable[[], None]) -> To
 
 
 async def issue_for_service(keeper: Keeper, user: User, hours: int, *, read_only: bool) -> TokenPair:
-    """An access token with a life of its own and nothing to refresh it with."""
+    """Issue an access token for a program, with its own lifetime and without a refresh token."""
 
     async def issue(tx: Writing) -> TokenPair:
         if barred := _find_refusal(await lookup.lock_user(tx, user.id)):
@@ -123,7 +123,7 @@ async def revoke_all(tx: Reading, name: str) -> Decision[User]:
 
 
 async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
-    """What people have open in browsers; programs go on."""
+    """Revoke the browser sessions of an account; its other tokens stay valid."""
     user = await lookup.lock_user(tx, name)
 
     async def revoke(tx: Writing) -> None:
@@ -133,7 +133,7 @@ async def revoke_sessions(tx: Reading, name: str) -> Decision[User]:
 
 
 async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
-    """By its refresh token or its public id."""
+    """Revoke one token, by its refresh token or its public id."""
     user = await lookup.lock_user(tx, name)
     wanted = lookup.parse_guid(token) or lookup.ZERO_GUID
     found = await tokens.find_of_user(tx, user.id, wanted, hash_token(wanted))
@@ -147,7 +147,7 @@ async def revoke_one(tx: Reading, name: str, token: str) -> Decision[User]:
 
 
 async def note_use(store: Store, ids: Collection[str]) -> None:
-    """At most once a minute for each: a list of tokens need not know it better."""
+    """Store when tokens were last used, at most once a minute per token."""
 
     async def note(tx: Writing) -> None:
         tokens.note_use(tx, ids, MINUTE_MS)

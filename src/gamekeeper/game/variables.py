@@ -1,4 +1,4 @@
-"""A character's variables: integers and booleans, each of the type its declaration says."""
+"""Rules for a player's variables: integers and booleans, with the type that the catalogue declares."""
 
 from gamekeeper.game import lookup
 from gamekeeper.game.changes import Decision
@@ -20,12 +20,12 @@ def find_type(value: Value) -> str:
 
 
 def is_same_value(one: Value | None, other: Value) -> bool:
-    """To Python 1 and true are equal; here they are two values."""
+    """Tell whether two values are equal in type too: unlike in Python, 1 and true differ."""
     return one is not None and find_type(one) == find_type(other) and one == other
 
 
 async def load_value(tx: Reading, player_id: str, variable_id: str) -> Value:
-    """One never set is 0 or false."""
+    """Return a variable's value; 0 or false if it was never set."""
     declared = await find_declared_type(tx, variable_id)
     row = await variables.find_of_player(tx, player_id, variable_id)
     if row is not None:
@@ -36,7 +36,7 @@ async def load_value(tx: Reading, player_id: str, variable_id: str) -> Value:
 
 
 async def set_value(tx: Reading, player: str, variable_id: str, new: Value, *, from_form: bool) -> Decision[Value]:
-    """Set a variable to a value of its type. A form has no types: there 1 and 0 may be booleans."""
+    """Set a variable to a value of its declared type. In a form body, 1 and 0 also mean true and false."""
     locked = await lookup.lock_player(tx, player)
     row = await variables.find_of_player(tx, locked.id, variable_id)
     wanted = await find_declared_type(tx, variable_id) or (row and row.type)
@@ -49,7 +49,7 @@ async def set_value(tx: Reading, player: str, variable_id: str, new: Value, *, f
 
 
 async def find_declared_type(tx: Reading, variable_id: str) -> str | None:
-    """None while the catalogue knows no variable at all: then any id is one, of the type of its first value."""
+    """Return a variable's type. None: the catalogue has no variables, so any id takes the type of its first value."""
     if variable_id == lookup.ZERO_GUID:
         raise NoSuchVariable
     declared = await catalogue.find_variable(tx, variable_id)
