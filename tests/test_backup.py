@@ -194,7 +194,7 @@ def test_an_older_schema_is_brought_up_to_date(
     assert loop.run_until_complete(old(url)).schema == schema[-1].number
     databases.drop(url)
     for module in ("store.migrate", "backup.filling", "backup.restoring"):
-        monkeypatch.setattr(f"gamekeeper.{module}.known", lambda: [*schema, LATER])
+        monkeypatch.setattr(f"gamekeeper.{module}.load_migrations", lambda: [*schema, LATER])
     restore(file, empty_database)
     assert loop.run_until_complete(at_work(empty_database, look)) == [(ANN.id, "Meadow", 7)]
 

@@ -1,4 +1,4 @@
-"""What the game knows of: items, spells, variables, classes and maps."""
+"""The catalogue of the game: items, spells, variables, classes and maps."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class CatalogueVariable(NamedTuple):
 
 
 class NamedEntry(NamedTuple):
-    """A spell, a class or a map."""
+    """A spell, a class or a map in the catalogue."""
 
     id: str
     name: str
@@ -108,12 +108,12 @@ async def read_page(tx: Reading, kind: str, limit: int, offset: int) -> list[Cat
 
 
 async def search(tx: Reading, kind: str, text: str, limit: int) -> list[CatalogueEntry]:
-    """Those with this text in their names, A to Z in any case; the likeliest first."""
+    """Find entries whose name contains the text, ignoring the case of A to Z; best match first."""
     return _to_entries(kind, await tx.all(KINDS[kind].called, pattern.lower_ascii(text), limit))
 
 
 async def lock_kind(tx: Reading, kind: str) -> None:
-    """Until the end of the transaction: nobody else puts entries of this kind."""
+    """Lock a kind of entries, so that no other transaction changes them until this one ends."""
     await tx.one(SQL.hold, kind)
 
 

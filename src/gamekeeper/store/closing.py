@@ -1,4 +1,4 @@
-"""A database that nobody is to write to: for as long as it is moved, and for good once it was."""
+"""Closing a database to all writes: during a move, and permanently after it."""
 
 from collections.abc import Sequence
 
@@ -11,18 +11,18 @@ SQL = Statements("closing")
 
 
 async def block_writes(tx: Writing) -> None:
-    """Until the transaction is over nobody else writes; what is read meanwhile shows one moment."""
+    """Block writes of all other sessions until the transaction ends."""
     await _run(tx, await tx.returning(SQL.hold))
 
 
 async def close(tx: Writing, why: str) -> None:
-    """No server starts on it any more, and those that run write nothing."""
+    """Close the database: no server can start on it, and running servers cannot write."""
     await mark_closed(tx, why)
     await create_write_guards(tx)
 
 
 async def reopen(tx: Writing) -> bool:
-    """Whether it was closed."""
+    """Reopen a closed database; return whether it was closed."""
     if MIGRATIONS_TABLE not in await copies.list_tables(tx):
         raise SchemaMismatch("Gamekeeper has never used this database. Check --database.")
     await drop_write_guards(tx)
@@ -30,7 +30,7 @@ async def reopen(tx: Writing) -> bool:
 
 
 async def create_write_guards(tx: Writing) -> None:
-    """Triggers that refuse every write: a server that runs does not look at marks."""
+    """Create triggers that reject every write, because a running server does not read the mark."""
     await _run(tx, await tx.returning(SQL.guard))
 
 
@@ -39,7 +39,7 @@ async def drop_write_guards(tx: Writing) -> None:
 
 
 async def mark_closed(tx: Writing, why: str) -> None:
-    """Whoever looks at the schema is told why this database is not to be used."""
+    """Mark the database as closed: a server that starts on it stops with the message `why`."""
     tx.defer(SQL.mark, CLOSED_NUMBER, why)
     await tx.flush()
 

@@ -1,7 +1,7 @@
-"""The file of a SQLite database: whether SQLite may open it, and whether it is still the one that was opened.
+"""Checks of the SQLite database file that SQLite does not do: that opening is safe, and that the file stays in place.
 
-SQLite notices none of this. It goes on writing to a file that was moved, deletes the log of an empty file, and looks
-for the log beside the name that a file has now, whatever log another process writes for it.
+SQLite keeps writing to a file that was moved. It deletes the write-ahead log (WAL) of an empty file. It looks for the
+WAL next to the file's current name, even if another process uses the file under another name with another WAL.
 """
 
 import os
@@ -19,12 +19,12 @@ MOVED = (
 )
 LOST = (
     "There is no database file {file}, or it is empty, but its log {log} holds {size} bytes of changes. Opening it "
-    "would delete them. Put the database file back beside its log; or move the log away to start anew."
+    "would delete them. Put the database file back next to its log; or move the log away to start empty."
 )
 LINKED = (
-    "{link} is a symbolic link to the database file {file}, but the log {log} beside the link holds {size} bytes of "
+    "{link} is a symbolic link to the database file {file}, but the log {log} next to the link holds {size} bytes of "
     "changes. SQLite would not read it. Put the database file itself back where the link is, start and stop the server "
-    "once, and then move the file; or move the log away to go on without these changes."
+    "once, and then move the file; or move the log away to continue without these changes."
 )
 HARD_LINKED = (
     "The database file {file} has {names} names (hard links). SQLite would keep a log for each of them, which destroys "
@@ -43,22 +43,22 @@ READ_ONLY = (
     "that it belongs to, or change its permissions."
 )
 FLOCK_FORMAT = "hhqqi"  # struct flock of Linux: type, whence, start, length, process
-IN_USE = (0x40000002, 510)  # bytes of the database file that a connection in WAL mode keeps locked
-LOG_IN_USE = (128, 1)  # byte of the -shm file that it keeps locked
-# How long to wait, and how often to look: a process that opens or closes the file takes both locks one after the other.
+IN_USE = (0x40000002, 510)  # start and length of the bytes in the database file that a WAL connection keeps locked
+LOG_IN_USE = (128, 1)  # the same for the -shm file
+# Timeout and poll interval: a process that opens or closes the file takes both locks one after the other.
 SETTLE_SECONDS, LOOK_SECONDS = 1.0, 0.05
 
 Identity = tuple[int, int]  # device and inode
 _guard = threading.Lock()
-_open_here: dict[Path, list[Identity]] = {}  # per file, one for each time that it is open in this process
+_open_here: dict[Path, list[Identity]] = {}  # one entry per open store in this process
 
 
 class DatabaseFile:
-    """The file and its log, claimed from before they are opened until they are closed."""
+    """The database file and its WAL, registered in this process from before they are opened until they are closed."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._real, self._log = path, resolve(path), find_log(path)
-        self.moved = MOVED.format(file=path)  # message for when it is not in place
+        self.moved = MOVED.format(file=path)  # error message if it is not in place
         with _guard:
             self._prepare()
             self._identity = _identify(self._real, follow=False)
@@ -67,7 +67,7 @@ class DatabaseFile:
                 _open_here.setdefault(self._real, []).append(self._identity)
 
     def remember_log(self) -> None:
-        """After the first read, which makes the log."""
+        """Remember which file the WAL is; call after the first read, which creates it."""
         self._log_identity = _identify(self._log)
 
     def release(self) -> None:
@@ -83,14 +83,17 @@ class DatabaseFile:
             raise DatabaseUnavailable(self.moved)
 
     def is_in_place(self) -> bool:
-        """Links are followed as when it was opened: one in the file's own place would lead to another log."""
+        """Return whether the paths still lead to the opened file and WAL.
+
+        The file itself must not have been replaced by a symbolic link, which would lead to another WAL.
+        """
         return (
             _identify(self._real, follow=False) == self._identity == _identify(self._path)
             and _identify(self._log) == self._log_identity
         )
 
     def _prepare(self) -> None:
-        """Refuse what SQLite would damage; create the file if there is none."""
+        """Refuse files that SQLite would damage; create the file if it does not exist."""
         try:
             require_whole(self._path)
             here = _open_here.get(self._real)
@@ -99,7 +102,7 @@ class DatabaseFile:
             elif _identify(self._real, follow=False) not in here:
                 raise DatabaseUnavailable(self.moved)
             if not self._path.exists():
-                self._path.touch(mode=0o600)  # whoever can read the file can read the reset codes in it
+                self._path.touch(mode=0o600)  # the file contains reset codes
             if not os.access(self._path, os.W_OK):
                 raise UnusableDatabase(READ_ONLY.format(file=self._path))
         except OSError as error:
@@ -107,17 +110,17 @@ class DatabaseFile:
 
 
 def resolve(path: Path) -> Path:
-    """Follow symbolic links, as SQLite does. Unlike `Path.resolve`, a circle of links is no error."""
+    """Follow symbolic links, as SQLite does. Unlike `Path.resolve`, this accepts a loop of links."""
     return Path(os.path.realpath(path))
 
 
 def find_log(path: Path) -> Path:
-    """Return where SQLite keeps the log: beside the file that a symbolic link leads to."""
+    """Return the path of SQLite's WAL: next to the file that a symbolic link leads to."""
     return _add_suffix(resolve(path), "-wal")
 
 
 def measure_size(file: Path) -> int:
-    """Return the size in bytes; 0 when the file does not exist or cannot be looked at."""
+    """Return the size in bytes; 0 if the file does not exist or is not accessible."""
     try:
         return file.stat().st_size
     except OSError:
@@ -125,7 +128,7 @@ def measure_size(file: Path) -> int:
 
 
 def require_whole(path: Path) -> None:
-    """Refuse a log that SQLite would delete or ignore, and a file that has several logs by having several names."""
+    """Refuse a WAL that SQLite would delete or ignore, and a file with hard links, which could have several WALs."""
     real, log = resolve(path), find_log(path)
     if measure_size(log) and not measure_size(real):
         raise UnusableDatabase(LOST.format(file=path, log=log, size=measure_size(log)))
@@ -138,9 +141,9 @@ def require_whole(path: Path) -> None:
 
 
 def _require_one_log(file: Path, log: Path) -> None:
-    """Refuse the file if another process uses it with another log, or uses its log with another file.
+    """Refuse the file if another process uses it with another WAL, or uses its WAL with another file.
 
-    Never called while this process has them open: closing a file gives up all locks that the process has on it.
+    Do not call this while this process has the file open: closing a file releases all locks of the process on it.
     """
     deadline = time.monotonic() + SETTLE_SECONDS
     while True:
@@ -153,7 +156,7 @@ def _require_one_log(file: Path, log: Path) -> None:
 
 
 def _is_locked(file: Path, start: int, length: int) -> bool:
-    """Whether another process has locked any of these bytes; never on platforms other than Linux."""
+    """Return whether another process has locked any of these bytes; always False on platforms other than Linux."""
     if sys.platform != "linux" or not file.is_file():
         return False
     import fcntl  # noqa: PLC0415 - Windows has none

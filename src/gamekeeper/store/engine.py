@@ -1,4 +1,4 @@
-"""What the floors above know of a database: named statements, snapshots to read, transactions to write."""
+"""Interface of both stores: named statements, snapshots for reading, transactions for writing, and errors."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,19 +13,19 @@ Value = str | int | bool | bytes | None
 
 
 class DatabaseUnavailable(Exception):
-    """The database cannot be reached or cannot take the work now; nothing was answered, the caller may retry."""
+    """The database is unreachable or overloaded; the caller may retry."""
 
 
 class DiskFull(DatabaseUnavailable):
-    """The database's disk has no room left; nothing was changed."""
+    """The database's disk is full; nothing was changed."""
 
 
 class UnusableDatabase(Exception):
-    """Nothing can be done with this database as it is; the message says why, and what to do."""
+    """This database cannot be used as it is; the message says why, and what to do."""
 
 
 class AccessDenied(DatabaseUnavailable, UnusableDatabase):
-    """The database refuses permission: nothing works until an operator grants it; nothing was changed."""
+    """The database user lacks a privilege, which an operator must grant; nothing was changed."""
 
 
 class LockTimeout(DatabaseUnavailable):
@@ -33,18 +33,18 @@ class LockTimeout(DatabaseUnavailable):
 
 
 class CommitUnknown(DatabaseUnavailable):
-    """The connection broke while COMMIT was under way: the change was made, or it was not."""
+    """The connection broke during COMMIT: it is unknown whether the change was made."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """State of a store in this process: how busy it is, and how far its clock is ahead."""
+    """Load of a store in this process, and the lead of its clock."""
 
-    writer_queue: int | None = None  # changes that wait for the one writer
-    batches: Sequence[int] = ()  # transactions so far, by how many changes they committed together: 1, 2, 3-4, 5-8 …
-    batched: int = 0  # changes so far, in all of them
-    pool: Mapping[str, int] = field(default_factory=dict[str, int])  # connections free, busy, and waited for
-    clock_lead_ms: int = 0  # of the database's clock over the machine's, where the database has no clock of its own
+    writer_queue: int | None = None  # writes that wait for SQLite's writer thread
+    batches: Sequence[int] = ()  # number of transactions so far by batch size: 1, 2, 3-4, 5-8, … writes
+    batched: int = 0  # number of writes so far
+    pool: Mapping[str, int] = field(default_factory=dict[str, int])  # connections: free, busy, waiting callers
+    clock_lead_ms: int = 0  # SQLite only: how far Gamekeeper's clock is ahead of the system clock
 
 
 class ClaimTaken(Exception):
@@ -59,35 +59,35 @@ class Reading(Protocol):
     async def fetch_both(
         self, first: Statement, value: Value, statement: Statement, *values: Value
     ) -> tuple[Row | None, Sequence[Row]]:
-        """The one row that the first statement finds, and all that the other one finds at the same moment."""
+        """Return the one row of the first statement, and all rows of the second, from the same snapshot."""
         ...
 
 
 class Transaction(Reading, Protocol):
     def read_table(self, name: str, columns: Sequence[str]) -> AsyncGenerator[Sequence[Row]]:
-        """All rows of a table, some at a time: it may be longer than the memory."""
+        """Read all rows of a table in batches, because a table may not fit into memory."""
         ...
 
 
 class Snapshot(Transaction, Protocol):
-    """Everything that is read shows one moment, however long it takes."""
+    """Read transaction: all its reads see the same state of the database."""
 
 
 class Writing(Transaction, Protocol):
     def defer(self, statement: Statement, *values: Value) -> None:
-        """Runs with the other late statements, in one round trip, before the next read or the commit."""
+        """Defer a statement: all deferred statements run in one round trip before the next read or the commit."""
         ...
 
     def load(self, statement: Statement, rows: Iterable[Row]) -> None:
-        """Like `later`, for many rows at once: the statement is an INSERT of one row of parameters."""
+        """Like `defer`, for many rows: the statement is an INSERT of one row of parameters."""
         ...
 
     def fill(self, table: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
-        """Like `load`, for a table that is named when it is known: a backup has whatever there was."""
+        """Like `load`, for a table given by name, such as one from a backup."""
         ...
 
     async def flush(self) -> None:
-        """Runs what was kept for later now, so that a constraint speaks up now."""
+        """Run the deferred statements now, so that a violated constraint raises here."""
         ...
 
     async def returning(self, statement: Statement, *values: Value) -> Sequence[Row]: ...
@@ -97,13 +97,13 @@ Work = Callable[[Writing], Coroutine[Any, Any, T]]
 
 
 class Store(Reading, Protocol):
-    """Itself it reads single statements; `read` gives several of them one snapshot, `write` one transaction."""
+    """A database. `all` and `one` run single reads; `read` runs several in one snapshot, `write` in a transaction."""
 
     engine: str
 
     @property
     def path(self) -> Path | None:
-        """The file that the data is in; None when the database is a server."""
+        """Path of the SQLite file; None on PostgreSQL."""
         ...
 
     async def open(self) -> None: ...
@@ -111,7 +111,7 @@ class Store(Reading, Protocol):
     async def close(self) -> None: ...
 
     async def limit_statements(self, statement_seconds: int) -> None:
-        """From here on a statement that takes longer is given up, where the database can; a COMMIT never."""
+        """Set a timeout for statements (PostgreSQL only); it never applies to COMMIT."""
         ...
 
     def collect_stats(self) -> StoreStats: ...
@@ -119,31 +119,31 @@ class Store(Reading, Protocol):
     async def read(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T: ...
 
     async def read_in_pieces(self, work: Callable[[Snapshot], Coroutine[Any, Any, T]]) -> T:
-        """Like `read`, for work that awaits other things than the store: it lets others work between its pieces."""
+        """Like `read`, for long work that also awaits other things, and so lets other requests run in between."""
         ...
 
     async def write(
         self, work: Work[T], claim: int | None = None, *, queue: str | None = None, reserved: bool = False
     ) -> T:
-        """Runs the work in a transaction and commits; an exception from the work rolls all of it back.
+        """Run the work in a transaction and commit; an exception from the work rolls it back.
 
-        The work may run more than once, each time from a clean start. Two works with one claim never overlap.
-        Works with the same `queue` change the same rows: of a process's, only one at a time holds a connection.
-        `reserved` may use the connections that are kept for reads.
+        The work may be retried from the start, so it must have no other side effects. `claim` is an advisory lock:
+        two transactions with the same claim never overlap. Transactions with the same `queue` change the same rows;
+        only one of them per process uses a connection at a time. `reserved` allows the connections reserved for reads.
         """
         ...
 
     async def execute_alone(self, statement: Statement) -> None:
-        """Run a statement that takes no values, without a time limit; on PostgreSQL outside a transaction.
+        """Run a statement without parameters and without timeout; on PostgreSQL outside a transaction.
 
-        Raises LockTimeout when it came into conflict with another session.
+        Raises LockTimeout if it conflicts with another session.
         """
         ...
 
     async def check_integrity(self) -> list[str]:
-        """What the database itself finds wrong with its files."""
+        """Run the database's own integrity check; return the problems it finds."""
         ...
 
     async def find_cautions(self) -> list[str]:
-        """Settings of the database server that an operator should change; each as a sentence."""
+        """Return one sentence for each setting of the database server that an operator should change."""
         ...

@@ -1,4 +1,4 @@
-"""What the driver's exceptions mean: PostgreSQL's errors as those of `engine.py`."""
+"""Translation of asyncpg's exceptions to those of `engine.py`."""
 
 import asyncpg
 
@@ -6,14 +6,14 @@ from gamekeeper.store.engine import AccessDenied, DatabaseUnavailable, DiskFull,
 
 SCHEMA_ADVICE = "Check that the database user has USAGE on the schema, and that its search_path names the schema."
 OWNER_ADVICE = "Grant the privilege, or make the user that you connect as the owner of the database."
-# The transaction is rolled back and the rule decides again, on the rows that are there now.
+# After these errors the transaction is rolled back and retried on the current rows.
 RETRYABLE = (
     asyncpg.SerializationError,
     asyncpg.DeadlockDetectedError,
     asyncpg.UniqueViolationError,  # another transaction inserted the same key first
     asyncpg.ForeignKeyViolationError,  # another transaction deleted the row that this one refers to
 )
-# The connection cannot be used any more, or never could.
+# After these errors the connection cannot be used any more.
 CONNECTION_ERRORS = (
     OSError,
     asyncpg.InterfaceError,
@@ -25,7 +25,7 @@ CONNECTION_ERRORS = (
     asyncpg.TooManyConnectionsError,
     asyncpg.InsufficientResourcesError,
 )
-# The schema is not in the search_path, or the user may not use it: PostgreSQL then does not find a table.
+# PostgreSQL raises these if our schema is not in the search_path, or if the user lacks USAGE on it.
 NOT_FOUND_ERRORS = (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError)
 TRANSLATABLE = (
     *CONNECTION_ERRORS,
@@ -37,16 +37,16 @@ TRANSLATABLE = (
 
 
 class StatementTimeout(DatabaseUnavailable):
-    """PostgreSQL cancelled the statement at its time limit; a second try would take as long."""
+    """PostgreSQL cancelled the statement at its timeout; a retry would take as long."""
 
 
 def translate(error: BaseException) -> DatabaseUnavailable:
-    """Return the exception to raise for one of KNOWN."""
+    """Return the exception to raise instead of one of TRANSLATABLE."""
     match error:
         case asyncpg.QueryCanceledError():
             return StatementTimeout("A statement took too long.")
         case asyncpg.LockNotAvailableError():
-            return LockTimeout("Another change of the same thing takes too long.")
+            return LockTimeout("Another change to the same player or account takes too long.")
         case asyncpg.InsufficientPrivilegeError():
             return AccessDenied(f"The database does not allow it: {error}. {OWNER_ADVICE}")
         case asyncpg.UndefinedTableError() | asyncpg.InvalidSchemaNameError():

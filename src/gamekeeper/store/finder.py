@@ -1,4 +1,4 @@
-"""Whatever has a name, by its beginning; whatever has an id, by that."""
+"""Find players, accounts and catalogue entries by the start of their name, or by id."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from gamekeeper.store.statements import Statements
 from gamekeeper.store.table import as_table
 
 SQL = Statements("finder")
-LAST_CHARACTER = "\U0010ffff"  # no letter comes after it
+LAST_CHARACTER = "\U0010ffff"  # the highest code point: the end of a prefix range
 
 
 class FoundPlayer(NamedTuple):
@@ -21,7 +21,7 @@ class FoundPlayer(NamedTuple):
 class FoundUser(NamedTuple):
     id: str
     name: str
-    fold: str  # of the name or of the email: of what it was found by
+    fold: str  # of the name or of the email, whichever matched
     email: str
 
 
@@ -53,12 +53,12 @@ async def find_catalogue_entries(tx: Reading, pattern: str, most: int) -> list[F
 
 
 async def find_by_id(tx: Reading, wanted: str) -> list[FoundEntry]:
-    """A bag is its owner, found by the bag."""
+    """Find what has this id; for a bag, return its owner."""
     return [FoundEntry(*row) for row in await tx.all(SQL.by_id, wanted)]
 
 
 async def find_deleted(tx: Reading, wanted: str) -> list[DeletedOwner]:
-    """A character or an account that had the id; it may be there again."""
+    """Find a deleted player or account that had the id; it may have been created again since."""
     return [DeletedOwner(*row) for row in await tx.all(SQL.deleted, wanted)]
 
 

@@ -1,4 +1,4 @@
-"""Passwords tried and not yet found right."""
+"""Failed and unfinished password attempts, for rate limits."""
 
 from typing import NamedTuple
 
@@ -9,23 +9,23 @@ SQL = Statements("guesses")
 
 
 class GuessWaits(NamedTuple):
-    """Milliseconds until one more is free; 0: it is."""
+    """Milliseconds until each rate limit allows another password attempt; 0: allowed now."""
 
-    of_caller: int  # at this account
-    of_account: int  # by all callers
-    of_address: int  # at all accounts
+    of_caller: int  # limit per caller and account
+    of_account: int  # limit per account, all callers together
+    of_address: int  # limit per client address, all accounts together
 
 
 async def read_waits(
     tx: Reading, account: str, caller: str, address: str | None, window_ms: int, most: tuple[int, int, int]
 ) -> GuessWaits:
-    """`most` of each fit into the window."""
+    """Read the waits; `most` are the three limits for attempts within the window."""
     row = await tx.one(SQL.waits, account, caller, address, window_ms, *most)
     return GuessWaits(*(int(number) for number in row)) if row else GuessWaits(0, 0, 0)
 
 
 async def lock_claim(tx: Reading, claim: int) -> None:
-    """One more claim, until the end of the transaction; SQLite's one writer has them all."""
+    """Take another advisory lock until the transaction ends; not needed on SQLite, which has one writer."""
     await tx.one(SQL.hold, claim)
 
 

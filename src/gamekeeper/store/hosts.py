@@ -1,4 +1,4 @@
-"""The servers that a PostgreSQL URL names: postgresql://user@one,two:5433/name is a primary and its standby."""
+"""The servers in a PostgreSQL URL: postgresql://user@one,two:5433/name names a primary and its standby."""
 
 import re
 from urllib.parse import urlsplit, urlunsplit
@@ -7,16 +7,19 @@ _PORT = re.compile(r":(?!\d*(?:,|$))")
 
 
 def has_numeric_ports(url: str) -> bool:
-    """Whether its ports are numbers: a password can end the servers early, and no error may quote what is left."""
+    """Return whether all ports are numbers.
+
+    If not, an unescaped password may have been read as a port, and an error message must not quote it.
+    """
     try:
         hosts = urlsplit(url).netloc.rpartition("@")[2]
-    except ValueError:  # a [ without its ], in a server's address or in a password
+    except ValueError:  # "[" without "]", in an address or in a password
         return False
     return not _PORT.search(re.sub(r"\[[^\]]*\]", "", hosts))
 
 
 def split_hosts(url: str) -> list[str]:
-    """A URL for each: the driver has one time limit for all of them, and a silent one would use it up."""
+    """Return one URL per server: asyncpg has one timeout for all of them, and one silent server would use it up."""
     parts = urlsplit(url)
     user, at, hosts = parts.netloc.rpartition("@")
     if "," not in hosts:

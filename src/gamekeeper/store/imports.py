@@ -1,4 +1,4 @@
-"""What was brought in from other servers, and how far it has come."""
+"""Imports from other servers, and their progress."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("imports")
-DONE_STAGE = "done"  # the stage at the end
+DONE_STAGE = "done"  # stage of a finished import
 
 
 class ImportState(NamedTuple):
@@ -22,7 +22,7 @@ class ImportState(NamedTuple):
 class UnfinishedImport(NamedTuple):
     stage: str
     report: str
-    superseded: bool  # by one that came to its end
+    superseded: bool  # a later import finished
 
 
 async def find(tx: Reading, source: str) -> ImportState | None:
@@ -31,7 +31,7 @@ async def find(tx: Reading, source: str) -> ImportState | None:
 
 
 async def has_any_from(tx: Reading, at: int) -> bool:
-    """Whether one was not over yet at that time."""
+    """Return whether an import was still running at that time or started later."""
     return await tx.one(SQL.any_from, at) is not None
 
 

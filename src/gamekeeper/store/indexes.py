@@ -1,4 +1,4 @@
-"""The indexes of the schema: a bulk load drops some and makes them anew when it is done, unless it is killed before."""
+"""The indexes of the schema. A bulk load drops some and creates them again at its end, unless it is killed before."""
 
 import asyncio
 import contextlib
@@ -11,13 +11,13 @@ from gamekeeper.store.migrate import CLAIM, split_script
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("indexes")
-# an index by any other name: SQLite's for searches is a table, made whole by an INSERT and kept so by triggers
+# SQLite's search index is a virtual table, filled by an INSERT and updated by triggers: it counts as an index here.
 _CREATE = re.compile(
     r"^(?:CREATE\s+(?:INDEX|VIRTUAL\s+TABLE|TRIGGER)|INSERT\s+INTO)\s+((?<=INDEX\s)\w+|\w+_by_part)", re.MULTILINE
 )
-_NAME = re.compile(r"(?<=INDEX)\s+")  # what stands before the name
+_NAME = re.compile(r"(?<=INDEX)\s+")  # the space before the index name
 POLL_SECONDS = 0.5
-REPORT_AFTER_SECONDS = 2.0  # after which the log says what is waited for
+REPORT_AFTER_SECONDS = 2.0  # after this long, log what the build waits for
 _DROPS = (
     SQL.drop_players_by_rank,
     SQL.drop_players_by_user,
@@ -37,27 +37,27 @@ async def read_names(tx: Reading) -> set[str]:
 
 
 async def find_missing(tx: Reading, engine: str) -> list[str]:
-    """Those that the schema has and the database has not."""
+    """List indexes of the schema that the database lacks."""
     there = await read_names(tx)
     return [name for name in _load_statements(engine) if name not in there]
 
 
 async def drop(tx: Writing) -> None:
-    """Those whose filling row by row costs more than making them of all rows."""
+    """Drop the indexes that are faster to build from all rows than to update row by row."""
     for statement in _DROPS:
         await tx.returning(statement)
 
 
 async def create_missing(store: Store) -> list[str]:
-    """Return the names of the indexes that had to be made. On PostgreSQL other sessions go on meanwhile."""
+    """Create the missing indexes and return their names. On PostgreSQL other sessions are not blocked."""
     made: list[str] = []
     while absent := await find_missing(store, store.engine):
         name = absent[0]
-        if await is_building(store, name):  # by another process
+        if await is_building(store, name):  # another process builds it
             await asyncio.sleep(POLL_SECONDS)
             continue
         statements = _load_statements(store.engine)[name]
-        with contextlib.suppress(ClaimTaken, LockTimeout):  # another process makes it too
+        with contextlib.suppress(ClaimTaken, LockTimeout):  # another process builds it too
             await (_build(store, name) if len(statements) == 1 else _create_together(store, name))
             made.append(name)
     return made
@@ -68,13 +68,13 @@ async def is_building(tx: Reading, name: str) -> bool:
 
 
 async def drop_invalid(store: Store, name: str) -> None:
-    """Drop what a build that failed has left: it is never used for reading, and each write pays for it."""
+    """Drop the invalid index that a failed build left: no read uses it, but every write updates it."""
     for (text,) in await store.all(SQL.drop_invalid, name):
         await store.execute_alone(Statement(name, {"": text}))
 
 
 async def _build(store: Store, name: str) -> None:
-    """Build it concurrently: that waits for transactions that began earlier, and holds up none that begin later."""
+    """Build an index concurrently: this waits for earlier transactions, and does not block later ones."""
     (statement,) = _load_statements(store.engine)[name]
     text = _NAME.sub(" {concurrently} IF NOT EXISTS ", statement.texts[""], 1)
     waits = (
@@ -90,7 +90,7 @@ async def _build(store: Store, name: str) -> None:
 
 
 async def _create_together(store: Store, name: str) -> None:
-    """Create what takes several statements, in one transaction."""
+    """Create an index that needs several statements, in one transaction."""
 
     async def create(tx: Writing) -> None:
         if name in await find_missing(tx, store.engine):
@@ -101,7 +101,7 @@ async def _create_together(store: Store, name: str) -> None:
 
 
 def _load_statements(engine: str) -> Mapping[str, list[Statement]]:
-    """What makes each of them."""
+    """Read from schema.sql the statements that create each index."""
     known: dict[str, list[Statement]] = {}
     for text in split_script((FOLDER / "schema.sql").read_text(encoding="utf-8"), engine):
         match = _CREATE.search(text)

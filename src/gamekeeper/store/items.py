@@ -1,4 +1,4 @@
-"""What characters hold: slots and bags."""
+"""Items of players: slots and bags."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -49,7 +49,7 @@ async def read_slots_of_place(tx: Reading, player_id: str, place: str) -> list[S
 
 
 async def read_named_slots_of_player(tx: Reading, player_id: str) -> tuple[list[SlotRow], dict[str, str]]:
-    """With the names of the items by their ids, of those that the catalogue has."""
+    """Read the slots, and map the ids of items that are in the catalogue to their names."""
     return _split_names(await tx.all(SQL.named_slots_of_player, player_id))
 
 
@@ -80,7 +80,7 @@ def save_slots(tx: Writing, slots: Iterable[PlayerSlot]) -> None:
 
 
 def load_slots(tx: Writing, slots: Iterable[Row]) -> None:
-    """Values in the order of a Slot's."""
+    """Insert many slots; the values are in the order of PlayerSlot."""
     tx.load(SQL.load_slots, slots)
 
 
@@ -109,20 +109,20 @@ async def sum_quantities(tx: Reading) -> dict[str, int]:
 
 
 async def find_stray_bags(tx: Reading) -> list[Row]:
-    """Bags that are not in exactly one slot."""
+    """Find bags that are not in exactly one slot."""
     return list(await tx.all(SQL.stray_bags))
 
 
 async def find_orphan_slots(tx: Reading) -> list[Row]:
-    """Slots that lie in a bag which their player does not have."""
+    """Find slots in a bag that does not belong to the slot's player."""
     return list(await tx.all(SQL.homeless_slots))
 
 
 async def read_slots_between(tx: Reading, first: str, last: str) -> list[PlayerSlot]:
-    """Occupied slots of all players from the first to the last id."""
+    """Read the occupied slots of all players between two ids."""
     return [PlayerSlot(*row) for row in await tx.all(SQL.slots_between, first, last)]
 
 
 async def count_slots_beyond(tx: Reading, inventory: int, bank: int) -> list[Row]:
-    """How many slots are in use, per place, from these numbers on."""
+    """Count occupied slots per place, from these slot numbers on."""
     return list(await tx.all(SQL.slots_beyond, inventory, bank))

@@ -1,4 +1,4 @@
-"""Answers to requests that carried an Idempotency-Key."""
+"""Stored answers to requests with an Idempotency-Key."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
 
 SQL = Statements("keys")
-ERASED_ANSWER = b"{}"  # an answer about somebody who is erased
+ERASED_ANSWER = b"{}"  # replaces an answer about an erased player or account
 
 
 class StoredAnswer(NamedTuple):
@@ -20,7 +20,7 @@ async def find(tx: Reading, account_id: str, key: str) -> StoredAnswer | None:
 
 
 def insert(tx: Writing, account_id: str, key: str, kept: StoredAnswer, about: tuple[str | None, str | None]) -> None:
-    """With the ids of the player and the user whom the answer is about."""
+    """Store an answer; `about` has the ids of the player and the account that it is about."""
     tx.defer(SQL.insert, account_id, key, *kept, *about)
 
 
@@ -29,5 +29,5 @@ def touch(tx: Writing, account_id: str, key: str) -> None:
 
 
 async def delete_old(tx: Writing, before_ms: int, most: int) -> int:
-    """How many there were; not more than `most`."""
+    """Delete up to `most` old answers; return how many were deleted."""
     return len(await tx.returning(SQL.delete_old, before_ms, most))

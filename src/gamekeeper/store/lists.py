@@ -1,4 +1,4 @@
-"""The ordered lists as the database keeps them: blocks of counts, and what changed since they were written."""
+"""Stored state of the ordered lists: blocks of bucket counts, and a log of changes since the last checkpoint."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,14 +13,14 @@ SQL = Statements("lists")
 NO_CHANGES = (None, "[]")
 
 ListChange = tuple[str, int, int, str, int]  # list, level, exp, word, step: +1 or -1
-Buckets = list[tuple[Any, int]]  # the first key, how many rows
+Buckets = list[tuple[Any, int]]  # first key and number of rows of each bucket
 
 
 class ListDelta(NamedTuple):
-    number: int  # of the checkpoint
-    whole: bool  # nobody wrote past the log
-    life: str  # of the database server
-    mark: str | None  # None: nothing is new
+    number: int  # number of the checkpoint
+    whole: bool  # every bulk load is included in the checkpoint
+    life: str  # identifies the run of the database server; it changes at a restart
+    mark: str | None  # position in the log after these changes; None if there are none
     changes: list[ListChange]
 
 
@@ -35,7 +35,7 @@ class ListCheckpoint(NamedTuple):
 async def read_delta(
     tx: Reading, mark: str, statement: Statement | None = None, *values: Value
 ) -> tuple[ListDelta, Sequence[Row]]:
-    """What is new since the mark, and what a statement finds at the same moment."""
+    """Read the list changes since a mark and, in the same snapshot, the rows of a statement."""
     if statement is None:
         return _to_delta(await tx.one(SQL.news, mark)), []
     row, rows = await tx.fetch_both(SQL.news, mark, statement, *values)
@@ -48,7 +48,7 @@ async def read_checkpoint(tx: Reading) -> ListCheckpoint:
 
 
 async def read_blocks(tx: Reading) -> Mapping[str, list[Buckets]]:
-    """Of each list, in order."""
+    """Read the blocks of each list, in order."""
     found: dict[str, list[Buckets]] = {}
     for name, buckets in await tx.all(SQL.blocks):
         found.setdefault(name, []).append(msgspec.json.decode(buckets, type=Buckets))
@@ -61,7 +61,7 @@ async def read_mark(tx: Reading) -> str:
 
 
 async def save_checkpoint(tx: Writing, further: int, mark: str, loads: int, number: int) -> bool:
-    """False when it knows less than what is there: a bulk load or another's checkpoint came in between."""
+    """Save a checkpoint. False if it is outdated: a bulk load or another process's checkpoint came in between."""
     return bool(await tx.returning(SQL.save_checkpoint, further, mark, loads, number))
 
 
@@ -79,7 +79,7 @@ def trim(tx: Writing, mark: str) -> None:
 
 
 async def begin_bulk_load(tx: Writing) -> None:
-    """From here to `resume` rows are added past the log; the lists must be built anew afterwards."""
+    """Stop logging list changes until `end_bulk_load`; the lists must be rebuilt afterwards."""
     await tx.returning(SQL.load_unlisted)
 
 

@@ -1,4 +1,4 @@
-"""The outbox: mails that wait, are being sent, were sent, or never will be."""
+"""The mail outbox: queued, sending, sent, failed and expired mails."""
 
 from typing import NamedTuple
 
@@ -7,19 +7,19 @@ from gamekeeper.store.statements import Statements
 
 SQL = Statements("mails")
 LIST_LIMIT = 1000
-COUNT_LIMIT = 1000  # by `counts`
+COUNT_LIMIT = 1000  # `count_open` counts no further
 
 
 class LeasedMail(NamedTuple):
-    """A mail in the hands of one sender until its lease ends."""
+    """A mail leased to one sender, which must send it before the lease ends."""
 
     id: str
     name: str
     address: str
     code: str
     queued_at: int
-    tries: int  # with this one
-    left_ms: int  # of the code's life
+    tries: int  # including this one
+    left_ms: int  # remaining validity of the code
     taken_until: int
 
 
@@ -34,11 +34,11 @@ class ListedMail(NamedTuple):
     next_try_at: int | None
     sent_at: int | None
     last_error: str | None
-    code: str | None  # while it lives
+    code: str | None  # None when it has expired
 
 
 class OutboxMail(NamedTuple):
-    """A mail as keepers see it: nobody but its reader has the code in it."""
+    """A mail as an administrator sees it, without the reset code."""
 
     id: str
     user_id: str
@@ -60,7 +60,7 @@ def queue(tx: Writing, mail_id: str, user_id: str, caller_id: str, address: str,
 
 
 async def read_wait_of_user(tx: Reading, user_id: str, most: int, window_ms: int) -> int:
-    """Milliseconds until the account may get another, when it had `most` in the window; else 0."""
+    """Return milliseconds until another mail to the account is allowed; 0 if under `most` in the window."""
     row = await tx.one(SQL.wait_of_user, user_id, most, window_ms)
     return row[0] if row else 0
 
@@ -75,12 +75,12 @@ async def has_due(tx: Reading) -> bool:
 
 
 async def has_stuck(tx: Reading, since_ms: int) -> bool:
-    """Whether one has been waiting for so long."""
+    """Return whether a mail has been due for longer than `since_ms`."""
     return await tx.one(SQL.any_stuck, since_ms) is not None
 
 
 async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
-    """The mail that is due longest and that nobody else is taking; it is due again when the lease ends."""
+    """Lease the mail that has been due longest and is not leased; it is due again when the lease ends."""
     row = await tx.one(SQL.next_due, lease_ms)
     if row is None:
         return None
@@ -90,7 +90,7 @@ async def lease(tx: Writing, lease_ms: int) -> LeasedMail | None:
 
 
 async def is_sendable(tx: Reading, mail_id: str) -> bool:
-    """Whether its code still lives, and somebody has the mail in hand."""
+    """Return whether the mail is leased and its code is still valid."""
     return await tx.one(SQL.is_wanted, mail_id) is not None
 
 
@@ -99,7 +99,7 @@ def note_sent(tx: Writing, mail_id: str) -> None:
 
 
 def note_failure(tx: Writing, taken: LeasedMail, again_ms: int, said: str) -> None:
-    """Only by the one who has it in hand: a successor's note is not written over."""
+    """Record a failed try, if the lease is still ours: a later sender's result is not overwritten."""
     tx.defer(SQL.note_failure, taken.id, taken.taken_until, again_ms, said)
 
 
@@ -108,7 +108,7 @@ def note_refusal(tx: Writing, taken: LeasedMail, said: str) -> None:
 
 
 async def lock(tx: Reading, mail_id: str) -> None:
-    """No sender takes it until this transaction ends."""
+    """Lock the mail, so that no sender leases it until this transaction ends."""
     await tx.one(SQL.lock, mail_id)
 
 
@@ -117,7 +117,7 @@ def retry(tx: Writing, mail_id: str, at: int) -> None:
 
 
 async def find_unsent(tx: Reading) -> list[str]:
-    """Ids of those that were not sent and whose code still lives."""
+    """Return the ids of mails that were not sent and whose code is still valid."""
     return [row[0] for row in await tx.all(SQL.unsent)]
 
 
@@ -126,7 +126,7 @@ async def read_page(tx: Reading, most: int) -> list[ListedMail]:
 
 
 async def read_newest(tx: Reading, user_id: str | None, before: tuple[int, str], limit: int) -> list[OutboxMail]:
-    """To one account or to all: those queued before a moment, and at that moment those with a smaller id."""
+    """Read mails to one account or to all, newest first, after the cursor `before` (time queued, id)."""
     found = tx.all(SQL.newest_of_user, *before, limit, user_id) if user_id else tx.all(SQL.newest, *before, limit)
     return [_to_outbox_mail(row) for row in await found]
 
@@ -142,7 +142,7 @@ async def find_by_id(tx: Reading, mail_id: str) -> ListedMail | None:
 
 
 async def count_waiting(tx: Reading) -> dict[str | None, int]:
-    """How many wait to be sent, by what the last try ended with; None: not tried yet."""
+    """Count mails that wait to be sent, grouped by the error of the last try; None: not tried yet."""
     return {row[0]: row[1] for row in await tx.all(SQL.waiting)}
 
 
@@ -152,13 +152,13 @@ async def count_failed(tx: Reading, since_ms: int) -> int:
 
 
 async def count_open(tx: Reading, failed_within_ms: int) -> tuple[int, int]:
-    """How many wait to be sent, and how many of those queued since were refused for good; no more than a thousand."""
+    """Count waiting mails and permanently failed ones queued within `failed_within_ms`, each up to COUNT_LIMIT."""
     waiting, failed = await tx.one(SQL.counts, failed_within_ms) or (0, 0)
     return waiting, failed
 
 
 def retire(tx: Writing) -> None:
-    """Those whose code has run out, was used or was replaced are looked at no more."""
+    """Stop trying mails whose code has expired, was used or was replaced."""
     tx.defer(SQL.retire)
 
 

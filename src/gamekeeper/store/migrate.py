@@ -1,11 +1,11 @@
-"""Numbered SQL files, applied once each in a transaction of their own, with their checksums remembered.
+"""Schema migrations: numbered SQL files, each applied once in its own transaction and recorded with its checksum.
 
-The first one is the baseline, the schema of version 0.1.0. It has the number of the last of the migrations that it
-was made of, so that a database to which those were applied is taken as it is.
+The first migration is the baseline, the schema of version 0.1.0. It replaces older migrations and has the number of
+the last of them, so that a database with those older migrations counts as up to date.
 
-They are applied beside running instances. So a migration waits only briefly for a lock and tries again later: while
-it waits, later sessions in the table's lock queue wait too. And indexes of tables that are in use are left to
-`indexes.create_missing`, which builds them concurrently.
+Migrations run while other instances serve. So a migration waits only briefly for a lock and retries later: while it
+waits, later sessions queue behind it. Indexes of tables in use are left to `indexes.create_missing`, which builds
+them concurrently.
 """
 
 import asyncio
@@ -21,20 +21,18 @@ from gamekeeper.store.engine import LockTimeout, Reading, Store, UnusableDatabas
 from gamekeeper.store.statements import FOLDER, Statement, Statements
 
 SQL = Statements("migrate")
-MIGRATIONS_TABLE = "migrations"  # the table that remembers them
+MIGRATIONS_TABLE = "migrations"  # the table in which applied migrations are recorded
 MIGRATIONS_COLUMNS = frozenset(
     {"number", "name", "checksum", "applied_at"}
-)  # of it: other programs have one of that name too
+)  # tell our table from another program's of the same name
 UTF8 = "UTF8"
-NAMED_TABLES = 3  # of the tables that are not ours
-CLAIM = 0x67616D65  # any number that no other program on the database uses
-# checksum of the last migration of those that became the baseline
+NAMED_TABLES = 3  # how many foreign tables an error message names
+CLAIM = 0x67616D65  # key of the advisory lock; arbitrary
+# Checksum of the last migration that the baseline replaced.
 SQUASHED_CHECKSUM = "ec615ff6de2b2e7ed6e4bc96c7a5530deb1c2f6b28ede7aa1f7f03dde5e7364e"  # pragma: allowlist secret
-CLOSED_NUMBER = (
-    10_000  # in the place of a migration: no file has five digits, so no version ever takes it for one of its own
-)
-RETRY_SECONDS = 2.0  # ten times the wait for a lock (migrate.sql), so that others are held up a tenth of the time
-LOGGED_TRIES = 15  # tries for each line in the log
+CLOSED_NUMBER = 10_000  # migration number that marks a closed database; real ones have four digits
+RETRY_SECONDS = 2.0  # ten times the lock timeout (migrate.sql), so others are blocked at most a tenth of the time
+LOGGED_TRIES = 15  # log every so many tries
 _INDEX = re.compile(r"^CREATE\s+INDEX (\w+)\s+ON (\w+)", re.MULTILINE)
 _TABLE = re.compile(r"^CREATE\s+TABLE (\w+)", re.MULTILINE)
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -42,11 +40,11 @@ _ONLY = re.compile(r"^-- only: (\w+)\n", re.MULTILINE)
 
 
 class SchemaMismatch(Exception):
-    """The database's schema is not one this version can work on; the message says what to do."""
+    """This version cannot work with the database's schema; the message says what to do."""
 
 
 class ClosedDatabase(SchemaMismatch):
-    """The database is not to be used; the message says why, and what to do."""
+    """The database was closed by a move; the message says why, and what to do."""
 
 
 class Migration(NamedTuple):
@@ -71,9 +69,9 @@ def load_migrations(folder: Path = FOLDER / "migrations") -> list[Migration]:
 
 
 async def migrate(store: Store, migrations: list[Migration] | None = None) -> list[Migration]:
-    """Brings the schema up to date; returns what had to be applied.
+    """Apply the missing migrations and return them.
 
-    In a database that was not empty, new indexes are missing until `indexes.create_missing`.
+    In a database that was not empty, new indexes are missing until `indexes.create_missing` runs.
     """
     used = await _is_used(store)
     if not used:
@@ -84,7 +82,7 @@ async def migrate(store: Store, migrations: list[Migration] | None = None) -> li
 
 
 async def find_pending(store: Store) -> list[Migration]:
-    """Only looks: a database that has nothing yet is left with nothing."""
+    """Return the migrations that are not applied yet, without changing anything."""
 
     async def look(tx: Reading) -> list[Migration]:
         there = await read_applied(tx) if MIGRATIONS_TABLE in await copies.list_tables(tx) else {}
@@ -95,7 +93,7 @@ async def find_pending(store: Store) -> list[Migration]:
 
 
 async def apply_missing(tx: Writing, engine: str, migrations: list[Migration]) -> None:
-    """Those that are missing, in this one transaction: for a database that is there as a whole or not at all."""
+    """Apply the missing migrations in the given transaction, for a restore that is all or nothing."""
     if not await _is_used(tx):
         await require_utf8(tx)
     there = await _prepare_and_read_applied(tx, load_migrations())
@@ -109,7 +107,7 @@ async def read_applied(tx: Reading) -> dict[int, AppliedMigration]:
 
 
 async def require_ours(tx: Reading) -> None:
-    """Nothing is written into a database that another program has made."""
+    """Refuse a database that contains tables of another program."""
     there = await copies.list_tables(tx)
     if MIGRATIONS_TABLE in there and (await copies.read_columns(tx, MIGRATIONS_TABLE)).keys() >= MIGRATIONS_COLUMNS:
         if await read_applied(tx):
@@ -121,7 +119,7 @@ async def require_ours(tx: Reading) -> None:
 
 
 async def require_utf8(tx: Reading) -> None:
-    """Another encoding would have no place for some names, and that would be noticed when somebody has one."""
+    """Refuse an encoding other than UTF8, which could not store every name."""
     row = await tx.one(SQL.encoding)
     if row and row[0] != UTF8:
         raise UnusableDatabase(
@@ -132,7 +130,7 @@ async def require_utf8(tx: Reading) -> None:
 
 
 async def _is_used(tx: Reading) -> bool:
-    """One in another encoding is brought up to date too: only so can it be read, and moved away. Doctor tells of it."""
+    """Return whether Gamekeeper has used the database. A used one is migrated in any encoding, so it can be moved."""
     return MIGRATIONS_TABLE in await copies.list_tables(tx) and bool(await read_applied(tx))
 
 
@@ -166,7 +164,7 @@ def require_known(applied: Iterable[AppliedMigration], migrations: list[Migratio
 
 
 async def _write_when_unlocked(store: Store, migration: Migration, step: Work[bool]) -> bool:
-    """Try again until no other transaction holds a lock that the migration needs."""
+    """Run the step, and retry until no other transaction holds a lock that it needs."""
     tries = 0
     while True:
         try:
@@ -191,7 +189,7 @@ def _build_step(engine: str, migration: Migration, migrations: list[Migration], 
 
 
 async def _apply(tx: Writing, engine: str, migration: Migration, *, used: bool) -> None:
-    made = set(_TABLE.findall(migration.text))  # empty, or filled from others, and not in use yet
+    made = set(_TABLE.findall(migration.text))  # new tables, which no session uses yet
     for text in split_script(migration.text, engine):
         index = _INDEX.search(text)
         if not used or index is None or index[2] in made:
@@ -207,7 +205,7 @@ async def _prepare_and_read_applied(tx: Writing, migrations: list[Migration]) ->
 
 
 def split_script(script: str, engine: str) -> list[str]:
-    """The script's statements for this engine; one statement ends with a semicolon at the end of a line."""
+    """Split a script into this engine's statements; a statement ends with a semicolon at the end of a line."""
     wanted: list[str] = []
     for text in re.split(r";[ \t]*\n", script):
         only = _ONLY.search(text)

@@ -1,4 +1,4 @@
-"""Bans and mutes, and whom they concern. What has ended stays until the next one; `user_records` leaves it out."""
+"""Bans and mutes. An ended one stays stored until the next replaces it; the view `user_records` leaves it out."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -13,12 +13,12 @@ SQL = Statements("moderation")
 
 class Penalty(NamedTuple):
     reason: str
-    moderator: str  # whoever is said to have done it
-    ends_at: int | None  # None: for good
+    moderator: str  # name given by the caller
+    ends_at: int | None  # None: permanent
 
 
 class ImposedPenalty(NamedTuple):
-    """A ban or a mute with the moment from which it has been in force."""
+    """A ban or a mute with its start time."""
 
     user_id: str
     reason: str
@@ -30,7 +30,7 @@ class ImposedPenalty(NamedTuple):
 class PlayerOwner(NamedTuple):
     user_id: str
     player_id: str
-    player: str  # the character's name
+    player: str  # the player's name
 
 
 def save_ban(tx: Writing, user_id: str, ban: Penalty) -> None:
@@ -58,7 +58,7 @@ def lift_mute(tx: Writing, user_id: str) -> None:
 
 
 def blank_bans_by(tx: Writing, moderator: str) -> None:
-    """Who is said to have done it, in any case of the letters, is nobody now."""
+    """Remove this moderator's name from all bans, ignoring case."""
     tx.defer(SQL.blank_bans_by, moderator)
 
 
@@ -77,7 +77,7 @@ async def find_mute(tx: Reading, user_id: str) -> Penalty | None:
 
 
 async def find_bans(tx: Reading, ids: Iterable[str]) -> list[ImposedPenalty]:
-    """Those of these accounts that are in force."""
+    """Find the bans of these accounts that are in force."""
     return [ImposedPenalty(*row) for row in await tx.all(SQL.bans_of, as_table({"id": each} for each in ids))]
 
 
@@ -96,5 +96,5 @@ async def find_owner_by_id(tx: Reading, player_id: str) -> PlayerOwner | None:
 
 
 async def find_online_of_user(tx: Reading, user_id: str) -> list[str]:
-    """The ids of the account's characters that are online."""
+    """Return the ids of the account's players that are online."""
     return [row[0] for row in await tx.all(SQL.online_of_user, user_id)]

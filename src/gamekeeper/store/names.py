@@ -1,12 +1,12 @@
-"""Look-ups by name, as parameters of the statements called `…_by_fold`."""
+"""Parameters of the statements `…_by_fold`, which look up players and accounts by name."""
 
-CLASH = "\x01"  # follows the fold of a name that another has already, with the id after it
-AFTER_CLASHES = "\x02"  # the first character behind that
+CLASH = "\x01"  # clash suffix: a duplicate name is stored as fold + "\x01" + id, which is unique and not found by name
+AFTER_CLASHES = "\x02"  # sorts after every clash suffix
 
 
 def build_parameters(fold: str, name: str) -> tuple[str, str, str]:
-    """Return the fold, the exact name that wins among clashing ones, and the end of their range.
+    """Return the fold, the exact name that is preferred among duplicates, and the end of their range.
 
-    An empty name matches none: then only the row that has the fold itself is found.
+    With an empty name, only the row that has the fold without a clash suffix is found.
     """
     return fold, name, fold + AFTER_CLASHES

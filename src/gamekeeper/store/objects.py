@@ -1,6 +1,6 @@
-"""Tables, views, triggers, functions and sequences: those of the schema, and those that the database has.
+"""Find tables, views, triggers, functions and sequences of the schema that the database lacks.
 
-Indexes have a file of their own, `indexes.py`: a bulk load drops some of them for a while.
+Indexes are in `indexes.py`, because a bulk load drops some of them temporarily.
 """
 
 import re
@@ -21,7 +21,7 @@ class SchemaObject(NamedTuple):
 
 
 async def find_missing(tx: Reading, engine: str) -> list[SchemaObject]:
-    """Those that the schema has and the database has not; without triggers of an index that is missing itself."""
+    """List objects of the schema that the database lacks, except triggers of a missing search index."""
     there = {SchemaObject(*row) for row in await tx.all(SQL.names)}
     absent = await indexes.find_missing(tx, engine)
     return [each for each in _list_expected(engine) if each not in there and not each.name.startswith(tuple(absent))]

@@ -1,4 +1,4 @@
-"""What is stored about the person behind an account besides its record: of secrets only that they are there."""
+"""Personal data of an account besides its record, for the export of a person's data; without secrets."""
 
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ class PersonMail(NamedTuple):
 
 
 class PersonCaller(NamedTuple):
-    """Who has given the right password lately: an account's id, or an address."""
+    """A caller that recently sent the right password: an account's id, or a client address."""
 
     caller: str
     at: int
@@ -51,7 +51,7 @@ async def read_penalties(tx: Reading, user_id: str) -> list[PersonPenalty]:
 
 
 async def read_tokens(tx: Reading, user_id: str, issued_at: int, token_id: str, limit: int) -> list[PersonToken]:
-    """The next ones after a token, the oldest first."""
+    """Read the account's next tokens after the cursor (time of issue, id), oldest first."""
     rows = await tx.all(SQL.tokens, user_id, issued_at, token_id, limit)
     return [PersonToken(*row)._replace(read_only=bool(row[1])) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Accounts that each caller registered lately."""
+"""Recent registrations by each caller, for a rate limit."""
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
@@ -7,7 +7,7 @@ SQL = Statements("registrations")
 
 
 async def read_wait(tx: Reading, caller_id: str, most: int, window_ms: int) -> int:
-    """Milliseconds until the caller may register another, when there were `most` in the window; else 0."""
+    """Return milliseconds until the caller may register another account; 0 if under `most` in the window."""
     row = await tx.one(SQL.wait, caller_id, most, window_ms)
     return row[0] if row else 0
 

@@ -1,4 +1,4 @@
-"""One-time codes for setting a password."""
+"""One-time codes for resetting a password."""
 
 from gamekeeper.store.engine import Reading, Writing
 from gamekeeper.store.statements import Statements
@@ -16,7 +16,7 @@ async def find_live(tx: Reading, user_id: str) -> str | None:
 
 
 async def find_current(tx: Reading, user_id: str) -> str | None:
-    """The account's code, whatever tries it has left."""
+    """Return the account's code, even if it has no tries left."""
     row = await tx.one(SQL.current, user_id)
     return row[0] if row else None
 

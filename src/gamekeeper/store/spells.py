@@ -1,4 +1,4 @@
-"""The spells characters know."""
+"""The spells that players know."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -33,11 +33,11 @@ def clear(tx: Writing, player_id: str, slots: Iterable[int]) -> None:
 
 
 async def read_between(tx: Reading, first: str, last: str) -> list[KnownSpell]:
-    """Spells of all players from the first to the last id."""
+    """Read the known spells of all players between two ids."""
     return [KnownSpell(*row) for row in await tx.all(SQL.between, first, last)]
 
 
 async def count_beyond(tx: Reading, size: int) -> int:
-    """How many spells stand in slots from this number on."""
+    """Count known spells in slots from number `size` on."""
     row = await tx.one(SQL.beyond, size)
     return row[0] if row else 0

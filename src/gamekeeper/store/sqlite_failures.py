@@ -1,4 +1,4 @@
-"""What SQLite's exceptions mean: as those of `engine.py`."""
+"""Translation of SQLite's exceptions to those of `engine.py`."""
 
 import errno
 import sqlite3
@@ -19,5 +19,5 @@ def translate(error: BaseException) -> BaseException:
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether the disk is full: SQLite's error for an open file, or the system's for a new one."""
+    """Return whether the disk is full: SQLite's error for an open file, or the system's for a new file."""
     return getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(error, "errno", 0) == errno.ENOSPC

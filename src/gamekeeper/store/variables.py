@@ -1,4 +1,4 @@
-"""The variables set for characters."""
+"""The variables of players."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -33,7 +33,7 @@ async def find_of_player(tx: Reading, player_id: str, variable_id: str) -> Varia
 
 
 async def read_between(tx: Reading, first: str, last: str) -> list[AssignedVariable]:
-    """Variables of all players from the first to the last id."""
+    """Read the variables of all players between two ids."""
     return [AssignedVariable(*row) for row in await tx.all(SQL.between, first, last)]
 
 

@@ -1,4 +1,4 @@
-"""Connections that are dead without a word: what the network swallowed is never answered."""
+"""Detection of half-open connections, which the network has dropped without closing them."""
 
 import asyncio
 import time
@@ -9,28 +9,28 @@ from gamekeeper import log
 from gamekeeper.store.engine import DatabaseUnavailable
 
 CHECK_SECONDS = 0.5
-SLOW_SECONDS = 1.0  # then the server is asked whether it works on it at all
-GRACE_SECONDS = 1.0  # beyond the limit: the server itself gives up first
+SLOW_SECONDS = 1.0  # after this long in use, ask the server whether it works on the session
+GRACE_SECONDS = 1.0  # beyond the statement timeout, so that the server's own timeout comes first
 
 
 class WatchedConnection(Protocol):
     db: Any
-    session: str  # as the server knows it; empty: it cannot be told
+    session: str  # the server's id for the session; empty if unknown (behind a pooler)
 
 
 L = TypeVar("L", bound=WatchedConnection)
 
 
 class ConnectionWatch(Generic[L]):
-    """Drops a connection in use that the server does not work on; no COMMIT that waits for a standby is ended."""
+    """Drops connections that are in use but that the server does not work on. Keeps COMMITs waiting for a standby."""
 
     def __init__(self, working: Callable[[list[str]], Awaitable[set[str]]], ask_seconds: float) -> None:
         self._working = working
         self._ask_seconds = ask_seconds
-        self.busy: dict[L, float] = {}  # since when each is in use
+        self.busy: dict[L, float] = {}  # connection → monotonic time at which its use began
 
     async def run(self, limit: float) -> None:
-        """A look that is swallowed itself does not keep the next one waiting."""
+        """Start a check at a fixed interval. Checks run as separate tasks, because one may hang on the network too."""
         async with asyncio.TaskGroup() as looks:
             while True:
                 await asyncio.sleep(CHECK_SECONDS)
@@ -39,7 +39,7 @@ class ConnectionWatch(Generic[L]):
     async def _try_check(self, limit: float) -> None:
         try:
             await self._check(limit)
-        except Exception:  # noqa: BLE001 - whatever it is, it is in the log, and the next look may go better
+        except Exception:  # noqa: BLE001 - logged; the next check may succeed
             log.failure("watch")
 
     async def _check(self, limit: float) -> None:
@@ -50,7 +50,7 @@ class ConnectionWatch(Generic[L]):
         try:
             async with asyncio.timeout(self._ask_seconds):
                 working = await self._working([line.session for line in slow if line.session])
-        except (DatabaseUnavailable, TimeoutError):  # nobody to ask: all may still be answered, but not for ever
+        except (DatabaseUnavailable, TimeoutError):  # the server cannot be asked: wait for the statement timeout
             working = set[str]()
             slow = {line: since for line, since in slow.items() if now - since > limit + GRACE_SECONDS}
         for line, since in slow.items():
