@@ -109,7 +109,7 @@ def test_a_database_that_is_not_in_order_is_backed_up_loudly(
     async def broken(_: object) -> list[str]:
         return ["page 7 is torn"]
 
-    monkeypatch.setattr(f"gamekeeper.store.{engine}.{engine.capitalize()}Store.integrity", broken)
+    monkeypatch.setattr(f"gamekeeper.store.{engine}.{engine.capitalize()}Store.check_integrity", broken)
     result = command.run("backup", str(file), code=1)
     assert "WARNING: the database itself is not in order: page 7 is torn. Run: gamekeeper doctor" in result.stderr
     assert zipfile.is_zipfile(file)

@@ -102,6 +102,6 @@ def test_a_jump_is_told_once_and_again_when_it_is_undone(
             steady.julian_day("now")
     log.flush()
     told = capsys.readouterr().err
-    assert told.count("3600 s ahead of the database's. If the clock is right, restart") == 1
-    assert told.count("3600 s behind the database's. Time never goes back") == 1
+    assert told.count("3600 s ahead of the database's clock. If the system clock is right, restart") == 1
+    assert told.count("3600 s behind the database's clock. Gamekeeper's time never goes back") == 1
     assert told.count("\n") == 2

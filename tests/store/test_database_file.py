@@ -156,7 +156,7 @@ def test_no_acknowledged_change_is_lost_when_the_file_is_moved_under_load(
         command = [sys.executable, "-m", "gamekeeper", "serve", "--database", database, "--port", str(server.port)]
         start = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert (start.returncode, file.exists(), log_of(file).read_bytes()) == (1, False, log)
-        assert "Put the database file back beside its log" in start.stderr
+        assert "Put the database file back next to its log" in start.stderr
         file.with_suffix(".moved").rename(file)
         server.start()
         assert coins(server.url, token) == before + giver.given

@@ -27,7 +27,7 @@ def test_a_full_outbox_is_not_read_through(world: World) -> None:
     world.sql("ANALYZE")
     engine = world.keeper.store.engine
     for name, values in LOOKS.items():
-        text = mails.SQL.named[name].render(engine, {"sqlite": sqlite, "postgres": postgres}[engine].WORDS)
+        text = mails.SQL.named[name].render(engine, {"sqlite": sqlite, "postgres": postgres}[engine].PLACEHOLDERS)
         for number, value in enumerate(values, 1):
             text = text.replace(f"${number}", value)
         plan = " ".join(str(column) for row in world.sql(PLANS[engine] + text) for column in row)

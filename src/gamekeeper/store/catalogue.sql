@@ -1,4 +1,4 @@
--- Who puts entries of a kind waits for who is at it: what is compared must be what is written over.
+-- Serialises writes of one kind of entries, so that the compared entries are the ones that are overwritten.
 -- name: hold (sqlite)
 SELECT $1;
 
@@ -15,7 +15,7 @@ WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 -- name: items
 SELECT id, name, stackable, max_stack, bag_slots, icon FROM items ORDER BY name, id LIMIT $1 OFFSET $2;
 
--- With this text in their names: those that are called so first, then those that begin so. No LIKE: nothing in the text has to be escaped.
+-- Names that contain the text: exact matches first, then prefix matches. Without LIKE, so nothing has to be escaped.
 -- name: items_called
 SELECT id, name, stackable, max_stack, bag_slots, icon FROM items WHERE replace(lower(name), CAST($1 AS TEXT), '') <> lower(name)
 ORDER BY lower(name) = $1 DESC, substr(lower(name), 1, length($1)) = $1 DESC, name, id LIMIT $2;

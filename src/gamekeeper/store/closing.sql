@@ -1,10 +1,10 @@
--- Each of the first three finds statements to run: which tables there are is the database's to say.
+-- `hold`, `guard` and `unguard` return statements to run, generated from the tables that the database has.
 
--- SQLite's writer has the file to itself already.
+-- Not needed on SQLite: its writer already locks the whole file.
 -- name: hold (sqlite)
 SELECT 'SELECT 0';
 
--- Who reads goes on; who writes waits, and gives up.
+-- Reads continue; writes wait and time out.
 -- name: hold (postgres)
 SELECT 'LOCK TABLE ' || string_agg(quote_ident(relname), ', ' ORDER BY oid) || ' IN SHARE ROW EXCLUSIVE MODE'
 FROM pg_class WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace);
@@ -15,7 +15,7 @@ SELECT 'CREATE TRIGGER closed_' || name || '_' || value || ' BEFORE ' || value |
 FROM pragma_table_list, json_each('["insert", "update", "delete"]')
 WHERE pragma_table_list.schema = 'main' AND pragma_table_list.type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~';
 
--- The error is that of a server that takes no writes: whoever is connected knows what to do about it.
+-- Raises the error of a read-only server, which connected Gamekeeper processes already handle.
 -- name: guard (postgres)
 SELECT text FROM (
     SELECT CAST(0 AS oid) AS place, 'CREATE FUNCTION closed() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN '

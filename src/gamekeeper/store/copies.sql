@@ -1,10 +1,10 @@
--- In the order in which they were made: a table comes after those that it refers to. What SQLite keeps for an index of
--- its own (a virtual table and its shadows) is none.
+-- Tables in order of creation: each comes after those that it refers to. Virtual tables of search indexes, and their
+-- shadow tables, are excluded.
 -- name: tables (sqlite)
 SELECT m.name FROM sqlite_master m JOIN pragma_table_list t ON t.name = m.name AND t.schema = 'main'
 WHERE t.type = 'table' AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY m.rowid;
 
--- Nor are those of an extension.
+-- Tables that belong to a PostgreSQL extension are excluded.
 -- name: tables (postgres)
 SELECT CAST(relname AS text) FROM pg_class
 WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace)
@@ -20,7 +20,7 @@ SELECT CAST(attname AS text),
 FROM pg_attribute
 WHERE attrelid = to_regclass(quote_ident($1)) AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum;
 
--- The migrations put a row there.
+-- The migrations insert a row into `epoch`; a restore replaces it.
 -- name: clear_epoch
 DELETE FROM epoch;
 
@@ -30,14 +30,14 @@ UPDATE epoch SET id = {new_guid};
 -- name: revoke_tokens
 UPDATE tokens SET revoked_at = {now} WHERE revoked_at IS NULL;
 
--- SQLite goes on from the highest number that it has seen.
+-- SQLite continues after the highest number automatically (AUTOINCREMENT).
 -- name: continue_ledger (sqlite)
 SELECT 0;
 
 -- name: continue_ledger (postgres)
 SELECT setval('ledger_seq', GREATEST(MAX(seq), 1), MAX(seq) IS NOT NULL) FROM ledger;
 
--- In order, for those who read it: a page of a table that is long, or that others belong to.
+-- Next rows in key order, of a table that is long or that owns rows of other tables.
 -- name: users
 SELECT * FROM users WHERE id > $1 ORDER BY id LIMIT $2;
 
@@ -47,7 +47,7 @@ SELECT * FROM players WHERE id > $1 ORDER BY id LIMIT $2;
 -- name: ledger
 SELECT * FROM masked_ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 
--- What belongs to those between two ids.
+-- Rows that belong to the accounts or players between two ids.
 -- name: mutes
 SELECT * FROM mutes WHERE user_id BETWEEN $1 AND $2;
 

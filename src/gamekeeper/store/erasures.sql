@@ -1,4 +1,4 @@
--- A player that came back as another account's may be erased again while its first job is not done.
+-- ON CONFLICT: a player that was created again under another account may be erased again before its first job is done.
 -- name: insert
 INSERT INTO erasures (id, user_id, upto, fields)
 SELECT CAST(value->>'id' AS {guid}), CAST($2 AS {guid}), CAST($3 AS {long}), CAST($4 AS {json}) FROM json_each($1) WHERE {true}
@@ -7,14 +7,14 @@ ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, upto = excluded.upto,
 -- name: waiting
 SELECT 1 FROM erasures LIMIT 1;
 
--- One that no other instance is working on.
+-- A job that no other instance is working on.
 -- name: claim (sqlite)
 SELECT id, upto, seq, key FROM erasures ORDER BY id LIMIT 1;
 
 -- name: claim (postgres)
 SELECT id, upto, seq, key FROM erasures ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
 
--- The view says what is left of a change.
+-- Stores what the view masked_ledger shows: the change without personal data.
 -- name: blank_changes
 UPDATE ledger
 SET (before, after, reason) = (SELECT m.before, m.after, m.reason FROM masked_ledger m WHERE m.seq = ledger.seq)
@@ -28,7 +28,7 @@ WHERE seq IN (
     ORDER BY seq LIMIT $4)
 RETURNING seq;
 
--- A blanked answer loses its player and account, so that the next batch does not find it again.
+-- Also removes player and account from a blanked answer, so that the next batch does not find it again.
 -- name: blank_keys_of_player
 UPDATE idempotency_keys SET answer = CAST('{}' AS {document}), player_id = NULL, user_id = NULL
 WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE player_id = $1 LIMIT $2) RETURNING 1;

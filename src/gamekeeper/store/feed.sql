@@ -7,7 +7,7 @@ SELECT COALESCE(MAX(seq), 0) FROM ledger;
 -- name: last_drawn (postgres)
 SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_seq;
 
--- One writer at a time: what is in the ledger is decided.
+-- SQLite has one writer at a time, so no transaction with a lower number can commit later.
 -- name: own_transaction (sqlite)
 SELECT 0;
 

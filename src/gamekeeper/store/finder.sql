@@ -1,4 +1,4 @@
--- Characters and accounts whose names or emails begin with one of these: so many of each, and so many in all.
+-- Players and accounts whose name or email starts with one of these prefixes: up to $2 for each prefix, $3 in total.
 -- name: players (sqlite)
 SELECT r.id, r.name, r.fold, r.level
 FROM json_each($1) AS begins CROSS JOIN players r
@@ -42,7 +42,7 @@ FROM json_each($1) AS begins,
               ORDER BY email_fold LIMIT $2) AS r
 LIMIT $3;
 
--- The catalogue is as large as a game's design, not as its players are many.
+-- Without an index: the catalogue does not grow with the number of players.
 -- name: catalogue
 SELECT 'item' AS kind, id, name FROM items WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
 UNION ALL SELECT 'spell', id, name FROM spells WHERE lower(name {bytewise}) LIKE $1 ESCAPE '!'
@@ -61,7 +61,7 @@ UNION ALL SELECT 'variable', id, name FROM variables WHERE id = $1
 UNION ALL SELECT 'class', id, name FROM classes WHERE id = $1
 UNION ALL SELECT 'map', id, name FROM maps WHERE id = $1;
 
--- What had this id, if the last that the ledger says of it is that it was deleted; and what it was then.
+-- What had this id, if its newest change is its deletion; with its state before that.
 -- name: deleted
 SELECT 'player' AS what, before
 FROM (SELECT kind, before FROM masked_ledger WHERE player_id = $1 ORDER BY seq DESC LIMIT 1) AS last_of_player

@@ -1,4 +1,4 @@
--- how long until the newest but so many of each are out of the window
+-- Milliseconds until each of the three counts falls below its limit; 0 if it is below.
 -- name: waits
 SELECT COALESCE((SELECT at + $4 - {now} FROM guesses WHERE account = $1 AND caller = $2 AND at > {now} - $4
                  ORDER BY at DESC LIMIT 1 OFFSET $5 - 1), 0),

@@ -1,5 +1,5 @@
--- The newest first, out of so many rows before a number: what is filtered out must not make a request long. It ends with
--- the row whose two sides make the page as long as it may be.
+-- Scans only the $2 changes before number $1, so that a filter with few matches does not make a request slow. Returns up
+-- to $3 matches, newest first, and stops when their `before` and `after` exceed $15 characters.
 -- name: page
 SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before, after, request_id, reason, undoes,
        (SELECT u.name FROM users u WHERE u.id = l.actor_id), (SELECT p.name FROM players p WHERE p.id = l.player_id),
@@ -32,7 +32,7 @@ FROM (SELECT kept.*, COALESCE(LENGTH(CAST(before AS TEXT)), 0) + COALESCE(LENGTH
 WHERE so_far - letters < $15
 ORDER BY seq DESC;
 
--- The last of the rows that were looked at, the latest time, and how many there were.
+-- End of the scan by `page`: lowest number, latest time and count of the scanned changes.
 -- name: reached
 SELECT COALESCE(MIN(seq), 0), COALESCE(MAX(at), 0), COUNT(*)
 FROM (SELECT * FROM (SELECT seq, at FROM ledger WHERE CAST($3 AS TEXT) = 'all' AND seq < $1
@@ -54,7 +54,7 @@ SELECT seq, at, kind, actor_id, token_id, over_link, player_id, user_id, before,
        (SELECT u.name FROM users u WHERE u.id = l.user_id), seq > (SELECT trimmed FROM epoch)
 FROM masked_ledger l WHERE seq = $1;
 
--- What takes these changes back, and what takes that back, and so on.
+-- The undos of these changes, the undos of those undos, and so on.
 -- name: undoing
 WITH RECURSIVE chain (seq, undoes) AS (
     SELECT r.seq, r.undoes
@@ -63,7 +63,7 @@ WITH RECURSIVE chain (seq, undoes) AS (
     SELECT r.seq, r.undoes FROM chain, {each} ledger r WHERE r.undoes = chain.seq {end_each})
 SELECT seq, undoes FROM chain;
 
--- What these changes take back, and what that takes back, down to the first.
+-- The undo chain of each change: the change it undoes, the change that one undoes, down to the first.
 -- name: origins
 WITH RECURSIVE chain (seq, undoes, over_link) AS (
     SELECT r.seq, r.undoes, r.over_link
@@ -72,26 +72,26 @@ WITH RECURSIVE chain (seq, undoes, over_link) AS (
     SELECT r.seq, r.undoes, r.over_link FROM chain, {each} ledger r WHERE r.seq = chain.undoes {end_each})
 SELECT seq, undoes, over_link, seq > (SELECT trimmed FROM epoch) FROM chain ORDER BY seq;
 
--- One character's changes that may say what it holds, the newest first, back to a number.
+-- Changes of a player that can mention items, spells or variables, newest first, in a range of numbers.
 -- name: back
 SELECT seq, kind, before, after, request_id, at, over_link FROM masked_ledger
 WHERE player_id = $1 AND seq < $2 AND seq > $3 AND kind <> 'player_changed' AND kind NOT LIKE 'user%'
 ORDER BY seq DESC LIMIT $4;
 
--- The same, out of so many changes of any kind right before a number.
+-- The same changes as `back`, but only among the $3 changes of any kind before a number.
 -- name: right_before
 SELECT seq, kind, before, after, request_id, at, over_link
 FROM (SELECT * FROM masked_ledger WHERE player_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3) AS looked_at
 WHERE kind <> 'player_changed' AND kind NOT LIKE 'user%'
 ORDER BY seq DESC;
 
--- The first change of a character after a number, but for some.
+-- The first change of a player after a number, except the numbers in $3.
 -- name: following
 SELECT seq FROM ledger
 WHERE player_id = $1 AND seq > $2 AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($3))
 ORDER BY seq LIMIT 1;
 
--- Changes that a game reported of other players, within a range of numbers and of times, that mention one of these items.
+-- Changes that game servers reported for other players, in a range of numbers and times, that mention one of the items.
 -- name: reported_of_others
 SELECT seq, player_id, before, after, (SELECT p.name FROM players p WHERE p.id = l.player_id)
 FROM masked_ledger l
@@ -99,7 +99,7 @@ WHERE seq >= $1 AND seq < $2 AND over_link AND player_id <> $3 AND at >= $4 AND 
   AND EXISTS (SELECT 1 FROM json_each($6) AS given WHERE CAST(after AS TEXT) LIKE '%' || (given.value->>'id') || '%')
 ORDER BY seq;
 
--- The newest change of a character that is no later than a time, among its newest so many.
+-- The newest change of a player up to a time, among the player's $3 newest changes.
 -- name: until
 SELECT seq FROM (SELECT seq, at FROM ledger WHERE player_id = $1 ORDER BY seq DESC LIMIT $3) AS looked_at
 WHERE at <= $2 ORDER BY seq DESC LIMIT 1;
@@ -107,25 +107,25 @@ WHERE at <= $2 ORDER BY seq DESC LIMIT 1;
 -- name: any_until
 SELECT seq FROM ledger WHERE player_id = $1 AND seq <= $2 LIMIT 1;
 
--- How many changes of a character there are after a number, up to so many, and how many of them `back` would tell.
+-- Count a player's changes after a number, up to $3, and how many of them `back` would return.
 -- name: since
 SELECT COUNT(*), COUNT(CASE WHEN kind <> 'player_changed' AND kind NOT LIKE 'user%' THEN 1 END)
 FROM (SELECT kind FROM ledger WHERE player_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3) AS looked_at;
 
--- The first change of one of these kinds that was made to an account itself after a number.
+-- The first change of one of these kinds to an account itself (not to its players) after a number.
 -- name: of_account
 SELECT seq FROM ledger
 WHERE user_id = $1 AND seq > $2 AND player_id IS NULL AND kind IN (SELECT value->>'kind' FROM json_each($3))
   AND seq NOT IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($4))
 ORDER BY seq LIMIT 1;
 
--- Of these characters, which are not there, those whose account is not there either: nothing brings them back.
+-- Which of these deleted players were erased: their account does not exist any more either.
 -- name: erased
 SELECT given.value->>'id' FROM json_each($1) AS given
 WHERE (SELECT u.name FROM users u
        WHERE u.id = (SELECT l.user_id FROM ledger l WHERE l.player_id = CAST(given.value->>'id' AS {guid})
                      ORDER BY l.seq DESC LIMIT 1)) IS NULL;
 
--- The first row from a number on: its number and its time.
+-- Number and time of the first change from a number on.
 -- name: first_from
 SELECT seq, at FROM ledger WHERE seq >= $1 ORDER BY seq LIMIT 1;

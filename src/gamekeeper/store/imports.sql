@@ -4,7 +4,7 @@ SELECT source, stage, last, report, listed, counts, finished_at FROM imports WHE
 -- name: any_from
 SELECT source FROM imports WHERE finished_at IS NULL OR finished_at >= $1 LIMIT 1;
 
--- And whether a later one came to its end: it may have been one of a newer copy of the same game.
+-- The last column: whether a later import finished; that may have been a newer copy of the same game.
 -- name: unfinished
 SELECT stage, report, EXISTS (
     SELECT 1 FROM imports AS later WHERE later.started_at > imports.started_at AND later.finished_at IS NOT NULL)

@@ -1,7 +1,7 @@
 -- name: names (sqlite)
 SELECT name FROM sqlite_master WHERE type IN ('index', 'table');
 
--- Without those that a concurrent build has left invalid, because it failed or goes on.
+-- Without invalid indexes, which a concurrent build leaves while it runs or after it fails.
 -- name: names (postgres)
 SELECT CAST(c.relname AS text) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND i.indisvalid;
@@ -13,8 +13,8 @@ SELECT 1 WHERE {false} AND $1 = '';
 SELECT 1 FROM pg_stat_progress_create_index p JOIN pg_class c ON c.oid = p.index_relid
 WHERE p.datname = current_database() AND c.relname = $1;
 
--- The command that drops it, if there is anything to drop. An index that another process builds is invalid too: a
--- drop would wait for the end of that build and then take the finished index away.
+-- Returns the command that drops an invalid index, if there is one. Excludes an index that another process is building:
+-- the drop would wait for the end of that build and then delete the finished index.
 -- name: drop_invalid (sqlite)
 SELECT '' WHERE {false} AND $1 = '';
 
@@ -42,7 +42,7 @@ DROP TABLE IF EXISTS users_by_part;
 -- name: drop_users_by_part (postgres)
 DROP INDEX IF EXISTS users_by_part;
 
--- What keeps SQLite's, which are tables; PostgreSQL keeps its own.
+-- Triggers that update SQLite's search indexes. PostgreSQL has none, so there the statements do nothing.
 -- name: drop_players_by_part_added (sqlite)
 DROP TRIGGER IF EXISTS players_by_part_added;
 

@@ -4,7 +4,7 @@ SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id 
 -- name: slots_of_place
 SELECT place, slot, item_id, quantity, bag_id, buffs FROM slots WHERE player_id = $1 AND place = $2 ORDER BY slot;
 
--- The name is a subquery and not a join: PostgreSQL then looks each item up and never reads the whole catalogue.
+-- The name is a subquery and not a join, so that PostgreSQL looks up each item and never scans the whole catalogue.
 -- name: named_slots_of_player
 SELECT place, slot, item_id, quantity, bag_id, buffs, (SELECT i.name FROM items i WHERE i.id = slots.item_id)
 FROM slots WHERE player_id = $1 ORDER BY place, slot;

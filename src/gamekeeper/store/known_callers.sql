@@ -1,7 +1,7 @@
 -- name: has
 SELECT 1 FROM known_callers WHERE user_id = $1 AND caller = $2 AND at > {now} - $3;
 
--- an account that is gone meanwhile knows nobody
+-- Inserts nothing if the account was deleted meanwhile.
 -- name: save
 INSERT INTO known_callers (user_id, caller, at) SELECT id, $2, {now} FROM users WHERE id = $1
 ON CONFLICT (user_id, caller) DO UPDATE SET at = excluded.at WHERE known_callers.at < excluded.at - 3600000;

@@ -9,9 +9,9 @@ FROM masked_ledger WHERE seq > $1 ORDER BY seq LIMIT $2;
 -- name: belongings_after
 SELECT seq, before, after FROM masked_ledger WHERE seq > $1 AND kind <> 'catalogue_put' ORDER BY seq LIMIT $2;
 
--- Of the oldest rows that were not looked at yet those that are old enough, up to the first that is younger: the last, how many,
--- and the oldest one's time. A clock that was wrong for a moment makes nothing old, and what it wrote in the future keeps nothing
--- that is older: it goes with what is old behind it.
+-- Among the $3 oldest changes after number $1: those before the first change that is too young to trim. Returns the last
+-- number, the count and the oldest time. A change with a wrong time in the past does not make later changes old, and one
+-- with a time in the future does not keep the old changes after it from being trimmed.
 -- name: old
 WITH oldest AS (SELECT seq, at FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $3)
 SELECT COALESCE(MAX(seq), 0), COUNT(*), COALESCE(MIN(at), $2)
@@ -19,9 +19,9 @@ FROM oldest
 WHERE seq < COALESCE((SELECT MIN(seq) FROM oldest WHERE at BETWEEN $2 AND {now}), (SELECT MAX(seq) + 1 FROM oldest))
   AND seq <= (SELECT MAX(seq) FROM oldest WHERE at < $2);
 
--- Of the rows up to a number those that nobody needs: about no character, or followed by a newer one about the same
--- character from the same side. A game that was told of neither is told of the newest. That somebody was erased is kept:
--- an import must not bring them back.
+-- Changes up to a number that may be deleted: those about no player, and those followed by a newer change of the same
+-- player from the same source (API, or the same game server). A game server that missed both receives the newest.
+-- Erasures of accounts are kept, because an import must not create these accounts again.
 -- name: superseded
 SELECT seq, before, after FROM masked_ledger WHERE seq IN (
     SELECT r.seq
@@ -53,7 +53,7 @@ UPDATE epoch SET trimmed = $1;
 -- name: delete
 DELETE FROM ledger WHERE seq IN (SELECT CAST(value->>'seq' AS {long}) FROM json_each($1));
 
--- Characters that were the account's when they were deleted, but for those that have come back as another's.
+-- Players that belonged to the account when they were deleted, except those that exist again under another account.
 -- name: deleted_of_user
 SELECT DISTINCT l.player_id FROM ledger l
 WHERE l.user_id = $1 AND l.kind = 'player_deleted'

@@ -1,5 +1,5 @@
--- The checkpoint's number, whether the blocks know of every bulk load, which life of the server this is, and what
--- happened to the lists since a mark: nothing at all, or the changes and the mark that includes them.
+-- The checkpoint's number, whether the blocks include every bulk load, the id of the server's current run, and the list
+-- changes since a mark with the new mark (both null if there are none).
 -- name: news (sqlite)
 SELECT number, loads = built, {life},
        (SELECT MAX(mark) FROM list_changes WHERE mark > CAST($1 AS INTEGER)),
@@ -7,9 +7,9 @@ SELECT number, loads = built, {life},
         WHERE mark > CAST($1 AS INTEGER))
 FROM lists;
 
--- What has been seen is a snapshot, because a transaction that has an older number may commit later: new is what was
--- numbered after it, or was still under way. It ends with the newest change that was seen: numbers beyond that one may be
--- given out again after a crash.
+-- A mark is a snapshot, because a transaction with a lower id may commit later. New changes are those of transactions
+-- that are after the snapshot, or were running in it. The new mark ends at the newest change that was read, because
+-- higher transaction ids may be used again after a crash.
 -- name: news (postgres)
 WITH since AS MATERIALIZED (
     SELECT CAST(CAST($1 AS text) AS pg_snapshot) AS mark
@@ -54,7 +54,7 @@ SELECT value->>'list', CAST(value->>'place' AS INTEGER), CAST(value->>'buckets' 
 -- name: trim (sqlite)
 DELETE FROM list_changes WHERE mark <= CAST($1 AS INTEGER);
 
--- What another server numbered lies ahead of all that this one has.
+-- The second condition deletes changes numbered by another server, whose transaction ids are in this server's future.
 -- name: trim (postgres)
 DELETE FROM list_changes
 WHERE pg_visible_in_snapshot(mark, CAST(CAST($1 AS text) AS pg_snapshot))

@@ -63,7 +63,7 @@ SELECT id, name, address, state, queued_at, expires_at, tries, next_try_at, sent
 FROM mail_records
 ORDER BY queued_at DESC, id LIMIT $1;
 
--- The newest before a moment and an id; without the codes.
+-- Mails before the cursor (time, id), newest first; without the codes.
 -- name: newest
 SELECT id, user_id, name, kind, address, state, queued_at, expires_at, tries, next_try_at, sent_at, last_error,
        code IS NOT NULL
@@ -94,7 +94,7 @@ GROUP BY last_error ORDER BY COUNT(*) DESC, last_error;
 -- name: count_failed
 SELECT COUNT(*) FROM mails WHERE failed_at > {now} - $1;
 
--- No more than a thousand of each are counted.
+-- Counts at most 1000 of each.
 -- name: counts
 SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE next_try_at IS NOT NULL LIMIT 1000) AS w),
        (SELECT COUNT(*) FROM (SELECT 1 FROM mails WHERE queued_at > {now} - $1 AND failed_at IS NOT NULL LIMIT 1000) AS f);

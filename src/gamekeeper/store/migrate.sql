@@ -18,7 +18,7 @@ SELECT 'UTF8';
 -- name: encoding (postgres)
 SELECT current_setting('server_encoding');
 
--- For this transaction: while it waits for a lock, later requests for locks of the same table wait too.
+-- Short lock timeout for this transaction: while it waits for a table lock, later sessions queue behind it.
 -- name: limit_lock_wait (sqlite)
 SELECT 0;
 

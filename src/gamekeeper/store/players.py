@@ -186,7 +186,7 @@ def load(tx: Writing, players: Iterable[PlayerColumns]) -> None:
 
 
 async def find_taken_name(tx: Reading, wanted: Iterable[NameClaims]) -> str | None:
-    """Find one of these whose name or email another player or account has already; return its id."""
+    """Find one of these whose name or email another player or account has already; return its name."""
     row = await tx.one(SQL.name_taken, as_table(each._asdict() for each in wanted))
     return row[0] if row else None
 

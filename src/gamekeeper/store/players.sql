@@ -1,5 +1,5 @@
--- By name: of names that clash when case is folded ($1 and what begins with it up to $3), the one spelt exactly so ($2)
--- wins; else the one that has the fold itself.
+-- Look-up by name: among names with the same fold ($1 up to $3), prefer the one spelled exactly $2; otherwise use the
+-- one that has the fold itself, without a clash suffix.
 -- name: record_by_fold
 SELECT id, user_id, document, class_name, map_name, online, last_online FROM player_records
 WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
@@ -51,7 +51,7 @@ WHERE n % $1 = 1 ORDER BY n;
 -- name: keys_by_rank
 SELECT level, exp, id FROM players WHERE (level, exp, id) >= ($1, $2, $3) ORDER BY level, exp, id LIMIT $4;
 
--- A key with so many neighbours on either side, each with how many of a bucket's rows come before the key.
+-- A key with $4 neighbours on either side; each row also has the count of the bucket's rows before the key.
 -- name: records_around_rank
 SELECT bucket.before, page.level, page.exp,
        r.id, r.user_id, r.document, r.class_name, r.map_name, r.online, r.last_online
@@ -91,7 +91,7 @@ WHERE fold = COALESCE((SELECT c.fold FROM players c WHERE c.fold >= $1 AND c.fol
 -- name: lock_by_id
 SELECT id, user_id, document, created_at, last_online FROM players WHERE id = $1 {for_update};
 
--- Those that somebody else gives away or deletes meanwhile are waited for, and not among them.
+-- Waits for transactions that move or delete such players, and then leaves those players out.
 -- name: lock_of_user
 SELECT id FROM players WHERE user_id = $1 ORDER BY created_at, id {for_update};
 
@@ -118,7 +118,7 @@ LIMIT 1;
 -- name: known_folds
 SELECT fold FROM players WHERE fold IN (SELECT value->>'fold' FROM json_each($1));
 
--- Who has another's name keeps a fold of their own, until they are given a name.
+-- Unless the player is renamed ($13), its fold is kept: it may carry a clash suffix.
 -- name: update
 UPDATE players
 SET user_id = $2, name = $3, fold = CASE WHEN $13 THEN $4 ELSE fold END, level = $5, exp = $6, class_id = $7, map_id = $8,

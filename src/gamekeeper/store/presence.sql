@@ -7,8 +7,8 @@ SELECT COUNT(*) FROM servers;
 -- name: count_of_server
 SELECT COUNT(*) FROM presence WHERE server = $1;
 
--- How many are on each is counted up to a number, and not further. In an order, since PostgreSQL would otherwise read
--- the whole table for a server with few.
+-- Counts the players on each game server up to $1. The ORDER BY makes PostgreSQL use the index; without it, it would scan
+-- the whole table for a server with few players.
 -- name: servers
 SELECT s.name, s.expires_at,
        (SELECT COUNT(*) FROM (SELECT 1 FROM presence o WHERE o.server = s.name ORDER BY o.fold LIMIT $1) AS counted)
@@ -73,8 +73,8 @@ ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at;
 -- name: known_players
 SELECT id FROM players WHERE id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1));
 
--- Locks each account before its players, as an erasure does. With the account locked no ban or mute of it is under way:
--- moderation locks the account too, and looks afterwards which of its players are online.
+-- Locks each account before its players, in the same order as an erasure. While the account is locked, no ban or mute of
+-- it is running: moderation locks the account too, and then reads which of its players are online.
 -- name: lock_players
 SELECT p.id FROM users u JOIN players p ON p.user_id = u.id
 WHERE p.id IN (SELECT CAST(value->>'id' AS {guid}) FROM json_each($1))

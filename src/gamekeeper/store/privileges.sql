@@ -12,7 +12,7 @@ WHERE relnamespace = CAST(current_schema() AS regnamespace)
 UNION ALL
 SELECT CAST(proname AS text) FROM pg_proc
 WHERE pronamespace = CAST(current_schema() AS regnamespace)
-  AND prorettype <> CAST('trigger' AS regtype) -- of a trigger's function no privilege is asked for
+  AND prorettype <> CAST('trigger' AS regtype) -- PostgreSQL checks no privilege on trigger functions
   AND NOT has_function_privilege(oid, 'EXECUTE');
 
 -- name: schema (sqlite)

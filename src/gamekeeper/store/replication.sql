@@ -1,7 +1,7 @@
 -- name: synchronous_standbys (sqlite)
 SELECT '', 0;
 
--- What a COMMIT must wait for, and how many such standbys are connected: null for a role that may not see it.
+-- synchronous_standby_names, and the number of connected synchronous standbys (null if the role may not see it).
 -- name: synchronous_standbys (postgres)
 SELECT current_setting('synchronous_standby_names'),
        CASE WHEN pg_has_role('pg_read_all_stats', 'USAGE')

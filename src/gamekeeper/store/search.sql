@@ -1,5 +1,5 @@
--- The index names candidates, so many and no more; whoever has all the parts may have them in another order: that is
--- looked at row by row. What is hidden is not found.
+-- The trigram index gives up to $3 candidates. A candidate may contain the trigrams in another order, so each row is
+-- checked for the whole text. Text after a clash suffix (U+0001) is not searched.
 -- name: players (sqlite)
 SELECT p.id, p.fold, p.level, p.exp
 FROM (SELECT rowid AS number FROM players_by_part
@@ -9,8 +9,9 @@ FROM (SELECT rowid AS number FROM players_by_part
 WHERE instr(p.fold, $2) BETWEEN 1 AND instr(p.fold || char(1), char(1))
 LIMIT $4;
 
--- PostgreSQL gathers all that the index has of a part before it looks at the first. So the few whose ids end with many
--- zeros are asked first: of what everybody has these are enough, and what they have too little of, nobody has much of.
+-- PostgreSQL reads all index entries of a trigram before it returns the first row. So each trigram is indexed by tier,
+-- the number of zeros at the end of the id, and small tiers are read first: for a frequent trigram they give enough
+-- candidates, and a rare trigram has few entries in all tiers.
 -- name: players (postgres)
 SELECT c.id, c.fold, c.level, c.exp
 FROM (SELECT r.id, r.fold, r.level, r.exp
@@ -43,8 +44,8 @@ WHERE strpos(c.fold, $2) BETWEEN 1 AND strpos(c.fold || chr(1), chr(1))
    OR strpos(c.email_fold, $2) BETWEEN 1 AND strpos(c.email_fold || chr(1), chr(1))
 LIMIT $4;
 
--- Bans that are in force: so many for good, the newest, and so many that end, those that end last; of all these the newest.
--- What has ended is passed by, however much of it there is.
+-- The newest bans in force, out of the $1 newest permanent bans and the $1 temporary bans that end last. The index skips
+-- ended bans, however many there are.
 -- name: banned
 SELECT r.id, r.fold, r.email_fold, newest.started_at
 FROM (SELECT user_id, started_at
@@ -65,7 +66,7 @@ FROM (SELECT user_id, started_at
                            ORDER BY ends_at DESC LIMIT $1) AS for_a_time) AS in_force
       ORDER BY started_at DESC LIMIT $2) AS newest, {each} users r WHERE r.id = newest.user_id {end_each};
 
--- The condition is spelled as the index has it, or the index would not be used.
+-- The condition must be written exactly as in the partial index users_with_powers, or the index is not used.
 -- name: powerful
 SELECT id, fold, email_fold FROM users
 WHERE editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link
@@ -76,7 +77,7 @@ SELECT r.id
 FROM json_each($1) AS wanted, {each} users r WHERE r.id = CAST(value->>'id' AS {guid})
      AND (editor OR ban OR kick OR mute OR api OR users_query OR users_manage OR game_link) {end_each};
 
--- While a bulk load goes on there is none.
+-- The search index is missing during a bulk load.
 -- name: indexed (sqlite)
 SELECT COUNT(*) = 2 FROM sqlite_master WHERE name IN ('players_by_part', 'users_by_part');
 

@@ -49,7 +49,7 @@ FROM token_records
 WHERE CAST($1 AS {guid}) IS NULL OR user_id = $1
 ORDER BY issued_at DESC, id LIMIT $2;
 
--- The newest before a moment and an id, the ended ones too: how many those are must not make a request long.
+-- Tokens before the cursor (time, id), newest first. Includes ended tokens: skipping many of them would be slow.
 -- name: newest
 SELECT t.id, t.user_id, (SELECT u.name FROM users u WHERE u.id = t.user_id), t.read_only, t.refresh_hash IS NOT NULL,
        t.idle_ms, t.issued_at,

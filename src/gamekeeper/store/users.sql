@@ -1,4 +1,4 @@
--- By name: as players.sql has it.
+-- Look-up by name, with the same preference among equal folds as in players.sql.
 -- name: by_fold
 SELECT id, name, email, password, editor, ban, kick, mute, api,
        users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason
@@ -6,7 +6,7 @@ FROM user_records
 WHERE fold = COALESCE((SELECT c.fold FROM users c WHERE c.fold >= $1 AND c.fold < $3 AND c.name = $2
                        ORDER BY c.fold LIMIT 1), $1);
 
--- A record has the sum of what its characters were played; who only logs in does without.
+-- With the total play time of the account's players, which a log-in does not need.
 -- name: record_by_fold
 SELECT id, name, email, password, editor, ban, kick, mute, api,
        users_query, users_manage, game_link, created_at, mute_reason, reset_code, ban_reason, play_time
