@@ -11,6 +11,8 @@ from visitor import HURRY, Visitor
 from gamekeeper.demo.world import DRAUGHT, KEY
 
 Visit = Callable[..., Visitor]
+GIVE = f"Give 1 \u00d7 {KEY.name} to {{}} players"
+TAKE_BACK = "Undo: take the item back from {}"
 FULL = """(set => { Storage.prototype.setItem = function (name, value) {
   if (name === 'gamekeeper-bulk') throw new DOMException('full', 'QuotaExceededError');
   set.call(this, name, value);
@@ -24,7 +26,7 @@ def plan(visitor: Visitor, names: tuple[str, ...]) -> None:
         visitor.go(f"/console/characters?search={name}")
         visitor.page.get_by_label(f"Select {name}").check()
     visitor.go(f"/console/bulk?item={KEY.id}")
-    visitor.page.get_by_role("button", name="Show what will happen").click()
+    visitor.page.get_by_role("button", name="Preview the changes").click()
 
 
 def carry_out(visitor: Visitor, reason: str, button: str) -> None:
@@ -61,17 +63,17 @@ def test_whose_answer_was_lost_is_taken_back_too(visit: Visit, demo: DemoServer)
     plan(me, ("Nim", "Ondine", "Pascoe"))
     me.sees("Give 1 \u00d7 ")
     lost = str(me.page.locator("#bulk tbody tr").nth(1).get_attribute("data-id"))
-    carry_out(me, "a feast", "Give to 3 characters")
-    me.page.get_by_role("button", name="Undo all 3").wait_for()
-    expect(results(me).filter(has_text="Not known yet: go on to find out")).to_have_count(1)
+    carry_out(me, "a feast", GIVE.format(3))
+    me.page.get_by_role("button", name="Undo for 3 players").wait_for()
+    expect(results(me).filter(has_text="Outcome unknown: continue to find out")).to_have_count(1)
     assert '"lines"' not in me.page.evaluate("sessionStorage.getItem('gamekeeper-bulk')")
     failing.remove("act")
-    me.page.get_by_role("button", name="Undo all 3").click()
+    me.page.get_by_role("button", name="Undo for 3 players").click()
     me.sees("Not now. Nothing was taken back.")
     failing.clear()
-    me.page.get_by_role("button", name="Undo all 3").click()
-    carry_out(me, "the feast is off", "Take back from 3 characters")
-    me.sees("Taken back from 3 characters.")
+    me.page.get_by_role("button", name="Undo for 3 players").click()
+    carry_out(me, "the feast is off", TAKE_BACK.format("3 players"))
+    me.sees("Taken back from 3 players.")
     expect(results(me)).to_have_text(["Taken back"] * 3)
 
 
@@ -81,10 +83,10 @@ def test_a_run_that_cannot_be_kept_goes_on_and_says_so(visit: Visit, sqlite_demo
     plan(me, ("Rosalind", "Tamsin"))
     me.sees("Give 1 \u00d7 ")
     me.page.evaluate(FOCUSED)
-    carry_out(me, "a feast", "Give to 2 characters")
-    me.sees("given to 2 characters.")
-    me.sees("This browser has no room left to remember this run.")
-    expect(results(me)).to_have_text(["Given"] * 2)
+    carry_out(me, "a feast", GIVE.format(2))
+    me.sees("given to 2 players.")
+    me.sees("The browser's storage is full, so this run is not saved in this tab.")
+    expect(results(me)).to_have_text([f"Given: 1 \u00d7 {KEY.name}"] * 2)
     me.page.wait_for_function("window.focused.some(each => each.includes('data-undo'))")
     focused = me.page.evaluate("window.focused")
     assert not any("data-stop" in each and "<button" in each[:8] for each in focused), "a second Enter would stop it"
@@ -96,8 +98,10 @@ def test_too_many_are_not_cut_off_but_said(visit: Visit, sqlite_demo: DemoServer
     many = "Array.from({ length: 501 }, (_, number) => [`${number}`, `Somebody ${number}`])"
     me.page.evaluate(f"sessionStorage.setItem('gamekeeper-selected', JSON.stringify({many}))")
     me.go(f"/console/bulk?item={KEY.id}")
-    look = me.page.get_by_role("button", name="Show what will happen")
-    expect(me.page.get_by_role("alert")).to_contain_text("500 are the most at once. Leave out 1 below")
+    look = me.page.get_by_role("button", name="Preview the changes")
+    expect(me.page.get_by_role("alert")).to_contain_text(
+        "At most 500 players are possible. Leave out 1 player in the table."
+    )
     expect(results(me)).to_have_count(501)
     expect(look).to_be_disabled()
     me.page.get_by_role("button", name="Leave out Somebody 500").click()
@@ -109,28 +113,28 @@ def test_too_many_are_not_cut_off_but_said(visit: Visit, sqlite_demo: DemoServer
 def test_a_colleague_takes_a_run_back_when_its_tab_is_closed(visit: Visit, sqlite_demo: DemoServer) -> None:
     me, helper = visit(sqlite_demo, KEEPER), visit(sqlite_demo, HELPER)
     plan(me, ("Jaspar", "Kerensa"))
-    carry_out(me, "a wedding", "Give to 2 characters")
-    me.sees("given to 2 characters.")
-    address = str(me.page.get_by_role("link", name="This run, to come back to").get_attribute("href"))
+    carry_out(me, "a wedding", GIVE.format(2))
+    me.sees("given to 2 players.")
+    address = str(me.page.get_by_role("link", name="Link to this run").get_attribute("href"))
     me.page.close()
     helper.go("/console/changes?reason=a+wedding")
     helper.page.get_by_role("link", name="the whole run").first.click()
-    helper.sees("Given to 2 characters: a wedding (run ")
+    helper.sees("Given to 2 players: a wedding (run ")
     assert helper.page.url.endswith(address)
-    helper.page.get_by_role("button", name="Undo all 2").click()
-    carry_out(helper, "it rained", "Take back from 2 characters")
-    helper.sees("Taken back from 2 characters.")
+    helper.page.get_by_role("button", name="Undo for 2 players").click()
+    carry_out(helper, "it rained", TAKE_BACK.format("2 players"))
+    helper.sees("Taken back from 2 players.")
     helper.go(address)
-    helper.sees("Taken back from 2 already.")
-    expect(helper.page.get_by_role("button", name="Undo all")).to_have_count(0)
+    helper.sees("Taken back from 2 players.")
+    expect(helper.page.get_by_role("button", name="Undo for")).to_have_count(0)
     undo = results(helper).first.inner_text().rpartition(" ")[2]
     redo(helper, undo)
     helper.go(address)
-    helper.page.get_by_role("button", name="Undo all 1").click()
-    carry_out(helper, "it rained again", "Take back from 1 character")
-    helper.sees("Taken back from 1 character.")
+    helper.page.get_by_role("button", name="Undo for 1 player").click()
+    carry_out(helper, "it rained again", TAKE_BACK.format("1 player"))
+    helper.sees("Taken back from 1 player.")
     helper.go(address)
-    helper.sees("Taken back from 2 already.")
+    helper.sees("Taken back from 2 players.")
     assert undo not in " ".join(results(helper).all_inner_texts())
 
 
@@ -139,7 +143,7 @@ def redo(visitor: Visitor, number: str) -> None:
     visitor.go(f"/console/changes/{number}")
     visitor.page.get_by_role("button", name="Undo").click()
     visitor.dialog.get_by_label("Reason").fill("it shone")
-    visitor.dialog.get_by_role("button", name="Do it").click()
+    visitor.confirm_button.click()
     visitor.sees("Done.")
 
 
@@ -147,12 +151,12 @@ def test_a_run_that_is_not_found_says_how_far_was_looked(visit: Visit, sqlite_de
     me = visit(sqlite_demo, KEEPER)
     me.page.route("**/console/bulk/done*", far_back)
     me.go("/console/bulk?run=0123456789ab")
-    me.sees("The ledger has nothing that this run gave. Looked back to 2026-01-01 00:00:00 UTC; there may be more.")
-    me.page.get_by_role("button", name="Look further back").click()
-    me.sees("Given to 1 character: a feast (run 0123456789ab).")
-    expect(me.page.get_by_role("button", name="Look further back")).to_have_count(0)
-    me.page.get_by_role("button", name="Begin anew").click()
-    me.sees("Nobody is selected.")
+    me.sees("The audit log has no changes of this run. Searched back to 2026-01-01 00:00:00 UTC. There may be more.")
+    me.page.get_by_role("button", name="Search further back").click()
+    me.sees("Given to 1 player: a feast (run 0123456789ab).")
+    expect(me.page.get_by_role("button", name="Search further back")).to_have_count(0)
+    me.page.get_by_role("button", name="Start over").click()
+    me.sees("No players are selected.")
 
 
 def far_back(route: Route) -> None:
@@ -185,5 +189,5 @@ def test_of_two_with_one_name_either_can_be_chosen(visit: Visit, sqlite_demo: De
     me.page.get_by_label("Select Nim").check()
     me.go("/console/bulk")
     me.page.get_by_label("Item", exact=True).fill(names[1])
-    me.page.get_by_role("button", name="Show what will happen").click()
+    me.page.get_by_role("button", name="Preview the changes").click()
     me.sees(f"1 \u00d7 {DRAUGHT.name}")  # what the server says of it

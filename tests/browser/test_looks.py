@@ -124,7 +124,7 @@ def test_so_is_what_will_change(visit: Visit, sqlite_demo: DemoServer) -> None:
     me = visit(sqlite_demo, KEEPER)
     me.go(player_page("Wynstan"))
     me.page.get_by_role("button", name="Set level").click()
-    me.dialog.get_by_text("Do it").wait_for()
+    me.confirm_button.wait_for()
     looks_well(me)
 
 

@@ -12,8 +12,8 @@ from gamekeeper.demo.world import GEM, HERB
 
 Visit = Callable[..., Visitor]
 ACT, RUN, EVENTS = "**/console/act", "**/console/explorer/run", "**/console/events"
-NOT_DONE = "The server cannot be reached. Nothing was done: try again."
-UNKNOWN = "It is not known whether it was done; send it again: it is never done twice."
+NOT_DONE = "The server cannot be reached. Nothing was changed. Try again."
+UNKNOWN = "It is not known whether this was done. Send it again: it takes effect only once."
 ALREADY = "It was done already"
 REFUSED = (
     "document.querySelector('[data-suggest=items]').validationMessage === 'The server cannot be reached. Try again.'"
@@ -45,7 +45,7 @@ def test_an_undo_out_of_a_list(visit: Visit, demo: DemoServer) -> None:
         notice_in(one, NOT_DONE)
     expect(one.get_by_role("button", name="Undo")).to_be_focused()
     me.page.keyboard.press("Enter")
-    me.dialog.get_by_text("Exactly this will change:").wait_for()
+    me.dialog.get_by_text("These changes will be made:").wait_for()
     expect(one.locator("[data-said]")).to_have_count(0)
     me.page.keyboard.press("Escape")
     expect(one.get_by_role("button", name="Undo")).to_be_focused()
@@ -63,9 +63,9 @@ def test_an_undo_out_of_a_list(visit: Visit, demo: DemoServer) -> None:
     expect(me.dialog).to_be_visible()
     me.dialog.get_by_label("Reason").fill("nor this one")
     with me.cut_off(ACT):
-        me.dialog.get_by_role("button", name="Do it").click()
+        me.confirm_button.click()
         notice_in(me.dialog.locator("form"), UNKNOWN)
-    me.dialog.get_by_role("button", name="Do it").click()
+    me.confirm_button.click()
     me.sees("Done.")
     other.get_by_text("undone by").wait_for()
     assert (in_ledger(me, "not hers"), in_ledger(me, "nor this one")) == (1, 1)
@@ -102,15 +102,15 @@ def test_an_item_for_many(visit: Visit, demo: DemoServer) -> None:
     me.page.evaluate("chosen => sessionStorage.setItem('gamekeeper-selected', JSON.stringify(chosen))", chosen)
     me.go(f"/console/bulk?item={HERB.id}")
     with me.cut_off(ACT):
-        me.page.get_by_role("button", name="Show what will happen").click()
-        me.sees("The server cannot be reached. Nothing was done.")
-    me.page.get_by_role("button", name="Show what will happen").click()
+        me.page.get_by_role("button", name="Preview the changes").click()
+        me.sees("The server cannot be reached. Nothing was changed.")
+    me.page.get_by_role("button", name="Preview the changes").click()
     me.page.get_by_label("Reason").fill("ferns for two")
     with me.cut_off(ACT, answered=True):
-        me.page.get_by_role("button", name="Give to 2 characters").click()
-        me.sees("2 left; whatever was sent is never done twice.")
-    me.page.get_by_role("button", name="Go on with the 2 left").click()
-    me.sees("given to 2 characters.")
+        me.page.get_by_role("button", name="to 2 players").click()
+        me.sees("2 players left. Continuing never gives or takes twice.")
+    me.page.get_by_role("button", name="Continue with 2 players").click()
+    me.sees("given to 2 players.")
     assert in_ledger(me, "ferns for two") == len(chosen)
 
 
@@ -141,7 +141,7 @@ def test_what_was_done_is_told_by_a_reload(visit: Visit, sqlite_demo: DemoServer
     me.page.get_by_role("button", name="Set level").click()
     me.dialog.get_by_label("Reason").fill("as it was")
     with me.cut_off("**/console/done/*"):
-        me.dialog.get_by_role("button", name="Do it").click()
+        me.confirm_button.click()
         me.sees("The connection was lost. Reload the page to see what was done.")
     me.page.reload()
     me.sees("Done.")
@@ -157,7 +157,7 @@ def test_something_out_of_the_catalogue(visit: Visit, sqlite_demo: DemoServer) -
         me.page.keyboard.press("Enter")
         me.page.wait_for_function(REFUSED)
     me.page.keyboard.press("Enter")
-    me.dialog.get_by_text("Exactly this will change:").wait_for()
+    me.dialog.get_by_text("These changes will be made:").wait_for()
 
 
 def test_the_search_box(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -34,7 +34,7 @@ def test_a_long_one_begins_at_its_beginning(visit: Visit, sqlite_demo: DemoServe
     me = visit(sqlite_demo, KEEPER, width=390)
     me.go(player_page("Pascoe"))
     me.page.get_by_role("button", name="Delete").click()
-    heading, button = me.dialog.locator("h1"), me.dialog.get_by_role("button", name="Do it")
+    heading, button = me.dialog.locator("h1"), me.confirm_button
     expect(me.dialog.get_by_label("Reason")).to_be_focused()
     assert me.dialog.evaluate("each => [each.scrollTop, each.scrollHeight > 2 * each.clientHeight]") == [0, True]
     for to in ("0", "each.scrollHeight / 2", "each.scrollHeight"):
@@ -90,6 +90,26 @@ def test_short_words_are_not_broken_where_it_is_narrow(visit: Visit, sqlite_demo
     me.page.evaluate(LONG)
     assert me.page.evaluate(BROKEN) == []
     assert me.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_dialog_names_the_action_and_its_object(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER)
+    me.go(player_page("Ondine"))
+    offer(me, "Moonfern", 3)
+    expect(me.dialog.locator("h1")).to_have_text("Give Moonfern to Ondine")
+    expect(me.confirm_button).to_have_text("Give 3 \u00d7 Moonfern to Ondine")
+    expect(me.page.get_by_role("dialog", name="Give Moonfern to Ondine")).to_be_visible()
+    confirm(me, "a gift")
+    me.page.locator("#done").get_by_role("button", name="Undo").click()
+    expect(me.confirm_button).to_have_text("Undo: take back 3 \u00d7 Moonfern from Ondine")
+
+
+def test_page_without_javascript_names_the_action_too(visit: Visit, sqlite_demo: DemoServer) -> None:
+    me = visit(sqlite_demo, KEEPER, java_script_enabled=False)
+    me.go(account_page("Quillon"))
+    me.page.locator("form[data-action]").get_by_role("button", name="Ban", exact=True).click()
+    expect(me.page.locator("h1")).to_have_text("Ban Quillon")
+    expect(me.confirm_button).to_have_text("Ban Quillon for 7 days")
 
 
 def test_the_dialog_of_an_erasure_names_the_account_and_wants_its_name(visit: Visit, sqlite_demo: DemoServer) -> None:

@@ -58,7 +58,7 @@ def test_page_returns_to_its_part_without_scripts(visit: Visit, sqlite_demo: Dem
     set_variable(me)
     expect(me.page.get_by_role("link", name="Cancel")).to_have_attribute("href", f"{player_page(WHO)}#variables")
     me.page.get_by_label("Reason").fill("a quest counted once too often")
-    me.page.get_by_role("button", name="Do it").click()
+    me.confirm_button.click()
     expect(me.page.get_by_role("heading", name=WHO, level=1)).to_be_attached()
     assert urlsplit(me.page.url).fragment == "variables"
     expect(me.page.locator("#variables")).to_be_in_viewport()
@@ -73,6 +73,6 @@ def test_undo_in_a_history_returns_to_its_change_without_scripts(visit: Visit, s
     number = change.locator(".number").inner_text()
     change.get_by_role("button", name="Undo").click()
     me.page.get_by_label("Reason").fill("by mistake")
-    me.page.get_by_role("button", name="Do it").click()
+    me.confirm_button.click()
     expect(me.page.locator(f"#change-{number}")).to_be_in_viewport()
     assert urlsplit(me.page.url).fragment == f"change-{number}"

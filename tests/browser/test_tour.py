@@ -141,12 +141,12 @@ def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> No
     for each in (mine, theirs):
         each.go(player_page("Tamsin"))
         offer(each, "Moonfern", 1)
-        each.dialog.get_by_text("Exactly this will change:").wait_for()
+        each.dialog.get_by_text("These changes will be made:").wait_for()
     confirm(theirs, "first")
     mine.dialog.get_by_label("Reason").fill("second")
-    mine.dialog.get_by_role("button", name="Do it").click()
+    mine.confirm_button.click()
     mine.dialog.get_by_text("It has changed since you looked").wait_for()
-    mine.dialog.get_by_role("button", name="Do it").click()
+    mine.confirm_button.click()
     mine.sees("Done.")
 
 

@@ -92,7 +92,7 @@ def confirm(visitor: Visitor, reason: str) -> None:
     expect(visitor.dialog).to_be_visible()
     visitor.dialog.get_by_label("Reason").fill(reason)
     with visitor.page.expect_navigation():
-        visitor.dialog.get_by_role("button", name="Do it").click()
+        visitor.confirm_button.click()
     visitor.sees("Done.")
 
 
@@ -110,7 +110,7 @@ def overview(tour: Tour) -> None:
     tour.server.do(f"players/{tour.who.id}/items/give", {"itemid": HERB.id, "quantity": 1}, "grown elsewhere")
     latest = tour.page.locator("#latest li").first
     expect(latest).to_contain_text(tour.who.name)
-    expect(latest).to_contain_text("items given")
+    expect(latest).to_contain_text("Items given")
 
 
 def search(tour: Tour) -> None:
@@ -140,7 +140,7 @@ def gift(tour: Tour) -> None:
     me, page = tour.visitor, tour.page
     before = read_quantities(me, GEM.name)
     offer(me, GEM.name, 7)
-    me.dialog.get_by_text("Exactly this will change:").wait_for()
+    me.dialog.get_by_text("These changes will be made:").wait_for()
     expect(me.dialog).to_contain_text(GEM.name)
     confirm(me, "found in the well")
     tour.note_arrival("A character, after a gift")
@@ -241,11 +241,11 @@ def filters(tour: Tour) -> None:
 def changes(tour: Tour) -> None:
     page = tour.page
     tour.go("/console/changes", "Changes")
-    page.get_by_label("Character").fill(tour.who.name)
+    page.get_by_label("Player").fill(tour.who.name)
     page.get_by_label("Kind").select_option("items_given")
     page.get_by_label("Item", exact=True).fill(GEM.name)
-    page.get_by_label("Reason has").fill("in the well")
-    tour.press("Show", "Changes, filtered")
+    page.get_by_label("Reason contains").fill("in the well")
+    tour.press("Filter changes", "Changes, filtered")
     expect(page.locator("article.change")).to_have_count(1)
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
@@ -253,7 +253,7 @@ def changes(tour: Tour) -> None:
     assert len(rows) == 1 + 1, rows  # with the names of its columns
     assert "found in the well" in rows[1]
     page.locator("article.change .number").click()
-    page.get_by_role("heading", name="As the ledger has it").wait_for()
+    page.get_by_role("heading", name="Stored data").wait_for()
     tour.note_arrival("A change")
 
 
@@ -283,14 +283,14 @@ def many(tour: Tour) -> None:
     for place in range(3):
         boxes.nth(place).check()
     tour.go(f"/console/bulk?item={KEY.id}", "Give to many")
-    page.get_by_role("button", name="Show what will happen").click()
+    page.get_by_role("button", name="Preview the changes").click()
     page.get_by_label("Reason").fill("for the three best")
-    page.get_by_role("button", name="Give to 3 characters").click()
-    me.sees("given to 3 characters.")
-    page.get_by_role("button", name="Undo all 3").click()
+    page.get_by_role("button", name="to 3 players").click()
+    me.sees("given to 3 players.")
+    page.get_by_role("button", name="Undo for 3 players").click()
     page.get_by_label("Reason").fill("they had one")
-    page.get_by_role("button", name="Take back from 3 characters").click()
-    me.sees("Taken back from 3 characters.")
+    page.get_by_role("button", name="Undo: take the item back from 3 players").click()
+    me.sees("Taken back from 3 players.")
 
 
 def explorer(tour: Tour) -> None:

@@ -51,6 +51,11 @@ class Visitor:
     def dialog(self) -> Locator:
         return self.page.locator("#dialog")
 
+    @property
+    def confirm_button(self) -> Locator:
+        """The button that confirms a preview, in a dialog or on a page of its own; its text names the action."""
+        return self.page.locator("form[data-confirm] .row button")
+
     def go(self, path: str) -> Response:
         answer = self.page.goto(path)
         assert answer

@@ -271,7 +271,7 @@ function refresh(said = "") {
   part("who").textContent = many(run.rows.length);
   const tooMany = run.rows.length - most;
   part("too-many").hidden = tooMany <= 0;
-  part("too-many").textContent = tooMany > 0 ? gettext("At most %(most)s players can be selected. Leave out %(count)s players in the table.", { most, count: tooMany }) : "";
+  part("too-many").textContent = tooMany > 0 ? ngettext("At most %(most)s players are possible. Leave out %(num)s player in the table.", "At most %(most)s players are possible. Leave out %(num)s players in the table.", tooMany, { most }) : "";
   part("look").disabled = tooMany > 0;
   question.hidden = run.stage !== "asked" || left().length === 0;
   part("course").hidden = !said && !busy && !over && !(run.stage === "asked" && left().length === 0);
