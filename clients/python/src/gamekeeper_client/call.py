@@ -1,4 +1,4 @@
-"""A `Call` describes one request and how its answer is decoded. Both clients send the same calls."""
+"""A `Call` describes one request and how its response is decoded. Both clients send the same calls."""
 
 import re
 import uuid
@@ -42,9 +42,9 @@ class Batch(Generic[T]):
 
 
 class Payload(Generic[T]):
-    """The query and body of an operation, and the type of its answer.
+    """The query and body of an operation, and the type of its result.
 
-    Query parameters that are None are not sent. With `field`, the answer is the value of that JSON field.
+    Query parameters that are None are not sent. With `field`, the result is the value of that JSON field.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ def build_write_headers(reason: str, idempotency_key: str | None) -> dict[str, s
 
 
 def convert(call: Call[A], change: Callable[[A], T], *, endless: bool = False) -> Call[T]:
-    """Make a call that sends the same request and passes its answer through `change`."""
+    """Make a call that sends the same request and passes its result through `change`."""
     return Call(call.method, call.path, lambda raw: change(call.read(raw)), call.query, wait=call.wait, endless=endless)
 
 

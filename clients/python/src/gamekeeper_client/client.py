@@ -14,7 +14,18 @@ from gamekeeper_client.call import Batch, Call
 from gamekeeper_client.connections import Connections
 from gamekeeper_client.credentials import Credentials
 from gamekeeper_client.errors import GamekeeperError
-from gamekeeper_client.exchange import Answer, Flow, NoAnswer, Outcome, Patience, Renew, Send, Session, Wait, exchange
+from gamekeeper_client.exchange import (
+    Flow,
+    NoResponse,
+    Outcome,
+    Patience,
+    Renew,
+    Response,
+    Send,
+    Session,
+    Wait,
+    exchange,
+)
 from gamekeeper_client.feed import Feed
 from gamekeeper_client.gameobjects import GameObjects
 from gamekeeper_client.history import History
@@ -31,7 +42,7 @@ from gamekeeper_client.users import Users
 from gamekeeper_client.variables import Variables
 
 T = TypeVar("T")
-TIMEOUT_SECONDS = 10.0  # default time to wait for an answer
+TIMEOUT_SECONDS = 10.0  # default time to wait for a response
 PATIENCE = Patience()
 AGENT = f"gamekeeper-client/{version('gamekeeper-client')}"
 PERMANENT_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)  # a retry would fail in the same way
@@ -87,15 +98,15 @@ class Client(_Client):
     url: address of the server, such as http://127.0.0.1:5400.
     username: name of the account to log in with.
     password: its password as a person types it; the client sends the SHA-256.
-    token: an access token, instead of both.
+    token: an access token, instead of a user name and a password.
     read_only: request a token that can only read.
-    timeout: seconds to wait for an answer.
+    timeout: seconds to wait for a response.
     patience: how often and how long to retry.
     http: your own httpx.Client, for certificates or a proxy; close it yourself.
 
-    Every method can raise Unreachable (no answer after all retries), NotUnderstood (the answer is not Gamekeeper's),
-    Denied, Forbidden, TooManyRequests, InternalError and Unavailable; every write also IdempotencyKeyReused. Each
-    method's docstring names its own errors; `errors` has all of them.
+    Every method can raise Unreachable (no response after all retries), NotUnderstood (a response that is not from
+    Gamekeeper), Denied, Forbidden, TooManyRequests, InternalError and Unavailable; every write also
+    IdempotencyKeyReused. Each method's docstring names its own errors; `errors` has all of them.
     """
 
     def __init__(
@@ -155,7 +166,7 @@ class Client(_Client):
                 try:
                     return _convert_response(http.send(request))
                 except httpx.RequestError as problem:
-                    return NoAnswer(problem, isinstance(problem, PERMANENT_ERRORS))
+                    return NoResponse(problem, isinstance(problem, PERMANENT_ERRORS))
             case Wait():
                 time.sleep(step.seconds)
             case Renew():
@@ -233,7 +244,7 @@ class AsyncClient(_Client):
                 try:
                     return _convert_response(await http.send(request))
                 except httpx.RequestError as problem:
-                    return NoAnswer(problem, isinstance(problem, PERMANENT_ERRORS))
+                    return NoResponse(problem, isinstance(problem, PERMANENT_ERRORS))
             case Wait():
                 await asyncio.sleep(step.seconds)
             case Renew():
@@ -254,8 +265,8 @@ def _check_address(url: str) -> None:
         raise ValueError(f"The address {url!r} needs the form http://host:port or https://host:port.")
 
 
-def _convert_response(response: httpx.Response) -> Answer:
-    return Answer(response.status_code, response.content, response.headers.get("Retry-After"))
+def _convert_response(response: httpx.Response) -> Response:
+    return Response(response.status_code, response.content, response.headers.get("Retry-After"))
 
 
 add_methods(Client, make_blocking)

@@ -1,6 +1,6 @@
 """Connections of a client, replaced after a fork.
 
-A forked process inherits the open connections of its parent. If both used them, each could read the other's answers.
+A forked process inherits the open connections of its parent. If both used them, each could read the other's responses.
 So each process opens its own connections.
 """
 

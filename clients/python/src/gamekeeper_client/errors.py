@@ -1,8 +1,8 @@
 """Errors of the client, as a tree of classes: catch one class, or a branch with all classes below it.
 
 GamekeeperError              `idempotency_key` of a write: repeat the call with it to get the result
-├── Unreachable              no answer, after all retries
-├── NotUnderstood            an answer that this version of the client cannot read
+├── Unreachable              no response, after all retries
+├── NotUnderstood            a response that this version of the client cannot read
 └── Refused                  the server rejected the request: `status`, `code`, `message`, `request_id`, `retry_after`
     ├── Malformed            the request itself is wrong
     │   ├── BadField  MissingField  RepeatedField  MalformedBody  UnknownParameter
@@ -79,7 +79,7 @@ def _restore(kind: type[GamekeeperError], args: tuple[object, ...]) -> Gamekeepe
 
 
 class Unreachable(GamekeeperError):
-    """No answer from the server. A write may or may not have been applied: repeat it with its key."""
+    """No response from the server. A write may or may not have been applied: repeat it with its key."""
 
     def __init__(self, message: str, *, permanent: bool) -> None:
         super().__init__(message)
@@ -87,7 +87,7 @@ class Unreachable(GamekeeperError):
 
 
 class NotUnderstood(GamekeeperError):
-    """This version of the client cannot read the answer."""
+    """This version of the client cannot read the response."""
 
 
 class Refused(GamekeeperError):
@@ -241,7 +241,7 @@ def find_class(status: int, code: str) -> type[Refused]:
 
 
 def make_refusal(status: int, body: bytes, retry_after: str | None) -> Refused:
-    """Make the error for a 4xx or 5xx answer, which may come from a proxy and have another body."""
+    """Make the error for a 4xx or 5xx response, which may come from a proxy and have another body."""
     try:
         error = msgspec.json.decode(body, type=Error)
     except (ValueError, RecursionError):  # also invalid UTF-8, and JSON nested too deeply

@@ -55,7 +55,7 @@ class Renew:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     status: int
     content: bytes
     retry_after: str | None
@@ -66,12 +66,12 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class NoAnswer:
+class NoResponse:
     problem: Exception
     permanent: bool  # True: a retry would fail in the same way
 
 
-Outcome = Answer | NoAnswer | GamekeeperError | None  # GamekeeperError: a Renew failed; None: a Wait or Renew ended
+Outcome = Response | NoResponse | GamekeeperError | None  # GamekeeperError: a Renew failed; None: a Wait or Renew ended
 Flow = Generator[Send | Wait | Renew, Outcome, T]
 
 
@@ -146,7 +146,7 @@ class Session:
 
 
 def exchange(call: Call[T], session: Session, patience: Patience) -> Flow[T]:
-    """Send a call and retry it within the limits of `patience`; return its decoded answer."""
+    """Send a call and retry it within the limits of `patience`; return its decoded response."""
     attempt = 0
     while True:
         try:
@@ -183,12 +183,12 @@ def _renew(stale: str | None) -> Flow[None]:
 
 def _send(call: Call[T], token: str | None) -> Flow[T]:
     outcome = yield Send(call, token)
-    if isinstance(outcome, Answer):
+    if isinstance(outcome, Response):
         if outcome.is_success:
             return _read(call, outcome)
         raise make_refusal(outcome.status, outcome.content, outcome.retry_after)
-    cause, permanent = (outcome.problem, outcome.permanent) if isinstance(outcome, NoAnswer) else (None, False)
-    what = f"No answer to {_describe_call(call)}: {str(cause) or type(cause).__name__}"
+    cause, permanent = (outcome.problem, outcome.permanent) if isinstance(outcome, NoResponse) else (None, False)
+    what = f"No response to {_describe_call(call)}: {str(cause) or type(cause).__name__}"
     raise Unreachable(what, permanent=permanent) from cause
 
 
@@ -198,11 +198,11 @@ def _describe_call(call: Call[Any]) -> str:
     return f"{call.method} {TOKEN}/…" if revokes else f"{call.method} {call.path}"
 
 
-def _read(call: Call[T], answer: Answer) -> T:
+def _read(call: Call[T], response: Response) -> T:
     try:
-        return call.read(answer.content)
+        return call.read(response.content)
     except (ValueError, RecursionError) as error:  # also invalid UTF-8, and JSON nested too deeply
         raise NotUnderstood(
-            f"The answer to {_describe_call(call)} cannot be read by this client: {error}. "
+            f"The response to {_describe_call(call)} cannot be read by this client: {error}. "
             "Check the address, and that client and server have the same version."
         ) from error

@@ -41,7 +41,7 @@ class Feed:
         wait: seconds to wait if there is no change yet, up to 60.
         limit: return at most this many changes.
         own: include the changes that your own account reported over the game link.
-        epoch: `epoch` of an earlier answer; raises EpochChanged if the database was restored since.
+        epoch: `epoch` of an earlier response; raises EpochChanged if the database was restored since.
         Returns the changes, the number to continue after, and the epoch.
         Raises EpochChanged, ChangesTrimmed, CursorAhead, BadField, RoleMissing.
         """
@@ -59,7 +59,7 @@ class Feed:
 
         after: number of the last change that you have, or "now"; 0 starts with the oldest.
         own: include the changes that your own account reported over the game link.
-        epoch: `epoch` of an earlier answer; raises EpochChanged if the database was restored since.
+        epoch: `epoch` of an earlier response; raises EpochChanged if the database was restored since.
         wait: seconds that one request waits for a change, up to 60.
         limit: changes per request.
         Returns an endless iterator of changes.

@@ -54,12 +54,12 @@ class AwaitingClient(Protocol):
 
 
 class Declaration:
-    """Declaration of a method of both clients: name, signature, docstring, and type of its answer or records."""
+    """Declaration of a method of both clients: name, signature, docstring, and type of its result or records."""
 
     name = ""
 
-    def __init__(self, signature: inspect.Signature, doc: str, answer: Any) -> None:  # noqa: ANN401 - a type
-        self.signature, self.doc, self.answer = signature, doc, answer
+    def __init__(self, signature: inspect.Signature, doc: str, result: Any) -> None:  # noqa: ANN401 - a type
+        self.signature, self.doc, self.result = signature, doc, result
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -167,12 +167,12 @@ def find_declarations(client: type) -> dict[str, Declaration]:
 def add_methods(client: type, make_method: Callable[[Any], tuple[Any, object]]) -> None:
     """Add a plain method for each declaration that the class inherits."""
     for name, declared in find_declarations(client).items():
-        method, answer = make_method(declared)
+        method, result = make_method(declared)
         method.__name__, method.__qualname__, method.__module__ = name, f"{client.__name__}.{name}", client.__module__
         method.__doc__ = declared.describe()
-        method.__signature__ = declared.signature.replace(return_annotation=answer)
+        method.__signature__ = declared.signature.replace(return_annotation=result)
         annotations = {each.name: each.annotation for each in declared.signature.parameters.values()}
-        method.__annotations__ = {**annotations, "return": answer}
+        method.__annotations__ = {**annotations, "return": result}
         del method.__annotations__["self"]
         setattr(client, name, method)
 
@@ -180,23 +180,23 @@ def add_methods(client: type, make_method: Callable[[Any], tuple[Any, object]]) 
 def make_blocking(declared: Operation[..., Any] | Iteration[..., Any]) -> tuple[Any, object]:
     """Make the method of `Client`, and return it with its return type."""
     if isinstance(declared, Iteration):
-        return _make_iterating(declared), Iterator[declared.answer]
+        return _make_iterating(declared), Iterator[declared.result]
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the declaration has the types
         return self._send(declared.call(*args, **kwargs))
 
-    return method, declared.answer
+    return method, declared.result
 
 
 def make_async(declared: Operation[..., Any] | Iteration[..., Any]) -> tuple[Any, object]:
     """Make the method of `AsyncClient`, and return it with its return type."""
     if isinstance(declared, Iteration):
-        return _make_iterating(declared), AsyncIterator[declared.answer]
+        return _make_iterating(declared), AsyncIterator[declared.result]
 
     async def method(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the declaration has the types
         return await self._send(declared.call(*args, **kwargs))
 
-    return method, declared.answer
+    return method, declared.result
 
 
 def _make_iterating(declared: Iteration[..., Any]) -> Callable[..., Any]:

@@ -63,7 +63,7 @@ def iterate_pages(listing: Operation[P, Page[R]], summary: str) -> Iteration[P, 
         return convert(_call_page(listing, given, page_size=MAX_PAGE_RECORDS), batch)
 
     doc = _describe(listing, summary, page="number of the page to start with.", page_size="records per request.")
-    (record,) = get_args(listing.answer)
+    (record,) = get_args(listing.result)
     return Iteration(listing.signature, doc, record, read)
 
 

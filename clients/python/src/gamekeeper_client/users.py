@@ -135,7 +135,7 @@ class Users:
     def delete_user(self, user: str, **options: Unpack[WriteOptions]) -> Payload[User[ChangedPower]]:
         """Delete an account with all its players, and erase the personal data. Needs the role users.manage.
 
-        Returns the account before the change. This answer is not stored: a repeated call raises AnswerErased.
+        Returns the account before the change. This response is not stored: a repeated call raises AnswerErased.
         Raises NoSuchUser, RoleMissing, PlayerOnline, OwnAccount, AnswerErased.
         """
         return Payload(User[ChangedPower])
@@ -187,7 +187,7 @@ class Users:
     def get_user_player(self, user: str, player: str | int) -> Payload[Player]:
         """Get one player of an account. Needs the role users.query.
 
-        player: name, id, or index in the answer of `list_user_players`.
+        player: name, id, or index in the result of `list_user_players`.
         Returns the player's record.
         Raises NoSuchUser, NoSuchPlayer, RoleMissing.
         """
