@@ -1,20 +1,23 @@
 # Two commands matter: `make run` (the demo world, serving) and `make test` (everything, on both engines; the browser on SQLite).
 PYTHON ?= python3
 BIN := .venv/bin
-# half of a start-up is compiling, and tests and battery start some thousand processes: a machine's habit not to keep bytecode stays outside
+# Keep bytecode even if the machine's environment forbids it: tests and battery start thousands of processes, and compiling is half of a start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run setup test browser-postgresql lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs texts site package lock clean
+.PHONY: run setup test tests browser-postgresql lint types chromium promtool screenshots tour fuzz battery battery-tools battery-long patroni mutation bench bench-quick generators docs texts site package lock clean
 
 run: .venv/runtime ## the demo world on http://127.0.0.1:5400
 	$(BIN)/gamekeeper demo
 
-setup: .venv/dev chromium promtool ## the virtual environment with everything for development, and a browser where that can be
+setup: .venv/dev chromium promtool ## the virtual environment for development, and a browser where it can be installed
 
-test: .venv/dev chromium promtool lint types ## everything: linted, type-checked, tested on SQLite and PostgreSQL; in the browser on SQLite
+test: .venv/dev chromium promtool lint ## lint, types, and all tests on SQLite and PostgreSQL; browser tests on SQLite
+	@$(MAKE) --no-print-directory -j2 types tests
+
+tests: .venv/dev
 	$(BIN)/pytest -n 3 --dist worksteal
 
-browser-postgresql: .venv/dev chromium ## the tests in the browser that change data, on PostgreSQL; `make test` has them on SQLite
+browser-postgresql: .venv/dev chromium ## the browser tests that change data, on PostgreSQL; `make test` runs them on SQLite
 	GAMEKEEPER_BROWSER_ENGINE=postgres $(BIN)/pytest -n 2 --dist worksteal tests/browser -k postgres
 
 lint: .venv/dev
@@ -25,62 +28,62 @@ lint: .venv/dev
 types: .venv/dev
 	$(BIN)/basedpyright
 
-chromium: ## Debian's, for the tests of the console, as root; nothing where there is one
+chromium: ## install Debian's Chromium for the console's tests, as root, if there is none
 	@scripts/install_chromium.sh
 
-promtool: .venv/bin/python ## Prometheus' promtool out of Debian's package, for the tests of the alert rules; nothing where there is one
+promtool: .venv/bin/python ## fetch promtool from Debian's package for the tests of the alert rules, if there is none
 	@scripts/fetch_program.sh prometheus promtool
 
-screenshots: .venv/dev chromium ## the console's pages, into docs/images/
+screenshots: .venv/dev chromium ## screenshots of the console's pages, into docs/images/
 	GAMEKEEPER_SCREENSHOTS=docs/images $(BIN)/pytest tests/browser/test_looks.py -k pictures
 
 PLAYERS ?= 2000
-tour: .venv/dev chromium ## the whole tour of the console in Chromium, in a demo world of PLAYERS=2000 on ENGINE=sqlite, and how long each page took
-	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) GAMEKEEPER_BROWSER_ENGINE=$(or $(ENGINE),sqlite) $(BIN)/pytest -q -s tests/browser/test_tour.py -k the_whole_of_it
+tour: .venv/dev chromium ## tour of all console pages in Chromium with PLAYERS=2000 on ENGINE=sqlite, with the time of each page
+	GAMEKEEPER_TOUR_PLAYERS=$(PLAYERS) GAMEKEEPER_BROWSER_ENGINE=$(or $(ENGINE),sqlite) $(BIN)/pytest -q -s tests/browser/test_tour.py -k tour_of_all_pages
 
-fuzz: .venv/dev ## schemathesis with all checks over the tolerant OpenAPI document, more than 1,000 cases on each engine
+fuzz: .venv/dev ## fuzz the API with schemathesis against the tolerant OpenAPI document, over 1,000 cases per engine
 	FUZZ_EXAMPLES=20 FUZZ_PHASES=examples,coverage,fuzzing,stateful $(BIN)/pytest -s tests/test_contract_fuzz.py
 
 BATTERY = PYTHONPATH=scripts $(BIN)/python -m battery --only "$(ONLY)" $(if $(ENGINE),--engine $(ENGINE)) $(if $(SEED),--seed $(SEED)) $(if $(FAULT),--fault $(FAULT)) $(if $(CLOCK),--clock $(CLOCK)) $(if $(ALL),--all)
-battery: .venv/dev .venv/semgrep/ready $(if $(LONG),patroni) ## crashes, lost machines, full disks, overload, guessing, and each test with its faults; some of it: ONLY=a,f; ALL=1: what cannot be run has failed; CLOCK=print: figures by the clock do not decide, for a machine with other work
+battery: .venv/dev .venv/semgrep/ready $(if $(LONG),patroni) ## tests with crashes, lost machines, full disks, overload and guessing, each also with seeded faults; ONLY=a,f: some tests; ALL=1: a test that cannot run fails; CLOCK=print: timings are printed but do not decide, for a busy machine
 	$(BATTERY) $(if $(LONG),--long $(LONG))
 
-battery-tools: patroni ## what the battery needs of Debian, as root, and Patroni; without it some of its tests are not run
+battery-tools: patroni ## install the battery's Debian packages, as root, and Patroni; without them some tests cannot run
 	scripts/install_battery.sh
 
-patroni: .venv/patroni/ready ## Patroni, and etcd out of Debian's package, for the long form of the failover test
+patroni: .venv/patroni/ready ## install Patroni, and etcd from Debian's package, for the long form of the failover test
 
 LONG_SECONDS ?= 600
-battery-long: .venv/dev .venv/semgrep/ready patroni ## the long forms of the battery, each for LONG_SECONDS=600
+battery-long: .venv/dev .venv/semgrep/ready patroni ## the long forms of the battery's tests, LONG_SECONDS=600 each
 	$(BATTERY) --long $(LONG_SECONDS)
 
-mutation: .venv/dev ## one thing changed at a time in inventory, changes, tokens and passwords: do the tests notice? takes long
+mutation: .venv/dev ## mutation tests of inventory, changes, tokens and passwords; takes long
 	$(BIN)/python scripts/mutate.py
 
-bench: .venv/dev ## beside the peers, on both engines, up to five million players; takes long, mostly the first time
+bench: .venv/dev ## benchmarks beside peers, on both engines, with up to five million players; takes long, mostly the first time
 	$(BIN)/python -m benchmarks
 
-bench-quick: .venv/dev ## its main ratios with 10,000 players, in under three minutes; BEFORE=checkout: just lookups of that version and of this one
+bench-quick: .venv/dev ## the main ratios with 10,000 players, in under three minutes; BEFORE=checkout: only look-ups, of that version and this one
 	$(BIN)/python -m benchmarks --quick $(if $(BEFORE),--before $(BEFORE) --rounds 8)
 
-generators: .venv/dev .venv/generators/ready ## clients of five generators out of /api/openapi.json, compiled and tried on a server
+generators: .venv/dev .venv/generators/ready ## clients of five generators from /api/openapi.json, compiled and run against a server
 	$(BIN)/pytest tests/generators
 
-docs: .venv/dev ## docs/settings.md, docs/cli.md and docs/operations.md, generated
+docs: .venv/dev ## generate docs/settings.md, docs/cli.md and docs/operations.md
 	$(BIN)/python scripts/generate_docs.py
 
-texts: .venv/dev ## the texts of the console, collected from its Python files, templates and scripts
+texts: .venv/dev ## extract the console's texts from its Python files, templates and scripts into the catalogue
 	$(BIN)/python scripts/extract_texts.py
 
-site: .venv/dev ## the documents as a website, in site/; fails on a dead link
+site: .venv/dev ## build the documents as a website in site/; fails on a dead link
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-package: .venv/dev ## a wheel and an sdist of the server and of the Python client, in dist/
+package: .venv/dev ## build a wheel and an sdist of the server and of the Python client in dist/
 	$(BIN)/python -m build --no-isolation --outdir dist
 	$(BIN)/python -m build --no-isolation --outdir dist clients/python
 
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
-lock: .venv/dev ## the newest versions that fit pyproject.toml, into the lock files
+lock: .venv/dev ## renew the lock files with the newest versions that fit pyproject.toml
 	$(BIN)/pip install --quiet uv
 	$(LOCK) --upgrade pyproject.toml -o requirements.lock
 	$(LOCK) --upgrade --group dev pyproject.toml -o requirements-dev.lock
@@ -92,7 +95,7 @@ clean:
 	rm -rf .venv demo-data dist site
 
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gamekeeper needs Python 3.11 or newer; say which with: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Gamekeeper needs Python 3.11 or newer; choose one with: make PYTHON=python3.12 …"; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/runtime: .venv/bin/python requirements.lock
@@ -105,16 +108,16 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python
 	@touch $@ .venv/runtime
 
-# an environment of its own: semgrep wants an older click than we do
+# separate environment, because semgrep needs an older click
 .venv/semgrep/ready: .venv/bin/python requirements-semgrep.lock
 	$(BIN)/python -m venv .venv/semgrep
 	.venv/semgrep/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-semgrep.lock
 	@touch $@
 
-# the version that docs/deploy.md names; Debian 12's does not work with PostgreSQL 18
+# the version in docs/deploy.md; Debian 12's does not work with PostgreSQL 18
 .venv/patroni/ready: .venv/bin/python requirements-patroni.lock
 	scripts/install_patroni.sh
 
-# an environment of its own, with what the generated Python needs; Node's packages are beside it
+# separate environment with the generated Python client's dependencies, and Node's packages beside it
 .venv/generators/ready: .venv/bin/python requirements-generators.lock tests/generators/package-lock.json
 	scripts/install_generators.sh

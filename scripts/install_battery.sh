@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the battery needs beside Python: HAProxy, libfaketime, FUSE and PgBouncer (for the tests). To be run as root, on Debian or Ubuntu.
+# Install the programs that the battery needs: HAProxy, libfaketime, FUSE and PgBouncer. Run it as root on Debian or Ubuntu.
 set -euo pipefail
 
 missing=()

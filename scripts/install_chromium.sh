@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The browser that the console is tried in. Where it cannot be installed the tests say so, so nothing fails here.
+# Install Chromium for the tests of the console. If that fails, the script succeeds and the tests report the missing browser.
 set -euo pipefail
 
 for name in "${GAMEKEEPER_CHROMIUM:-chromium}" chromium chromium-browser google-chrome; do

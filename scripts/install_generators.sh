@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The client generators of `make generators`, in .venv/generators: two Python packages and three of npm, by their lock files.
-# Where there is no Java or Node, it installs Debian's, as root. Where it cannot, it says what is missing and fails.
+# Install the client generators of `make generators` into .venv/generators from the lock files: two Python packages, three of npm.
+# As root it also installs Debian's Java and Node if they are missing. Otherwise it names what is missing and fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=.venv/generators

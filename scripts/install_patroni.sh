@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Patroni by its lock file in an environment of its own, .venv/patroni, and etcd out of Debian's package, for the long
-# form of the failover test. Where they cannot be had, a message says so, and the test is not run.
+# Install Patroni from its lock file into .venv/patroni, and etcd from Debian's package, for the long form of the failover
+# test. If that fails, it prints a message, and the test is not run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
