@@ -87,7 +87,7 @@ def beside_validates(bench: Bench, parts: Collection[str]) -> Results:
     world = bench.worlds.get(SQLITE, SMALL)
     idle, busy = "lookups alone", "lookups beside validates"
     load = Load(world.lookups(), world.tokens, MANY)
-    validates = Load(world.validates(), world.tokens, FEW, errors.status(WrongPassword))
+    validates = Load(world.validates(), world.tokens, FEW, errors.find_status(WrongPassword))
     with servers.running(servers.gamekeeper(world)) as server:
         candidates = [Candidate(idle, server, load), Candidate(busy, server, load, validates)]
         samples = rounds.measure_interleaved(bench, part, SMALL, candidates)

@@ -59,7 +59,9 @@ def fires(promtool: str, folder: Path, series: Mapping[str, str]) -> set[str]:
 def expose_buckets(world: World, route: str, seconds: float) -> dict[str, str]:
     """Return our histogram buckets for requests of this duration, as counters that grow every minute."""
     for _ in range(100):
-        world.asgi.services.metrics.count("GET", route, 200, time.perf_counter_ns() - round(seconds * SECOND_NS))
+        world.asgi.services.metrics.count_request(
+            "GET", route, 200, time.perf_counter_ns() - round(seconds * SECOND_NS)
+        )
     text = world.get("/metrics", token=TOKEN).raw.decode()
     buckets = re.findall(r"^(gamekeeper_request_seconds_bucket\{.*\}) (\d+)$", text, re.MULTILINE)
     return {name: f"0+{count}x600" for name, count in buckets if f'"GET {route}"' in name}

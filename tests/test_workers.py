@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from gamekeeper.http.workers import Workers
+from gamekeeper.http.workers import WorkerSamples
 from server import Server
 
 SECONDS = 60
@@ -81,12 +81,12 @@ def test_metrics_survive_the_loss_of_their_shared_folder(
 ) -> None:
     del engine
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    one = Workers(2)
-    one.join()
+    one = WorkerSamples(2)
+    one.claim_number()
     one.publish([("a", "1")])
     [folder] = tmp_path.iterdir()
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
     one.publish([("a", "2")])
-    assert one.published() == [("a", "2")]
+    assert one.read_all() == [("a", "2")]

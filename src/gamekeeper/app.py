@@ -29,8 +29,8 @@ from gamekeeper.http import codec, health, openapi, workers
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.asgi import Asgi
 from gamekeeper.http.caller import Callers
-from gamekeeper.http.dispatcher import Pages
-from gamekeeper.http.docs_files import Files
+from gamekeeper.http.dispatcher import ConsoleRoutes
+from gamekeeper.http.docs_files import DocsFiles
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.health_listener import HealthListener
 from gamekeeper.http.prometheus import Metrics
@@ -122,7 +122,7 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     pages = None
     if keeper.settings.console:
         live = Live(Pulse(keeper), Checkup(partial(_examined, keeper.settings), lambda: keeper.feed.is_stopping))
-        pages = Pages(ROOT.encode(), PAGES, refused, live)
+        pages = ConsoleRoutes(ROOT.encode(), PAGES, refused, live)
         upkeep.jobs.append((pulse.SAMPLE_SECONDS, live.pulse.sample))
     services = build_services(keeper, callers, pages)
     if keeper.settings.metrics_token and keeper.settings.workers > 1:
@@ -132,14 +132,14 @@ def build(keeper: Keeper, jobs: Sequence[Job] = ()) -> Asgi:
     return Asgi(services, upkeep.start, upkeep.stop, pages)
 
 
-def build_services(keeper: Keeper, callers: Callers, pages: Pages | None = None) -> Services:
+def build_services(keeper: Keeper, callers: Callers, pages: ConsoleRoutes | None = None) -> Services:
     more = (*(pages.routes if pages else ()), *((METRICS,) if keeper.settings.metrics_token else ()))
     admission, readiness = Admission(keeper.settings.requests_in_flight), health.readiness(keeper)
     return Services(
         keeper=keeper,
         router=Router((*ROUTES, *more)),
         callers=callers,
-        files=Files(
+        files=DocsFiles(
             openapi.document(ROUTES, keeper.settings),
             openapi.document(ROUTES, keeper.settings, tolerant=True),
         ),
@@ -219,7 +219,7 @@ class Upkeep:
 
     async def note_use(self) -> None:
         """Which tokens were used: never on a request's own path."""
-        await token_rules.note_use(self._keeper.store, self._callers.take_used())
+        await token_rules.note_use(self._keeper.store, self._callers.take_used_tokens())
 
 
 def _mail_jobs(keeper: Keeper) -> list[Job]:

@@ -148,7 +148,7 @@ REFUSALS = [kind for kind in SERVER_REFUSALS if not kind.__module__.startswith(C
 @pytest.mark.parametrize("kind", REFUSALS, ids=lambda each: each.__name__)
 def test_every_refusal_has_an_error_class(kind: type[Refusal]) -> None:
     code: str = kind.__new__(kind).code
-    ours = errors.find_class(server_errors.status(kind), code)
+    ours = errors.find_class(server_errors.find_status(kind), code)
     assert ours.__name__ == kind.__name__
     above = {each.__name__ for each in kind.__mro__} | {"Refused", "TooManyRequests", "Unavailable"}
     assert {each.__name__ for each in ours.__mro__ if issubclass(each, errors.Refused)} <= above

@@ -21,7 +21,7 @@ def test_call_takes_no_second_place_in_the_admission(make_world: Callable[..., W
     root = signed_in(world, "Root")
     shown = root.preview("POST", GIVE, COINS)
     assert root.confirm(shown, "a gift").status == 303
-    assert (world.asgi.services.admission.taken, world.ledger()[-1].reason) == (0, "a gift")
+    assert (world.asgi.services.admission.in_flight, world.ledger()[-1].reason) == (0, "a gift")
 
 
 @pytest.mark.parametrize(

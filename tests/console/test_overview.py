@@ -83,22 +83,22 @@ def test_requests_and_errors_are_averages_of_five_seconds(
         world.get("/health/live", by=None)
     now += SECOND
     for fault in (True, True, True, False, False, False):
-        world.asgi.services.metrics.pace.count(fault=fault)
+        world.asgi.services.metrics.request_rates.count(fault=fault)
     now += SECOND
     shown = figures(root)
     assert (shown["requests"], shown["faults"]) == ("2.6", "0.6")
 
 
 def test_what_is_the_callers_fault_is_no_error_of_ours(world: World) -> None:
-    measured = world.asgi.services.metrics.pace
+    measured = world.asgi.services.metrics.request_rates
     world.get("/api/v1/players/Nobody")
     world.get("/nowhere")
     world.run(world.keeper.store.close())
     away = world.get("/api/v1/players/Bob", by="Root").status
     world.run(world.keeper.store.open())
     time.sleep(1.01)
-    assert measured.last(300).requests == 3
-    assert measured.last(300).faults == (away >= 500)
+    assert measured.sum_last(300).requests == 3
+    assert measured.sum_last(300).faults == (away >= 500)
 
 
 def test_the_latest_changes_are_lines_with_links(world: World, root: Keeper) -> None:
@@ -177,7 +177,7 @@ def test_a_role_that_is_taken_away_is_missed_in_the_stream(lively: World, watch:
     watching = watch(signed_in(lively, "Clerk"))
     watching.wait(lambda: bool(watching.told) and "accounts" in watching.told[-1]["texts"])
     lively.sql("UPDATE users SET users_query = $1 WHERE name = 'Clerk'", False)
-    callers_of(lively).forget()  # it would be believed for a few seconds
+    callers_of(lively).clear_cache()  # it would be believed for a few seconds
     watching.wait(lambda: "accounts" not in watching.told[-1]["texts"])
 
 
@@ -274,13 +274,13 @@ def test_all_who_watch_share_one_question(make_world: Callable[..., World], monk
 def test_watching_is_no_use_of_a_session_and_hides_none(lively: World, watch: Callable[[Keeper], Watch]) -> None:
     root = signed_in(lively, "Root")
     callers = callers_of(lively)
-    callers.take_used()
+    callers.take_used_tokens()
     watching = watch(root)
     watching.wait(lambda: bool(watching.told))
     lively.run(asyncio.sleep(0.1))
-    assert callers.take_used() == set()
+    assert callers.take_used_tokens() == set()
     root.page("/console")
-    assert len(callers.take_used()) == 1
+    assert len(callers.take_used_tokens()) == 1
 
 
 def test_a_stop_ends_the_streams_at_once(database: str, make_world: Callable[..., World]) -> None:

@@ -51,7 +51,7 @@ def callers_of(world: World) -> Callers:
 
 def stop_believing(world: World) -> None:
     """As after a few seconds: what is known of tokens is asked for again."""
-    callers_of(world).forget()
+    callers_of(world).clear_cache()
 
 
 # --- Signing in ------------------------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ def test_client_imports_only_its_two_dependencies() -> None:
 def test_every_refusal_has_a_status_and_a_message_and_a_code_of_its_own() -> None:
     kinds = [kind for kind in house.kinds_of(Refusal) if kind.__module__.startswith("gamekeeper.")]
     assert len(kinds) > 35
-    assert house.refusal_faults(kinds, errors.status) == []
+    assert house.refusal_faults(kinds, errors.find_status) == []
 
 
 def test_the_tree_in_the_docstring_has_every_refusal() -> None:
@@ -255,7 +255,7 @@ def test_a_faulty_refusal_is_noticed() -> None:
     silent = type("Silent", (errors.MalformedBody,), {})
     homeless = type("Homeless", (Refusal,), {"__doc__": "No."})
     double = type("MalformedBody", (errors.MalformedBody,), {"__doc__": "No."})
-    found = house.refusal_faults([errors.MalformedBody, silent, homeless, double], errors.status)
+    found = house.refusal_faults([errors.MalformedBody, silent, homeless, double], errors.find_status)
     assert found == [
         "Silent has no message",
         "Homeless has no status",

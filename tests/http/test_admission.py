@@ -44,7 +44,7 @@ def fill(world: World) -> None:
 
 
 def empty(world: World) -> bool:
-    return world.asgi.services.admission.taken == 0
+    return world.asgi.services.admission.in_flight == 0
 
 
 def test_request_above_the_limit_is_rejected(make_world: MAKES) -> None:
@@ -79,7 +79,7 @@ def test_health_and_metrics_are_never_rejected(make_world: MAKES, path: str) -> 
     world = make_world(requests_in_flight=1, metrics_token="look")
     fill(world)
     assert world.get(path, token="look").status in {200, 404}  # 404 where metrics are disabled
-    assert world.asgi.services.admission.taken == 1
+    assert world.asgi.services.admission.in_flight == 1
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_place_is_freed_after_cancellation(make_world: MAKES) -> None:
     async def cancel_request() -> None:
         asking = asyncio.ensure_future(world.send("POST", VALIDATE, body={"password": SENT}))
         await asyncio.sleep(0)
-        assert world.asgi.services.admission.taken == 1
+        assert world.asgi.services.admission.in_flight == 1
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
 
@@ -166,5 +166,5 @@ def test_body_that_arrives_when_all_places_are_taken_is_rejected(make_world: MAK
         return {"type": "http.request", "body": b'{"itemid": "x"}', "more_body": False}
 
     assert world.run(ask(world, GIVE, receive)) == 503
-    assert world.asgi.services.admission.taken == 2
+    assert world.asgi.services.admission.in_flight == 2
     assert len(world.ledger()) == before

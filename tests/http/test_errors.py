@@ -103,7 +103,7 @@ def test_every_refusal_class_has_a_status_and_a_message() -> None:
     kinds = [kind for kind in branches(refusals.Refusal) if kind is not refusals.Refusal]
     assert len(kinds) > 40
     for kind in kinds:
-        assert 400 <= errors.status(kind) <= 503, kind
+        assert 400 <= errors.find_status(kind) <= 503, kind
         assert kind.__doc__, kind
 
 

@@ -186,7 +186,7 @@ def others_stay_active(monkeypatch: pytest.MonkeyPatch) -> None:
 async def enter_until(admission: Admission, over: asyncio.Event) -> None:
     """Count another request every 10 ms until `over` is set."""
     while not over.is_set():
-        admission.entered += 1
+        admission.total += 1
         await asyncio.sleep(0.01)
 
 
@@ -197,12 +197,12 @@ def test_long_work_gets_its_share_while_others_ask() -> None:
 
     async def work(rest: Pause) -> None:
         for _ in range(PIECES):
-            admission.entered += 1
+            admission.total += 1
             compute(COMPUTED)
             await rest()
 
     async def measure() -> float:
-        admission.entered += 1  # the long work's own request
+        admission.total += 1  # the long work's own request
         began = time.monotonic()
         await Gate(admission).run("Ann", work)
         return time.monotonic() - began

@@ -12,7 +12,7 @@ import pytest
 import people
 from findings import errors
 from gamekeeper.http import health, shared_query
-from gamekeeper.http.shared_query import Question
+from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.store.engine import DatabaseUnavailable
 from world import World
 
@@ -22,7 +22,7 @@ ASKERS = 30
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait longer for the database, so that a busy machine does not look like a silent one."""
-    monkeypatch.setattr(shared_query, "ANSWER_SECONDS", 30)
+    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
 
 
 def ready_soon(world: World) -> int:
@@ -91,7 +91,7 @@ def test_readiness_is_checked_again_after_a_failure(make_world: Callable[..., Wo
 
 
 def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_query, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 0.1)
     asked = 0
 
     async def silent() -> None:
@@ -100,17 +100,17 @@ def test_silent_database_is_reported_within_the_timeout_and_asked_once(monkeypat
         await asyncio.sleep(60)
 
     async def ask() -> None:
-        silence = Question(silent, 0)
+        silence = SharedQuery(silent, 0)
         for _ in range(2):
             with pytest.raises(DatabaseUnavailable):
-                await asyncio.wait_for(silence.answer(), 30)
+                await asyncio.wait_for(silence.get(), 30)
 
     asyncio.run(ask())
     assert asked == 1
 
 
 def test_hanging_write_is_not_awaited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_query, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 0.1)
     over = asyncio.Event()
 
     async def hangs(_: Any, **__: Any) -> None:

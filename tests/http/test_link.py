@@ -88,7 +88,7 @@ def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> 
     async def send_and_cancel() -> None:
         asked = asyncio.create_task(world.send("PUT", REPORT, raw=b'{"X":7,"Rank":[' + b"[]," * 100_000 + b"[]]}"))
         await asyncio.sleep(0)  # the caller is cached, so the request now reads its body
-        assert (asked.done(), world.asgi.services.admission.taken) == (False, 1)
+        assert (asked.done(), world.asgi.services.admission.in_flight) == (False, 1)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
@@ -97,7 +97,7 @@ def test_disconnect_while_a_large_body_is_read_changes_nothing(world: World) -> 
     before = everything(world)
     world.run(send_and_cancel())
     assert everything(world) == before
-    assert world.asgi.services.admission.taken == 0
+    assert world.asgi.services.admission.in_flight == 0
 
 
 async def turns_during(world: World, path: str, body: bytes) -> int:

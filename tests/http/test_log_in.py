@@ -128,7 +128,7 @@ def test_only_accounts_with_api_access_log_in(world: World) -> None:
 
 
 def test_removed_api_access_ends_tokens(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caller, "BELIEVED_SECONDS", 0)
+    monkeypatch.setattr(caller, "CACHE_SECONDS", 0)
     pair = log_in(world)
     assert works(world, pair)
     world.sql("UPDATE users SET api = (1 = 0) WHERE name = 'Shop'")

@@ -156,5 +156,5 @@ def test_documented_statuses_are_those_of_the_refusals(operation: Operation) -> 
         described = response_of(operation, status)
         codes = described["content"][JSON]["examples"].keys()
         assert codes == {each.__new__(each).code for each in some}
-        assert {errors.status(each, operation.route.path) for each in some} == {status}
+        assert {errors.find_status(each, operation.route.path) for each in some} == {status}
         assert ("Retry-After" in described["headers"]) == (status in {429, 503} or "idempotency_in_progress" in codes)

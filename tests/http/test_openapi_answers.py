@@ -14,7 +14,7 @@ from gamekeeper.game import tokens
 from gamekeeper.http import dispatcher, samples
 from gamekeeper.http.dry_runs import SPELLINGS
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, UNLESS_RESET_CODES_SHOWN, WRITE
-from gamekeeper.http.request import query_of
+from gamekeeper.http.request import parse_query
 from gamekeeper.store import users
 from world import World, at_work, open_world
 
@@ -112,9 +112,9 @@ def test_documented_parameters_are_exactly_those_read(
             return super().get(key, default)
 
     def parse_recorded_query(raw: bytes) -> Recorded:
-        return Recorded(query_of(raw))
+        return Recorded(parse_query(raw))
 
-    monkeypatch.setattr(dispatcher, "query_of", parse_recorded_query)
+    monkeypatch.setattr(dispatcher, "parse_query", parse_recorded_query)
     body = operation.bodies().get(JSON)
     demo.call(operation.route.method, operation.dry_run_path(), body=body)
     others = {each.lower() for each in SPELLINGS[1:]}  # other spellings of dryRun

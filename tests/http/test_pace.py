@@ -3,7 +3,7 @@
 import pytest
 
 from gamekeeper.http import request_rates
-from gamekeeper.http.request_rates import Pace
+from gamekeeper.http.request_rates import RequestRates
 
 SECOND = 10**9
 
@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_rate_is_that_of_the_last_complete_second(clock: Clock) -> None:
-    measured = Pace()
+    measured = RequestRates()
     for served in (3, 5, 0, 2):
         for _ in range(served):
             measured.count()
@@ -35,7 +35,7 @@ def test_rate_is_that_of_the_last_complete_second(clock: Clock) -> None:
 
 
 def test_idle_process_has_a_rate_of_zero(clock: Clock) -> None:
-    measured = Pace()
+    measured = RequestRates()
     measured.count()
     clock.now += 60 * SECOND
     measured.count()
@@ -45,38 +45,38 @@ def test_idle_process_has_a_rate_of_zero(clock: Clock) -> None:
 
 
 def test_uptime_is_in_milliseconds_from_the_start(clock: Clock) -> None:
-    measured = Pace()
+    measured = RequestRates()
     assert measured.uptime_ms == 0
     clock.now += 90 * SECOND + 1_999_999
     assert measured.uptime_ms == 90_001
 
 
 def test_failed_requests_count_as_requests_and_failures(clock: Clock) -> None:
-    measured = Pace()
+    measured = RequestRates()
     for fault in (False, True, False):
         measured.count(fault=fault)
-    assert measured.last(5) == (0, 0)  # the current second is incomplete
+    assert measured.sum_last(5) == (0, 0)  # the current second is incomplete
     clock.now += SECOND
-    assert measured.last(5) == (3, 1)
+    assert measured.sum_last(5) == (3, 1)
     clock.now += 5 * SECOND
-    assert measured.last(5) == (0, 0)
+    assert measured.sum_last(5) == (0, 0)
 
 
 def test_second_stays_in_its_bucket(clock: Clock) -> None:
-    measured = Pace()
+    measured = RequestRates()
     clock.now += 12 * SECOND
     measured.count(fault=True)
     seen: list[list[int]] = []
     for _ in range(8):
         clock.now += SECOND
-        seen.append([each.requests for each in measured.groups(5, 3)])
+        seen.append([each.requests for each in measured.sum_buckets(5, 3)])
     assert seen == [[0, 0, 0]] * 2 + [[0, 0, 1]] * 5 + [[0, 1, 0]]
 
 
 def test_five_minutes_are_kept(clock: Clock) -> None:
-    measured = Pace()
+    measured = RequestRates()
     measured.count()
     clock.now += 300 * SECOND
-    assert [each.requests for each in measured.groups(5, 60)] == [1] + [0] * 59
+    assert [each.requests for each in measured.sum_buckets(5, 60)] == [1] + [0] * 59
     clock.now += 300 * SECOND
-    assert measured.last(request_rates.KEPT).requests == 0
+    assert measured.sum_last(request_rates.KEPT_SECONDS).requests == 0

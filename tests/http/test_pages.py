@@ -15,7 +15,7 @@ from world import World
 
 PAGE = "/api/docs"
 FOLDER = resources.files("gamekeeper.http") / "docs"
-TEXTS = {name: (FOLDER / name).read_text(encoding="utf-8") for name in (docs_files.PAGE, *docs_files.KINDS)}
+TEXTS = {name: (FOLDER / name).read_text(encoding="utf-8") for name in (docs_files.PAGE, *docs_files.MEDIA_TYPES)}
 
 
 @pytest.mark.parametrize("path", [PAGE, f"{PAGE}/"])
@@ -25,11 +25,11 @@ def test_page_needs_no_token(world: World, path: str) -> None:
     assert answer.raw.startswith(b"<!doctype html>")
 
 
-@pytest.mark.parametrize("name", docs_files.KINDS)
+@pytest.mark.parametrize("name", docs_files.MEDIA_TYPES)
 def test_static_files_have_their_content_type(world: World, name: str) -> None:
     answer = world.get(f"{PAGE}/{name}", by=None)
     assert (answer.status, answer.raw.decode()) == (200, TEXTS[name])
-    assert answer.headers["content-type"] == f"{docs_files.KINDS[name]}; charset=utf-8"
+    assert answer.headers["content-type"] == f"{docs_files.MEDIA_TYPES[name]}; charset=utf-8"
 
 
 @pytest.mark.parametrize("path", [PAGE, f"{PAGE}/docs.js", f"{PAGE}/docs.css"])
@@ -63,9 +63,9 @@ def test_unknown_file_is_404(world: World, name: str) -> None:
 
 def test_every_static_file_is_served_and_used() -> None:
     there = {each.name for each in FOLDER.iterdir() if each.is_file()}
-    assert there == {docs_files.PAGE, *docs_files.KINDS}
+    assert there == {docs_files.PAGE, *docs_files.MEDIA_TYPES}
     used = re.findall(r'(?:href|src)="/api/docs/([\w.]+)"|from "\./([\w.]+)"', "".join(TEXTS.values()))
-    assert {first or second for first, second in used} == set(docs_files.KINDS)
+    assert {first or second for first, second in used} == set(docs_files.MEDIA_TYPES)
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -147,7 +147,7 @@ def test_first_of_several_wrong_values_is_named(world: World, method: str, path:
         ({"at": "12"}, ThenQuery(PointInTime(seq=12))),
         ({"at": "1970-01-01T00:00:01.5"}, ThenQuery(PointInTime(at=1500))),
         ({"at": ""}, ThenQuery()),
-        ({"before": f"5-{ANN.id}", "limit": "1001"}, MailsQuery(before=mail_cursor.Mark(5, ANN.id), limit=1000)),
+        ({"before": f"5-{ANN.id}", "limit": "1001"}, MailsQuery(before=mail_cursor.MailCursor(5, ANN.id), limit=1000)),
         ({"before": ""}, MailsQuery(before=mail_cursor.START)),
     ],
 )

@@ -20,7 +20,7 @@ GIVE = {"itemid": people.COIN.id, "quantity": 1}
 
 def id_of(world: World, pair: Answer) -> str:
     """Return the public id of a token pair, which the audit log uses."""
-    asked = world.run(caller.Callers(world.keeper.store).caller(f"Bearer {pair.json['access_token']}".encode()))
+    asked = world.run(caller.Callers(world.keeper.store).find_caller(f"Bearer {pair.json['access_token']}".encode()))
     return asked.token_id
 
 
@@ -132,7 +132,7 @@ def test_revocation_works_at_once_here_and_within_five_seconds_elsewhere(
     assert not works(here, pair)
     clock.monotonic = lambda: 1005.0
     assert not works(elsewhere, pair)
-    assert caller.BELIEVED_SECONDS < 5
+    assert caller.CACHE_SECONDS < 5
 
 
 def test_token_revoked_during_its_lookup_is_not_cached_as_active(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

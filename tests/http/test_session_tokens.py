@@ -17,7 +17,7 @@ ANN = "/api/v1/players/Ann"
 @pytest.fixture(autouse=True)
 def unbelieving(monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn off the token cache, so that every request reads the token from the database."""
-    monkeypatch.setattr(caller, "BELIEVED_SECONDS", 0.0)
+    monkeypatch.setattr(caller, "CACHE_SECONDS", 0.0)
 
 
 def sign_in(world: World) -> str:

@@ -55,7 +55,7 @@ def is_stored_again(world: World, ago: int) -> bool:
     write_down(world)
     world.sql(f"UPDATE tokens SET last_used = last_used - {ago} WHERE last_used IS NOT NULL")  # noqa: S608 - ours
     before = last_use(world, "Root")
-    callers_of(world).forget()
+    callers_of(world).clear_cache()
     assert world.get("/api/v1/players").status == 200
     write_down(world)
     return last_use(world, "Root") != before
@@ -79,10 +79,10 @@ def test_token_is_looked_up_and_its_use_collected_once_in_a_few_seconds(
     callers = callers_of(world)
     for _ in range(5):
         assert world.get("/api/v1/players").status == 200
-    assert len(callers.take_used()) == 1
+    assert len(callers.take_used_tokens()) == 1
     assert world.get("/api/v1/players").status == 200
-    assert callers.take_used() == set()  # answered from the token cache
-    assert caller.BELIEVED_SECONDS < app.USE_SECONDS
+    assert callers.take_used_tokens() == set()  # answered from the token cache
+    assert caller.CACHE_SECONDS < app.USE_SECONDS
 
 
 def test_two_instances_store_uses_concurrently(make_world: Callable[..., World]) -> None:
@@ -95,7 +95,7 @@ def test_two_instances_store_uses_concurrently(make_world: Callable[..., World])
         await asyncio.gather(*(tokens.note_use(store, each) for store, each in zip(stores, ids, strict=True)))
 
     stores = [each.keeper.store for each in worlds]
-    worlds[0].run(both(stores, [callers_of(each).take_used() for each in worlds]))
+    worlds[0].run(both(stores, [callers_of(each).take_used_tokens() for each in worlds]))
     assert [last_use(worlds[0], name) is not None for name in ("Root", "Shop", "Clerk", "Server")] == [True] * 3 + [
         False
     ]

@@ -105,8 +105,8 @@ def test_token_cache_is_keyed_by_digest(world: World) -> None:
     """The cache has one entry per token in any spelling of the header, and no token text in memory."""
     callers, token = caller.Callers(world.keeper.store), world.tokens["Shop"]
     for header in (f"Bearer {token}", f"bearer {token}", f"BEARER   {token}", f" Bearer {token} "):
-        assert world.run(callers.caller(header.encode())).name == "Shop"
-    assert callers.believed == 1
+        assert world.run(callers.find_caller(header.encode())).name == "Shop"
+    assert callers.cached_tokens == 1
     assert token not in repr(vars(callers))
 
 

@@ -27,7 +27,7 @@ GIVE = "/api/v1/players/{}/items/give"
 def wait_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """No wait ends by the clock, on however busy a machine."""
     monkeypatch.setattr(pool, "LOCK_SECONDS", 30)
-    monkeypatch.setattr(shared_query, "ANSWER_SECONDS", 30)
+    monkeypatch.setattr(shared_query, "TIMEOUT_SECONDS", 30)
 
 
 @asynccontextmanager

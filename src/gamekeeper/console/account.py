@@ -10,7 +10,7 @@ from gamekeeper.game.history import HistoryPage
 from gamekeeper.game.players import Player
 from gamekeeper.http import mail_cursor
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import moderation as penalties
 from gamekeeper.store import players, users
 from gamekeeper.store.engine import Reading
@@ -55,9 +55,9 @@ class Sight(NamedTuple):
     past: HistoryPage
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     sight = await request.services.keeper.store.read(lambda tx: _look(tx, request))
-    user, rights = sight.user, request.caller.rights
+    user, rights = sight.user, request.caller.permissions
     below = is_below(sight.looker, user)
     return pages.render(
         request,
@@ -88,7 +88,7 @@ async def show(request: Request) -> Answer:
 
 def acts(request: Request, looker: User | None, user: User | None) -> frozenset[str]:
     """What of ban, kick and mute whoever looks may do to the account."""
-    return ACTS & request.caller.rights if is_below(looker, user) else frozenset()
+    return ACTS & request.caller.permissions if is_below(looker, user) else frozenset()
 
 
 def is_below(looker: User | None, user: User | None) -> bool:
@@ -98,10 +98,10 @@ def is_below(looker: User | None, user: User | None) -> bool:
     return moderation.can_act_on(looker.powers, user.powers)
 
 
-async def me(request: Request) -> Answer:
+async def me(request: Request) -> Response:
     """One's own account; who may not see accounts sees their own tokens all the same."""
     me = request.caller
-    if "users.query" in me.rights:
+    if "users.query" in me.permissions:
         return pages.redirect(f"/console/accounts/{me.account_id}")
     page = await tokens.live(request.services.keeper.store, me.account_id, mail_cursor.START, tokens.LIMIT)
     return pages.render(request, "me.html", tokens=page.tokens, more_tokens=page.next is not None, own=me.token_id)
@@ -123,7 +123,7 @@ async def _look(tx: Reading, request: Request) -> Sight:
 
 def _sees_tokens(request: Request, user: User) -> bool:
     """Who may end them: their owner, and who manages accounts."""
-    return user.id == request.caller.account_id or "users.manage" in request.caller.rights
+    return user.id == request.caller.account_id or "users.manage" in request.caller.permissions
 
 
 def _read(request: Request, record: StoredPlayer) -> Player:

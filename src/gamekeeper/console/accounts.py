@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from gamekeeper.console import lists, pages
 from gamekeeper.game.search import ACCOUNTS, MOST_MATCHES, STATES
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import moderation
 from gamekeeper.store.moderation import ImposedPenalty
 from gamekeeper.store.users import Powers, User
@@ -14,7 +14,7 @@ WORDS = {"banned": "banned", "muted": "muted", "powers": "with powers"}
 IMPOSED = {"banned": moderation.find_bans, "muted": moderation.find_mutes}
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     choice = lists.choice(request, "state", WORDS)
     users, beside = await lists.searched(request, STATES.get(choice.chosen, ACCOUNTS))
     return pages.render(

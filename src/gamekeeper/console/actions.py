@@ -25,7 +25,7 @@ from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import ChangedMeanwhile, ItemMovedOn, MissingField, Refusal
 from gamekeeper.http import errors
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import history, players, users
 from gamekeeper.store.history import ALL, BY_ACTOR, NEVER, HistoryChange, HistoryFilter
 from gamekeeper.store.ledger import LedgerEntry
@@ -52,7 +52,7 @@ class ActionForm(NamedTuple):
     fields: Mapping[str, str]
 
 
-async def act(request: Request, raw: bytes) -> Answer:
+async def act(request: Request, raw: bytes) -> Response:
     """Show the dialog for a form, or run the operation if the form comes from that dialog."""
     form = read_form(request, raw)
     if not form.confirmed:
@@ -60,10 +60,10 @@ async def act(request: Request, raw: bytes) -> Answer:
     try:
         return await _confirm(request, form)
     except Exception as error:  # noqa: BLE001 - the dialog shows every failure, and keeps its idempotency key
-        return _refuse(request, form, errors.refusal_of(error, request.id))
+        return _refuse(request, form, errors.to_refusal(error, request.id))
 
 
-async def _confirm(request: Request, form: ActionForm) -> Answer:
+async def _confirm(request: Request, form: ActionForm) -> Response:
     try:
         await erasing.require_name(request, form.call, form.fields)
         answer = await inside.call(request, await _add_passwords(request, form))
@@ -75,7 +75,7 @@ async def _confirm(request: Request, form: ActionForm) -> Answer:
     return pages.redirect(_add_query(_find_return_path(form), done=by))
 
 
-async def show_done(request: Request) -> Answer:
+async def show_done(request: Request) -> Response:
     """Show what a request changed, with a button to undo it where that is possible."""
     request_id = request.params[0]
     found = await _find_changes(request, request_id) if REQUEST_ID.fullmatch(request_id) else []
@@ -91,10 +91,10 @@ async def _find_changes(request: Request, request_id: str) -> list[HistoryChange
     """
     me, store = request.caller, request.services.keeper.store
     wanted = HistoryFilter(
-        within=BY_ACTOR, whose=me.account_id, request_id=request_id, accounts="users.query" in me.rights
+        within=BY_ACTOR, whose=me.account_id, request_id=request_id, accounts="users.query" in me.permissions
     )
     found = await history.read_page(store, wanted, NEVER, NEWEST_CHANGES, REQUEST_CHANGES)
-    if not found and "game.link" in me.rights:
+    if not found and "game.link" in me.permissions:
         everyones = wanted._replace(within=ALL, whose=None)
         listed = await history.read_page(store, everyones, NEVER, NEWEST_CHANGES, REQUEST_CHANGES)
         found = [each for each in listed if each.actor_id == me.account_id]
@@ -144,7 +144,7 @@ def require(fields: Mapping[str, str], *names: str) -> None:
             raise MissingField(field=each)
 
 
-async def _preview(request: Request, form: ActionForm, refusal: Refusal | None = None) -> Answer:
+async def _preview(request: Request, form: ActionForm, refusal: Refusal | None = None) -> Response:
     """Run the call as a dry run and show the dialog; `refusal` is why an earlier confirmation failed."""
     trial = form.call._replace(dry_run=True, expected=None, key="")
     try:
@@ -181,7 +181,7 @@ async def _find_names(request: Request, entries: Sequence[LedgerEntry]) -> list[
     return [names.get(each.player_id or each.user_id or "", "") for each in entries]
 
 
-def _refuse(request: Request, form: ActionForm, refusal: Refusal) -> Answer:
+def _refuse(request: Request, form: ActionForm, refusal: Refusal) -> Response:
     """Show the dialog again where repeating the call can help. It keeps its key, so the call has its effect once."""
     problem = explain_retry(refusal)
     if pages.wants_json(request) or not problem:
@@ -210,7 +210,7 @@ def _render(
     generated: str | None = None,
     erasure: Erasure | None = None,
     **context: object,
-) -> Answer:
+) -> Response:
     return pages.render(
         request,
         "preview.html",

@@ -13,7 +13,7 @@ from gamekeeper.game import history, lookup
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue
 from gamekeeper.store import history as rows
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, HistoryChange, HistoryFilter
@@ -24,7 +24,7 @@ GIVEN = "items_given"  # the kind of a run's changes
 PAGE_SIZE = 100  # changes of a run in one answer
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     """Show the page. `item` in the query selects an item; `run` and `by` load a past run of an account."""
     store = request.services.keeper.store
     wanted = lookup.parse_guid(request.query.get("item", ""))
@@ -32,7 +32,7 @@ async def show(request: Request) -> Answer:
     return pages.render(request, "bulk.html", chosen=chosen)
 
 
-async def find_change(request: Request) -> Answer:
+async def find_change(request: Request) -> Response:
     """Find the change by which a run gave the item to a player, for a script that lost the answer."""
     player_id, run = lookup.parse_guid(request.query.get("player", "")), _require_run(request)
     if player_id is None:
@@ -49,7 +49,7 @@ async def find_change(request: Request) -> Answer:
     return pages.answer({"numbers": [each.seq for each in page.changes]})
 
 
-async def list_run(request: Request) -> Answer:
+async def list_run(request: Request) -> Response:
     """List a page of the changes of a run, the newest first. `before` in the query is the cursor.
 
     With `by`, only the changes of that account are searched: this reaches much further back than all changes.

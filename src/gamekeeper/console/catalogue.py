@@ -5,13 +5,13 @@ from gamekeeper.console.queries import CatalogueQuery
 from gamekeeper.game import catalogue, lookup
 from gamekeeper.http import paging, queries
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 
 MATCHES = 1_000  # of a name that are looked at
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     kind = request.query.get("kind", "") or "items"
     catalogue.require_kind(kind)
     query = queries.decode(CatalogueQuery, request.query)

@@ -21,7 +21,7 @@ from gamekeeper.http import errors, queries, wire
 from gamekeeper.http import history as operations
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import history as rows
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import NEVER, HistoryChange, HistoryFilter
@@ -53,7 +53,7 @@ class HistoryEntry(NamedTuple):
     undoable: bool
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     """Show the list of changes. An error in the filter is shown beside the filter, so that it can be corrected."""
     sought = {name: request.query.get(name, "").strip() for name in FIELDS}
     page, reached, refused = HistoryPage([], {}, None), None, None
@@ -80,7 +80,7 @@ async def show(request: Request) -> Answer:
     return pages.with_refusal(shown, refused)
 
 
-async def show_change(request: Request) -> Answer:
+async def show_change(request: Request) -> Response:
     told = await _require_visible(request, request.params[0])
     store = request.services.keeper.store
     undone = await history.find_undone(store, [told.seq])
@@ -97,15 +97,15 @@ async def show_change(request: Request) -> Answer:
     )
 
 
-async def export(request: Request) -> Answer:
+async def export(request: Request) -> Response:
     """Export the filtered changes as a file, the newest first. Its last row says whether there are more."""
     try:
         return await _start_export(request)
     except Exception as error:  # noqa: BLE001 - the page of every error links to the list of changes
-        return pages.refused(request, errors.refusal_of(error, request.id), back="/console/changes")
+        return pages.refused(request, errors.to_refusal(error, request.id), back="/console/changes")
 
 
-async def _start_export(request: Request) -> Answer:
+async def _start_export(request: Request) -> Response:
     form = request.query.get("format", "")
     if form not in FORMATS:
         raise BadField(field="format", problem=gettext("must be csv or json"))
@@ -114,7 +114,7 @@ async def _start_export(request: Request) -> Answer:
     first = await _read_page(request, wanted, cursor, BATCH)
     attached = (b"content-disposition", f'attachment; filename="changes.{form}"'.encode())
     stream = (_stream_csv if form == operations.CSV else _stream_json)(request, _read_batches(request, wanted, first))
-    return Answer(headers=(attached,), content_type=FORMATS[form], stream=stream)
+    return Response(headers=(attached,), content_type=FORMATS[form], stream=stream)
 
 
 async def _read_batches(request: Request, wanted: HistoryFilter, page: HistoryPage) -> AsyncGenerator[HistoryPage]:
@@ -138,7 +138,7 @@ def _split(page: HistoryPage) -> list[HistoryPage]:
 async def _stream_csv(request: Request, pages: AsyncGenerator[HistoryPage]) -> AsyncGenerator[bytes]:
     has_header, more = False, None
     async for page in pages:
-        table = await request.through_gate(partial(_encode, operations.table, page, request.caller))
+        table = await request.run_through_gate(partial(_encode, operations.table, page, request.caller))
         names, line_end, rows = table.partition(b"\r\n")
         if not has_header:
             yield BYTE_ORDER_MARK + names + line_end
@@ -153,7 +153,7 @@ async def _stream_json(request: Request, pages: AsyncGenerator[HistoryPage]) -> 
     """Join the rows of all pages to one list. The text after it, such as the cursor, is that of the last page."""
     separator, end = None, b""
     async for page in pages:
-        encoded = await request.through_gate(partial(_encode, _encode_json, page, request.caller))
+        encoded = await request.run_through_gate(partial(_encode, _encode_json, page, request.caller))
         head, opened, rest = encoded.partition(b"[")
         rows, closed, tail = rest.rpartition(b"]")
         if separator is None:
@@ -239,7 +239,7 @@ async def _find_account_id(request: Request, text: str) -> str:
     """Return the id of an account. Callers without users.query can search for ids and for their own name only."""
     if not text or lookup.parse_guid(text):
         return text
-    own, sees = request.caller.name, request.caller.rights >= QUERY
+    own, sees = request.caller.name, request.caller.permissions >= QUERY
     if text == own or (not sees and lookup.fold(text) == lookup.fold(own)):
         return request.caller.account_id
     request.caller.require(QUERY)
@@ -271,7 +271,7 @@ async def _require_visible(request: Request, text: str) -> HistoryChange:
 
 
 def _sees_accounts(request: Request) -> bool:
-    return request.caller.rights >= QUERY
+    return request.caller.permissions >= QUERY
 
 
 def _build_export_address(request: Request, sought: Mapping[str, str], form: str) -> str:

@@ -7,7 +7,7 @@ from gamekeeper.console import lists, pages
 from gamekeeper.game.players import Player
 from gamekeeper.game.search import ONLINE_PLAYERS, PLAYERS
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import users
 from gamekeeper.store.players import StoredPlayer
 
@@ -19,7 +19,7 @@ class Character(NamedTuple):
     record: StoredPlayer
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     choice = lists.choice(request, "online", {"yes": "online only"})
     records, beside = await lists.searched(request, ONLINE_PLAYERS if choice.chosen else PLAYERS)
     characters = read(request, records)
@@ -34,7 +34,7 @@ def read(request: Request, records: Iterable[StoredPlayer]) -> list[Character]:
 
 async def _owners(request: Request, characters: Iterable[Character]) -> dict[str, str]:
     """The names of their accounts by id, for those who may see accounts."""
-    if "users.query" not in request.caller.rights:
+    if "users.query" not in request.caller.permissions:
         return {}
     found = await users.read_by_ids(request.services.keeper.store, {each.player.user_id for each in characters})
     return {each.id: each.name for each in found}

@@ -9,7 +9,7 @@ from gamekeeper.game import tokens
 from gamekeeper.game.refusals import BadField, InvalidGrant, LogInRefusal, TooManyRequests
 from gamekeeper.http import mail_cursor
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 SIGN_IN, SIGN_OUT, OWN_PASSWORD = "/console/sign-in", "/console/sign-out", "/console/me/password"
 WRONG = "The name or the password is wrong. Type both again."
@@ -46,14 +46,14 @@ ENDED = {
 }
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     to, twice = pages.local(request.query.get("next", "")), sessions.doubled(request)
     ended = ENDED.get(request.query.get("ended", ""))  # what one comes from
     notices = [*([ended] if ended else []), *([Notice(TWICE.format(name=twice), "bad")] if twice else [])]
     return pages.render(request, "sign_in.html", to=to, name="", notices=notices)
 
 
-async def sign_in(request: Request, raw: bytes) -> Answer:
+async def sign_in(request: Request, raw: bytes) -> Response:
     sessions.require_same_origin(request)
     fields = sessions.fields(raw)
     name, to = fields.get("name", "").strip(), pages.local(fields.get("next", ""))
@@ -66,7 +66,7 @@ async def sign_in(request: Request, raw: bytes) -> Answer:
     return pages.redirect(to, cookie)
 
 
-async def ask(request: Request) -> Answer:
+async def ask(request: Request) -> Response:
     """What ends when one signs out everywhere, counted first."""
     page = await live(request.services.keeper.store, request.caller.account_id, mail_cursor.START, WINDOW * WINDOWS)
     opened = sum(each.idle_ms is not None for each in page.tokens)
@@ -75,7 +75,7 @@ async def ask(request: Request) -> Answer:
     )
 
 
-async def sign_out(request: Request, raw: bytes) -> Answer:
+async def sign_out(request: Request, raw: bytes) -> Response:
     """Here; or everywhere, and if that is wanted with what programs have."""
     ends = sessions.own_fields(request, raw).get("ends", HERE)
     me = request.caller
@@ -87,12 +87,12 @@ async def sign_out(request: Request, raw: bytes) -> Answer:
         await request.change(lambda tx: tokens.revoke_one(tx, me.account_id, me.token_id), lambda _: b"")
     else:
         raise BadField(field="ends", problem=f"must be {SESSIONS} or {ALL}")
-    request.services.callers.forget()
+    request.services.callers.clear_cache()
     to = f"{SIGN_IN}?ended={ends}" if ends else SIGN_IN
     return pages.redirect(to, sessions.delete_cookie(request))
 
 
-def to_sign_in(request: Request) -> Answer:
+def to_sign_in(request: Request) -> Response:
     """And from there back to where one was."""
     ended = _ended(request)
     query = {"next": pages.place(request)} | ({"ended": ended} if ended else {})
@@ -105,5 +105,5 @@ def _ended(request: Request) -> str:
         return LAPSED if sessions.remembered(request) else ""
     if request.route.path == OWN_PASSWORD:  # it may be the second time that it is sent: the first ended the session
         return PERHAPS
-    leaves = request.route.path == SIGN_OUT and sessions.fields(request.raw).get("ends", HERE) == HERE
+    leaves = request.route.path == SIGN_OUT and sessions.fields(request.raw_body).get("ends", HERE) == HERE
     return LAPSED if leaves else UNSENT

@@ -8,7 +8,7 @@ from gamekeeper.console.overview import Beat
 from gamekeeper.console.refusals import SignInFirst, TooManyWatching, WatchingEnough
 from gamekeeper.http import wire
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store.engine import DatabaseUnavailable
 
 MOST, OF_ONE = 100, 10  # who watch in one process, and of one account: nobody takes all places
@@ -19,11 +19,11 @@ STILL_HERE = b": still here\n\n"
 SIGNED_OUT = b"event: signed-out\ndata: \n\n"
 
 
-async def follow(request: Request) -> Answer:
+async def follow(request: Request) -> Response:
     """What the overview shows, again whenever it changes."""
     _require_place(request)
     unbuffered = (b"x-accel-buffering", b"no")  # a proxy that gathers would gather for ever
-    return Answer(AGAIN, headers=(unbuffered,), content_type=b"text/event-stream", stream=_told(request))
+    return Response(AGAIN, headers=(unbuffered,), content_type=b"text/event-stream", stream=_told(request))
 
 
 async def _told(request: Request) -> AsyncGenerator[bytes]:

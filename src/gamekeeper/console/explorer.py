@@ -17,7 +17,7 @@ from gamekeeper.http import errors
 from gamekeeper.http.errors import MalformedBody
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.http.wire.scalars import Sent
 from gamekeeper.http.wire.users import USER_FIELDS
 
@@ -27,21 +27,21 @@ RESET_CODE = re.compile(rf'("{USER_FIELDS["reset_code"]}":\s*")[^"]+')
 Fields = Mapping[str, str]
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     """The same explorer as at /api/docs; its requests come to `run`."""
     return pages.render(request, "explorer.html")
 
 
-async def run(request: Request, raw: bytes) -> Answer:
-    """Answer as the operation does outside; refusals of the console itself, such as a forged form, are raised."""
+async def run(request: Request, raw: bytes) -> Response:
+    """Response as the operation does outside; refusals of the console itself, such as a forged form, are raised."""
     fields = sessions.own_fields(request, raw)
     require(fields, "method", "path")
     route, _ = inside.find(request, fields["method"], fields["path"])
     try:
         return pages.answer(await _answer(request, route, fields))
     except Refusal as refusal:
-        text = errors.body(refusal, request.id, log_in=False).decode()
-        return pages.answer({"status": errors.status(type(refusal), route.path), "text": text})
+        text = errors.encode_body(refusal, request.id, log_in=False).decode()
+        return pages.answer({"status": errors.find_status(type(refusal), route.path), "text": text})
 
 
 async def _answer(request: Request, route: Operation, fields: Fields) -> dict[str, object]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from gamekeeper import __version__
 from gamekeeper.console import live, pages, pulse, sessions
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.settings import Settings, meaning
 from gamekeeper.store import erasures, feed, mails, migrate
 
@@ -33,7 +33,7 @@ class Kept(NamedTuple):
     meaning: str
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     """`asked` names the process whose doctor was asked to look: another one may answer."""
     kept = live.of(request)
     checks = await kept.pulse.checks()
@@ -50,7 +50,7 @@ async def show(request: Request) -> Answer:
     )
 
 
-async def examine(request: Request, raw: bytes) -> Answer:
+async def examine(request: Request, raw: bytes) -> Response:
     """Has the whole doctor look, and comes back at once."""
     sessions.own_fields(request, raw)
     live.of(request).checkup.begin()
@@ -69,7 +69,7 @@ async def facts(request: Request) -> list[Fact]:
     waiting, failed = await mails.count_open(store, DAY_MS)
     return [
         Fact("Version", __version__),
-        Fact("Up for", span(request.services.metrics.pace.uptime_ms // 1000)),
+        Fact("Up for", span(request.services.metrics.request_rates.uptime_ms // 1000)),
         Fact("Database", KINDS[store.engine]),
         Fact("Schema", f"{newest.number:04} {newest.name}"),
         Fact("Newest change", f"{standing.last:,}"),

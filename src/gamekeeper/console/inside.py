@@ -13,7 +13,7 @@ from gamekeeper.http import credentials, dispatcher
 from gamekeeper.http.errors import MethodNotAllowed, NoSuchRoute
 from gamekeeper.http.operation import WRITE, Operation
 from gamekeeper.http.request import Receive, Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 
 class Call(NamedTuple):
@@ -29,7 +29,7 @@ class Call(NamedTuple):
     expected: str | None = None  # as changes.seen has it
 
 
-async def call(request: Request, wanted: Call) -> Answer:
+async def call(request: Request, wanted: Call) -> Response:
     """Send the call through the dispatcher, as part of the request for a page; raises what the operation raises."""
     route, params = find(request, wanted.method, wanted.path)
     if route.access is WRITE and not route.is_repeatable:  # the log-in: it can neither be tried nor repeated
@@ -67,7 +67,9 @@ def find(request: Request, method: str, path: str) -> tuple[Operation, tuple[str
 
 async def _require_another(request: Request, route: Operation, key: str) -> None:
     """Whoever finds a console open must not be able to take its owner's account over."""
-    dispatcher.require(request.caller, route)  # before the look-up, which would tell whether the account exists
+    dispatcher.require_permissions(
+        request.caller, route
+    )  # before the look-up, which would tell whether the account exists
     if (await lookup.find_user(request.services.keeper.store, key)).id == request.caller.account_id:
         raise OwnPassword
 

@@ -6,14 +6,14 @@ from gamekeeper.game import lookup, mails
 from gamekeeper.game.mails import MailPage
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import queries
-from gamekeeper.http.mail_cursor import Mark
+from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 LIMIT = 50
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     sought, refused, page = request.query.get("account", "").strip(), None, MailPage([], None)
     try:
         whose = await lookup.find_user(request.services.keeper.store, sought) if sought else None
@@ -29,6 +29,6 @@ async def show(request: Request) -> Answer:
         problem=refused.message if refused else "",
         set_up=bool(request.services.keeper.settings.smtp_url),
         newest=lists.address(request, before="") if "before" in request.query else "",
-        older=lists.address(request, before=str(Mark(*page.next))) if page.next else "",
+        older=lists.address(request, before=str(MailCursor(*page.next))) if page.next else "",
     )
     return pages.with_refusal(shown, refused)

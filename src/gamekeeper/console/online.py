@@ -12,7 +12,7 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.game.search import ONLINE_PLAYERS
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import players, presence
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import StoredPlayer
@@ -37,7 +37,7 @@ class Roster(NamedTuple):
 START = Mark("")
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     server = request.query.get("server", "")
     records, beside = await (_on_one(request, server) if server else lists.searched(request, ONLINE_PLAYERS))
     return pages.render(

@@ -6,7 +6,7 @@ from gamekeeper.console import live, pages, pulse
 from gamekeeper.console.chart import Chart, chart
 from gamekeeper.console.pulse import SAMPLE_SECONDS, SAMPLES, Check, Seen
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store.engine import DatabaseUnavailable
 
 GROUP = int(SAMPLE_SECONDS)  # seconds that are one point of a chart
@@ -35,19 +35,19 @@ class Beat(NamedTuple):
         return found | {f"{name}-most": f"{each.most:,.1f}".removesuffix(".0") for name, each in self.charts.items()}
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     now = await beat(request)
     return pages.render(request, "overview.html", beat=now, workers=request.services.keeper.settings.workers)
 
 
 async def beat(request: Request) -> Beat:
-    heart, pace = live.of(request).pulse, request.services.metrics.pace
+    heart, pace = live.of(request).pulse, request.services.metrics.request_rates
     checks = await heart.checks()
     try:
-        seen = await heart.seen(request.caller.rights)
+        seen = await heart.seen(request.caller.permissions)
     except DatabaseUnavailable:
         seen = None
-    now, groups = pace.last(GROUP), pace.groups(GROUP, SAMPLES)
+    now, groups = pace.sum_last(GROUP), pace.sum_buckets(GROUP, SAMPLES)
     charts = {
         "online": chart(heart.online),
         "requests": chart([each.requests / GROUP for each in groups]),

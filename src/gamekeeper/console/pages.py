@@ -17,7 +17,7 @@ from gamekeeper.game.refusals import Refusal
 from gamekeeper.http import errors, wire
 from gamekeeper.http.instants import instant
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer, Header
+from gamekeeper.http.response import Header, Response
 
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -49,27 +49,27 @@ TEMPLATES.policies["ext.i18n.trimmed"] = True
 TEMPLATES.install_gettext_translations(CATALOGUE, newstyle=True)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - i18n adds it
 
 
-def render(request: Request, template: str, **context: object) -> Answer:
+def render(request: Request, template: str, **context: object) -> Response:
     base = "fragment.html" if FRAGMENT in request.headers else "layout.html"
     text = TEMPLATES.get_template(template).render(**_shared(request), base=base, **context)
-    return Answer(text.encode(), content_type=HTML, policy=POLICY)
+    return Response(text.encode(), content_type=HTML, policy=POLICY)
 
 
-def answer(value: Mapping[str, object]) -> Answer:
+def answer(value: Mapping[str, object]) -> Response:
     """For our own scripts."""
-    return Answer(wire.encode(value), content_type=JSON)
+    return Response(wire.encode(value), content_type=JSON)
 
 
-def redirect(to: str, *headers: Header) -> Answer:
+def redirect(to: str, *headers: Header) -> Response:
     """After a form: what the browser reloads then is a page, not the form again."""
-    return Answer(status=SEE_OTHER, headers=(*headers, (b"location", to.encode())))
+    return Response(status=SEE_OTHER, headers=(*headers, (b"location", to.encode())))
 
 
-def with_refusal(page: Answer, refusal: Refusal | None) -> Answer:
+def with_refusal(page: Response, refusal: Refusal | None) -> Response:
     """Give a page the status and the headers of the refusal that it shows, if it shows one."""
     if refusal is None:
         return page
-    return replace(page, status=errors.status(type(refusal)), headers=errors.headers(refusal))
+    return replace(page, status=errors.find_status(type(refusal)), headers=errors.make_headers(refusal))
 
 
 def local(path: str) -> str:
@@ -91,17 +91,17 @@ def wants_json(request: Request) -> bool:
     return request.headers.get(b"accept", b"").startswith(JSON)
 
 
-def refused(request: Request, refusal: Refusal, back: str = "") -> Answer:
+def refused(request: Request, refusal: Refusal, back: str = "") -> Response:
     """`back`: where to, if the way back is not the usual one."""
     if wants_json(request):
-        said = Answer(errors.body(refusal, request.id, log_in=False), content_type=JSON)
+        said = Response(errors.encode_body(refusal, request.id, log_in=False), content_type=JSON)
         return with_refusal(said, refusal)
     unsure, back = isinstance(refusal, UNSURE), back or _way_back(request, refusal)
     return with_refusal(render(request, "refused.html", refusal=refusal, unsure=unsure, back=back), refusal)
 
 
 def _shared(request: Request) -> dict[str, object]:
-    rights = request.caller.rights
+    rights = request.caller.permissions
     return {
         "me": request.caller.name,
         "my_id": request.caller.account_id,
@@ -122,7 +122,7 @@ def place(request: Request) -> str:
     """Where the browser is, to come back to."""
     if FRAGMENT in request.headers:
         return local(request.headers.get(b"x-place", b"").decode("latin-1"))
-    return local(asked(request) if request.method == "GET" else sessions.fields(request.raw).get("back", ""))
+    return local(asked(request) if request.method == "GET" else sessions.fields(request.raw_body).get("back", ""))
 
 
 def _way_back(request: Request, refusal: Refusal) -> str:

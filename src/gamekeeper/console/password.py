@@ -11,9 +11,9 @@ from gamekeeper.console.texts import gettext
 from gamekeeper.game import accounts, credentials, lookup, new_passwords
 from gamekeeper.game.passwords import hash_for_wire
 from gamekeeper.game.refusals import Refusal, TooManyGuesses, WrongPassword
-from gamekeeper.http.dispatcher import require
+from gamekeeper.http.dispatcher import require_permissions
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 TYPED, AGAIN, GENERATED = "password.", "again.", "generated."  # prefixes of form fields
 NEW, CURRENT = "new", "current"
@@ -44,18 +44,18 @@ def require_usable(request: Request, password: str, owner: tuple[str, ...]) -> s
 async def find_owner(request: Request, call: Call) -> tuple[str, ...]:
     """Return name and email of the account whose password a call sets. Requires permission for the call."""
     body, (route, params) = call.body or {}, inside.find(request, call.method, call.path)
-    require(request.caller, route)  # before the lookup, which would reveal whether the account exists
+    require_permissions(request.caller, route)  # before the lookup, which would reveal whether the account exists
     if not params:
         return tuple(str(body.get(name, "")) for name in NAMES)
     user = await lookup.find_user(request.services.keeper.store, params[0])
     return user.name, user.email
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     return _render(request, "")
 
 
-async def change(request: Request, raw: bytes) -> Answer:
+async def change(request: Request, raw: bytes) -> Response:
     """Change the caller's own password. This ends all sessions and tokens of the account."""
     fields, keeper, me = sessions.own_fields(request, raw), request.services.keeper, request.caller.account_id
     user = await lookup.find_user(keeper.store, me)
@@ -69,16 +69,16 @@ async def change(request: Request, raw: bytes) -> Answer:
         await request.change(decide, lambda _: b"")
     except (UnusablePassword, WrongPassword, TooManyGuesses) as refusal:
         return _refuse(request, refusal)
-    request.services.callers.forget()
+    request.services.callers.clear_cache()
     return pages.redirect("/console/sign-in?ended=password", sessions.delete_cookie(request))
 
 
-def _refuse(request: Request, refusal: Refusal) -> Answer:
+def _refuse(request: Request, refusal: Refusal) -> Response:
     problem = WRONG_CURRENT if isinstance(refusal, WrongPassword) else refusal.message
     return pages.with_refusal(_render(request, problem), refusal)
 
 
-def _render(request: Request, problem: str) -> Answer:
+def _render(request: Request, problem: str) -> Response:
     return pages.render(request, "password.html", problem=problem, **list_choices(request))
 
 

@@ -15,7 +15,7 @@ from gamekeeper.game.players import Player, make_player
 from gamekeeper.game.refusals import NoSuchPlayer
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.http.wire.history import ThenQuery
 from gamekeeper.store import catalogue, presence, users
 from gamekeeper.store.engine import Reading
@@ -50,7 +50,7 @@ class Neighbour(NamedTuple):
     player: Player
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     moment = queries.decode(ThenQuery, request.query).at
     sight = await request.read_in_pieces(lambda tx, rest: _look(tx, request, moment, rest))
     player, then = sight.player, moment != PointInTime()
@@ -88,7 +88,7 @@ async def show(request: Request) -> Answer:
 
 async def _look(tx: Reading, request: Request, moment: PointInTime, rest: history.Pause) -> Sight:
     spelling = request.services.keeper.changes.codec
-    accounts = "users.query" in request.caller.rights
+    accounts = "users.query" in request.caller.permissions
     seen = HistoryFilter(within=OF_PLAYER, accounts=accounts, me=request.caller.account_id)
     player, record, deletion = await _who(tx, request.params[0], spelling, seen)
     if deletion and moment == PointInTime():

@@ -11,7 +11,7 @@ from gamekeeper.game import history, standbys
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import NAMES, ONLINE, USERS
 from gamekeeper.http.health import readiness
-from gamekeeper.http.shared_query import Question
+from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.store import mails, presence
 from gamekeeper.store.engine import DatabaseUnavailable
 from gamekeeper.store.history import HistoryFilter
@@ -47,9 +47,9 @@ class Pulse:
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
         self._readiness = readiness(keeper)
-        self._checks = Question(self._checked, CHECKED_SECONDS)
-        self._seen = {each: Question(partial(self._look, accounts=each), FRESH_SECONDS) for each in (True, False)}
-        self._servers = Question(lambda: presence.read_servers(keeper.store, LOOKED_AT, SERVERS), FRESH_SECONDS)
+        self._checks = SharedQuery(self._checked, CHECKED_SECONDS)
+        self._seen = {each: SharedQuery(partial(self._look, accounts=each), FRESH_SECONDS) for each in (True, False)}
+        self._servers = SharedQuery(lambda: presence.read_servers(keeper.store, LOOKED_AT, SERVERS), FRESH_SECONDS)
         self.online: deque[int] = deque(maxlen=SAMPLES)  # every few seconds, the oldest first
         self.watching: Counter[str] = Counter()  # streams by account
 
@@ -58,16 +58,16 @@ class Pulse:
 
     async def seen(self, rights: frozenset[str]) -> Seen:
         """What somebody with these rights may see; at most a second old."""
-        return await self._seen["users.query" in rights].answer()
+        return await self._seen["users.query" in rights].get()
 
     async def servers(self) -> list[GameServerRow]:
         """With how many are on each; at most a second old."""
-        return await self._servers.answer()
+        return await self._servers.get()
 
     async def checks(self) -> list[Check]:
         """Cheap ones: a few seconds old at most, and however many ask."""
         try:
-            return await self._checks.answer()
+            return await self._checks.get()
         except DatabaseUnavailable as away:
             return [Check("Database", DOWN, "It takes no writes; the log has why.", str(away))]
 
@@ -90,7 +90,7 @@ class Pulse:
         return Seen(online, characters, await keeper.lists.count(USERS) if accounts else None, shown)
 
     async def _checked(self) -> list[Check]:
-        await self._readiness.answer()
+        await self._readiness.get()
         store = self._keeper.store
         stuck, lapsed = await mails.has_stuck(store, STUCK_MS), await presence.has_lapsed(store, LAPSED_MS)
         return [

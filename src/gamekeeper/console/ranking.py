@@ -9,7 +9,7 @@ from gamekeeper.console.queries import SIZE, RankingQuery
 from gamekeeper.game.list_definitions import RANK
 from gamekeeper.http import queries
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store.players import StoredPlayer
 
 
@@ -22,7 +22,7 @@ class Stretch(NamedTuple):
     records: list[StoredPlayer]
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     query = queries.decode(RankingQuery, request.query)
     worst = query.sortDirection == "Ascending"
     stretch = await _found(request, query.rank or 0, worst=worst)

@@ -32,9 +32,9 @@ from gamekeeper.console.menu import ANYBODY, MANAGE, QUERY
 from gamekeeper.console.refusals import NoSuchPage, SignInFirst
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, REVALIDATED, WRITE, Access, Cache, Route
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
-Handler = Callable[..., Coroutine[Any, Any, Answer]]
+Handler = Callable[..., Coroutine[Any, Any, Response]]
 ROOT = sessions.PATH
 
 
@@ -63,14 +63,14 @@ def _entered(handler: Handler, needs: frozenset[str], *, used: bool = True) -> H
     """For those who are signed in and may."""
 
     @wraps(handler)
-    async def entered(request: Request, *body: bytes) -> Answer:
+    async def entered(request: Request, *body: bytes) -> Response:
         try:
             await sessions.enter(request, used=used)
         except SignInFirst:
             if pages.wants_json(request):
                 raise
             if pages.wants_stream(request):  # a browser would complain of a page; of nothing it takes that it is over
-                return Answer(status=pages.NOTHING)
+                return Response(status=pages.NOTHING)
             return entrance.to_sign_in(request)
         request.caller.require(needs)
         return await handler(request, *body)
@@ -78,16 +78,16 @@ def _entered(handler: Handler, needs: frozenset[str], *, used: bool = True) -> H
     return entered
 
 
-async def file(request: Request) -> Answer:
+async def file(request: Request) -> Response:
     """A style sheet or a script."""
     name = request.params[0]
     if name not in pages.FILES:
         raise NoSuchPage
     kind = f"{pages.KINDS['.' + name.rpartition('.')[2]]}; charset=utf-8".encode()
-    return Answer(pages.FILES[name], content_type=kind, policy=pages.POLICY)
+    return Response(pages.FILES[name], content_type=kind, policy=pages.POLICY)
 
 
-async def start(_: Request) -> Answer:
+async def start(_: Request) -> Response:
     """The address of the server alone leads people to the console."""
     return pages.redirect(ROOT)
 

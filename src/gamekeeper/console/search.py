@@ -10,7 +10,7 @@ from gamekeeper.console.menu import QUERY
 from gamekeeper.game import finder
 from gamekeeper.game.finder import CATALOGUE_KINDS, EXACT, ID, NEAR, SearchHit
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 SUGGESTED, SHOWN = 10, 50
 TITLES = {
@@ -35,7 +35,7 @@ class Hit(NamedTuple):
     href: str
 
 
-async def suggest(request: Request) -> Answer:
+async def suggest(request: Request) -> Response:
     """For the box, while somebody types."""
     hits = await _find(request, SUGGESTED)
     groups = [
@@ -48,7 +48,7 @@ async def suggest(request: Request) -> Answer:
     return pages.answer({"groups": groups})
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     """The thing itself, when it is the only one that is called exactly so, or the only one at all and no guess."""
     hits = await _find(request, SHOWN)
     exact = [each for each in hits if each.how in {HOW[ID], HOW[EXACT]}]
@@ -69,9 +69,13 @@ def address(found: SearchHit) -> str:
 
 
 async def _find(request: Request, most: int) -> list[Hit]:
-    text, accounts, spelling = _typed(request), request.caller.rights >= QUERY, request.services.keeper.changes.codec
+    text, accounts, spelling = (
+        _typed(request),
+        request.caller.permissions >= QUERY,
+        request.services.keeper.changes.codec,
+    )
     find = partial(finder.find, text=text, most=most, codec=spelling, accounts=accounts)
-    found = await request.through_gate(lambda: request.services.keeper.store.read(find))
+    found = await request.run_through_gate(lambda: request.services.keeper.store.read(find))
     return [Hit(each.kind, each.name, each.detail, HOW[each.match], address(each)) for each in found]
 
 

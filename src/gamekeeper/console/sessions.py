@@ -31,10 +31,10 @@ def delete_cookie(request: Request) -> Header:
 async def enter(request: Request, *, used: bool = True) -> None:
     """The caller by the cookie; who is not signed in is sent to sign in."""
     try:
-        caller = await request.services.callers.caller(authorization(request), used=used)
+        caller = await request.services.callers.find_caller(authorization(request), used=used)
     except Denied:
         raise SignInFirst from None
-    if not caller.session:  # a program's token, which does not end by rest
+    if not caller.is_session:  # a program's token, which does not end by rest
         raise SignInFirst
     request.caller = caller
 

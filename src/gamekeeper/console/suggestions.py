@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from gamekeeper.console import pages
 from gamekeeper.game import catalogue, finder, lookup
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 
 MOST = 12
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     kind, text = request.params[0], request.query.get("q", "").strip()
     catalogue.require_kind(kind)
     tx = request.services.keeper.store

@@ -7,9 +7,9 @@ from gamekeeper.console.queries import BeforeMark
 from gamekeeper.game import lookup
 from gamekeeper.game.refusals import NoSuchUser
 from gamekeeper.http import queries
-from gamekeeper.http.mail_cursor import Mark
+from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.tokens import IssuedToken
@@ -20,10 +20,10 @@ WINDOW, WINDOWS = 200, 5  # so many are looked at in one go, and so many goes: m
 
 class Page(NamedTuple):
     tokens: list[IssuedToken]
-    next: Mark | None  # where to go on; None: there are no more
+    next: MailCursor | None  # where to go on; None: there are no more
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     sought, refused = request.query.get("account", "").strip(), None
     page = Page([], None)
     try:
@@ -45,7 +45,7 @@ async def show(request: Request) -> Answer:
     return pages.with_refusal(shown, refused)
 
 
-async def live(tx: Reading, user_id: str | None, before: Mark, limit: int) -> Page:
+async def live(tx: Reading, user_id: str | None, before: MailCursor, limit: int) -> Page:
     """At most so many; fewer where nearly all have ended, and then it is gone on from there."""
     found: list[IssuedToken] = []
     for _ in range(WINDOWS):
@@ -53,8 +53,8 @@ async def live(tx: Reading, user_id: str | None, before: Mark, limit: int) -> Pa
         found += [each for each in seen if each.live]
         if len(found) > limit:
             last = found[limit - 1]
-            return Page(found[:limit], Mark(last.issued_at, last.id))
+            return Page(found[:limit], MailCursor(last.issued_at, last.id))
         if len(seen) < WINDOW:
             return Page(found, None)
-        before = Mark(seen[-1].issued_at, seen[-1].id)
+        before = MailCursor(seen[-1].issued_at, seen[-1].id)
     return Page(found, before)

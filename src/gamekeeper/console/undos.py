@@ -53,11 +53,11 @@ async def find_undoable(
     request: Request, changes: Sequence[HistoryChange], undone: Mapping[int, int]
 ) -> frozenset[int]:
     """Return the numbers of the changes that get an Undo button."""
-    rights, read = request.caller.rights, request.services.keeper.changes.codec.decode_side
+    permissions, read = request.caller.permissions, request.services.keeper.changes.codec.decode_side
     allowed = [
         DecodedChange(each, read(each.before or "{}"), read(each.after or "{}"))
         for each in changes
-        if each.seq not in undone and undo.is_undoable(each) and undo.list_permissions(each) <= rights
+        if each.seq not in undone and undo.is_undoable(each) and undo.list_permissions(each) <= permissions
     ]
     now = await request.services.keeper.store.read(lambda tx: _load_current(tx, request, allowed)) if allowed else None
     return frozenset(each.told.seq for each in allowed if now and _can_undo(each, now))

@@ -10,10 +10,10 @@ from typing import Any
 from gamekeeper import log
 from gamekeeper.http import errors
 from gamekeeper.http.cors import Cors
-from gamekeeper.http.dispatcher import Dispatcher, Pages
+from gamekeeper.http.dispatcher import ConsoleRoutes, Dispatcher
 from gamekeeper.http.proxies import Proxies
 from gamekeeper.http.request import Receive, Request
-from gamekeeper.http.response_headers import Heads
+from gamekeeper.http.response_headers import ResponseHeaders
 from gamekeeper.http.services import Services
 from gamekeeper.store.engine import DatabaseUnavailable
 
@@ -23,15 +23,15 @@ Hook = Callable[[], Awaitable[None]]
 
 
 class Asgi:
-    def __init__(self, services: Services, start: Hook, stop: Hook, pages: Pages | None = None) -> None:
+    def __init__(self, services: Services, start: Hook, stop: Hook, pages: ConsoleRoutes | None = None) -> None:
         settings = services.keeper.settings
         self.services = services
         self._start, self._stop = start, stop
         self._proxies, cors = Proxies(settings), Cors(settings)
-        self._dispatcher, self._heads = Dispatcher(cors, pages), Heads(settings, cors)
+        self._dispatcher, self._heads = Dispatcher(cors, pages), ResponseHeaders(settings, cors)
         self._tls = bool(settings.tls_cert)
-        self._pace = services.metrics.pace
-        self._count = services.metrics.count if settings.metrics_token else None
+        self._request_rates = services.metrics.request_rates
+        self._count = services.metrics.count_request if settings.metrics_token else None
         self._log = log.access if settings.access_log else None
         # of a request's id: which process it was, and which request
         self._prefix, self._numbers = os.urandom(8).hex(), itertools.count()
@@ -42,12 +42,14 @@ class Asgi:
             return
         started = time.perf_counter_ns()
         request = self._read(scope, receive)
-        answer = await self._dispatcher.answer(request)
-        await send({"type": "http.response.start", "status": answer.status, "headers": self._heads.of(request, answer)})
+        answer = await self._dispatcher.handle(request)
+        await send(
+            {"type": "http.response.start", "status": answer.status, "headers": self._heads.make(request, answer)}
+        )
         await send({"type": "http.response.body", "body": answer.content, "more_body": answer.stream is not None})
         if answer.stream is not None:
             await _send_stream(request, answer.stream, send)
-        self._pace.count(fault=answer.status in errors.FAULTS)
+        self._request_rates.count(fault=answer.status in errors.SERVER_ERRORS)
         if self._count:
             self._count(request.method, request.route.path, answer.status, started)
         if self._log:
@@ -97,7 +99,7 @@ class Asgi:
 
 async def _send_stream(request: Request, stream: AsyncGenerator[bytes], send: Send) -> None:
     """Send the pieces until the stream ends or the caller hangs up."""
-    gone = asyncio.ensure_future(request.gone())
+    gone = asyncio.ensure_future(request.wait_for_disconnect())
     try:
         while piece := await _next_piece(stream, gone):
             await send({"type": "http.response.body", "body": piece, "more_body": True})

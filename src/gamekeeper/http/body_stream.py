@@ -7,18 +7,18 @@ from gamekeeper.http.errors import BodyTooLarge, BodyTooSlow, MalformedBody
 from gamekeeper.http.request import Receive
 
 
-async def body(headers: Mapping[bytes, bytes], receive: Receive, limit: int, seconds: int) -> bytes:
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: int, seconds: int) -> bytes:
     announced = headers.get(b"content-length", b"0")
     if announced.isdigit() and int(announced[:20]) > limit:
         raise BodyTooLarge(limit=limit)
     try:
         async with asyncio.timeout(seconds):
-            return await _whole(receive, limit)
+            return await _read_all(receive, limit)
     except TimeoutError:
         raise BodyTooSlow(seconds=seconds) from None
 
 
-async def _whole(receive: Receive, limit: int) -> bytes:
+async def _read_all(receive: Receive, limit: int) -> bytes:
     parts: list[bytes] = []
     size, more = 0, True
     while more:

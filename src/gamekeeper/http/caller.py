@@ -8,9 +8,9 @@ from gamekeeper.game.tokens import ACCESS_PREFIX, hash_token
 from gamekeeper.store import tokens
 from gamekeeper.store.engine import Store
 
-BELIEVED_SECONDS = 4.0  # a revocation elsewhere is seen within five
-BELIEVED_MOST = 10_000
-LONGEST = 255
+CACHE_SECONDS = 4.0  # a revocation elsewhere is seen within five
+MAX_CACHED_TOKENS = 10_000
+MAX_TOKEN_LENGTH = 255
 POWERS = frozenset({"ban", "kick", "mute"})  # the account's own, in the game; asked for like roles
 
 
@@ -20,11 +20,11 @@ class Caller:
     name: str
     token_id: str
     read_only: bool
-    rights: frozenset[str]  # roles, and the powers that the API asks for
-    session: bool = False  # a person's in a browser, which ends when they rest
+    permissions: frozenset[str]  # roles, and the powers that the API asks for
+    is_session: bool = False  # a person's in a browser, which ends when they rest
 
     def require(self, needs: frozenset[str]) -> None:
-        missing = needs - self.rights
+        missing = needs - self.permissions
         if missing & POWERS:
             raise PowerMissing(power=min(missing & POWERS).title())
         if missing:
@@ -39,28 +39,28 @@ class Callers:
         self._used: set[str] = set()
 
     @property
-    def believed(self) -> int:
+    def cached_tokens(self) -> int:
         """How many tokens; some of them may have to be asked about again."""
         return len(self._believed)
 
-    async def caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
+    async def find_caller(self, authorization: bytes | None, *, used: bool = True) -> Caller:
         """`used`: whether this counts as a use of the token, or somebody only looks whether it is still good."""
-        access_hash = hash_token(_token(authorization or b""))
+        access_hash = hash_token(_read_token(authorization or b""))
         found = self._believed.get(access_hash)
         if found is not None and found[1] > time.monotonic():
             return found[0]
-        return await self._ask(access_hash, used=used)
+        return await self._load_caller(access_hash, used=used)
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """After a revocation: in this process it holds at once, also for a token that is being asked about now."""
         self._believed = {}
 
-    def take_used(self) -> set[str]:
+    def take_used_tokens(self) -> set[str]:
         """The ids of the tokens used since this was last asked; whoever takes them writes them down."""
         used, self._used = self._used, set()
         return used
 
-    async def _ask(self, access_hash: str, *, used: bool) -> Caller:
+    async def _load_caller(self, access_hash: str, *, used: bool) -> Caller:
         asked, believed = time.monotonic(), self._believed
         row = await tokens.find_caller(self._store, access_hash)
         if row is None:
@@ -72,15 +72,20 @@ class Callers:
         if not used:
             return caller  # not believed: the next use would go by without being noted
         self._used.add(row.token_id)
-        if len(believed) >= BELIEVED_MOST:
+        if len(believed) >= MAX_CACHED_TOKENS:
             believed.clear()
-        believed[access_hash] = caller, asked + min(BELIEVED_SECONDS, row.life_ms / 1000)
+        believed[access_hash] = caller, asked + min(CACHE_SECONDS, row.life_ms / 1000)
         return caller
 
 
-def _token(authorization: bytes) -> str:
+def _read_token(authorization: bytes) -> str:
     scheme, _, token = authorization.decode("latin-1").strip().partition(" ")
     token = token.strip()
-    if scheme.lower() != "bearer" or not token.startswith(ACCESS_PREFIX) or len(token) > LONGEST or not token.isascii():
+    if (
+        scheme.lower() != "bearer"
+        or not token.startswith(ACCESS_PREFIX)
+        or len(token) > MAX_TOKEN_LENGTH
+        or not token.isascii()
+    ):
         raise Denied
     return token

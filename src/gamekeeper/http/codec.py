@@ -228,7 +228,7 @@ def told(change: history.HistoryChange, undone_by: int | None, caller: Caller) -
         undone_by is None
         and undo.is_undoable(change)
         and not caller.read_only
-        and undo.list_permissions(change) <= caller.rights,
+        and undo.list_permissions(change) <= caller.permissions,
     )
 
 

@@ -4,7 +4,7 @@ import re
 
 from gamekeeper.http.errors import Headers, MethodNotAllowed
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.settings import BadSetting, Settings, variable
 
 ORIGIN = re.compile(r"(https?)://(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?")
@@ -37,10 +37,10 @@ class Cors:
         asks = request.method == "OPTIONS" and b"access-control-request-method" in request.headers
         return asks and request.headers.get(b"origin") in self.origins
 
-    def preflight(self, refusal: MethodNotAllowed) -> Answer:
+    def preflight(self, refusal: MethodNotAllowed) -> Response:
         """No address takes OPTIONS; what it does take is what the browser wants to know."""
         allowed = (b"access-control-allow-methods", refusal.allowed.encode())
-        return Answer(status=NO_CONTENT, headers=(allowed, *PREFLIGHT))
+        return Response(status=NO_CONTENT, headers=(allowed, *PREFLIGHT))
 
 
 def _origin(text: str) -> bytes:

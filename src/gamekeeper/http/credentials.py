@@ -10,7 +10,7 @@ from gamekeeper.game.refusals import WrongCode, WrongPassword
 from gamekeeper.http import codec, mails, samples, wire
 from gamekeeper.http.operation import MANAGE, NO_STORE, QUERY, READ, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer, answer_change
+from gamekeeper.http.response import Response, make_change_response
 
 UPDATED, CORRECT, SENT = "Password Updated", "Password Correct", "Password reset email sent."
 
@@ -47,11 +47,11 @@ async def validate_password(request: Request, body: wire.users.ValidatePassword)
     example_body=wire.users.ChangeEmail("marlow@example.org", samples.HASH),
     example_answer=samples.CHANGED,
 )
-async def change_email(request: Request, body: wire.users.ChangeEmail) -> Answer:
+async def change_email(request: Request, body: wire.users.ChangeEmail) -> Response:
     """Change an account's email, with its password."""
     email = accounts.require_email(body.new, "new")
 
-    async def change() -> Answer:
+    async def change() -> Response:
         proven = await _prove(request, body.authorization)
         decide = partial(accounts.change_email, key=request.params[0], email=email, proven=proven)
         return await request.change(decide, codec.changed_user_record)
@@ -71,10 +71,10 @@ async def change_email(request: Request, body: wire.users.ChangeEmail) -> Answer
     example_body=wire.users.ChangePassword(samples.HASH, samples.HASH),
     example_answer=wire.users.Message(UPDATED),
 )
-async def change_password(request: Request, body: wire.users.ChangePassword) -> Answer:
+async def change_password(request: Request, body: wire.users.ChangePassword) -> Response:
     """Change an account's password, with the current one; its tokens end."""
 
-    async def change() -> Answer:
+    async def change() -> Response:
         proven = await _prove(request, body.authorization)
         return await _set_password(request, body.new, proven, UPDATED)
 
@@ -93,7 +93,7 @@ async def change_password(request: Request, body: wire.users.ChangePassword) -> 
     example_body=wire.users.ManageEmail("marlow@example.org"),
     example_answer=samples.CHANGED,
 )
-async def manage_email(request: Request, body: wire.users.ManageEmail) -> Answer:
+async def manage_email(request: Request, body: wire.users.ManageEmail) -> Response:
     """Change an account's email without its password."""
     email = accounts.require_email(body.new, "new")
     decide = partial(accounts.change_email, key=request.params[0], email=email, proven=None)
@@ -112,7 +112,7 @@ async def manage_email(request: Request, body: wire.users.ManageEmail) -> Answer
     example_body=wire.users.ManagePassword(samples.HASH),
     example_answer=wire.users.Message(CORRECT),
 )
-async def manage_password(request: Request, body: wire.users.ManagePassword) -> Answer:
+async def manage_password(request: Request, body: wire.users.ManagePassword) -> Response:
     """Change an account's password without the current one; its tokens end."""
     return await _set_password(request, body.new, None, CORRECT)
 
@@ -128,7 +128,7 @@ async def manage_password(request: Request, body: wire.users.ManagePassword) -> 
     refusals=(no.TooManyMails,),
     example_answer=wire.users.Message(SENT),
 )
-async def request_reset(request: Request) -> Answer:
+async def request_reset(request: Request) -> Response:
     """Mail the account a code that resets its password."""
     caller, settings = request.caller.account_id, request.services.keeper.settings
     decide = partial(credentials.request_reset, key=request.params[0], caller=caller, settings=settings)
@@ -146,10 +146,10 @@ async def request_reset(request: Request) -> Answer:
     example_body=wire.users.RedeemCode(samples.CODE, samples.HASH),
     example_answer=wire.users.Message(UPDATED),
 )
-async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Answer:
+async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Response:
     """Set a new password with a mailed code."""
 
-    async def change() -> Answer:
+    async def change() -> Response:
         code = await credentials.check_reset_code(request.services.keeper, request.params[0], body.code)
         password = await request.services.keeper.passwords.hash_password(body.new)
         decide = partial(credentials.redeem_code, key=request.params[0], code=code, password=password)
@@ -158,18 +158,18 @@ async def redeem_code(request: Request, body: wire.users.RedeemCode) -> Answer:
     return await _once(request, change)
 
 
-async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+async def _once(request: Request, change: Callable[[], Coroutine[Any, Any, Response]]) -> Response:
     """The first success replays although the password it proved, or the code it used, is gone by now."""
-    done = await request.services.keeper.changes.replay(request.intent())
+    done = await request.services.keeper.changes.replay(request.make_intent())
     if done is not None:
-        return answer_change(done)
+        return make_change_response(done)
     try:
         return await change()
     except (WrongPassword, WrongCode):
-        done = await request.services.keeper.changes.replay(request.intent())
+        done = await request.services.keeper.changes.replay(request.make_intent())
         if done is None:
             raise
-        return answer_change(done)
+        return make_change_response(done)
 
 
 async def _prove(request: Request, sent: str) -> str:
@@ -179,15 +179,15 @@ async def _prove(request: Request, sent: str) -> str:
     )
 
 
-async def _set_password(request: Request, new: str, proven: str | None, message: str) -> Answer:
+async def _set_password(request: Request, new: str, proven: str | None, message: str) -> Response:
     password = await request.services.keeper.passwords.hash_password(new)
     decide = partial(accounts.change_password, key=request.params[0], password=password, proven=proven)
     return await _and_forget_tokens(request, request.change(decide, lambda _: _message(message)))
 
 
-async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, Answer]) -> Answer:
+async def _and_forget_tokens(request: Request, changing: Coroutine[Any, Any, Response]) -> Response:
     answer = await changing
-    request.services.callers.forget()
+    request.services.callers.clear_cache()
     return answer
 
 

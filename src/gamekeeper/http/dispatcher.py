@@ -1,4 +1,4 @@
-"""Answer a request: find its route, run the checks that all routes share, then its handler."""
+"""Response a request: find its route, run the checks that all routes share, then its handler."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,38 +8,38 @@ from msgspec import Struct
 
 from gamekeeper.game.refusals import ReadOnlyToken, Refusal, RepeatedField
 from gamekeeper.http import bodies, body_stream, dry_runs, errors, etags, queries, users
-from gamekeeper.http.admission import ALWAYS
+from gamekeeper.http.admission import UNLIMITED_PATHS
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import LOG_IN, MethodNotAllowed
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, REVALIDATED, WRITE, Route
-from gamekeeper.http.request import Request, query_of
-from gamekeeper.http.response import Answer, Header
+from gamekeeper.http.request import Request, parse_query
+from gamekeeper.http.response import Header, Response
 
 DEPRECATED_SINCE = b"@1767225600"  # 2026-01-01, when the POST lists got their successors here
 NOT_MODIFIED = 304
-ONCE = ("Authorization", "Idempotency-Key")
-TRIED: Header = (dry_runs.HEADER, b"true")
+SINGLE_HEADERS = ("Authorization", "Idempotency-Key")
+DRY_RUN_HEADER: Header = (dry_runs.HEADER, b"true")
 
 
-class Pages(NamedTuple):
+class ConsoleRoutes(NamedTuple):
     """The console's part of the routes, which are no operations of the API."""
 
     root: bytes  # all of them are at or below this path, except the redirect at /
     routes: tuple[Route, ...]
-    refused: Callable[[Request, Refusal], Answer]  # a refusal as a page
+    render_refusal: Callable[[Request, Refusal], Response]  # a refusal as a page
     live: object  # what they share in this process
 
 
 class Dispatcher:
     """Answers the requests that come from outside. It admits them, and turns every failure into an answer."""
 
-    def __init__(self, cors: Cors, pages: Pages | None) -> None:
+    def __init__(self, cors: Cors, pages: ConsoleRoutes | None) -> None:
         self._cors, self._pages = cors, pages
 
-    async def answer(self, request: Request) -> Answer:
+    async def handle(self, request: Request) -> Response:
         try:
-            if request.raw_path in ALWAYS:
+            if request.raw_path in UNLIMITED_PATHS:
                 return await call(request)
             admission = request.services.admission
             admission.enter()
@@ -50,19 +50,19 @@ class Dispatcher:
         except MethodNotAllowed as refusal:
             return self._cors.preflight(refusal) if self._cors.asked(request) else self._refuse(request, refusal)
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller learns only that it happened
-            return self._refuse(request, errors.refusal_of(error, request.id))
+            return self._refuse(request, errors.to_refusal(error, request.id))
 
-    def _refuse(self, request: Request, refusal: Refusal) -> Answer:
+    def _refuse(self, request: Request, refusal: Refusal) -> Response:
         if self._pages and _is_below(self._pages.root, request.raw_path):
-            return self._pages.refused(request, refusal)
+            return self._pages.render_refusal(request, refusal)
         path = request.route.path
-        content = errors.body(refusal, request.id, log_in=path == LOG_IN)
-        headers = (*_notes(request), *errors.headers(refusal))
-        return Answer(content, errors.status(type(refusal), path), headers)
+        content = errors.encode_body(refusal, request.id, log_in=path == LOG_IN)
+        headers = (*_make_notice_headers(request), *errors.make_headers(refusal))
+        return Response(content, errors.find_status(type(refusal), path), headers)
 
 
-async def call(request: Request) -> Answer:
-    """Answer a request that has its place in the admission, or is part of one that has; raises refusals.
+async def call(request: Request) -> Response:
+    """Response a request that has its place in the admission, or is part of one that has; raises refusals.
 
     The console's own calls come here too: nothing is checked less for them.
     """
@@ -72,9 +72,9 @@ async def call(request: Request) -> Answer:
         _require_one_value(request.raw_headers)
     await _authorize(request, route)
     if route.body is not None:
-        request.raw = await _receive_body(request, route)
+        request.raw_body = await _receive_body(request, route)
         await _authorize(request, route)  # again: the token may have been revoked while the body arrived
-    request.query = query_of(request.raw_query)
+    request.query = parse_query(request.raw_query)
     queries.require_known(route, request.query)
     if route.is_repeatable:
         request.dry_run = dry_runs.is_asked_for(request.query, request.headers)
@@ -85,15 +85,15 @@ async def call(request: Request) -> Answer:
         made = await route.handler(request, **given)
     else:
         made = await route.handler(request, await _decode_body(request, route, route.body), **given)
-    answer = made if isinstance(made, Answer) else Answer(made)
+    answer = made if isinstance(made, Response) else Response(made)
     if request.dry_run or route.successor:
-        answer.headers = (*_notes(request), *answer.headers)
+        answer.headers = (*_make_notice_headers(request), *answer.headers)
     if route.cache is REVALIDATED or (route.cache is not NO_STORE and not users.sees_codes(request)):
-        _tag(answer, request.headers.get(b"if-none-match"))
+        _set_tag(answer, request.headers.get(b"if-none-match"))
     return answer
 
 
-def require(caller: Caller, route: Route) -> None:
+def require_permissions(caller: Caller, route: Route) -> None:
     """Check that the caller may use the route."""
     caller.require(route.permissions or ANY_TOKEN)
     if route.access is WRITE and caller.read_only:
@@ -104,51 +104,51 @@ async def _authorize(request: Request, route: Route) -> None:
     """Find the caller by its token and check its permissions. Cheap to repeat: a token found good is cached."""
     if route.permissions is None:
         return
-    request.caller = await request.services.callers.caller(request.headers.get(b"authorization"))
+    request.caller = await request.services.callers.find_caller(request.headers.get(b"authorization"))
     if route.permissions or route.access is WRITE:
-        require(request.caller, route)
+        require_permissions(request.caller, route)
 
 
 async def _receive_body(request: Request, route: Route) -> bytes:
     """Give the place in the admission back meanwhile: a slow sender must not hold it."""
     settings, admission = request.services.keeper.settings, request.services.admission
     limit = settings.link_body_limit if route.over_link else settings.body_limit
-    receiving = body_stream.body(request.headers, request.receive, limit, settings.receive_seconds)
-    sent = await admission.aside(receiving)
-    admission.require_place()
+    receiving = body_stream.read_body(request.headers, request.receive, limit, settings.receive_seconds)
+    sent = await admission.release_while(receiving)
+    admission.require_slot()
     return sent
 
 
 async def _decode_body(request: Request, route: Route, shape: type[Struct] | type[bytes]) -> Struct | bytes:
     if not issubclass(shape, Struct):
-        return request.raw
+        return request.raw_body
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     forms, strict, changes = not route.over_link, route.is_ours, route.is_repeatable
-    read = partial(bodies.decode, request.raw, content_type, shape, forms=forms, strict=strict, changes=changes)
+    read = partial(bodies.decode, request.raw_body, content_type, shape, forms=forms, strict=strict, changes=changes)
     request.body = await request.read_body(read)
     return request.body
 
 
 def _require_one_value(headers: Sequence[Header]) -> None:
     """Reject headers that contradict each other: a retry with one more key would otherwise be a new change."""
-    for wanted in ONCE:
+    for wanted in SINGLE_HEADERS:
         if len({value for name, value in headers if name == wanted.lower().encode()}) > 1:
             raise RepeatedField(field=wanted)
 
 
-def _notes(request: Request) -> tuple[Header, ...]:
+def _make_notice_headers(request: Request) -> tuple[Header, ...]:
     """Headers that every answer of the route carries, also a refusal: that it is deprecated, that it was a dry run."""
-    notes: tuple[Header, ...] = (TRIED,) if request.dry_run else ()
+    notes: tuple[Header, ...] = (DRY_RUN_HEADER,) if request.dry_run else ()
     if request.route.successor:
         link = f'<{request.route.successor}>; rel="successor-version"'.encode()
         notes += ((b"deprecation", DEPRECATED_SINCE), (b"link", link))
     return notes
 
 
-def _tag(answer: Answer, held: bytes | None) -> None:
+def _set_tag(answer: Response, held: bytes | None) -> None:
     """Tag the answer; a caller that holds the same one gets nothing but the tag."""
-    answer.tag = etags.of(answer.content)
-    if etags.among(answer.tag, held):
+    answer.tag = etags.make_etag(answer.content)
+    if etags.is_listed(answer.tag, held):
         answer.status, answer.content = NOT_MODIFIED, b""
 
 

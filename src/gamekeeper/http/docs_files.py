@@ -3,7 +3,7 @@
 from importlib import resources
 
 PAGE = "docs.html"
-KINDS = {
+MEDIA_TYPES = {
     "docs.css": "text/css",
     "explorer.css": "text/css",
     "docs.js": "text/javascript",
@@ -16,7 +16,7 @@ KINDS = {
 }
 
 
-class Files:
+class DocsFiles:
     """Everything is read once, at start; a name in a path is looked up here and never reaches the file system."""
 
     def __init__(self, document: bytes, tolerant_document: bytes) -> None:
@@ -24,4 +24,4 @@ class Files:
         self.document = document
         self.tolerant_document = tolerant_document
         self.page = (folder / PAGE).read_bytes()
-        self.named = {name: (folder / name).read_bytes() for name in KINDS}
+        self.named = {name: (folder / name).read_bytes() for name in MEDIA_TYPES}

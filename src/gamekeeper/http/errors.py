@@ -85,7 +85,9 @@ STATUS: Mapping[type[Refusal], int] = {
     OutcomeUnknown: 503,
 }
 
-FAULTS = frozenset(number for number in STATUS.values() if number >= STATUS[InternalError])  # ours, not the caller's
+SERVER_ERRORS = frozenset(
+    number for number in STATUS.values() if number >= STATUS[InternalError]
+)  # ours, not the caller's
 
 
 # Real clients take a 403 of these operations for a token that has expired and log in again without end.
@@ -93,14 +95,14 @@ MODERATION = "/admin/"  # part of the route's path
 BAD_REQUEST_IN_MODERATION = frozenset({refusals.RoleMissing, refusals.PowerMissing, refusals.Outranked})
 
 
-def status(kind: type[Refusal], path: str = "") -> int:
+def find_status(kind: type[Refusal], path: str = "") -> int:
     """Return the status of a refusal on the route with this path: its own, or that of the branch it is on."""
     if kind in BAD_REQUEST_IN_MODERATION and MODERATION in path:
         return STATUS[refusals.Malformed]
     return next(STATUS[each] for each in kind.__mro__ if each in STATUS)
 
 
-def refusal_of(error: Exception, request_id: str) -> Refusal:
+def to_refusal(error: Exception, request_id: str) -> Refusal:
     """Return the refusal to answer a failure with; one that is no refusal is logged. Call it in the `except` block."""
     if isinstance(error, Refusal):
         return error
@@ -111,7 +113,7 @@ def refusal_of(error: Exception, request_id: str) -> Refusal:
     return InternalError()
 
 
-def body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
+def encode_body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
     error = wire.errors.Error(Message=refusal.message, Code=refusal.code, RequestId=request_id)
     if log_in and isinstance(refusal, refusals.Malformed):
         return wire.errors.log_in_error("invalid_request", error)
@@ -122,7 +124,7 @@ def body(refusal: Refusal, request_id: str, *, log_in: bool) -> bytes:
     return wire.encode(error)
 
 
-def headers(refusal: Refusal) -> Headers:
+def make_headers(refusal: Refusal) -> Headers:
     found: Headers = []
     if isinstance(refusal, refusals.Denied):
         found.append((b"www-authenticate", b"Bearer"))

@@ -30,10 +30,10 @@ async def changes(request: Request, query: wire.feed.FeedQuery) -> bytes:
         include_own=query.own,
         epoch=query.epoch or None,
     )
-    telling = request.unless_gone(request.services.keeper.feed.read_changes(asked))
-    told = await (request.services.admission.aside(telling) if asked.wait_seconds else telling)
+    telling = request.run_until_disconnect(request.services.keeper.feed.read_changes(asked))
+    told = await (request.services.admission.release_while(telling) if asked.wait_seconds else telling)
     if told is None:
         return b""  # nobody is there to read it
     if asked.wait_seconds:
-        await request.require_still()  # a poll may be longer than a revocation is allowed to take
+        await request.recheck_permissions()  # a poll may be longer than a revocation is allowed to take
     return wire.encode(wire.feed.Changes(codec.feed_changes(told.changes), told.next, told.epoch))

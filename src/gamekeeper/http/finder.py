@@ -28,7 +28,7 @@ GROUP = Group("Finder", "One search for everything.")
 )
 async def find(request: Request, query: wire.finder.FindQuery) -> bytes:
     """Characters, accounts, the catalogue and changes, by id, name or email, the best match first."""
-    accounts, keeper = ACCOUNTS in request.caller.rights, request.services.keeper
+    accounts, keeper = ACCOUNTS in request.caller.permissions, request.services.keeper
     find = partial(finder.find, text=query.q, most=query.limit, codec=keeper.changes.codec, accounts=accounts)
-    found = await request.through_gate(lambda: keeper.store.read(find))
+    found = await request.run_through_gate(lambda: keeper.store.read(find))
     return wire.encode(wire.finder.Finds(query.q, [codec.found(each) for each in found]))

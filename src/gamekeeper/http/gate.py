@@ -113,7 +113,7 @@ class Gate:
         return self._next - time.monotonic() if self._others_active(account) else 0.0
 
     def _others_active(self, account: str) -> bool:
-        now, others = time.monotonic(), self._admission.entered - self._entered
+        now, others = time.monotonic(), self._admission.total - self._entered
         if others != self._others_seen:
             self._others_seen, self._others_at = others, now
         if now - self._others_at < ACTIVE_SECONDS:

@@ -5,7 +5,7 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.http import wire
 from gamekeeper.http.operation import NO_STORE, NO_TOKEN, READ, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.shared_query import Question
+from gamekeeper.http.shared_query import SharedQuery
 from gamekeeper.store import guesses, privileges
 from gamekeeper.store.engine import Writing
 
@@ -13,8 +13,8 @@ FRESH_SECONDS = 0.5  # however many balancers ask, it is at most two writes a se
 NOBODY = "readiness"
 
 
-def readiness(keeper: Keeper) -> Question[None]:
-    return Question(lambda: keeper.store.write(_write, reserved=True), FRESH_SECONDS)
+def readiness(keeper: Keeper) -> SharedQuery[None]:
+    return SharedQuery(lambda: keeper.store.write(_write, reserved=True), FRESH_SECONDS)
 
 
 GROUP = Group("Health", "For load balancers.")
@@ -48,7 +48,7 @@ async def live(request: Request) -> bytes:
 )
 async def ready(request: Request) -> bytes:
     """Whether the database takes writes; within two seconds it is said that it does not."""
-    await request.services.readiness.answer()
+    await request.services.readiness.get()
     return wire.encode(wire.info.Health("ready"))
 
 

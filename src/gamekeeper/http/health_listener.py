@@ -6,11 +6,11 @@ import socket
 import threading
 
 from gamekeeper.http import errors, wire
-from gamekeeper.http.shared_query import ANSWER_SECONDS, Question
+from gamekeeper.http.shared_query import TIMEOUT_SECONDS, SharedQuery
 from gamekeeper.store.engine import DatabaseUnavailable
 
 HEAD_SECONDS = 2.0  # for a probe to send its request
-LOOP_SECONDS = 2 * ANSWER_SECONDS  # for the event loop of the API to answer
+LOOP_SECONDS = 2 * TIMEOUT_SECONDS  # for the event loop of the API to answer
 CONNECTIONS = 64  # at once; one more is closed
 LONGEST_HEAD = 4096
 LIVE, READY = b"/health/live", b"/health/ready"
@@ -20,7 +20,7 @@ OK = 200
 class HealthListener:
     """Answers GET /health/live and /health/ready; both ask the event loop that serves the API."""
 
-    def __init__(self, host: str, port: int, readiness: Question[None]) -> None:
+    def __init__(self, host: str, port: int, readiness: SharedQuery[None]) -> None:
         self._host, self._port, self._readiness = host, port, readiness
         self._open = 0
         self._server: asyncio.Server | None = None
@@ -63,14 +63,14 @@ class HealthListener:
             writer.close()
 
     async def _answer(self, path: bytes) -> bytes:
-        asked = {LIVE: _turn, READY: self._readiness.answer}
+        asked = {LIVE: _turn, READY: self._readiness.get}
         if path not in asked:
-            return _response(errors.status(errors.NoSuchRoute), "unknown")
+            return _response(errors.find_status(errors.NoSuchRoute), "unknown")
         future = asyncio.run_coroutine_threadsafe(asked[path](), self._served)
         with contextlib.suppress(DatabaseUnavailable, TimeoutError, RuntimeError):
             await asyncio.wait_for(asyncio.wrap_future(future), LOOP_SECONDS)
             return _response(OK, path.decode().rpartition("/")[2])
-        return _response(errors.status(errors.DatabaseAway), "away")
+        return _response(errors.find_status(errors.DatabaseAway), "away")
 
 
 async def _turn() -> None:

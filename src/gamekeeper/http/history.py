@@ -19,7 +19,7 @@ from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.caller import Caller
 from gamekeeper.http.operation import ANY_TOKEN, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.history import ALL, BY_ACTOR, OF_PLAYER, OF_USER, HistoryFilter, find_change
 
@@ -48,7 +48,7 @@ GROUP = Group("History", "What happened, how it was before, and taking it back."
     refusals=(no.TooManyLongReads,),
     example_answer=wire.history.History([samples.TOLD], 4711),
 )
-async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes | Answer:
+async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes | Response:
     """Changes, the newest first, filtered; `format=csv` gives them as a table."""
     form, wanted, cursor = query.format, filter_of(query, request.caller), wire.history.start_of(query.before)
     usual, most = wire.history.LIMITS[form]
@@ -56,14 +56,14 @@ async def changes(request: Request, query: wire.history.HistoryQuery) -> bytes |
     read = partial(
         _read_csv if form == CSV else _read_json, wanted=wanted, cursor=cursor, limit=limit, caller=request.caller
     )
-    found = await request.unless_gone(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
+    found = await request.run_until_disconnect(request.read_in_pieces(read, long=limit > history.PIECE_ROWS))
     if found is None:
         return b""  # the caller has hung up
     content, following = found
     if form == JSON:
         return content
     more = [] if following is None else [(b"x-next", str(following).encode())]
-    return Answer(content, headers=(ATTACHED, *more), content_type=b"text/csv; charset=utf-8")
+    return Response(content, headers=(ATTACHED, *more), content_type=b"text/csv; charset=utf-8")
 
 
 async def _read_json(
@@ -173,7 +173,7 @@ async def variables(request: Request, query: wire.history.ThenQuery) -> bytes:
     ),
     example_answer=wire.history.Undone(4711, samples.CHANGE.Kind, [samples.UNDONE]),
 )
-async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> Answer:
+async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> Response:
     """Take a change back, if what it changed is still as it left it."""
     keeper, caller = request.services.keeper, request.caller
     kept = await find_change(keeper.store, seq)
@@ -184,7 +184,7 @@ async def undone(request: Request, query: wire.history.UndoQuery, seq: int) -> A
     room, words = read_capacity(keeper.settings), keeper.changes.codec
     decide = partial(undo.undo, seq=seq, actor=by, codec=words, room=room, trade_ms=trade_ms)
     answer = await request.change(decide, codec.undone)
-    request.services.callers.forget()  # it may be powers that were taken back
+    request.services.callers.clear_cache()  # it may be powers that were taken back
     return answer
 
 
@@ -202,7 +202,7 @@ def filter_of(query: wire.history.HistoryQuery, caller: Caller) -> HistoryFilter
     return HistoryFilter(
         within=within,
         whose=whose,
-        accounts=ACCOUNTS in caller.rights,
+        accounts=ACCOUNTS in caller.permissions,
         me=caller.account_id,
         since=query.since,
         until=query.to,

@@ -87,9 +87,9 @@ async def authorized(request: Request) -> bytes:
 )
 async def stats(request: Request) -> bytes:
     """How long and how fast this process serves, and who is connected."""
-    keeper, pace = request.services.keeper, request.services.metrics.pace
+    keeper, request_rates = request.services.keeper, request.services.metrics.request_rates
     servers, online = await presence.count_servers(keeper.store), await keeper.lists.count(ONLINE)
-    return wire.encode(wire.info.ServerStats(pace.uptime_ms, pace.last_second, servers, online))
+    return wire.encode(wire.info.ServerStats(request_rates.uptime_ms, request_rates.last_second, servers, online))
 
 
 @GROUP.operation(

@@ -7,7 +7,7 @@ from gamekeeper.game.inventory import BANK, INVENTORY, Slots
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import items as item_rows
 from gamekeeper.store.engine import Reading
 
@@ -99,7 +99,7 @@ async def in_bag(request: Request, bag_id: str) -> bytes:
     example_body=wire.items.GiveItem(samples.DRAUGHT, 2, bankoverflow=True),
     example_answer=wire.items.Given(samples.DRAUGHT, wire.items.Quantity(total=2, bank=0, inventory=2)),
 )
-async def give(request: Request, body: wire.items.GiveItem) -> Answer:
+async def give(request: Request, body: wire.items.GiveItem) -> Response:
     """Give items to a character, all of them or none."""
     decide = partial(
         items.give,
@@ -124,7 +124,7 @@ async def give(request: Request, body: wire.items.GiveItem) -> Answer:
     example_body=wire.items.TakeItem(samples.COIN, 100),
     example_answer=wire.items.Taken(samples.COIN, 100),
 )
-async def take(request: Request, body: wire.items.TakeItem) -> Answer:
+async def take(request: Request, body: wire.items.TakeItem) -> Response:
     """Take items out of a character's inventory, all of them or none."""
     decide = partial(
         items.take,

@@ -9,7 +9,7 @@ from gamekeeper.game.refusals import BadField
 from gamekeeper.http import bodies, codec, instants, paging, samples, wire
 from gamekeeper.http.operation import LINK, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import catalogue as entries
 
 ENTRIES = (
@@ -31,7 +31,7 @@ GROUP = Group("Link", "What game servers tell us: the catalogue, characters, who
     example_body=[samples.DRAUGHT_ENTRY],
     example_answer=wire.link.Count(1),
 )
-async def put_catalogue(request: Request, body: bytes, kind: str) -> Answer:
+async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
     """Publish items, spells, variables, classes or maps."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     given = await request.read_body(partial(_entries, kind, body, content_type))
@@ -93,7 +93,7 @@ async def catalogue_page(request: Request, query: wire.lists.PageQuery, kind: st
     example_body=wire.link.PutPlayer(Level=49, Items=[wire.items.ItemSlot(17, None, samples.DRAUGHT, 2)]),
     example_answer=samples.RECORD,
 )
-async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str) -> Answer:
+async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str) -> Response:
     """Create a character, or tell what changed about one."""
     decide = partial(
         link.put_player,
@@ -115,7 +115,7 @@ async def put_player(request: Request, body: wire.link.PutPlayer, player_id: str
     refusals=(no.NoSuchPlayer, no.PlayerOnline),
     example_answer=samples.RECORD,
 )
-async def delete_player(request: Request, player_id: str) -> Answer:
+async def delete_player(request: Request, player_id: str) -> Response:
     """Delete a character that is not online."""
     decide = partial(player_edits.delete, key=player_id, codec=request.services.keeper.changes.codec)
     return await request.change(decide, codec.player_record)
@@ -132,7 +132,7 @@ async def delete_player(request: Request, player_id: str) -> Answer:
     example_body=wire.link.Lease(30),
     example_answer=wire.link.ServerState(samples.REALM, samples.LATER, 7),
 )
-async def heartbeat(request: Request, body: wire.link.Lease, server: str) -> Answer:
+async def heartbeat(request: Request, body: wire.link.Lease, server: str) -> Response:
     """Say that a game server lives; its players are online until the lease ends."""
     decide = partial(presence.heartbeat, server=server, lease_ms=body.Lease * 1000)
     return await request.change(
@@ -151,7 +151,7 @@ async def heartbeat(request: Request, body: wire.link.Lease, server: str) -> Ans
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
-async def joined(request: Request, body: wire.link.Players, server: str) -> Answer:
+async def joined(request: Request, body: wire.link.Players, server: str) -> Response:
     """Say that characters have come online."""
     decide = partial(presence.join, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
@@ -168,7 +168,7 @@ async def joined(request: Request, body: wire.link.Players, server: str) -> Answ
     example_body=wire.link.Players([samples.PLAYER_ID]),
     example_answer=wire.link.Online(7),
 )
-async def left(request: Request, body: wire.link.Players, server: str) -> Answer:
+async def left(request: Request, body: wire.link.Players, server: str) -> Response:
     """Say that characters have gone offline."""
     decide = partial(presence.leave, server=server, ids=body.Players)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))
@@ -183,7 +183,7 @@ async def left(request: Request, body: wire.link.Players, server: str) -> Answer
     refusals=(no.NoSuchServer,),
     example_answer=wire.link.Online(7),
 )
-async def shut(request: Request, server: str) -> Answer:
+async def shut(request: Request, server: str) -> Response:
     """Shut a game server: all of its players go offline at once."""
     decide = partial(presence.close_server, server=server)
     return await request.change(decide, lambda online: wire.encode(wire.link.Online(online)))

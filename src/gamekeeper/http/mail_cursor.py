@@ -6,7 +6,7 @@ from gamekeeper.game import lookup
 from gamekeeper.store.history import NEVER
 
 
-class Mark(NamedTuple):
+class MailCursor(NamedTuple):
     at: int
     id: str  # of those at that moment, the ones with smaller ids come after it
 
@@ -14,4 +14,4 @@ class Mark(NamedTuple):
         return f"{self.at}-{self.id}"
 
 
-START = Mark(NEVER, lookup.ZERO_GUID)
+START = MailCursor(NEVER, lookup.ZERO_GUID)

@@ -8,10 +8,10 @@ from gamekeeper.game import mails
 from gamekeeper.game import refusals as no
 from gamekeeper.game.changes import Decide
 from gamekeeper.http import codec, samples, wire
-from gamekeeper.http.mail_cursor import Mark
+from gamekeeper.http.mail_cursor import MailCursor
 from gamekeeper.http.operation import MANAGE, NO_STORE, READ, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 DUE = "The mail is due now."
 NOT_SET_UP = "Mail is not set up on this server; the message waits in the outbox."
@@ -34,7 +34,7 @@ async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
     """Mails, the newest first: to whom, and how each fares; never the code in one."""
     page = await mails.load_page(request.services.keeper.store, query.user or None, query.before, query.limit)
     told = [codec.mail(each, request.caller) for each in page.mails]
-    return wire.encode(wire.mails.Mails(told, str(Mark(*page.next)) if page.next else None))
+    return wire.encode(wire.mails.Mails(told, str(MailCursor(*page.next)) if page.next else None))
 
 
 @GROUP.operation(
@@ -46,13 +46,13 @@ async def outbox(request: Request, query: wire.mails.MailsQuery) -> bytes:
     refusals=(no.NoSuchMail, no.MailNotRetriable),
     example_answer=wire.users.Message(DUE),
 )
-async def retry(request: Request, mail_id: str) -> Answer:
+async def retry(request: Request, mail_id: str) -> Response:
     """Try a mail again now."""
     decide = partial(mails.retry, mail_id=mail_id)
     return await sending(request, decide, DUE)
 
 
-async def sending(request: Request, decide: Decide[Any], message: str) -> Answer:
+async def sending(request: Request, decide: Decide[Any], message: str) -> Response:
     """A change that lets a mail go out, with a word for those who have not said where mail goes."""
     warning = None if request.services.keeper.settings.smtp_url else NOT_SET_UP
     answer = wire.encode(wire.users.Message(message, warning))

@@ -4,15 +4,15 @@ import hmac
 
 from gamekeeper.game.refusals import Denied
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 TEXT = b"text/plain; version=0.0.4; charset=utf-8"
 
 
-async def show(request: Request) -> Answer:
+async def show(request: Request) -> Response:
     """Figures for Prometheus, where the setting `metrics_token` is set; that is the bearer token it takes."""
     token = request.services.keeper.settings.metrics_token
     scheme, _, sent = request.headers.get(b"authorization", b"").partition(b" ")
     if scheme.lower() != b"bearer" or not hmac.compare_digest(sent.strip(), token.encode()):
         raise Denied
-    return Answer((await request.services.metrics.text()).encode(), content_type=TEXT)
+    return Response((await request.services.metrics.render()).encode(), content_type=TEXT)

@@ -10,7 +10,7 @@ from gamekeeper.game.moderation import ModerationRequest
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import BAN, KICK, MUTE, QUERY, WRITE, Group, H
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store.engine import Reading
 
 PLAYERS = "/api/v1/players/"
@@ -61,27 +61,27 @@ def _declare(
 
 
 @_declare("ban", BAN, PENALTY, BANNED, refusals=(no.OwnAccount, no.AlreadyBanned))
-async def ban(request: Request, body: wire.moderation.Penalty) -> Answer:
+async def ban(request: Request, body: wire.moderation.Penalty) -> Response:
     """Ban an account, for some days or for good; its tokens end, and it gets no others."""
     answer = await _act(request, moderation.ban, body, BANNED, body.duration)
-    request.services.callers.forget()
+    request.services.callers.clear_cache()
     return answer
 
 
 @_declare("unban", BAN, PARDON, UNBANNED, account="Leopold", player="Ondine")
-async def unban(request: Request, body: wire.moderation.Pardon) -> Answer:
+async def unban(request: Request, body: wire.moderation.Pardon) -> Response:
     """End an account's ban; 200 as well when it is not banned."""
     return await _act(request, moderation.unban, body, UNBANNED)
 
 
 @_declare("mute", MUTE, PENALTY, MUTED, refusals=(no.AlreadyMuted,))
-async def mute(request: Request, body: wire.moderation.Penalty) -> Answer:
+async def mute(request: Request, body: wire.moderation.Penalty) -> Response:
     """Mute an account, for some days or for good."""
     return await _act(request, moderation.mute, body, MUTED, body.duration)
 
 
 @_declare("unmute", MUTE, PARDON, UNMUTED, account="Grizelda", player="Fenwick")
-async def unmute(request: Request, body: wire.moderation.Pardon) -> Answer:
+async def unmute(request: Request, body: wire.moderation.Pardon) -> Response:
     """End an account's mute; 200 as well when it is not muted."""
     return await _act(request, moderation.unmute, body, UNMUTED)
 
@@ -95,14 +95,14 @@ async def unmute(request: Request, body: wire.moderation.Pardon) -> Answer:
     account="Ottoline",
     player="Halvard",
 )
-async def kick(request: Request, body: wire.moderation.Pardon) -> Answer:
+async def kick(request: Request, body: wire.moderation.Pardon) -> Response:
     """Throw an account's characters out of the game; the game hears it over its link."""
     return await _act(request, moderation.kick, body, KICKED)
 
 
 async def _act(
     request: Request, rule: Rule, body: wire.moderation.Penalty | wire.moderation.Pardon, said: str, days: int = 0
-) -> Answer:
+) -> Response:
     order = ModerationRequest(
         request.params[0],
         days,

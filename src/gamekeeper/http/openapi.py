@@ -9,10 +9,10 @@ from gamekeeper import __version__
 from gamekeeper.http import operation_refusals, wire
 from gamekeeper.http.caller import POWERS
 from gamekeeper.http.contract import Contract
-from gamekeeper.http.docs_files import KINDS
+from gamekeeper.http.docs_files import MEDIA_TYPES
 from gamekeeper.http.operation import NO_STORE, WRITE, Operation
 from gamekeeper.http.path_parameters import find_parameter
-from gamekeeper.http.request import LONGEST_REASON
+from gamekeeper.http.request import MAX_REASON_LENGTH
 from gamekeeper.http.schemas import Schema
 from gamekeeper.http.tolerant_contract import Tolerance
 from gamekeeper.settings import Settings
@@ -174,7 +174,7 @@ def _in_path(name: str, operation: Operation, schemas: Schemas) -> Schema:
 
 def _with_every_write(operation: Operation) -> list[Schema]:
     key = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"}
-    reason = {"type": "string", "maxLength": LONGEST_REASON, "pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
+    reason = {"type": "string", "maxLength": MAX_REASON_LENGTH, "pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"}
     return [
         {
             "name": "dryRun",
@@ -224,7 +224,7 @@ def _content(operation: Operation, schemas: Schemas) -> Schema:
     if operation.answer == "text/html":
         return {"text/html": {"schema": {"type": "string"}}}
     if isinstance(operation.answer, str):
-        return {kind: {"schema": {"type": "string"}} for kind in sorted(set(KINDS.values()))}
+        return {kind: {"schema": {"type": "string"}} for kind in sorted(set(MEDIA_TYPES.values()))}
     example = msgspec.json.decode(wire.encode(operation.example_answer))
     content: Schema = {JSON: {"schema": schemas.describe_answer(operation), "example": example}}
     return {**content, CSV: {"schema": {"type": "string"}}} if operation.query is wire.history.HistoryQuery else content

@@ -15,11 +15,11 @@ from msgspec import Struct
 
 from gamekeeper.game.refusals import Refusal
 from gamekeeper.http.path_parameters import PathValue, list_names, list_values
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 KEEPER_ROOT = "/api/keeper/"
 LINK_ROOT = "/api/link/"  # for game servers
-Handler = Callable[..., Coroutine[Any, Any, bytes | Answer]]  # bytes: JSON, with status 200
+Handler = Callable[..., Coroutine[Any, Any, bytes | Response]]  # bytes: JSON, with status 200
 H = TypeVar("H", bound=Handler)
 
 

@@ -59,7 +59,7 @@ def of(operation: Operation) -> dict[int, list[Kind]]:
     """By status, in the order of the statuses."""
     found: dict[int, list[Kind]] = {}
     for kind in [*_request(operation), *_caller(operation), *_key(operation), *operation.refusals, *_ours(operation)]:
-        kinds = found.setdefault(errors.status(kind, operation.path), [])
+        kinds = found.setdefault(errors.find_status(kind, operation.path), [])
         if kind not in kinds:
             kinds.append(kind)
     return dict(sorted(found.items()))

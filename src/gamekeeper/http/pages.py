@@ -3,10 +3,10 @@
 from typing import Any
 
 from gamekeeper.http import wire
-from gamekeeper.http.docs_files import KINDS
+from gamekeeper.http.docs_files import MEDIA_TYPES
 from gamekeeper.http.operation import NO_TOKEN, READ, REVALIDATED, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -42,7 +42,7 @@ async def openapi(request: Request, query: wire.info.DocumentQuery) -> bytes:
     answer="text/html",
     refusals=(),
 )
-async def docs(request: Request) -> Answer:
+async def docs(request: Request) -> Response:
     """The page that shows this description and calls the API."""
     return _answer("text/html", request.services.files.page)
 
@@ -56,10 +56,10 @@ async def docs(request: Request) -> Answer:
     answer="text/*",
     refusals=(),
 )
-async def show_file(request: Request, file: str) -> Answer:
+async def show_file(request: Request, file: str) -> Response:
     """A file that the page needs."""
-    return _answer(KINDS[file], request.services.files.named[file])
+    return _answer(MEDIA_TYPES[file], request.services.files.named[file])
 
 
-def _answer(kind: str, content: bytes) -> Answer:
-    return Answer(content, content_type=f"{kind}; charset=utf-8".encode(), policy=POLICY)
+def _answer(kind: str, content: bytes) -> Response:
+    return Response(content, content_type=f"{kind}; charset=utf-8".encode(), policy=POLICY)

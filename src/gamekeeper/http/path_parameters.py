@@ -58,7 +58,7 @@ def read_server(text: str, name: str) -> str:
 
 
 def read_file(text: str, _: str) -> str:
-    if text not in docs_files.KINDS:
+    if text not in docs_files.MEDIA_TYPES:
         raise errors.NoSuchRoute
     return text
 
@@ -119,9 +119,9 @@ PARAMETERS: Mapping[str, PathParameter] = {
     ),
     "asset": PathParameter(
         "One of the page's files.",
-        next(iter(docs_files.KINDS)),
+        next(iter(docs_files.MEDIA_TYPES)),
         errors.NoSuchRoute,
-        {"type": "string", "enum": sorted(docs_files.KINDS)},
+        {"type": "string", "enum": sorted(docs_files.MEDIA_TYPES)},
         read_file,
         "file",
     ),

@@ -13,7 +13,7 @@ from gamekeeper.http import codec, paging, samples, search, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.paging import Page
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store.players import StoredPlayer
 
 GROUP = Group("Players", "Characters: listed, ranked, online, looked up.")
@@ -169,7 +169,7 @@ async def rank(request: Request, query: wire.players.AroundQuery) -> bytes:
     example_body=wire.players.Rename("Aldwynne"),
     example_answer=samples.RECORD,
 )
-async def rename(request: Request, body: wire.players.Rename) -> Answer:
+async def rename(request: Request, body: wire.players.Rename) -> Response:
     """Give a character another name."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
     return await _change(request, partial(player_edits.rename, name=name))
@@ -186,7 +186,7 @@ async def rename(request: Request, body: wire.players.Rename) -> Answer:
     example_body=wire.players.SetLevel(49),
     example_answer=samples.RECORD,
 )
-async def set_level(request: Request, body: wire.players.SetLevel) -> Answer:
+async def set_level(request: Request, body: wire.players.SetLevel) -> Response:
     """Set a character's level; its experience begins at 0."""
     level = player_edits.require_level(body.level, request.services.keeper.settings)
     return await _change(request, partial(player_edits.set_level, level=level))
@@ -203,7 +203,7 @@ async def set_level(request: Request, body: wire.players.SetLevel) -> Answer:
     example_body=wire.players.SetClass(samples.WARDEN),
     example_answer=samples.RECORD,
 )
-async def set_class(request: Request, body: wire.players.SetClass) -> Answer:
+async def set_class(request: Request, body: wire.players.SetClass) -> Response:
     """Set a character's class."""
     return await _change(request, partial(player_edits.set_class, class_id=body.classid))
 
@@ -217,12 +217,12 @@ async def set_class(request: Request, body: wire.players.SetClass) -> Answer:
     refusals=(no.PlayerOnline,),
     example_answer=samples.RECORD,
 )
-async def delete(request: Request) -> Answer:
+async def delete(request: Request) -> Response:
     """Delete a character that is not online, with all it holds."""
     return await _change(request, player_edits.delete)
 
 
-async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]) -> Answer:
+async def _change(request: Request, decide: Callable[..., Coroutine[Any, Any, Decision[StoredPlayer]]]) -> Response:
     chosen = partial(decide, key=request.params[0], codec=request.services.keeper.changes.codec)
     return await request.change(chosen, codec.player_record)
 

@@ -5,7 +5,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import MANAGE, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 
 GROUP = Group("Powers", "What accounts may do.")
 
@@ -21,10 +21,10 @@ GROUP = Group("Powers", "What accounts may do.")
     example_body=wire.powers.ChangePowers(mute=True),
     example_answer=wire.powers.HeldPowers(samples.USER_ID, samples.USER, *samples.HELD),
 )
-async def change(request: Request, body: wire.powers.ChangePowers) -> Answer:
+async def change(request: Request, body: wire.powers.ChangePowers) -> Response:
     """Give an account powers and roles, or take them: such as the caller has itself."""
     given = codec.given_powers(body)
     decide = partial(powers.change, key=request.params[0], given=given, actor_id=request.caller.account_id)
     answer = await request.change(decide, codec.held_powers)
-    request.services.callers.forget()  # whoever may not call the API any more is believed no longer
+    request.services.callers.clear_cache()  # whoever may not call the API any more is believed no longer
     return answer

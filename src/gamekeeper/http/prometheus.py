@@ -14,9 +14,9 @@ from gamekeeper.game.keeper import Keeper
 from gamekeeper.game.list_definitions import ONLINE
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Callers
-from gamekeeper.http.request_rates import Pace
-from gamekeeper.http.shared_query import Question
-from gamekeeper.http.workers import Figure, Workers
+from gamekeeper.http.request_rates import RequestRates
+from gamekeeper.http.shared_query import SharedQuery
+from gamekeeper.http.workers import Sample, WorkerSamples
 from gamekeeper.store import ledger, mails, replication
 from gamekeeper.store.engine import DatabaseUnavailable, UnusableDatabase
 
@@ -24,51 +24,55 @@ T = TypeVar("T")
 # up to ten times the threshold of the alert on slow requests: a quantile never exceeds the last bound
 BOUNDS_US = (250, 1_000, 2_500, 5_000, 10_000, 25_000, 100_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000)
 NO_ROUTE = "none"
-OWN = Path("/proc/self")
-STARTED = time.time()
+PROC = Path("/proc/self")
+PROCESS_START = time.time()
 DAY_MS = 24 * 60 * 60 * 1000
 Labels = Mapping[str, str]
 
 
-class Family(NamedTuple):
+class MetricFamily(NamedTuple):
     kind: str
-    meaning: str
+    help: str
 
 
 COUNTER, GAUGE, HISTOGRAM = "counter", "gauge", "histogram"
-FAMILIES: Mapping[str, Family] = {
-    "gamekeeper_requests_total": Family(COUNTER, "Requests answered, by route and status."),
-    "gamekeeper_request_seconds": Family(HISTOGRAM, "Time from a request's head to the end of its answer, by route."),
-    "gamekeeper_requests_in_flight": Family(GAUGE, "Requests being worked on now."),
-    "gamekeeper_writer_queue": Family(GAUGE, "Changes waiting for SQLite's one writer."),
-    "gamekeeper_writer_batch": Family(HISTOGRAM, "Changes that one SQLite transaction committed together."),
-    "gamekeeper_pool": Family(GAUGE, "PostgreSQL connections free and busy, and requests waiting for one."),
-    "gamekeeper_token_cache": Family(GAUGE, "Tokens believed without asking the database."),
-    "gamekeeper_hash_queue": Family(GAUGE, "Passwords being hashed or waiting to be."),
-    "gamekeeper_log_dropped_total": Family(COUNTER, "Log lines that could not be written."),
-    "gamekeeper_process_resident_bytes": Family(GAUGE, "Memory of the process."),
-    "gamekeeper_process_open_files": Family(GAUGE, "Open files and sockets of the process."),
-    "gamekeeper_process_start_seconds": Family(GAUGE, "When the process started, in seconds since 1970."),
-    "gamekeeper_info": Family(GAUGE, "Always 1; the version and the engine are its labels."),
-    "gamekeeper_database_up": Family(GAUGE, "1 when the database answered this scrape, else 0."),
-    "gamekeeper_database_writable": Family(GAUGE, "1 when the database took a write for this scrape, else 0."),
-    "gamekeeper_synchronous_standbys": Family(GAUGE, "Synchronous standbys that are present, and that are expected."),
-    "gamekeeper_outbox": Family(GAUGE, "Mails waiting to be sent, and refused for good in the last day."),
-    "gamekeeper_players_online": Family(GAUGE, "Characters online."),
-    "gamekeeper_ledger_position": Family(GAUGE, "Number of the newest change in the ledger."),
+FAMILIES: Mapping[str, MetricFamily] = {
+    "gamekeeper_requests_total": MetricFamily(COUNTER, "Requests answered, by route and status."),
+    "gamekeeper_request_seconds": MetricFamily(
+        HISTOGRAM, "Time from a request's head to the end of its answer, by route."
+    ),
+    "gamekeeper_requests_in_flight": MetricFamily(GAUGE, "Requests being worked on now."),
+    "gamekeeper_writer_queue": MetricFamily(GAUGE, "Changes waiting for SQLite's one writer."),
+    "gamekeeper_writer_batch": MetricFamily(HISTOGRAM, "Changes that one SQLite transaction committed together."),
+    "gamekeeper_pool": MetricFamily(GAUGE, "PostgreSQL connections free and busy, and requests waiting for one."),
+    "gamekeeper_token_cache": MetricFamily(GAUGE, "Tokens believed without asking the database."),
+    "gamekeeper_hash_queue": MetricFamily(GAUGE, "Passwords being hashed or waiting to be."),
+    "gamekeeper_log_dropped_total": MetricFamily(COUNTER, "Log lines that could not be written."),
+    "gamekeeper_process_resident_bytes": MetricFamily(GAUGE, "Memory of the process."),
+    "gamekeeper_process_open_files": MetricFamily(GAUGE, "Open files and sockets of the process."),
+    "gamekeeper_process_start_seconds": MetricFamily(GAUGE, "When the process started, in seconds since 1970."),
+    "gamekeeper_info": MetricFamily(GAUGE, "Always 1; the version and the engine are its labels."),
+    "gamekeeper_database_up": MetricFamily(GAUGE, "1 when the database answered this scrape, else 0."),
+    "gamekeeper_database_writable": MetricFamily(GAUGE, "1 when the database took a write for this scrape, else 0."),
+    "gamekeeper_synchronous_standbys": MetricFamily(
+        GAUGE, "Synchronous standbys that are present, and that are expected."
+    ),
+    "gamekeeper_outbox": MetricFamily(GAUGE, "Mails waiting to be sent, and refused for good in the last day."),
+    "gamekeeper_players_online": MetricFamily(GAUGE, "Characters online."),
+    "gamekeeper_ledger_position": MetricFamily(GAUGE, "Number of the newest change in the ledger."),
 }
 
 
 class Metrics:
-    def __init__(self, keeper: Keeper, callers: Callers, admission: Admission, readiness: Question[None]) -> None:
+    def __init__(self, keeper: Keeper, callers: Callers, admission: Admission, readiness: SharedQuery[None]) -> None:
         self._keeper, self._callers, self._admission, self._readiness = keeper, callers, admission, readiness
-        self.pace = Pace()
-        self._workers = Workers(keeper.settings.workers)
-        self._database = Question(self._asked, 0)
+        self.request_rates = RequestRates()
+        self._workers = WorkerSamples(keeper.settings.workers)
+        self._database = SharedQuery(self._query_database, 0)
         # by method, path and status: how many in each bucket, and then all their microseconds
         self._series: dict[tuple[str, str, int], list[int]] = {}
 
-    def count(self, method: str, path: str, status: int, started_ns: int) -> None:
+    def count_request(self, method: str, path: str, status: int, started_ns: int) -> None:
         """On every request's way: one look-up and two sums. Without a route the method is anybody's invention."""
         microseconds = (time.perf_counter_ns() - started_ns) // 1000
         key = (method if path else "", path, status)
@@ -80,67 +84,67 @@ class Metrics:
 
     async def publish(self) -> None:
         """For the other workers: whoever is asked tells of all."""
-        self._workers.join()
-        self._workers.publish(list(self._own()))
+        self._workers.claim_number()
+        self._workers.publish(list(self._list_own_samples()))
 
-    async def text(self) -> str:
+    async def render(self) -> str:
         await self.publish()
-        lines = [*self._workers.published(), *await self._shared()]
+        lines = [*self._workers.read_all(), *await self._list_shared_samples()]
         samples: dict[str, list[str]] = {}
         for family, line in lines:
             samples.setdefault(family, []).append(line)
         text = [
-            f"# HELP {name} {family.meaning}\n# TYPE {name} {family.kind}\n" + "".join(samples[name])
+            f"# HELP {name} {family.help}\n# TYPE {name} {family.kind}\n" + "".join(samples[name])
             for name, family in FAMILIES.items()
             if name in samples
         ]
         return "".join(text)
 
-    def _own(self) -> Iterable[Figure]:
+    def _list_own_samples(self) -> Iterable[Sample]:
         """This process's: each series has the worker in its labels, so that it only ever grows."""
         worker = {"worker": str(self._workers.number)}
-        yield from self._requests(worker)
+        yield from self._list_request_samples(worker)
         figures = self._keeper.store.collect_stats()
         gauges = {
-            "gamekeeper_requests_in_flight": self._admission.taken,
+            "gamekeeper_requests_in_flight": self._admission.in_flight,
             "gamekeeper_writer_queue": figures.writer_queue,
-            "gamekeeper_token_cache": self._callers.believed,
+            "gamekeeper_token_cache": self._callers.cached_tokens,
             "gamekeeper_hash_queue": self._keeper.passwords.queue_length,
             "gamekeeper_log_dropped_total": log.dropped(),
-            "gamekeeper_process_start_seconds": round(STARTED),
-            **_process(),
+            "gamekeeper_process_start_seconds": round(PROCESS_START),
+            **_read_process_figures(),
         }
-        yield from (_sample(name, worker, value) for name, value in gauges.items() if value is not None)
+        yield from (_format_sample(name, worker, value) for name, value in gauges.items() if value is not None)
         for state, number in figures.pool.items():
-            yield _sample("gamekeeper_pool", {"state": state, **worker}, number)
+            yield _format_sample("gamekeeper_pool", {"state": state, **worker}, number)
         if figures.batches:
             bounds = [str(2**power) for power in range(len(figures.batches))]
-            yield from _histogram("gamekeeper_writer_batch", worker, bounds, figures.batches, figures.batched)
+            yield from _format_histogram("gamekeeper_writer_batch", worker, bounds, figures.batches, figures.batched)
 
-    def _requests(self, worker: Labels) -> Iterable[Figure]:
+    def _list_request_samples(self, worker: Labels) -> Iterable[Sample]:
         by_route: dict[str, list[int]] = {}
         for (method, path, status), series in self._series.items():
             route = f"{method} {path}" if path else NO_ROUTE
             labels = {"route": route, "status": str(status), **worker}
-            yield _sample("gamekeeper_requests_total", labels, sum(series[:-1]))
+            yield _format_sample("gamekeeper_requests_total", labels, sum(series[:-1]))
             sums = by_route.get(route, [0] * len(series))
             by_route[route] = [one + other for one, other in zip(sums, series, strict=True)]
         bounds = [f"{bound / 1e6:g}" for bound in BOUNDS_US]
         for route, (*counts, microseconds) in by_route.items():
             labels = {"route": route, **worker}
-            yield from _histogram("gamekeeper_request_seconds", labels, bounds, counts, microseconds / 1e6)
+            yield from _format_histogram("gamekeeper_request_seconds", labels, bounds, counts, microseconds / 1e6)
 
-    async def _shared(self) -> list[Figure]:
+    async def _list_shared_samples(self) -> list[Sample]:
         """What is the same whichever process says it; that the database is away is one of the things to know."""
-        read, written = await asyncio.gather(_if_any(self._database), _if_any(self._readiness))
+        read, written = await asyncio.gather(_get_if_available(self._database), _get_if_available(self._readiness))
         return [
-            _sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1),
+            _format_sample("gamekeeper_info", {"version": __version__, "engine": self._keeper.store.engine}, 1),
             *(figure for figures in read for figure in figures),
-            _sample("gamekeeper_database_up", {}, len(read)),
-            _sample("gamekeeper_database_writable", {}, len(written)),
+            _format_sample("gamekeeper_database_up", {}, len(read)),
+            _format_sample("gamekeeper_database_writable", {}, len(written)),
         ]
 
-    async def _asked(self) -> list[Figure]:
+    async def _query_database(self) -> list[Sample]:
         store = self._keeper.store
         waiting, failed = await mails.count_open(store, DAY_MS)
         standbys = {
@@ -148,44 +152,47 @@ class Metrics:
             "expected": self._keeper.settings.synchronous_standbys,
         }
         return [
-            *(_sample("gamekeeper_synchronous_standbys", {"state": each}, count) for each, count in standbys.items()),
-            _sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
-            _sample("gamekeeper_outbox", {"state": "failed"}, failed),
-            _sample("gamekeeper_players_online", {}, await self._keeper.lists.count(ONLINE)),
-            _sample("gamekeeper_ledger_position", {}, await ledger.read_last(store)),
+            *(
+                _format_sample("gamekeeper_synchronous_standbys", {"state": each}, count)
+                for each, count in standbys.items()
+            ),
+            _format_sample("gamekeeper_outbox", {"state": "waiting"}, waiting),
+            _format_sample("gamekeeper_outbox", {"state": "failed"}, failed),
+            _format_sample("gamekeeper_players_online", {}, await self._keeper.lists.count(ONLINE)),
+            _format_sample("gamekeeper_ledger_position", {}, await ledger.read_last(store)),
         ]
 
 
-async def _if_any(question: Question[T]) -> list[T]:
+async def _get_if_available(question: SharedQuery[T]) -> list[T]:
     """The answer; none while the database is away."""
     try:
-        return [await question.answer()]
+        return [await question.get()]
     except (DatabaseUnavailable, UnusableDatabase):
         return []
 
 
-def _sample(family: str, labels: Labels, value: float, suffix: str = "") -> Figure:
+def _format_sample(family: str, labels: Labels, value: float, suffix: str = "") -> Sample:
     pairs = ",".join(f'{name}="{text}"' for name, text in labels.items())
     return family, f"{family}{suffix}{{{pairs}}} {value}\n" if pairs else f"{family}{suffix} {value}\n"
 
 
-def _histogram(
+def _format_histogram(
     family: str, labels: Labels, bounds: Sequence[str], counts: Sequence[int], total: float
-) -> Iterable[Figure]:
+) -> Iterable[Sample]:
     """A bucket has all that is not above its bound."""
     sums = list(accumulate(counts))
     for bound, number in zip([*bounds, "+Inf"], [*sums, sums[-1]], strict=False):
-        yield _sample(family, {**labels, "le": bound}, number, "_bucket")
-    yield _sample(family, labels, total, "_sum")
-    yield _sample(family, labels, sums[-1], "_count")
+        yield _format_sample(family, {**labels, "le": bound}, number, "_bucket")
+    yield _format_sample(family, labels, total, "_sum")
+    yield _format_sample(family, labels, sums[-1], "_count")
 
 
-def _process() -> dict[str, int]:
+def _read_process_figures() -> dict[str, int]:
     """Only where the system has them as files."""
-    if not OWN.exists():
+    if not PROC.exists():
         return {}
-    pages = int((OWN / "statm").read_text(encoding="ascii").split()[1])
-    files = sum(1 for _ in (OWN / "fd").iterdir())
+    pages = int((PROC / "statm").read_text(encoding="ascii").split()[1])
+    files = sum(1 for _ in (PROC / "fd").iterdir())
     return {
         "gamekeeper_process_resident_bytes": pages * os.sysconf("SC_PAGE_SIZE"),
         "gamekeeper_process_open_files": files,

@@ -8,7 +8,7 @@ from gamekeeper.game import lookup
 from gamekeeper.game.history import KINDS, PointInTime
 from gamekeeper.game.refusals import BadField
 from gamekeeper.http import instants
-from gamekeeper.http.mail_cursor import Mark
+from gamekeeper.http.mail_cursor import MailCursor
 
 Read = Callable[[str, str], object]  # takes the text and the parameter's name
 
@@ -122,12 +122,12 @@ def read_kind(text: str, name: str) -> str:
     raise BadField(field=name, problem=f"names no kind of change: {meant}")
 
 
-def read_mark(text: str, name: str) -> Mark:
+def read_mark(text: str, name: str) -> MailCursor:
     at, _, last = text.partition("-")
     found = lookup.parse_guid(last)
     if not _CHANGE_NUMBER.fullmatch(at) or found is None:
         raise BadField(field=name, problem="must be as the page before gives it")
-    return Mark(int(at), found)
+    return MailCursor(int(at), found)
 
 
 def _read_time(text: str, name: str, problem: str, *, to_end: bool = False) -> int:

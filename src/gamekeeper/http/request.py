@@ -19,22 +19,22 @@ from gamekeeper.http.caller import Caller
 from gamekeeper.http.errors import NoSuchRoute
 from gamekeeper.http.operation import NO_TOKEN, READ, Route
 from gamekeeper.http.query_values import CONTROL
-from gamekeeper.http.response import Answer, Header, answer_change
+from gamekeeper.http.response import Header, Response, make_change_response
 from gamekeeper.http.services import Services
 from gamekeeper.store.engine import Snapshot
 
 R = TypeVar("R")
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-LONGEST_REASON = 500
+MAX_REASON_LENGTH = 500
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
-NOBODY = Caller("", "", "", read_only=True, rights=frozenset())
+NO_CALLER = Caller("", "", "", read_only=True, permissions=frozenset())
 
 
-async def _refuse(_: "Request") -> Answer:
+async def _refuse(_: "Request") -> Response:
     raise NoSuchRoute
 
 
-NOWHERE = Route(method="", path="", permissions=NO_TOKEN, access=READ, handler=_refuse)
+NO_ROUTE = Route(method="", path="", permissions=NO_TOKEN, access=READ, handler=_refuse)
 
 
 @dataclass(slots=True)
@@ -52,37 +52,37 @@ class Request:
     over_tls: bool  # ours, or that of a proxy we trust
     receive: Receive
     expected: str | None = None  # fingerprint of the state that the console showed; the change must start from it
-    route: Route = NOWHERE
+    route: Route = NO_ROUTE
     params: tuple[str, ...] = ()
-    caller: Caller = NOBODY
-    raw: bytes = b""  # the body as it came
+    caller: Caller = NO_CALLER
+    raw_body: bytes = b""  # the body as it came
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: msgspec.Struct | None = None
     dry_run: bool = False
 
-    def intent(self) -> Intent:
-        key = self._key()
+    def make_intent(self) -> Intent:
+        key = self._read_idempotency_key()
         return Intent(
             request_id=self.id,
             actor_id=self.caller.account_id,
             token_id=self.caller.token_id,
             over_link=self.route.over_link,
-            reason=self._reason(),
+            reason=self._read_reason(),
             key=key,
-            fingerprint=self._fingerprint() if key else "",
+            fingerprint=self._make_fingerprint() if key else "",
             dry_run=self.dry_run,
             expected=self.expected,
-            queue=self._queue(),
+            queue=self._name_queue(),
         )
 
-    async def gone(self) -> None:
+    async def wait_for_disconnect(self) -> None:
         """Returns when the caller has hung up; for operations that read no body."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
-    async def unless_gone(self, work: Coroutine[Any, Any, R]) -> R | None:
+    async def run_until_disconnect(self, work: Coroutine[Any, Any, R]) -> R | None:
         """Do the work until the caller hangs up: callers that give up and ask again must not pile up."""
-        task, gone = asyncio.ensure_future(work), asyncio.ensure_future(self.gone())
+        task, gone = asyncio.ensure_future(work), asyncio.ensure_future(self.wait_for_disconnect())
         try:
             await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
             return task.result() if task.done() else None
@@ -100,33 +100,33 @@ class Request:
 
         return await self.services.gate.run(self.caller.account_id, read, long=long)
 
-    async def through_gate(self, work: Callable[[], Coroutine[Any, Any, R]]) -> R:
+    async def run_through_gate(self, work: Callable[[], Coroutine[Any, Any, R]]) -> R:
         """Do work that is one piece; it counts as a read of the caller's account."""
         return await self.services.gate.run(self.caller.account_id, lambda _: work())
 
     async def read_body(self, decode: Callable[[], R]) -> R:
         """Decode the body. A large one waits for its turn, and the token may be revoked meanwhile."""
-        body = await large_bodies.read(self.raw, decode, self.services.gate, self.caller.account_id)
-        if len(self.raw) > large_bodies.LARGE:
-            await self.require_still()
+        body = await large_bodies.read(self.raw_body, decode, self.services.gate, self.caller.account_id)
+        if len(self.raw_body) > large_bodies.LARGE:
+            await self.recheck_permissions()
         return body
 
-    async def require_still(self) -> None:
+    async def recheck_permissions(self) -> None:
         """Check after a long wait that the token is still good and the caller has lost no permission."""
-        caller = await self.services.callers.caller(self.headers.get(b"authorization"))
-        caller.require(self.caller.rights)
+        caller = await self.services.callers.find_caller(self.headers.get(b"authorization"))
+        caller.require(self.caller.permissions)
 
-    async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> Answer:
-        return answer_change(await self.services.keeper.changes.apply(self.intent(), decide, answer))
+    async def change(self, decide: Decide[R], answer: Callable[[R], bytes]) -> Response:
+        return make_change_response(await self.services.keeper.changes.apply(self.make_intent(), decide, answer))
 
-    def _queue(self) -> str | None:
+    def _name_queue(self) -> str | None:
         """Name the player or account that the path is about. A name and an id are two queues for one player."""
         if not self.params:
             return None
         noun = self.route.path.partition("/[")[0].rpartition("/")[2]
         return f"{noun}/{lookup.parse_guid(self.params[0]) or lookup.fold(self.params[0])}"
 
-    def _key(self) -> str | None:
+    def _read_idempotency_key(self) -> str | None:
         sent = self.headers.get(b"idempotency-key")
         if sent is None:
             return None
@@ -135,18 +135,18 @@ class Request:
             raise BadField(field="Idempotency-Key", problem="must be 1 to 255 visible ASCII characters")
         return key
 
-    def _reason(self) -> str | None:
-        reason = _text(self.headers.get(b"x-reason", b"")).strip()
-        if len(reason) > LONGEST_REASON or CONTROL.search(reason):
-            raise BadField(field="X-Reason", problem=f"must be at most {LONGEST_REASON} printable characters")
+    def _read_reason(self) -> str | None:
+        reason = _decode_header(self.headers.get(b"x-reason", b"")).strip()
+        if len(reason) > MAX_REASON_LENGTH or CONTROL.search(reason):
+            raise BadField(field="X-Reason", problem=f"must be at most {MAX_REASON_LENGTH} printable characters")
         return reason or None
 
-    def _fingerprint(self) -> str:
-        public = hashlib.sha256(self.raw).hexdigest() if self.body is None else bodies.public_part(self.body)
+    def _make_fingerprint(self) -> str:
+        public = hashlib.sha256(self.raw_body).hexdigest() if self.body is None else bodies.public_part(self.body)
         return hashlib.sha256(msgspec.json.encode([self.method, self.route.path, self.params, public])).hexdigest()
 
 
-def _text(raw: bytes) -> str:
+def _decode_header(raw: bytes) -> str:
     """Some clients send headers as UTF-8, some as Latin-1; a mistaken guess must not end as question marks."""
     try:
         return raw.decode("utf-8")
@@ -154,7 +154,7 @@ def _text(raw: bytes) -> str:
         return raw.decode("latin-1")
 
 
-def query_of(raw: bytes) -> dict[str, str]:
+def parse_query(raw: bytes) -> dict[str, str]:
     """Names in any case, each at most once."""
     if not raw:
         return {}

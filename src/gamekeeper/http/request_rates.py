@@ -6,18 +6,18 @@ from itertools import islice
 from typing import NamedTuple
 
 SECOND_NS = 10**9
-KEPT = 310  # whole seconds that are remembered: five minutes, and two groups more than are over
+KEPT_SECONDS = 310  # whole seconds that are remembered: five minutes, and two groups more than are over
 
 
-class Served(NamedTuple):
+class RequestCounts(NamedTuple):
     requests: int
     faults: int  # those of them that failed on our side
 
 
-NONE = Served(0, 0)
+NO_REQUESTS = RequestCounts(0, 0)
 
 
-class Pace:
+class RequestRates:
     """Requests by whole seconds: those that are over, and the one that is not."""
 
     __slots__ = ("_counted", "_faults", "_past", "_second", "_started")
@@ -26,11 +26,11 @@ class Pace:
         self._started = time.monotonic_ns()  # a clock that nobody can set
         self._second: int = 0
         self._counted = self._faults = 0
-        self._past = deque([NONE] * KEPT, KEPT)  # the oldest first
+        self._past = deque([NO_REQUESTS] * KEPT_SECONDS, KEPT_SECONDS)  # the oldest first
 
     def count(self, *, fault: bool = False) -> None:
         """On every request's way."""
-        self._turn()
+        self._advance()
         self._counted += 1
         self._faults += fault
 
@@ -40,28 +40,28 @@ class Pace:
 
     @property
     def last_second(self) -> int:
-        self._turn()
+        self._advance()
         return self._past[-1].requests
 
-    def last(self, seconds: int) -> Served:
+    def sum_last(self, seconds: int) -> RequestCounts:
         """Of the last so many seconds that are over."""
-        self._turn()
-        return _sum(list(islice(reversed(self._past), seconds)))
+        self._advance()
+        return _add_up(list(islice(reversed(self._past), seconds)))
 
-    def groups(self, seconds: int, count: int) -> list[Served]:
+    def sum_buckets(self, seconds: int, count: int) -> list[RequestCounts]:
         """The last so many groups of seconds that are over, the oldest first; a second never changes its group."""
-        self._turn()
+        self._advance()
         past = list(self._past)
         end = len(past) - self._second % seconds
-        return [_sum(past[end - seconds * back : end - seconds * (back - 1)]) for back in range(count, 0, -1)]
+        return [_add_up(past[end - seconds * back : end - seconds * (back - 1)]) for back in range(count, 0, -1)]
 
-    def _turn(self) -> None:
+    def _advance(self) -> None:
         second = (time.monotonic_ns() - self._started) // SECOND_NS
         if second != self._second:
-            self._past.append(Served(self._counted, self._faults))
-            self._past.extend([NONE] * min(second - self._second - 1, KEPT))
+            self._past.append(RequestCounts(self._counted, self._faults))
+            self._past.extend([NO_REQUESTS] * min(second - self._second - 1, KEPT_SECONDS))
             self._second, self._counted, self._faults = second, 0, 0
 
 
-def _sum(served: list[Served]) -> Served:
-    return Served(sum(each.requests for each in served), sum(each.faults for each in served))
+def _add_up(served: list[RequestCounts]) -> RequestCounts:
+    return RequestCounts(sum(each.requests for each in served), sum(each.faults for each in served))

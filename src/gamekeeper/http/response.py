@@ -9,12 +9,12 @@ from gamekeeper.store.ledger import LedgerEntry
 Header = tuple[bytes, bytes]
 JSON = b"application/json; charset=utf-8"
 POLICY = b"default-src 'none'; frame-ancestors 'none'"  # of JSON: a browser has nothing to load or to run
-REPLAYED: Header = (b"idempotent-replay", b"true")
+REPLAY_HEADER: Header = (b"idempotent-replay", b"true")
 
 
 @dataclass(slots=True)
-class Answer:
-    """An answer to one request. Plain bytes from a handler stand for `Answer(content)`."""
+class Response:
+    """An answer to one request. Plain bytes from a handler stand for `Response(content)`."""
 
     content: bytes = b""
     status: int = 200
@@ -24,15 +24,18 @@ class Answer:
     tag: bytes = b""  # the dispatcher sets it, where the caller may cache the answer
     stream: AsyncGenerator[bytes] | None = None  # sent after `content`, until it ends or the caller hangs up
     entries: Sequence[LedgerEntry] = ()  # what a change wrote into the ledger, or would have written
-    seen: str = ""  # fingerprint of the state that a change started from
+    state_fingerprint: str = ""  # fingerprint of the state that a change started from
 
     @property
     def replayed(self) -> bool:
         """Tell whether an earlier request with the same key made the change."""
-        return REPLAYED in self.headers
+        return REPLAY_HEADER in self.headers
 
 
-def answer_change(done: ApplyResult) -> Answer:
-    return Answer(
-        done.answer, headers=(REPLAYED,) if done.replayed else (), entries=done.entries, seen=done.state_fingerprint
+def make_change_response(done: ApplyResult) -> Response:
+    return Response(
+        done.answer,
+        headers=(REPLAY_HEADER,) if done.replayed else (),
+        entries=done.entries,
+        state_fingerprint=done.state_fingerprint,
     )

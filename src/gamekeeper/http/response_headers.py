@@ -3,27 +3,27 @@
 from gamekeeper.http.cors import Cors
 from gamekeeper.http.errors import Headers
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.settings import Settings
 
 CLOSE = (b"connection", b"close")
-BARE = {204, 304}  # they have no body, and say nothing of one
-SAFE: Headers = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
-ONLY_TLS: Headers = [(b"strict-transport-security", b"max-age=31536000")]
+NO_BODY = {204, 304}  # they have no body, and say nothing of one
+SECURITY_HEADERS: Headers = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+HSTS_HEADERS: Headers = [(b"strict-transport-security", b"max-age=31536000")]
 
 
-class Heads:
+class ResponseHeaders:
     """What is the same in all of them is put together once."""
 
     def __init__(self, settings: Settings, cors: Cors) -> None:
         self._cors = cors if cors.origins else None
-        safe = SAFE + (ONLY_TLS if settings.tls_cert else [])
+        safe = SECURITY_HEADERS + (HSTS_HEADERS if settings.tls_cert else [])
         vary = [(b"vary", b"origin")] if cors.origins else []
         both = b"authorization, origin" if cors.origins else b"authorization"
         self._unkept: Headers = [*safe, (b"cache-control", b"no-store"), *vary]
         self._kept: Headers = [*safe, (b"cache-control", b"private, no-cache"), (b"vary", both)]
 
-    def of(self, request: Request, answer: Answer) -> Headers:
+    def make(self, request: Request, answer: Response) -> Headers:
         found: Headers = [
             (b"x-request-id", request.id.encode()),
             (b"content-security-policy", answer.policy),
@@ -34,7 +34,7 @@ class Heads:
             found.append((b"etag", answer.tag))
         else:
             found += self._unkept
-        if answer.status not in BARE:
+        if answer.status not in NO_BODY:
             found.append((b"content-type", answer.content_type))
             if answer.stream is None:
                 found.append((b"content-length", b"%d" % len(answer.content)))

@@ -26,4 +26,4 @@ async def find(
     keeper, wanted = request.services.keeper, PageRequest(page.offset, page.limit, descending=descending)
     if sort.listing and not sought:
         return await search.load_page(keeper, sort, sought, wanted)
-    return await request.through_gate(lambda: search.load_page(keeper, sort, sought, wanted))
+    return await request.run_through_gate(lambda: search.load_page(keeper, sort, sought, wanted))

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from gamekeeper.game.keeper import Keeper
 from gamekeeper.http.admission import Admission
 from gamekeeper.http.caller import Callers
-from gamekeeper.http.docs_files import Files
+from gamekeeper.http.docs_files import DocsFiles
 from gamekeeper.http.gate import Gate
 from gamekeeper.http.prometheus import Metrics
 from gamekeeper.http.router import Router
-from gamekeeper.http.shared_query import Question
+from gamekeeper.http.shared_query import SharedQuery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,9 +17,9 @@ class Services:
     keeper: Keeper
     router: Router
     callers: Callers
-    files: Files  # of the page at /api/docs
+    files: DocsFiles  # of the page at /api/docs
     admission: Admission
     gate: Gate  # for long reads
-    readiness: Question[None]
+    readiness: SharedQuery[None]
     metrics: Metrics
     live: object  # what the console's pages share in this process; `console/live.py` knows its type

@@ -8,34 +8,34 @@ from typing import Any, Generic, TypeVar
 from gamekeeper.store.engine import DatabaseUnavailable
 
 T = TypeVar("T")
-ANSWER_SECONDS = 2.0
+TIMEOUT_SECONDS = 2.0
 
 
-class Question(Generic[T]):
+class SharedQuery(Generic[T]):
     def __init__(self, put: Callable[[], Coroutine[Any, Any, T]], fresh_seconds: float) -> None:
         self._put = put
         self._fresh_seconds = fresh_seconds  # so long a good answer holds
         self._good_until = 0.0
         self._task: asyncio.Task[T] | None = None
 
-    async def answer(self) -> T:
+    async def get(self) -> T:
         """While a database hangs there is one question waiting, however many ask and are told that it does."""
         task = self._task
         if task is None or (task.done() and time.monotonic() > self._good_until):
-            task = self._task = asyncio.create_task(self._ask())
-            task.add_done_callback(_heard)
-        await asyncio.wait({task}, timeout=ANSWER_SECONDS)
+            task = self._task = asyncio.create_task(self._run())
+            task.add_done_callback(_consume_error)
+        await asyncio.wait({task}, timeout=TIMEOUT_SECONDS)
         if not task.done():
-            raise DatabaseUnavailable(f"no answer within {ANSWER_SECONDS:g} seconds")
+            raise DatabaseUnavailable(f"no answer within {TIMEOUT_SECONDS:g} seconds")
         return task.result()
 
-    async def _ask(self) -> T:
+    async def _run(self) -> T:
         found = await self._put()
         self._good_until = time.monotonic() + self._fresh_seconds
         return found
 
 
-def _heard(task: asyncio.Task[Any]) -> None:
+def _consume_error(task: asyncio.Task[Any]) -> None:
     """Those who asked may have stopped waiting: an error is no surprise then."""
     if not task.cancelled():
         task.exception()

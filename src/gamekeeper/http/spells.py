@@ -5,7 +5,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.http import samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import spells as spell_rows
 from gamekeeper.store.engine import Reading
 
@@ -45,7 +45,7 @@ async def known(request: Request) -> bytes:
     example_body=wire.spells.Spell(samples.EMBER_LANCE),
     example_answer=wire.spells.SpellId(samples.EMBER_LANCE),
 )
-async def teach(request: Request, body: wire.spells.Spell) -> Answer:
+async def teach(request: Request, body: wire.spells.Spell) -> Response:
     """Teach a character a spell."""
     size = request.services.keeper.settings.spell_slots
     decide = partial(spells.teach, player=request.params[0], spell_id=body.spellid, size=size)
@@ -64,7 +64,7 @@ async def teach(request: Request, body: wire.spells.Spell) -> Answer:
     example_body=wire.spells.Spell(samples.STONE_SKIN),
     example_answer=wire.spells.SpellId(samples.EMBER_LANCE),
 )
-async def forget(request: Request, body: wire.spells.Spell) -> Answer:
+async def forget(request: Request, body: wire.spells.Spell) -> Response:
     """Make a character forget a spell."""
     decide = partial(spells.forget, player=request.params[0], spell_id=body.spellid)
     return await request.change(decide, lambda spell: wire.encode(wire.spells.SpellId(spell)))

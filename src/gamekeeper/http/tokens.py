@@ -8,7 +8,7 @@ from gamekeeper.game.refusals import InvalidRequest, RoleMissing, UnsupportedGra
 from gamekeeper.http import codec, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, NO_TOKEN, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import users
 
 GROUP = Group("Tokens", "Logging in and out.")
@@ -31,7 +31,7 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
         if not body.refresh_token:
             raise InvalidRequest(problem="The field 'refresh_token' is missing.")
         return codec.token(
-            await tokens.refresh(request.services.keeper, body.refresh_token, request.services.callers.forget)
+            await tokens.refresh(request.services.keeper, body.refresh_token, request.services.callers.clear_cache)
         )
     if body.grant_type != "password":
         raise UnsupportedGrantType if body.grant_type else InvalidRequest(problem="The field 'grant_type' is missing.")
@@ -65,13 +65,13 @@ async def log_in(request: Request, body: wire.tokens.LogIn) -> bytes:
     refusals=(no.RoleMissing,),
     example_answer=wire.tokens.Revoked(samples.USER),
 )
-async def revoke_all(request: Request) -> Answer:
+async def revoke_all(request: Request) -> Response:
     """End all tokens of an account: one's own, or anybody's with users.manage."""
     key = await _own_or_managed(request)
     answer = await request.change(
         partial(tokens.revoke_all, name=key), lambda user: wire.encode(wire.tokens.Revoked(user.name))
     )
-    request.services.callers.forget()
+    request.services.callers.clear_cache()
     return answer
 
 
@@ -93,14 +93,14 @@ async def revoke_all(request: Request) -> Answer:
     refusals=(no.RoleMissing,),
     example_answer=wire.tokens.Revoked(samples.USER, samples.TOKEN_ID),
 )
-async def revoke_one(request: Request) -> Answer:
+async def revoke_one(request: Request) -> Response:
     """End one token of an account, by its id or its refresh token."""
     key, token = await _own_or_managed(request), request.params[1]
     kept = await request.change(
         partial(tokens.revoke_one, name=key, token=token),
         lambda user: wire.encode(wire.tokens.Revoked(user.name)),
     )
-    request.services.callers.forget()
+    request.services.callers.clear_cache()
     # under the key it is kept without: it may be a refresh token
     return replace(kept, content=wire.tokens.revoked(kept.content, token))
 
@@ -108,7 +108,7 @@ async def revoke_one(request: Request) -> Answer:
 async def _own_or_managed(request: Request) -> str:
     """Nobody is looked up by another name than one's own: who may not manage users learns nothing about them."""
     name, caller = request.params[0], request.caller
-    if "users.manage" in caller.rights:
+    if "users.manage" in caller.permissions:
         return name
     by, key = lookup.parse_key(name)
     if by == "name" and lookup.fold(key) == lookup.fold(caller.name):

@@ -10,7 +10,7 @@ from gamekeeper.game.search import ACCOUNTS
 from gamekeeper.http import codec, paging, samples, search, wire
 from gamekeeper.http.operation import MANAGE, QUERY, READ, REVALIDATED, UNLESS_RESET_CODES_SHOWN, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import players
 from gamekeeper.store.engine import Reading
 from gamekeeper.store.players import StoredPlayer
@@ -88,7 +88,7 @@ async def show(request: Request) -> bytes:
     example_body=wire.users.Register("Newcomer", samples.HASH, "newcomer@example.org"),
     example_answer=wire.users.Registered("Newcomer", "newcomer@example.org"),
 )
-async def register(request: Request, body: wire.users.Register) -> Answer:
+async def register(request: Request, body: wire.users.Register) -> Response:
     """Register an account, without any powers."""
     name = accounts.require_name(body.username, "username", request.services.keeper.settings)
     email = accounts.require_email(body.email, "email")
@@ -111,11 +111,11 @@ async def register(request: Request, body: wire.users.Register) -> Answer:
     example_body=wire.players.Rename("Aldwynne"),
     example_answer=samples.CHANGED,
 )
-async def rename(request: Request, body: wire.players.Rename) -> Answer:
+async def rename(request: Request, body: wire.players.Rename) -> Response:
     """Give an account another name."""
     name = accounts.require_name(body.name, "name", request.services.keeper.settings)
     answer = await request.change(partial(accounts.rename, key=request.params[0], name=name), codec.changed_user_record)
-    request.services.callers.forget()  # a token may be the owner's
+    request.services.callers.clear_cache()  # a token may be the owner's
     return answer
 
 
@@ -128,7 +128,7 @@ async def rename(request: Request, body: wire.players.Rename) -> Answer:
     refusals=(no.PlayerOnline, no.OwnAccount),
     example_answer=samples.CHANGED,
 )
-async def delete(request: Request) -> Answer:
+async def delete(request: Request) -> Response:
     """Erase an account with its characters; the ledger forgets who it was."""
     decide = partial(
         erasures.erase,
@@ -137,7 +137,7 @@ async def delete(request: Request) -> Answer:
         caller=request.caller.account_id,
     )
     answer = await request.change(decide, lambda erased: codec.changed_user_record(erased.user))
-    request.services.callers.forget()
+    request.services.callers.clear_cache()
     return answer
 
 
@@ -175,7 +175,7 @@ async def player_of(request: Request) -> bytes:
 
 def sees_codes(request: Request) -> bool:
     """Callers that may set passwords see the codes that do. A read-only token sets none."""
-    return "users.manage" in request.caller.rights and not request.caller.read_only
+    return "users.manage" in request.caller.permissions and not request.caller.read_only
 
 
 async def _players(request: Request) -> list[StoredPlayer]:

@@ -5,7 +5,7 @@ from gamekeeper.game import refusals as no
 from gamekeeper.http import bodies, samples, wire
 from gamekeeper.http.operation import ANY_TOKEN, READ, REVALIDATED, WRITE, Group
 from gamekeeper.http.request import Request
-from gamekeeper.http.response import Answer
+from gamekeeper.http.response import Response
 from gamekeeper.store import variables as variable_rows
 from gamekeeper.store.engine import Reading
 
@@ -77,7 +77,7 @@ async def value(request: Request, variable_id: str) -> bytes:
     example_body=wire.variables.SetVariable(7),
     example_answer=wire.variables.Variable(samples.DRAGONS, 7),
 )
-async def assign(request: Request, body: wire.variables.SetVariable, variable_id: str) -> Answer:
+async def assign(request: Request, body: wire.variables.SetVariable, variable_id: str) -> Response:
     """Set a variable of a character."""
     content_type = request.headers.get(b"content-type", b"").decode("latin-1")
     decide = partial(
@@ -85,7 +85,7 @@ async def assign(request: Request, body: wire.variables.SetVariable, variable_id
         player=request.params[0],
         variable_id=variable_id,
         new=body.value,
-        from_form=bodies.is_form(request.raw, content_type),
+        from_form=bodies.is_form(request.raw_body, content_type),
     )
     return await request.change(decide, lambda new: wire.encode(wire.variables.Variable(variable_id, new)))
 

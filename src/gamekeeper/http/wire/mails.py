@@ -11,7 +11,7 @@ from gamekeeper.http.wire.scalars import Guid, Id, Instant, PlainInt32
 
 MARK = {"pattern": f"^({CHANGE_NUMBER}-[0-9a-f]{{8}}(-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}})?$", "type": "string"}
 Before = Annotated[
-    mail_cursor.Mark,
+    mail_cursor.MailCursor,
     Meta(
         description="Mails before this place: `Next` of the page before.",
         extra={"read": read_mark, "schema": MARK, "blank": True},
