@@ -61,7 +61,7 @@ async def _answer(request: Request, route: Operation, fields: Fields) -> dict[st
         "cut": len(answer.content) > MOST_SHOWN,
         "request": request.id,
         "changes": [[line._asdict() for line in each] for each in changes],
-        "seen": answer.seen,
+        "seen": answer.state_fingerprint,
         "recorded": bool(answer.entries) or route.access is not WRITE,
         "replayed": answer.replayed,
         "erases": await erasing.find_name(request, call) if call.dry_run and answer.entries else "",
