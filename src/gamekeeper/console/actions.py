@@ -159,12 +159,12 @@ async def _preview(request: Request, form: ActionForm, refusal: Refusal | None =
     )
     dialog = await dialogs.describe(request, form.call, tried.entries)
     if pages.wants_json(request):
-        return pages.answer({"changes": _to_json(found), "seen": tried.seen, "button": dialog.button})
+        return pages.answer({"changes": _to_json(found), "seen": tried.state_fingerprint, "button": dialog.button})
     is_stale = isinstance(refusal, ChangedMeanwhile)
     problem = refusal.message if refusal else ""
     if is_stale:
         problem = gettext("%(problem)s The table shows what would change now.", problem=problem)
-    show = partial(_render, request, form, dialog, key=new_guid(), seen=tried.seen, problem=problem)
+    show = partial(_render, request, form, dialog, key=new_guid(), seen=tried.state_fingerprint, problem=problem)
     deletes = any(each.kind == PlayerDeleted.kind for each in tried.entries)
     if erasing.is_erasure(request, form.call):
         return show(changes=None, erasure=await erasing.summarise(request, form.call, tried.entries), is_danger=True)
@@ -243,7 +243,7 @@ def _to_json(changes: Sequence[Sequence[Difference]]) -> list[list[dict[str, str
 
 
 def _sees_accounts(request: Request) -> bool:
-    return "users.query" in request.caller.rights
+    return "users.query" in request.caller.permissions
 
 
 def _find_return_path(form: ActionForm) -> str:

@@ -52,7 +52,7 @@ async def _answer(request: Request, route: Operation, fields: Fields) -> dict[st
     changes = await differences.list_differences(
         request.services.keeper,
         answer.entries,
-        sees_accounts="users.query" in request.caller.rights,
+        sees_accounts="users.query" in request.caller.permissions,
         is_preview=call.dry_run,
     )
     return {
