@@ -145,7 +145,7 @@ def test_a_stale_page_shows_what_is_so_now(visit: Visit, demo: DemoServer) -> No
     confirm(theirs, "first")
     mine.dialog.get_by_label("Reason").fill("second")
     mine.confirm_button.click()
-    mine.dialog.get_by_text("It has changed since you looked").wait_for()
+    mine.dialog.get_by_text("The state has changed since your preview").wait_for()
     mine.confirm_button.click()
     mine.sees("Done.")
 

@@ -70,7 +70,7 @@ def test_delete_refused(command: CommandLine, world: World) -> None:
     heartbeat(world)
     join(world, ZOE.id)
     for how in ("--yes", "--dry-run"):
-        assert "The player is online; try again when they have left." in command.refuses(*DELETE, how)
+        assert "The player is online; retry after the player has left the game." in command.refuses(*DELETE, how)
     assert "Ann" in names(command)
 
 

@@ -94,7 +94,7 @@ def test_what_changed_meanwhile_is_shown_anew_and_nothing_is_done(world: World, 
     before = everything(world)
     stale = root.confirm(shown, "a gift")
     assert stale.status == 409
-    assert "It has changed since you looked" in said(stale)
+    assert "The state has changed since your preview" in said(stale)
     assert f"350 {TIMES_SIGN} Gold Coin 355 {TIMES_SIGN} Gold Coin" in said(stale)
     assert Page(stale.raw.decode()).confirmation().fields["reason"] == "a gift"
     assert everything(world) == before

@@ -126,7 +126,7 @@ def test_what_is_not_there(root: Keeper) -> None:
     refused_page(root.get("/console/nothing/here"), 404, "There is nothing at this address.")
     refused_page(root.get(ACT), 405, "This address takes POST.")
     twice = root.get("/console/changes?kind=a&kind=b")
-    refused_page(twice, 400, "The field 'kind' is there more than once.", back="/console/changes")
+    refused_page(twice, 400, "The field 'kind' occurs more than once; send it once.", back="/console/changes")
     nobody = root.get(f"/console/players/{people.NOBODY_ID}?at=1")
     refused_page(nobody, 404, "No player with id")  # without its query it is not there either
     told = root.get("/console/nothing", headers={"accept": "application/json"})

@@ -124,7 +124,7 @@ def test_a_mail_that_was_tried_meanwhile(world: World, root: Keeper) -> None:
     world.sql("UPDATE mails SET failed_at = NULL, next_try_at = expires_at, tries = 2")
     answer = root.confirm(shown, "again")
     assert answer.status == 409
-    assert "It has changed since you looked; nothing was done." in Page(answer.raw.decode()).text
+    assert "The state has changed since your preview. Nothing was changed" in Page(answer.raw.decode()).text
     world.sql("UPDATE mails SET sent_at = 1, next_try_at = NULL")
     answer = root.confirm(shown, "again")
     assert (answer.status, "it was sent; if it did not arrive" in answer.raw.decode()) == (409, True)

@@ -48,7 +48,7 @@ ANNS_RECORD: dict[str, object] = {
 }
 SENT_MESSAGE = "Password reset email sent."
 WARNING = "Mail is not set up on this server; the message waits in the outbox."
-WRONG_CODE = "The reset code is wrong, was used, or has run out; ask for a new one."
+WRONG_CODE = "The reset code is wrong, was used, or has expired; request a new one."
 
 
 def anns_record(world: World) -> dict[str, object]:
@@ -81,7 +81,12 @@ def test_operation_needs_a_token_and_the_role(world: World, operation: str) -> N
     path = f"{USERS}/Ann/{operation}"
     role = "users.manage" if operation.startswith("manage") else "users.query"
     refused(world.post(path, BODIES[operation], by=None), 401, "denied")
-    refused(world.post(path, BODIES[operation], by="Shop"), 403, "role_missing", f"This needs the role {role}.")
+    refused(
+        world.post(path, BODIES[operation], by="Shop"),
+        403,
+        "role_missing",
+        f"This needs the role {role}. Ask an administrator to grant it.",
+    )
     assert everything(world) == before
 
 
@@ -94,7 +99,12 @@ def test_reset_request_needs_a_token_and_the_role(world: World) -> None:
 
 @pytest.mark.parametrize("operation", [MANAGE_EMAIL, MANAGE_PASSWORD])
 def test_manage_operation_needs_the_manage_role(world: World, operation: str) -> None:
-    refused(post(world, operation, by="Clerk"), 403, "role_missing", "This needs the role users.manage.")
+    refused(
+        post(world, operation, by="Clerk"),
+        403,
+        "role_missing",
+        "This needs the role users.manage. Ask an administrator to grant it.",
+    )
     assert post(world, operation, by="Root").status == 200
 
 

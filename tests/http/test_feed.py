@@ -282,7 +282,7 @@ def test_cursor_in_the_future_is_409(world: World) -> None:
     last = world.ledger()[-1].seq
     assert ask(world, f"after={last}")["Next"] == last
     for ahead in (last + 1, 2**63 - 1):
-        refused(world.get(f"{CHANGES}?after={ahead}&wait=60"), 409, "cursor_ahead", f"its last number is {last}")
+        refused(world.get(f"{CHANGES}?after={ahead}&wait=60"), 409, "cursor_ahead", f"which has number {last}")
 
 
 BAD = {

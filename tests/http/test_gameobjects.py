@@ -78,7 +78,7 @@ def test_type_and_id_are_accepted_in_any_spelling(world: World) -> None:
 def test_unknown_type_is_404(world: World, kind: str) -> None:
     for method, rest in (("GET", ""), ("POST", ""), ("GET", "/names"), ("POST", "/names"), ("GET", f"/{COIN.id}")):
         answer = world.call(method, f"{OBJECTS}/{kind}{rest}")
-        refused(answer, 404, "no_such_object_type", "ask for item, spell, class, map or playervariable")
+        refused(answer, 404, "no_such_object_type", "use item, spell, class, map or playervariable")
 
 
 def test_unknown_id_is_404(world: World) -> None:

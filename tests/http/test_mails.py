@@ -195,7 +195,7 @@ def test_mail_that_cannot_be_retried_is_409(world: World, fates: list[str], why:
     for query in ("", "?dryRun=true"):
         answer = retry(world, mail_id, query)
         refused(answer, 409, "mail_not_retriable")
-        assert answer.message.startswith(f"Mail '{mail_id}' cannot be tried again: {why}")
+        assert answer.message.startswith(f"Mail '{mail_id}' cannot be sent again: {why}")
     assert everything(world) == before
     assert not world.get(MAILS).json["Mails"][0]["Retriable"]
 
@@ -204,7 +204,7 @@ def test_retry_of_a_mail_with_a_replaced_code_is_409(world: World) -> None:
     ask(world)
     old = only(world).id
     ask(world)
-    refused(retry(world, old), 409, "mail_not_retriable", f"Mail '{old}' cannot be tried again: {RUN_OUT}")
+    refused(retry(world, old), 409, "mail_not_retriable", f"Mail '{old}' cannot be sent again: {RUN_OUT}")
 
 
 def test_retry_of_an_unknown_mail_is_404(world: World) -> None:

@@ -166,9 +166,16 @@ def test_act_needs_its_permission(world: World, what: str) -> None:
     for of in (USERS, PLAYERS):
         for name in ("Ann", "Nobody"):
             answer = act(world, what, name, {"duration": "x"}, of=of, by="Clerk")
-            refused(answer, 400, "power_missing", f"This needs the power {ACTS[what]}.")
+            refused(
+                answer, 400, "power_missing", f"This needs the power {ACTS[what]}. Ask an administrator to grant it."
+            )
     empower(world, "Clerk", ACTS[what].lower())
-    refused(act(world, what, by="Clerk"), 400, "role_missing", "This needs the role users.query.")
+    refused(
+        act(world, what, by="Clerk"),
+        400,
+        "role_missing",
+        "This needs the role users.query. Ask an administrator to grant it.",
+    )
     assert act(world, f"{what}?dryRun=true", of=PLAYERS, by="Clerk").status == 200
     empower(world, "Clerk", "users_query", ACTS[what].lower())
     assert act(world, what, by="Clerk").status == 200

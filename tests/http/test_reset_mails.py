@@ -20,7 +20,7 @@ def test_account_gets_three_reset_mails_an_hour(world: World) -> None:
     answer = reset(world)
     refused(answer, 429, "too_many_mails")
     assert 3590 <= int(answer.headers["retry-after"]) <= 3600
-    assert answer.message == f"Too many reset mails were asked for; wait {answer.headers['retry-after']} seconds."
+    assert answer.message == f"Too many reset mails were requested; wait {answer.headers['retry-after']} seconds."
     assert everything(world) == before
     assert reset(world, "Bob").status == 200
     refused(reset(world, by="Clerk"), 429, "too_many_mails")  # the limit of the account holds for every caller

@@ -82,7 +82,7 @@ def test_revoking_others_tokens_needs_the_role_and_reveals_nothing(world: World,
     token = id_of(world, log_in(world, "Clerk"))
     for by in ("Shop", "Clerk" if "Nobody" in path else "Server"):
         answer = world.call("DELETE", f"{TOKEN}/{path.format(token)}", by=by)
-        refused(answer, 403, "role_missing", "This needs the role users.manage.")
+        refused(answer, 403, "role_missing", "This needs the role users.manage. Ask an administrator to grant it.")
     assert world.get(PLAYERS, by="Clerk").status == 200
 
 

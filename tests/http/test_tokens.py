@@ -39,7 +39,12 @@ def test_read_only_token_cannot_write(world: World) -> None:
         ("DELETE", f"{TOKEN}/Root"),
     ]
     for method, path in writes:
-        refused(world.call(method, path, token=token), 403, "read_only_token", "This token can only read.")
+        refused(
+            world.call(method, path, token=token),
+            403,
+            "read_only_token",
+            "This token can only read. Use a token that can write.",
+        )
     assert everything(world) == before
 
 
@@ -58,7 +63,7 @@ def test_two_different_authorization_headers_are_400(world: World) -> None:
     for by, other in (("Root", "Shop"), ("Shop", "Root")):
         added = [("Authorization", f"Bearer {world.tokens[other]}")]
         answer = world.get("/api/v1/users", by=by, added=added)
-        refused(answer, 400, "repeated_field", "The field 'Authorization' is there more than once.")
+        refused(answer, 400, "repeated_field", "The field 'Authorization' occurs more than once; send it once.")
     assert world.get("/api/v1/users", added=[("Authorization", f"Bearer {world.tokens['Root']}")]).status == 200
 
 

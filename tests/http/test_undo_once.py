@@ -43,7 +43,7 @@ def test_undo_is_not_reactivated_beside_another_undo(world: World) -> None:
     away = undo_of(world, back)
     again = undo_of(world, taken)
     assert (row(world, away)["Undoable"], row(world, again)["Undoable"]) == (False, True)
-    refused(undone(world, away), 409, "already_undone", f"Change {taken} was undone already, by change {again}")
+    refused(undone(world, away), 409, "already_undone", f"Change {taken} was already undone by change {again}")
     assert total(world, ARROW.id) == 10
     undo_of(world, again)
     assert row(world, away)["Undoable"]
@@ -59,7 +59,7 @@ def test_undo_deep_in_a_chain_is_not_reactivated_beside_another(world: World) ->
     other = undo_of(world, chain[0])
     # Undoing it would reactivate chain[3] and chain[1], a second undo of chain[0]
     assert not row(world, chain[4])["Undoable"]
-    refused(undone(world, chain[4]), 409, "already_undone", f"Change {chain[0]} was undone already, by change {other}")
+    refused(undone(world, chain[4]), 409, "already_undone", f"Change {chain[0]} was already undone by change {other}")
     assert total(world, COIN.id) == 0
 
 

@@ -64,7 +64,12 @@ def test_accounts_need_a_token_and_the_role(world: World, number: str) -> None:
     method, path, body = OPERATIONS[number]
     denied = world.call(method, path, body=body, by=None)
     refused(denied, 401, "denied", "Authorization has been denied for this request.")
-    refused(world.call(method, path, body=body, by="Shop"), 403, "role_missing", "This needs the role users.query.")
+    refused(
+        world.call(method, path, body=body, by="Shop"),
+        403,
+        "role_missing",
+        "This needs the role users.query. Ask an administrator to grant it.",
+    )
     assert world.call(method, path, body=body, by="Clerk").status == 200
 
 

@@ -1,4 +1,4 @@
-"""Every way a rule can say no. The docstring is the message; the code for programs is the class's name.
+"""Every refusal of a request. The docstring of a class is the message; its name in snake case is the `Code`.
 
 Refusal
 ├── Malformed                the request itself is wrong
@@ -8,38 +8,36 @@ Refusal
 │   ├── BadPassword          not a SHA-256 in hex
 │   ├── ReservedName
 │   ├── WrongPassword
-│   ├── WrongCode            a reset code that is wrong, used or run out
+│   ├── WrongCode            a reset code that is wrong, used or expired
 │   └── WrongVariableType
-├── Denied                   no token, or not a good one
+├── Denied                   no token, or an invalid one
 ├── Forbidden
-│   ├── RoleMissing  PowerMissing
-│   ├── ReadOnlyToken
+│   ├── RoleMissing  PowerMissing  ReadOnlyToken
 │   └── Outranked            the other account has more powers
 ├── NotFound
 │   ├── NoSuchPlayer  NoSuchUser  NoSuchItem  NoSuchSpell  NoSuchVariable
-│   ├── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind
-│   ├── NoSuchObjectType  NoSuchObject  NoSuchClass
+│   ├── NoSuchBag  NoSuchToken  NoSuchServer  NoSuchKind  NoSuchObjectType  NoSuchObject  NoSuchClass
 │   ├── NoSuchChange  NoSuchMail  NotThereThen
 │   └── UserNotOnline
-├── Conflict                 a rule says no to a well-formed request
+├── Conflict                 a rule refuses a well-formed request
 │   ├── UsernameTaken  EmailTaken  NameTaken
 │   ├── InventoryFull  NotEnoughItems  BagNotEmpty  StackTooLarge  SlotOutOfRange
 │   ├── SpellAlreadyKnown  NoFreeSpellSlot  SpellNotKnown
 │   ├── PlayerOnline  OwnAccount  OwnPowers
 │   ├── AlreadyBanned  AlreadyMuted
-│   ├── UnappliedChanges     the game has not heard of all that was done to a character
+│   ├── UnappliedChanges     the game server has not applied all changes of a player
 │   ├── EpochChanged  ChangesTrimmed  CursorAhead
 │   ├── HistoryTrimmed  HistoryTooLong
-│   ├── ChangedMeanwhile     what was looked at before is not so any more
+│   ├── ChangedMeanwhile     the state differs from the caller's preview
 │   ├── NotUndoable  AlreadyUndone  UndoConflict  ItemMovedOn
 │   ├── MailNotRetriable
 │   └── IdempotencyInProgress  AnswerErased
 ├── IdempotencyKeyReused
-├── TooManyRequests          wait, and ask again
+├── TooManyRequests          retry after a wait
 │   └── TooManyGuesses  TooManyMails  TooManyRegistrations  TooManyLongReads
-├── Overloaded               come back in a moment
-├── SearchNotReady           come back later, or do without
-└── LogInRefusal             what RFC 6749 has its own words for
+├── Overloaded               retry in a moment
+├── SearchNotReady           retry later, or list without a search
+└── LogInRefusal             errors with codes of RFC 6749
     ├── InvalidRequest  InvalidGrant
     └── UnsupportedGrantType  UnauthorizedClient  AccountBanned
 """
@@ -51,18 +49,20 @@ from gamekeeper.store.feed import FeedRow
 
 
 class Refusal(Exception):
-    """No."""
+    """Base class of all refusals."""
 
     retry_after: int | None = None
 
     def __init__(self, **details: object) -> None:
         message = self.template().format(**details)
-        self.message = message.encode("utf-8", "replace").decode()  # half a character may come in, none goes out
+        self.message = message.encode(
+            "utf-8", "replace"
+        ).decode()  # a lone surrogate in the request must not break the answer
         super().__init__(self.message)
 
     @classmethod
     def template(cls) -> str:
-        """The docstring as one line."""
+        """Return the docstring as one line."""
         return " ".join((cls.__doc__ or "").split())
 
     @property
@@ -83,7 +83,7 @@ class MissingField(Malformed):
 
 
 class RepeatedField(Malformed):
-    """The field '{field}' is there more than once."""
+    """The field '{field}' occurs more than once; send it once."""
 
 
 class BadPassword(Malformed):
@@ -99,11 +99,11 @@ class WrongPassword(Malformed):
 
 
 class WrongCode(Malformed):
-    """The reset code is wrong, was used, or has run out; ask for a new one."""
+    """The reset code is wrong, was used, or has expired; request a new one."""
 
 
 class WrongVariableType(Malformed):
-    """The variable '{variable}' is of type {type}; the value is not."""
+    """The variable '{variable}' is of type {type}, but the value is not; send a value of this type."""
 
 
 class Denied(Refusal):
@@ -111,15 +111,15 @@ class Denied(Refusal):
 
 
 class Forbidden(Refusal):
-    """You may not do this."""
+    """You do not have permission to do this."""
 
 
 class RoleMissing(Forbidden):
-    """This needs the role {role}."""
+    """This needs the role {role}. Ask an administrator to grant it."""
 
 
 class PowerMissing(Forbidden):
-    """This needs the power {power}."""
+    """This needs the power {power}. Ask an administrator to grant it."""
 
 
 class Outranked(Forbidden):
@@ -127,11 +127,11 @@ class Outranked(Forbidden):
 
 
 class ReadOnlyToken(Forbidden):
-    """This token can only read."""
+    """This token can only read. Use a token that can write."""
 
 
 class NotFound(Refusal):
-    """There is no such thing."""
+    """The requested object does not exist."""
 
 
 class NoSuchPlayer(NotFound):
@@ -167,7 +167,7 @@ class NoSuchServer(NotFound):
 
 
 class NoSuchObjectType(NotFound):
-    """There are no game objects of type '{type}'; ask for item, spell, class, map or playervariable."""
+    """There are no game objects of type '{type}'; use item, spell, class, map or playervariable."""
 
 
 class NoSuchObject(NotFound):
@@ -179,11 +179,11 @@ class NoSuchClass(NotFound):
 
 
 class NoSuchKind(NotFound):
-    """The catalogue has no kind '{kind}'; it has items, spells, variables, classes and maps."""
+    """The catalogue has no kind '{kind}'; use items, spells, variables, classes or maps."""
 
 
 class NoSuchChange(NotFound):
-    """The ledger has no change {seq}."""
+    """The audit log has no change {seq}."""
 
 
 class NoSuchMail(NotFound):
@@ -191,7 +191,7 @@ class NoSuchMail(NotFound):
 
 
 class NotThereThen(NotFound):
-    """The player '{key}' was not there at that moment{why}."""
+    """The player '{key}' did not exist at that time{why}."""
 
 
 class UserNotOnline(NotFound):
@@ -199,7 +199,7 @@ class UserNotOnline(NotFound):
 
 
 class Conflict(Refusal):
-    """A rule says no."""
+    """The request conflicts with the present state."""
 
 
 class UsernameTaken(Conflict):
@@ -211,19 +211,19 @@ class EmailTaken(Conflict):
 
 
 class NameTaken(Conflict):
-    """A player with name '{name}' exists already."""
+    """A player with name '{name}' already exists; choose another name."""
 
 
 class InventoryFull(Conflict):
-    """The items do not fit; nothing was given."""
+    """The items do not fit into the inventory. Nothing was given."""
 
 
 class NotEnoughItems(Conflict):
-    """The player has {held} of them in the inventory, fewer than {wanted}; nothing was taken."""
+    """The player has only {held} of this item in the inventory, not {wanted}. Nothing was taken."""
 
 
 class BagNotEmpty(Conflict):
-    """The bag holds items; empty it first. Nothing was taken."""
+    """The bag is not empty; empty it first. Nothing was taken."""
 
 
 class StackTooLarge(Conflict):
@@ -231,15 +231,15 @@ class StackTooLarge(Conflict):
 
 
 class SlotOutOfRange(Conflict):
-    """There is no slot {slot} in {place}; it has {size} slots, counted from 0."""
+    """Slot {slot} does not exist in {place}, which has {size} slots, counted from 0."""
 
 
 class SpellAlreadyKnown(Conflict):
-    """The player knows this spell already."""
+    """The player already knows this spell."""
 
 
 class NoFreeSpellSlot(Conflict):
-    """The player can learn no more spells: all {size} slots are taken."""
+    """The player cannot learn more spells: all {size} spell slots are used. Let the player forget one first."""
 
 
 class SpellNotKnown(Conflict):
@@ -247,7 +247,7 @@ class SpellNotKnown(Conflict):
 
 
 class PlayerOnline(Conflict):
-    """The player is online; try again when they have left."""
+    """The player is online; retry after the player has left the game."""
 
 
 class AlreadyBanned(Conflict):
@@ -259,15 +259,15 @@ class AlreadyMuted(Conflict):
 
 
 class OwnAccount(Conflict):
-    """An account cannot {act} itself; let another account do it, or: gamekeeper users {act}"""
+    """An account cannot {act} itself; use another account, or run: gamekeeper users {act}"""
 
 
 class OwnPowers(Conflict):
-    """Nobody changes their own powers; let another with users.manage do it, or: gamekeeper users grant {name}"""
+    """An account cannot change its own powers; use another with users.manage, or run: gamekeeper users grant {name}"""
 
 
 class UnappliedChanges(Conflict):
-    """There are changes to this character that the game has not applied; apply them, then send AppliedSeq {last}."""
+    """The game server has not applied all changes to this player; apply them, then send AppliedSeq {last}."""
 
     def __init__(self, changes: Sequence[FeedRow], last: int) -> None:
         super().__init__(last=last)
@@ -275,68 +275,68 @@ class UnappliedChanges(Conflict):
 
 
 class EpochChanged(Conflict):
-    """The database was restored: this is epoch {epoch}. Ask with after=now, read the characters anew, and follow."""
+    """The database was restored: its epoch is now {epoch}. Request after=now, read the players again, then follow."""
 
 
 class ChangesTrimmed(Conflict):
-    """Changes up to {trimmed} are no longer kept. Ask with after=now, read the characters anew, and follow."""
+    """Changes up to {trimmed} were deleted. Request after=now, read the players again, then follow."""
 
 
 class CursorAhead(Conflict):
-    """The ledger has not come that far: its last number is {last}."""
+    """The cursor is beyond the last change, which has number {last}; use a cursor that the server sent."""
 
 
 class HistoryTrimmed(Conflict):
-    """Changes up to {trimmed} are no longer kept, so nobody knows how it was before; choose a later one."""
+    """Changes up to {trimmed} were deleted, so the state before them is unknown; choose a later change or time."""
 
 
 class HistoryTooLong(Conflict):
-    """There are more than {most} changes of this player since then; ask for a later moment."""
+    """This player has more than {most} changes since then, too many to revert; choose a later time."""
 
 
 class ChangedMeanwhile(Conflict):
-    """It has changed since you looked; nothing was done. Look again."""
+    """The state has changed since your preview. Nothing was changed; make a new preview."""
 
 
 class NotUndoable(Conflict):
-    """A change of the kind {kind} cannot be undone: {why}."""
+    """A change of kind {kind} cannot be undone: {why}."""
 
 
 class AlreadyUndone(Conflict):
-    """Change {seq} was undone already, by change {by}."""
+    """Change {seq} was already undone by change {by}."""
 
 
 class UndoConflict(Conflict):
-    """Change {seq} cannot be undone any more: {why}. Nothing was changed."""
+    """Change {seq} can no longer be undone: {why}. Nothing was changed."""
 
 
 class ItemMovedOn(Conflict):
     """
-    A game took the item of change {seq}, and {trade} within {minutes} minutes of it. Giving it back may make a second
-    one: add `force=true` to undo it all the same. Nothing was changed.
+    A game took the item of change {seq}, and {trade} within {minutes} minutes of it. An undo may duplicate the item:
+    add `force=true` to undo the change anyway. Nothing was changed.
     """
 
 
 class MailNotRetriable(Conflict):
-    """Mail '{id}' cannot be tried again: {fate}. Nothing was changed."""
+    """Mail '{id}' cannot be sent again: {fate}. Nothing was changed."""
 
 
 class IdempotencyInProgress(Conflict):
-    """The first request with this Idempotency-Key is still under way; ask again in a moment."""
+    """The first request with this Idempotency-Key is still running; retry in a moment."""
 
     retry_after = 1
 
 
 class AnswerErased(Conflict):
-    """This was done, once; its answer was erased with the person whom it was about."""
+    """The request was already carried out once, but its answer was erased with the account that it was about."""
 
 
 class IdempotencyKeyReused(Refusal):
-    """This Idempotency-Key was used for another request; use a new one."""
+    """This Idempotency-Key was used for another request; use a new key."""
 
 
 class TooManyRequests(Refusal):
-    """Too much of this; wait {seconds} seconds."""
+    """Too many requests; wait {seconds} seconds."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(seconds=seconds)
@@ -348,7 +348,7 @@ class TooManyGuesses(TooManyRequests):
 
 
 class TooManyMails(TooManyRequests):
-    """Too many reset mails were asked for; wait {seconds} seconds."""
+    """Too many reset mails were requested; wait {seconds} seconds."""
 
 
 class TooManyRegistrations(TooManyRequests):
@@ -356,25 +356,25 @@ class TooManyRegistrations(TooManyRequests):
 
 
 class TooManyLongReads(TooManyRequests):
-    """Too many long reads of this account wait already; wait {seconds} seconds."""
+    """Too many long reads of this account are waiting; wait {seconds} seconds."""
 
 
 class Overloaded(Refusal):
-    """The server has more to do than it can take on now; ask again in a moment."""
+    """The server is overloaded; retry in a moment."""
 
     retry_after = 1
 
 
 class SearchNotReady(Refusal):
-    """Searches wait for an index that is made at the end of an import; the list without a search is there."""
+    """The search index is built at the end of an import; retry later, or use the list without a search."""
 
     retry_after = 10
 
 
 class LogInRefusal(Refusal):
-    """The log-in is refused."""
+    """The log-in was refused."""
 
-    error: str | None = None  # RFC 6749's word for it, where that is not the code
+    error: str | None = None  # the error code of RFC 6749, if it differs from `code`
 
 
 class InvalidRequest(LogInRefusal):
@@ -382,7 +382,7 @@ class InvalidRequest(LogInRefusal):
 
 
 class InvalidGrant(LogInRefusal):
-    """The user name or password is wrong, or the refresh token is not good any more."""
+    """The user name or password is wrong, or the refresh token is no longer valid."""
 
 
 class UnsupportedGrantType(LogInRefusal):

@@ -43,7 +43,7 @@ async def put_catalogue(request: Request, body: bytes, kind: str) -> Response:
 def _entries(kind: str, body: bytes, content_type: str) -> Sequence[entries.CatalogueEntry]:
     given = [codec.read_entry(each) for each in bodies.decode_list(body, content_type, wire.catalogue.ENTRIES[kind])]
     if len({entry.id for entry in given}) < len(given):
-        raise BadField(field="Id", problem="is there more than once")
+        raise BadField(field="Id", problem="occurs more than once")
     for number, entry in enumerate(given):
         if entry.id == lookup.ZERO_GUID:
             raise BadField(field=f"[{number}].Id", problem="must not be all zeros")
