@@ -51,10 +51,10 @@ def longer_timeouts() -> Generator[None]:
 def argon2_at_full_cost(monkeypatch: pytest.MonkeyPatch) -> Generator[str]:
     """Use the real cost of argon2, and return the hash of the test password; stored hashes then need no rehash."""
     monkeypatch.setattr(passwords, "_hasher", IN_EARNEST)
-    nobodys = vars(passwords)["_nobodys"]
-    nobodys.cache_clear()
+    make_dummy_hash = vars(passwords)["_hash_random_password"]
+    make_dummy_hash.cache_clear()
     yield _hash_at_full_cost()
-    nobodys.cache_clear()
+    make_dummy_hash.cache_clear()
 
 
 @functools.cache

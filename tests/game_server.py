@@ -40,7 +40,7 @@ def lapse(world: World, server: str = "one") -> int:
 async def until_they_wait(feed: Feed, count: int = 1) -> None:
     """Wait until `count` long polls are waiting for changes."""
     async with asyncio.timeout(60):
-        while vars(feed)["_waiting"] < count:  # noqa: ASYNC110 - nobody tells when
+        while vars(feed)["_waiters"] < count:  # noqa: ASYNC110 - nobody tells when
             await asyncio.sleep(0.001)
 
 

@@ -71,7 +71,7 @@ def test_letters_of_every_language_in_any_case(world: World, root: Keeper, text:
 
 
 def test_as_it_is_spelled_also_among_very_many(world: World, root: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "FOLDED", 1)
+    monkeypatch.setattr(rules, "MOST_FOLDED", 1)
     put_catalogue(world, "spells", [{"Id": people.guid(0x7100), "Name": EPEE}])
     assert EPEE in root.page(f"{PAGE}?kind=spells&search={quote(EPEE)}").text
 
