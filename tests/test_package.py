@@ -197,7 +197,7 @@ def test_package_page_has_links_that_work_on_an_index(built: Built) -> None:
     assert [each for each in links if not each.startswith("https://")] == []
     for name in ("docs/client.html", "examples/index.html", "docs/images/console-player-light.png", "CHANGELOG.html"):
         assert f"{site}/{name}" in links
-    assert f"{site}/docs/operating.html#wrong-passwords-and-client-addresses" in links
+    assert f"{site}/docs/switching.html#what-differs" in links
 
 
 def metadata(wheel: Path) -> str:
