@@ -13,7 +13,7 @@ import msgspec
 T = TypeVar("T")
 A = TypeVar("A")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
-MAX_REASON_CHARACTERS = 500  # the server's limit
+MAX_REASON_CHARACTERS = 500  # longest X-Reason that the server accepts
 
 
 @dataclass(frozen=True, slots=True)

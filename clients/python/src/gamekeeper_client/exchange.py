@@ -62,7 +62,7 @@ class Response:
 
     @property
     def is_success(self) -> bool:
-        return self.status // 100 == 2  # noqa: PLR2004 - 2xx
+        return self.status // 100 == 2  # noqa: PLR2004 - status 2xx is success
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from gamekeeper_client.call import Batch, Call, Payload, convert
 from gamekeeper_client.operation import iterator, operation
 
-MAX_WAIT_SECONDS = 60  # the server's limit for a long poll
+MAX_WAIT_SECONDS = 60  # longest time that the server waits in a long poll
 After = int | Literal["now"]
 
 

@@ -58,7 +58,7 @@ class Declaration:
 
     name = ""
 
-    def __init__(self, signature: inspect.Signature, doc: str, result: Any) -> None:  # noqa: ANN401 - a type
+    def __init__(self, signature: inspect.Signature, doc: str, result: Any) -> None:  # noqa: ANN401 - the value is a type
         self.signature, self.doc, self.result = signature, doc, result
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -122,7 +122,7 @@ class Iteration(Declaration, Generic[P, T]):
         self,
         signature: inspect.Signature,
         doc: str,
-        record: Any,  # noqa: ANN401 - a type
+        record: Any,  # noqa: ANN401 - the value is a type
         read: Callable[[BoundArguments], Call[Batch[T]]],
     ) -> None:
         super().__init__(signature, doc, record)

@@ -14,8 +14,8 @@ from gamekeeper_client.operation import Iteration, Operation
 P = ParamSpec("P")
 R = TypeVar("R")
 Direction = Literal["Ascending", "Descending"]
-MAX_PAGE_RECORDS = 100  # the server's default maximum
-MAX_BATCH_RECORDS = 1000  # the server's maximum for the audit log and the outbox
+MAX_PAGE_RECORDS = 100  # records per page: the server's default maximum
+MAX_BATCH_RECORDS = 1000  # records per request: the server's maximum for the audit log and the outbox
 
 
 class Page(Struct, Generic[R], rename="pascal"):
